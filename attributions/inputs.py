@@ -19,7 +19,7 @@ from gbt.tables.given import refuse_infinities
 
 
 class SeenRowsWarning(UserWarning):
-    """Rows are judged that the model has seen, so that noise may be taken for signal."""
+    """The model has seen rows that judge it, so that noise may be taken for signal."""
 
 
 def warn_of_seen_rows(n_seen: int, n_rows: int, stacklevel: int) -> None:
@@ -80,31 +80,31 @@ def as_random_state(random_state: Any) -> Any:
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
     """Return weights as `gbt.tables.targets.as_weight` does, in memory of their own.
 
-    The caller's may be another type to kernels, for which these would be compiled again.
+    A caller's read-only or strided array is another type to Numba, which would compile again.
     """
     return np.array(targets.as_weight(sample_weight, n_rows, may_be_zero=may_be_zero))
 
 
-# Of G the gradients of the rows that are judged take the place, and nothing here counts rows.
+# G is not among them: judged rows bring gradients of their own. Nor are counts of rows.
 NEEDED = {"hessians", "values"}
 
 
 def has_lost_sums(model: Any) -> bool:
-    """Say whether a library did not keep what judging new rows needs of a fitted model's nodes.
+    """Say whether a model lacks sums of its nodes that new rows cannot be judged without.
 
-    So it is with classifiers of CatBoost and scikit-learn's gradient boosting, among others.
+    CatBoost's classifiers and scikit-learn's gradient boosting do not keep them, among others.
     """
     return not as_ensemble(model).statistics >= NEEDED
 
 
 def trees_of(model: Any, training: Any = None) -> Ensemble:
-    """Return the trees of a model, with lost sums made from its training rows if these are given.
+    """Return the trees of a model; sums that it lacks come from its training rows, if given.
 
     Parameters
     ----------
     model : whatever ``gbt.formats.as_ensemble`` takes
     training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
-        The rows that it was fitted on. A model that has kept all is not compared with them.
+        The rows that it was fitted on. A model that lacks nothing is not compared with them.
     """
     if training is None or not has_lost_sums(model):
         return as_ensemble(model)

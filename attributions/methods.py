@@ -7,7 +7,7 @@ AT_ONCE = "give it all rows at once, in memory or as tables of Dask"
 
 
 class Method(NamedTuple):
-    """The facts of one method; those of a method that has no row are the defaults.
+    """The facts of one method; a method that has no row has the defaults.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ class Method(NamedTuple):
     no_sum : str
         Why it is no sum over rows; empty where it is one.
     is_judged : bool
-        Whether single rows have numbers of that unit, since targets judge them row by row.
+        Whether targets judge every row by itself, so that single rows have numbers of that unit.
     is_testable : bool
         Whether a feature that does not help is expected to have a value of 0 or less.
     adds_up_features, adds_up_models : bool
@@ -123,10 +123,10 @@ def kind_of(method: str) -> str:
 
 
 def facts_of(method: str) -> Method:
-    """Return what is known of a method, given with its details or without."""
+    """Return the facts of a method, called with its details or without."""
     return METHODS.get(kind_of(method), Method(title=kind_of(method)))
 
 
-def those(fact: str) -> str:
-    """List the methods of which a fact is true."""
+def methods_with(fact: str) -> str:
+    """List the names of the methods of which a fact is true."""
     return ", ".join(name for name, method in METHODS.items() if getattr(method, fact))

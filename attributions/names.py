@@ -1,4 +1,4 @@
-r"""What people call features and rows: which number a name stands for, and how it is written down.
+r"""Names of features and rows: which number a name stands for, and how it is printed.
 
 A name is any text. It is written on one line, since a line break or a control character would tear
 the table or the picture in which it stands. Characters that turn the direction of letters are
@@ -27,7 +27,7 @@ class UnknownFeatureError(KeyError, ValueError):
 
 
 def find_feature(name: str, feature_names: Sequence[str]) -> int:
-    """Return the number of the feature of some name; an unknown name gets the nearest one."""
+    """Return the number of the feature called ``name``; the error for an unknown one helps."""
     found = [k for k, known in enumerate(feature_names) if known == name]
     if len(found) == 1:
         return found[0]
@@ -112,12 +112,12 @@ def on_one_line(name: Any) -> str:
 
 
 def without_directions(text: str) -> str:
-    """Return a text in which characters that turn the direction of letters are seen."""
+    """Return a text with characters that turn the direction of letters made visible."""
     return text.translate(AS_WRITTEN)
 
 
 def elided(text: str, width: int = NAME_WIDTH) -> str:
-    """Return a text of at most so many columns of a terminal, cut in the middle if need be."""
+    """Return a text of at most ``width`` columns of a terminal, cut in the middle if need be."""
     if printed_width(text) <= width:
         return text
     kept = width - 1
@@ -127,7 +127,7 @@ def elided(text: str, width: int = NAME_WIDTH) -> str:
 
 
 def cut_in_the_middle(text: str, n_kept: int, mark: str = ELLIPSIS) -> str:
-    """Return so many characters of both ends of a text, with a mark between them."""
+    """Return ``n_kept`` characters of a text, from both ends, with a mark between them."""
     n_last = n_kept // 2
     return text[: n_kept - n_last] + mark + text[len(text) - n_last :]
 
@@ -139,7 +139,7 @@ def printed_width(text: str) -> int:
 
 
 def _printed(character: str) -> str:
-    """Return a character that stays on its line."""
+    """Return a character, or what is printed in place of one that would break the line."""
     if character.isprintable() or unicodedata.category(character) == "Cf":  # Cf joins letters
         return character
     return " " if character.isspace() else character.encode("unicode_escape").decode()

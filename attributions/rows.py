@@ -1,15 +1,15 @@
-"""Rows that a measure is given: checked once, and what only all of them together can tell.
+"""The rows that a measure is given: how they are checked, and what only all together can tell.
 
-All measures take rows in alike, from a table in memory or, chunk by chunk, from one of Dask::
+All measures take rows in the same way, from a table in memory or, by chunks, from one of Dask::
 
     model  ->  Intake  --.                    the trees, and the labels of their targets
                           }-->  Rows          checked and converted: X, y, weight, ...
     Chunk of a table   --'       |
                                  +-> Tally    how many, whether any counts, how many were seen
 
-`AllRows` has both kinds of tables behind one method: rows in memory are checked once, chunks where
-they lie, whenever they are asked for. A measure that needs more of its model than an `Intake` has
-inherits from it, and so does one that needs more of its rows than `Rows`.
+`AllRows` stands for either kind of table: rows in memory are checked once, chunks by the workers
+that hold them, at every walk. A measure that needs more of its model than `Intake` has inherits
+from it, and so does one that needs more of its rows than `Rows` has.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ from gbt.tables.targets import as_target
 
 @dataclass(frozen=True, eq=False)
 class Intake:
-    """A model that takes rows in; it holds none, and is sent to where they are.
+    """A model as rows need it: trees and labels. It holds no rows, and is sent to workers that do.
 
     Parameters
     ----------
@@ -48,13 +48,13 @@ class Intake:
 
     @classmethod
     def of_model(cls, model: Any, training: Any = None) -> "Intake":
-        """Take the model, and rows that may supply what it lacks, of a public function."""
+        """Take the model that a public function was given; ``training`` supplies lost sums."""
         return Intake(trees_of(model, training), getattr(model, "classes_", None))
 
 
 @dataclass(eq=False)
 class Rows:
-    """Some rows as a model takes them.
+    """Some rows, checked and converted for a model.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Rows:
     init_score : float64 array of shape (n, K), or None
         Starting values of the rows, if the model has such (``gbt.model.starts``).
     is_part : bool
-        Whether they are a chunk, which is taken in anew for every walk.
+        Whether they are a chunk, which is checked and converted anew for every walk.
     """
 
     model: Any
@@ -82,7 +82,7 @@ class Rows:
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
-        """Check the rows, and what stands beside them."""
+        """Check and convert the rows, with their targets, weights, groups and starting values."""
         X = as_rows(model.ensemble, given.X)
         n = len(X)
         return cls(
@@ -106,7 +106,7 @@ class Rows:
         return start_of(self.ensemble, rows.stop - rows.start, init_score)
 
     def without_zero_weight(self) -> Self:
-        """Return those that weigh something; of a chunk there may be none."""
+        """Return the rows of positive weight; a chunk may have none."""
         kept = self.weight > 0
         if kept.all():
             return self
@@ -123,15 +123,15 @@ class Rows:
 
     @property
     def at_root(self) -> float:
-        """What they add to the root of the first tree."""
+        """What the rows add to the root of the first tree, see `amount_at_root`."""
         return amount_at_root(self.ensemble, self.y, self.weight, self.init_score)
 
     def count_seen(self, n_jobs: int | None) -> int:
-        """Return how many are among those that the model was trained or tuned on.
+        """Return how many of the rows the model was trained or tuned on.
 
-        Models remember a hash of each row that they have seen (``gbt.model.seen_rows``), unless
-        they come from a file or from another library. Of these it is told whether the rows, all
-        together, are those that fill their leaves (``gbt.model.known_by_leaves``).
+        Models remember a hash of each row that they have seen (``gbt.model.seen_rows``). For those
+        that come from a file or from another library it is all rows or none: all, if together they
+        fill the leaves as the training rows did (``gbt.model.known_by_leaves``).
         """
         ensemble, n_rows = self.ensemble, len(self.X)
         if not self.need_targets:
@@ -151,7 +151,7 @@ class Rows:
 class Tally(NamedTuple):
     """What only all rows together can tell, added up over chunks.
 
-    ``at_root`` is what they add to the root of the model's first tree; nan where nobody asks.
+    ``at_root`` is what they add to the root of the model's first tree; nan where it is not needed.
     """
 
     n_rows: int
@@ -189,7 +189,7 @@ class AllRows:
     given : Chunk
         The rows as the caller gave them.
     rows : Rows or None
-        The same, checked and converted; None if they are Dask's.
+        These rows, checked and converted; None if they are of Dask.
     n_jobs : int or None
     """
 
@@ -206,7 +206,7 @@ class AllRows:
         return cls(kind, model, given, rows, n_jobs)
 
     def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        """Make ``part_of(rows, n_jobs)`` of all rows, or of every chunk, and merge the parts."""
+        """Return ``part_of(rows, n_jobs)`` of all rows, or the merged parts of all chunks."""
         if self.rows is not None:
             return part_of(self.rows, self.n_jobs)
         of_chunk = partial(_part_of_chunk, self.kind, self.model, part_of, self.n_jobs)
@@ -215,20 +215,20 @@ class AllRows:
     def sum(
         self, measure: Callable[..., Any], merge: Callable[..., Any], stacklevel: int = 2
     ) -> Any:
-        """Return what a measure of rows adds up to; `check` what all of them tell."""
+        """Return what a measure of rows adds up to; `check` the rows on the way."""
         result, tally = self.over(partial(_counted, measure), partial(_merged, merge))
         self.check(tally, stacklevel + 1)
         return result
 
     def check(self, tally: Tally, stacklevel: int) -> None:
-        """Refuse rows of which none weighs anything; warn of those that the model has seen."""
+        """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
         if not tally.has_weight:
             raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
         n_seen = tally.n_seen or tally.n_rows * self._are_training_rows(tally.at_root)
         warn_of_seen_rows(n_seen, tally.n_rows, stacklevel + 1)
 
     def _are_training_rows(self, at_root: float) -> bool:
-        """Say whether chunks are, all together, those of the fit, which no chunk knows."""
+        """Say whether chunks are the training rows together, which no single chunk can tell."""
 
         def fold(part_of: Callable, merge: Callable[[Cells, Cells], Cells]) -> Cells:
             return self.over(partial(_of_leaves, part_of), merge)
@@ -240,21 +240,21 @@ class AllRows:
 def _part_of_chunk(
     kind: type[Rows], model: Any, part_of: Callable, n_jobs: int | None, chunk: Chunk
 ) -> Any:
-    """Make the part of a chunk; one without rows that count has none."""
+    """Return the part of a chunk; None if it has no rows that count."""
     rows = kind.of(model, chunk)
     return part_of(rows, chunk.n_jobs(n_jobs)) if len(rows.X) else None
 
 
 def _counted(measure: Callable, rows: Rows, n_jobs: int | None) -> tuple[Any, Tally]:
-    """Measure some rows, and count them."""
+    """Return the measure of some rows, and their tally."""
     return measure(rows, n_jobs), Tally.of(rows, n_jobs)
 
 
 def _merged(merge: Callable, one: tuple[Any, Tally], other: tuple[Any, Tally]) -> tuple[Any, Tally]:
-    """Merge what was measured of some rows and of the next."""
+    """Merge the measures and the tallies of two sets of rows."""
     return merge(one[0], other[0]), one[1].merge(other[1])
 
 
 def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> Cells:
-    """Make a part of rows as `known_by_leaves` takes them."""
+    """Return a part of `known_by_leaves` of some rows."""
     return part_of(rows.for_leaves())

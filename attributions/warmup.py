@@ -4,11 +4,11 @@
 
 Kernels are compiled when they are first called, and kept in a cache on disk beside the package, or
 in ``NUMBA_CACHE_DIR``. Numba files them by the package's folder: a checkout and an installation
-compile each for itself. This fits small models of either loss, to float32 and float64, and asks
-them for every kind of attribution. So later processes find compiled what a fit with the default
-splits, a prediction and an attribution need. What fewer fits need is compiled when one asks for it:
-the other ways to split, categories and monotone constraints (the plain scan of
-`gbt.training.growing`), and ``tree_inner_pairs``.
+compile each for itself. This fits small models of either loss, to float32 and float64, and computes
+every kind of attribution. So later processes find compiled what a fit with the default splits, a
+prediction and an attribution need. Kernels that fewer fits need are compiled at their first use:
+those of the other ways to split, of categories and monotone constraints (the plain scan of
+`gbt.training.growing`), and of ``tree_inner_pairs``.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 
 
 def warm_up() -> None:
-    """Fit, predict and explain with both losses, so that the kernels of that are compiled."""
+    """Fit, predict and explain with both losses, so that their kernels are compiled."""
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     import attributions
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog="python -m attributions.warmup",
         description="Compile the kernels of fits with the default splits, of predictions and of"
         " attributions ahead of their first use, and keep them on disk: beside the package, or in"
-        " NUMBA_CACHE_DIR. That takes half a minute, and a second where they are there already.",
+        " NUMBA_CACHE_DIR. That takes half a minute, or a second if they are there already.",
     )
     command.parse_args(arguments)
     started = time.perf_counter()

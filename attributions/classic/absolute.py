@@ -51,9 +51,9 @@ def absolute(
         Whether absolute values are taken tree by tree, so that opposite steps do not cancel, or
         once, of the sum over the trees.
     sample_weight : array of shape (n,), optional
-        Not negative; multiplies a row's contribution; 0 as for `tree_inner`.
+        Not negative; multiplies a row's contribution. A row of weight 0 counts as for `tree_inner`.
     groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `tree_inner`.
+        Labels of rows that belong together, as for `held_out_gain`.
     per_output : bool
         Also return the (K, p) parts of the K outputs, of which values are the sum.
     n_jobs : int, optional
@@ -73,7 +73,7 @@ def absolute(
 
 
 class UntargetedRows(Rows):
-    """Rows whose model is a `Judge`, and whose targets nobody asks for."""
+    """Rows whose ``model`` is a `Judge`, without targets, which absolute values do not need."""
 
     need_targets = False
 

@@ -1,14 +1,14 @@
-r"""Partial dependence: the mean prediction where one feature has a value, exactly, at all values.
+r"""Partial dependence: the mean prediction as a function of one feature, exactly.
 
 Friedman 2001, "Greedy function approximation: a gradient boosting machine", section 8. Over some
 rows z_1 ... z_n, with the value of feature k replaced,
 
     pd_k(x) = 1/n sum_i f(z_i with x in place of z_ik)
 
-Trees cut the feature at finitely many places, so pd_k is a step function and can be had whole. A
-leaf predicts its value for all x between the cuts on feature k on its path. How often it is reached
-then depends on the other features alone: it is the share of the rows that take the path's other
-edges. So no prediction is made anew, and no grid is needed::
+Trees cut the feature at finitely many places, so pd_k is a step function, of which every step can
+be computed. A leaf is reached only by x between the cuts on feature k on its path. How often it is
+reached there depends on the other features alone: it is the share of the rows that take the path's
+other edges. So no prediction is made anew, and no grid is needed::
 
      x1 <= 3             leaf a   x0 <= 5,  for the rows with x1 <= 3
       /    \             leaf b   x0 >  5,  for the same rows
@@ -16,14 +16,14 @@ edges. So no prediction is made anew, and no grid is needed::
    /    \
   a      b               pd_0(x) = P(x1 <= 3) (x <= 5 ? a : b) + P(x1 > 3) c
 
-Without rows the edges' shares of their nodes' covers are multiplied instead (scikit-learn's method
-"recursion"): the mean is then over the training rows, as if features were independent given the
-splits above.
+Without rows, the share of rows is the product of the path's shares of cover, one for each of the
+other edges (scikit-learn's method "recursion"): the mean is then over the training rows, as if
+features were independent given the splits above.
 
-In an additive model, ``interaction_constraints="no_interactions"``, the curve of a feature is its
-part of every prediction but for a constant, whatever the rows.
+In an additive model, ``interaction_constraints="no_interactions"``, the curve of a feature is, up
+to a constant, its part of every prediction, whatever the rows.
 
-Cost: of a walk of all rows down all trees; without rows, of a visit to each node.
+The cost is a walk of all rows down all trees or, without rows, a visit to each node.
 """
 
 from typing import Any
@@ -53,8 +53,8 @@ def partial_dependence(
     feature : str or int
         Its name, or the number of its column.
     X : array of shape (n, p), optional
-        Rows over which the mean is taken, and which say how the feature is distributed. Without
-        them children of nodes are weighed by their covers.
+        Rows over which the mean is taken, and from which the feature's distribution comes. Without
+        them the children of a node are weighted by their covers.
     cover : {"hessian", "count"}
         As for `tree_shap`; not used with X. scikit-learn's ``method="recursion"`` takes "count"
         for histogram trees and "hessian", which are weights of rows, for its others.
@@ -101,13 +101,13 @@ def _as_column(feature: Any, names: tuple[str, ...]) -> int:
 
 
 def _children(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
-    """Return the children of every node, counted through all trees; without meaning at leaves."""
+    """Return the children of every node as numbers in the model; meaningless at leaves."""
     root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
     return root + ensemble.left, root + ensemble.right
 
 
 def _is_additive(ensemble: Ensemble, k: int) -> bool:
-    """Say whether splits on feature k have no others above or below them."""
+    """Say whether no path splits both on feature k and on another one."""
     is_split = ensemble.left >= 0
     for child in _children(ensemble):
         node = np.flatnonzero(is_split)
@@ -118,7 +118,7 @@ def _is_additive(ensemble: Ensemble, k: int) -> bool:
 
 
 def _shares_of_cover(ensemble: Ensemble, k: int, cover: str) -> np.ndarray:
-    """Return the products of the shares of the edges above each node but those below splits on k.
+    """Return for every node the product of the shares of its path's edges, splits on k left out.
 
     A child of a node without cover has share 0.
     """
@@ -137,7 +137,7 @@ def _shares_of_cover(ensemble: Ensemble, k: int, cover: str) -> np.ndarray:
 
 
 def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
-    """Return the share of the rows that take the edges above each node but those below splits on k.
+    """Return for every node the share of the rows that take its path's edges, splits on k left out.
 
     Rows go down both sides of a split on k.
     """
@@ -163,7 +163,7 @@ def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
 
 
 def _goes_left(ensemble: Ensemble, sets: Any, node: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Say of values, each at a node of its own, whether they go left there."""
+    """Say of each value of ``x`` whether it goes left at its node."""
     is_left = np.where(np.isnan(x), ensemble.missing_left[node], x <= ensemble.threshold[node])
     if sets is not None:
         has_set = np.flatnonzero((sets.n_bits[node] > 0) & ~np.isnan(x))
@@ -178,7 +178,7 @@ def _goes_left(ensemble: Ensemble, sets: Any, node: np.ndarray, x: np.ndarray) -
 def _curve(
     ensemble: Ensemble, k: int, weight: np.ndarray, cuts: np.ndarray, levels: Any
 ) -> np.ndarray:
-    """Return the sum of all leaves' weights times values, by interval or level, and of missing."""
+    """Return sums of leaf weights times values by interval or level, and last for missing."""
     n_levels = 0 if levels is None else len(levels)
     steps, of_levels, of_missing = np.zeros(len(cuts) + 2), np.zeros(n_levels), 0.0
     left, right = _children(ensemble)
@@ -220,7 +220,7 @@ def _curve(
 
 
 def _distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> np.ndarray:
-    """Return the share of the rows in every interval or level, and of those without a value."""
+    """Return the share of the rows by interval or level, and last the share without a value."""
     n = len(cuts) + 1 if levels is None else len(levels)
     where = np.searchsorted(cuts, x, side="left") if levels is None else np.nan_to_num(x, nan=n)
     where = np.where(np.isnan(x), n, where).astype(np.int64)

@@ -10,8 +10,8 @@ Clarke-Pearson 1988).
 Each pair (feature, repeat) has a random stream of its own, so the answer for a feature depends
 neither on the other features nor on the order of work.
 
-A model of ours is asked a block of rows at a time: the block is transposed once, one column after
-the other is exchanged in it, and all predictions of some shuffles are kept until they are scored.
+Models predict a block of rows at a time: the block is transposed once, one column after the other
+is exchanged in it, and the predictions of some shuffles are kept until they are scored.
 """
 
 from collections.abc import Callable, Iterator
@@ -72,21 +72,21 @@ def permutation(
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     metric : None, str, scorer or callable
         None is the negative mean squared error or, for the logistic loss, the ROC AUC; for other
-        losses, that of several classes among them, the negative mean loss. A name is that of a
-        scikit-learn scorer, which may be given itself, too; it is computed with the model's own
-        ``predict``, so the model must be an estimator. Another callable takes ``(y, prediction)``
-        and returns a number that is larger for better predictions, which scikit-learn's ..._error,
-        ..._loss and ..._deviance are not, or one such number a row, whose mean is then the score;
-        ``prediction`` is the predicted mean or the probability of 1, and the labels of ``y`` are 0
-        and 1; of K classes it is their probabilities, of shape (n, K), and labels are 0 .. K - 1.
+        losses, that of several classes among them, the negative mean loss. A scorer of
+        scikit-learn, given itself or by its name, is computed with the model's own ``predict``, so
+        the model must be an estimator. Any other callable takes ``(y, prediction)`` and returns a
+        number that is larger for better predictions (those of scikit-learn's ..._error, ..._loss
+        and ..._deviance are smaller), or one such number a row, whose mean is then the score.
+        ``prediction`` is the predicted mean or, with labels 0 and 1 in ``y``, the probability of 1;
+        with K classes it has their probabilities, of shape (n, K), and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
     groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `tree_inner`; rows are shuffled all the same.
+        Labels of rows that belong together, as for `held_out_gain`. Rows are shuffled across them.
     init_score : array of shape (n,), or (n, K), optional
-        Starting values, as for `tree_inner`; they stay with their rows.
+        Starting values, as for `held_out_gain`; they stay with their rows.
     random_state : int, RandomState, Generator or None
-        An int gives the same shuffles again.
+        Seed of the shuffles; with an int they are the same in every call.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -94,23 +94,25 @@ def permutation(
     -------
     GlobalAttribution
         ``values`` are the means of ``repeats``, of shape (p, n_repeats), whose spread is that of
-        shuffling these rows. Standard errors, over other rows, come with the default metrics and
-        with a callable that returns one number a row; a name of scikit-learn's has none.
+        shuffling these rows. Standard errors, which are over draws of rows, come with the default
+        metrics and with a callable that returns one number a row; scorers of scikit-learn have
+        none.
 
     Notes
     -----
-    Shuffling one of several correlated features asks the model about rows that do not occur. An
-    overfitted model answers there with anything, and the score drops: where columns were strongly
-    correlated and y was noise, up to 58 % of the features had p < 0.05 (:doc:`docs/inference.md
-    </inference>`). With columns that are nearly independent the p-values hold their level.
+    Shuffling one of several correlated features makes rows that do not occur. An overfitted model
+    may predict anything for them, and the score drops: where columns were strongly correlated and y
+    was noise, up to 58 % of the features had p < 0.05 (:doc:`docs/inference.md </inference>`). With
+    columns that are nearly independent the p-values hold their level.
 
     A table of Dask is shuffled within its chunks: a row gets the value of another row of its chunk,
-    and values are means over the rows of what the chunks say, each with random numbers of its own
-    (`seed_of_chunk`). So nothing leaves a chunk. Where rows lie in random order this estimates what
-    shuffling all of them does. Where chunks differ, as days do, it asks what a feature tells within
-    a chunk: what tells chunks apart does not count. Scores that are no mean over rows, the ROC AUC
-    among them, are those of chunks, which need rows of both classes. Rows of a group must lie in
-    one chunk. Standard errors are made of the rows or groups of all chunks.
+    each chunk has random numbers of its own (`seed_of_chunk`), and values are the means of the
+    chunks' drops, weighted by their rows. So no row leaves its chunk. Where rows lie in random
+    order, this estimates the drop of shuffling all of them. Where chunks differ, as days do, only
+    what a feature tells within a chunk counts, not how it tells chunks apart. Scores that are no
+    mean over rows, the ROC AUC among them, are those of chunks, each of which needs rows of both
+    classes. Rows of a group must lie in one chunk. Standard errors are made of the rows or groups
+    of all chunks.
 
     Examples
     --------
@@ -131,27 +133,27 @@ def permutation(
             " tables of Dask give a function (y, prediction) -> one number a row."
         )
     intake = Intake.of_model(model)
-    asked = Asked(None if is_chunked else model, metric, n_repeats, _seed(random_state))
+    shuffling = Shuffling(None if is_chunked else model, metric, n_repeats, _seed(random_state))
     rows = AllRows.of(RowsAsGiven, intake, given, n_jobs)
-    shuffled = rows.over(partial(_shuffled_rows, asked), Shuffled.merge)
+    shuffled = rows.over(partial(_shuffled_rows, shuffling), Shuffled.merge)
     rows.check(shuffled.tally, stacklevel=2)
     return shuffled.result(intake.ensemble.feature_names)
 
 
 @dataclass(eq=False)
 class RowsAsGiven(Rows):
-    """Rows with what the caller gave, which scorers of scikit-learn are handed."""
+    """Rows with the table and targets as they were given, which scikit-learn's scorers take."""
 
     given: Chunk | None = None
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
-        """Check the rows, and what stands beside them."""
+        """Check and convert the rows, and keep what was given."""
         return replace(super().of(model, given), given=given)
 
 
-class Asked(NamedTuple):
-    """What is asked of `permutation`, but for the rows: it is sent to where these are."""
+class Shuffling(NamedTuple):
+    """The arguments of `permutation` but for the rows, sent to the workers that hold these."""
 
     model: Any  # for scorers of scikit-learn
     metric: Any
@@ -159,7 +161,7 @@ class Asked(NamedTuple):
     seed: int
 
     def seed_of(self, chunk: Chunk) -> int:
-        """Return the seed of a chunk's shuffles, each of which is another for every chunk."""
+        """Return the seed of a chunk's shuffles, another one for every chunk."""
         if not chunk.is_part:
             return self.seed
         return seed_of_chunk(self.seed, chunk.number)
@@ -170,23 +172,23 @@ def seed_of_chunk(seed: int, number: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0])
 
 
-def _shuffled_rows(asked: Asked, rows: RowsAsGiven, n_jobs: int | None) -> "Shuffled":
-    """Shuffle the columns of some rows, among these rows."""
+def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) -> "Shuffled":
+    """Return the drops of the score over shuffles of each column among some rows."""
     ensemble, X, groups, chunk = rows.ensemble, rows.X, rows.groups, rows.given
     assert chunk is not None
-    orders = Orders(asked.seed_of(chunk), len(X))
+    orders = Orders(shuffling.seed_of(chunk), len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
-    pairs = [(int(k), r) for k in used for r in range(asked.n_repeats)]
-    if _is_scorer(asked.metric):
-        name, score = str(asked.metric), _scorer(asked.model, asked.metric, chunk.y)
+    pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
+    if _is_scorer(shuffling.metric):
+        name, score = str(shuffling.metric), _scorer(shuffling.model, shuffling.metric, chunk.y)
         intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
     else:
-        name, score = _score_of(ensemble, asked.metric, rows.y)
+        name, score = _score_of(ensemble, shuffling.metric, rows.y)
         intact = _checked_score(
             score(ensemble.raw_predict(X, n_jobs, rows.init_score)), name, len(X)
         )
         scores = map(score, _shuffled_predictions(rows, pairs, orders, n_jobs))
-    repeats = np.zeros((ensemble.n_features, asked.n_repeats))
+    repeats = np.zeros((ensemble.n_features, shuffling.n_repeats))
     is_by_row = np.ndim(intact) == 1
     of_columns = [_of_unused(len(X), groups)] * ensemble.n_features if is_by_row else []
     for (k, r), shuffled in zip(pairs, scores, strict=True):
@@ -196,7 +198,7 @@ def _shuffled_rows(asked: Asked, rows: RowsAsGiven, n_jobs: int | None) -> "Shuf
                 largest = max(np.abs(intact).max(), np.abs(shuffled).max())
                 errors = ShuffleErrors(len(X), int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
-            if r == asked.n_repeats - 1:
+            if r == shuffling.n_repeats - 1:
                 of_columns[k] = errors.sums(groups)
     return Shuffled(
         method=f"permutation({name}{', within chunks' * chunk.is_part})",
@@ -208,7 +210,7 @@ def _shuffled_rows(asked: Asked, rows: RowsAsGiven, n_jobs: int | None) -> "Shuf
 
 
 def _of_unused(n_rows: int, groups: Groups | None) -> DropSums:
-    """Return what the shuffles of a column tell that no tree uses: no row's score drops."""
+    """Return the sums of a column that no tree uses: shuffling it changes no row's score."""
     errors = ShuffleErrors(n_rows)
     errors.add(np.zeros(n_rows), np.arange(n_rows))
     return errors.sums(groups)
@@ -216,7 +218,7 @@ def _of_unused(n_rows: int, groups: Groups | None) -> DropSums:
 
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """What shuffles have told of the rows of some chunks, each of which is shuffled for itself.
+    """The drops of the score in some chunks, each of which is shuffled for itself.
 
     Parameters
     ----------
@@ -237,7 +239,7 @@ class Shuffled:
     groups: np.ndarray | None
 
     def merge(self, other: "Shuffled") -> "Shuffled":
-        """Return what the shuffles of both have told."""
+        """Return the drops over the rows of both."""
         check_apart(self.groups, other.groups)
         tally = self.tally.merge(other.tally)
         own, others = (part.tally.n_rows / tally.n_rows for part in (self, other))
@@ -268,7 +270,7 @@ class Shuffled:
 
 
 class Orders:
-    """In which order a shuffle takes the rows; each has a random stream of its own."""
+    """The random orders of the rows, one a shuffle, each from a random stream of its own."""
 
     def __init__(self, seed: int, n_rows: int) -> None:
         self._seed, self._n_rows = seed, n_rows
@@ -310,7 +312,7 @@ def _shuffled_predictions(
 
 
 def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
-    """Yield one table, whose columns are shuffled in turn: as it was given, or else an array."""
+    """Yield a table whose columns are shuffled in turn: a frame if one was given or an array."""
     if hasattr(X, "isetitem"):  # estimators check the names of columns
         table = X.copy()
         for pair in pairs:
@@ -339,7 +341,7 @@ def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
 
 
 def _is_scorer(metric: Any) -> bool:
-    """Say whether a metric names a scikit-learn scorer, or is one that it has made."""
+    """Say whether a metric is a scikit-learn scorer, or the name of one."""
     if metric is None or isinstance(metric, str):
         return metric is not None
     from sklearn.dummy import DummyRegressor
@@ -349,7 +351,7 @@ def _is_scorer(metric: Any) -> bool:
 
 
 def _scorer(model: Any, metric: Any, y: Any) -> Score:
-    """Return a function of the rows that is a scikit-learn score of the model."""
+    """Return the score of a scikit-learn scorer as a function of a table."""
     from sklearn.metrics import get_scorer
 
     if not hasattr(model, "predict"):
@@ -377,8 +379,8 @@ def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str
         name = getattr(metric, "__name__", type(metric).__name__)
         if is_name_of_error(name):
             raise ValueError(
-                f"metric={name}, which by its name is smaller for better predictions, so that the"
-                " best feature would come last. Give a function (y, prediction) that is larger for"
+                f"metric={name} is, by its name, smaller for better predictions, so that the best"
+                " feature would come last. Give a function (y, prediction) that is larger for"
                 f" better ones, such as the negative: lambda y, prediction: -{name}(y, prediction)."
             )
         return name, metric
@@ -417,7 +419,7 @@ def _roc_auc(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 
 
 def _checked_score(score: Any, name: str, n_rows: int) -> np.ndarray:
-    """Return what a metric has returned: one number, or one a row."""
+    """Return the score, one number or one a row; refuse anything else that a metric returned."""
     if score is None:
         raise ValueError(
             f"The metric {name} returned None; it must return one number, or one a row."

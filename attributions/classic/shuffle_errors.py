@@ -4,12 +4,12 @@ A shuffle of column k puts the value of row j into row i, for every i its own j,
 drops by d_ij. The importance is the mean of all these drops. Other rows would have given another
 mean, for two reasons: other rows would have *lost* their value, and other values would have been
 *lent*. So a row counts twice, in the drop of its own score and in that of the row which got its
-value. Averaged over R shuffles, with j the row that has got the value of i,
+value. Averaged over R shuffles, with d_i. the drop of row i and j the row that got the value of i,
 
     psi_i = mean of (d_i. + d_ji)
 
-A drop splits into a part of the row that loses, one of the row that lends, and what only the pair
-explains (Hoeffding 1948): d_ij = mean + a_i + b_j + c_ij. Every shuffle has each a and each b once,
+A drop splits into a part a of the row that loses, a part b of the row that lends, and a part c of
+the pair (Hoeffding 1948): d_ij = mean + a_i + b_j + c_ij. Every shuffle has each a and each b once,
 so the importance varies as sum (a_i + b_i), and c is averaged over R draws:
 
     n^2 variance of the importance  =  n Var(a + b) + n Var(c) / R
@@ -21,15 +21,15 @@ than the variance of the rows' own mean drops, Var(mean of d_i.) / n, since a di
 estimates can come out too small where few rows are given.
 
 The importance of a column that the model uses strongly is twice as uncertain as the rows' own drops
-say, because a and b are correlated; for a column of noise b is next to nothing.
+suggest, because a and b are correlated; for a column of noise b is nearly 0.
 
 **Chunks.** A chunk of a table of Dask is shuffled for itself. The mean m_c of its drops is in d_i.
-and once more in d_ji, and the importance has it once, so m_c is taken off: psi_i = mean of
+and once more in d_ji, but in the importance only once, so m_c is subtracted: psi_i = mean of
 (d_i. + d_ji) - m_c. In a table of one chunk this takes the same from every psi and changes nothing.
 
 What varies is a sum over draws g: rows, or groups of n_g rows whose psi add up to s_g. Its variance
 is G / (G - 1) sum (s_g - n_g m)^2 about the mean m over the rows of all chunks, which no chunk
-knows. So a chunk hands on what it takes to move from its own mean to another one:
+knows. So a chunk hands on the three sums with which its own mean can be replaced by m:
 
     sum (s_g - n_g m)^2  =  sum e_g^2  -  2 (m - m_c) sum n_g e_g  +  (m - m_c)^2 sum n_g^2
 
@@ -47,7 +47,7 @@ from attributions.statistics.powers_of_two import OF_ZERO, exponent_of
 
 
 class ShuffleErrors:
-    """What the shuffles of one column, among the rows of one chunk, have told so far.
+    """The drops of one column's shuffles among the rows of one chunk, added up so far.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class ShuffleErrors:
         self.n_repeats = 0
 
     def add(self, drop: np.ndarray, order: np.ndarray) -> None:
-        """Take in a shuffle: row i got the value of row ``order[i]`` and lost ``drop[i]``."""
+        """Add a shuffle in which row i got the value of row ``order[i]`` and lost ``drop[i]``."""
         drop = np.ldexp(drop, -self.exponent)
         self.own += drop
         self.lent[order] += drop
@@ -72,11 +72,10 @@ class ShuffleErrors:
         self.n_repeats += 1
 
     def sums(self, groups: Groups | None = None) -> "DropSums":
-        """Return what is handed on: sums over the rows, or over groups of them.
+        """Return the sums of this chunk over its rows, or over groups of them.
 
-        With groups, parts of rows that belong together are summed before they are squared. Which
-        pairs a shuffle makes has nothing to do with groups, so what it adds to the squares remains
-        a matter of rows.
+        With groups, parts of rows that belong together are summed before they are squared. Shuffles
+        make pairs regardless of groups, so what pairs add to the squares is still counted by rows.
         """
         n_rows, n_repeats = len(self.own), self.n_repeats
         mean = self.own.mean() / n_repeats
@@ -86,7 +85,7 @@ class ShuffleErrors:
         if groups is not None:
             _, parts = groups.within(slice(None), parts)
             sizes = np.bincount(groups.of_row).astype(np.float64)
-        # Var(d) n / R, of which there is none where one row keeps its value
+        # Var(d) n / R; 0 for a single row, which keeps its value
         of_pairs = self.pair_squares * n_rows / max(n_rows - 1, 1) / n_repeats**2
         return DropSums(
             n_rows=n_rows,
@@ -114,9 +113,9 @@ class DropSums:
     squares, by_size : float64 arrays of shape (p, 2)
         Sums over the draws of e_g^2 and of n_g e_g, of the rows' own drops and of psi.
     of_pairs : float64 array of shape (p,)
-        What the pairs that shuffles have made add to the squares of psi.
+        What chance pairs add to the squares of psi.
     exponent : int array of shape (p,)
-        Of drops over 2^exponent are ``squares``, ``by_size`` and ``of_pairs``.
+        ``squares``, ``by_size`` and ``of_pairs`` are of drops divided by 2^exponent.
     """
 
     n_rows: int
@@ -164,7 +163,7 @@ class DropSums:
         )
 
     def _in_unit(self, exponent: np.ndarray) -> "DropSums":
-        """Return the same sums over other powers of two."""
+        """Return the sums in another unit, 2^exponent."""
         change = self.exponent - exponent
         return replace(
             self,

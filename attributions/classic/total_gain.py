@@ -6,9 +6,9 @@ The gain of a split (Sun 2022, Definition 2) is how much it lowered the training
 
 without a factor 1/2, and the total gain of k is its sum over the nodes that split on k. Training
 rows chose the splits, so gain also counts what was fitted to noise, and the more so the more
-distinct values a feature has to cut at. `attributions.tree_inner` on other rows is the remedy; on
-the training rows themselves, with PreDecomp, it is this number (Proposition 3), unless monotone
-constraints held values back.
+distinct values a feature has to cut at. `attributions.held_out_gain` on other rows is the remedy.
+`attributions.tree_inner` on the training rows themselves, with PreDecomp, is this very number
+(Proposition 3), unless monotone constraints held values back.
 """
 
 from collections.abc import Iterable
@@ -57,5 +57,5 @@ def total_gain(
 
 
 def _of_each(parts: Iterable[Nodes], n_features: int) -> np.ndarray:
-    """Return the gains of some parts of a model by feature, of shape (parts, n_features)."""
+    """Return the gains by feature of each part of a model, of shape (parts, n_features)."""
     return np.reshape([gain_by_feature(part, n_features) for part in parts], (-1, n_features))

@@ -1,13 +1,13 @@
 """What each feature is worth on rows that the model has not seen.
 
 Read ``gain`` first: the held-out gain, what splits are worth to such rows. ``splits`` has the
-closed form of one split and what a row adds to it, ``rows_at_splits`` the two walks of the rows,
-and ``constant_loss`` what per cent are of.
+closed form of one split and what a row adds to it, ``rows_at_splits`` the two walks over the rows,
+and ``constant_loss`` the loss of which values are per cent.
 
-The others are the measure of a paper and its relatives, all of them sums over rows.
-Read ``tree_inner`` (Sun 2022: each feature's part of every boosting step, against the
-gradient of new rows), then ``steps``, which works it out block by block. ``single_rows`` keeps what
-was summed, row by row, and ``pairs`` says below which other feature's splits it was earned.
+The other measures are TreeInner (Sun 2022) and its relatives, all of them sums over rows. Read
+``tree_inner`` (each feature's part of every boosting step, against the gradient of new rows), then
+``steps``, which works it out block by block. ``single_rows`` keeps the terms of the sum row by row,
+and ``pairs`` divides them by the features that were split on above.
 """
 
 from attributions.held_out.gain import held_out_gain, held_out_gain_rows

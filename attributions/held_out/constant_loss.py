@@ -1,4 +1,4 @@
-r"""The loss of the best constant prediction: what importance in per cent is related to.
+r"""The loss of the best constant prediction: importance in per cent is a share of it.
 
 The constant is the one that has the least loss on the rows themselves: their mean, the shares of
 the classes, their quantile. Its loss is counted from the least that any prediction could have,
@@ -24,7 +24,7 @@ MOST_DISTINCT = 2**20  # 16 MB travel from where the rows are
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Targets with their weights, or None where there are too many distinct ones."""
+    """Targets with their weights; None for both where distinct ones are too many to keep."""
 
     y: np.ndarray | None
     weight: Any
@@ -43,7 +43,7 @@ class Targets:
     def constant_loss(self, loss: Loss) -> float | None:
         """Return the summed loss of the best constant; None where the targets are not known.
 
-        0 where it cannot be told from a perfect prediction, such as for rows of one class.
+        0 where the constant is as good as a perfect prediction, as it is for rows of one class.
         """
         if self.y is None:
             return None
@@ -63,7 +63,7 @@ class Targets:
 
 
 def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool) -> float | None:
-    """Return how many per cent of the best constant's loss an importance of 1 is.
+    """Return how many per cent of the best constant's loss an importance of 1 stands for.
 
     Importance is in units of total gain: times the learning rate alpha it is the loss saved, to
     first order. TreeInner asks every step where the model stood before it, and its steps add up,

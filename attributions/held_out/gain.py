@@ -1,8 +1,9 @@
 r"""Held-out gain: what the splits on a feature are worth to rows that the model has not seen.
 
 A split of node t on feature k says that the raw prediction is higher on its left side by d. Rows
-that were not used for training say that what is left to explain there is higher by delta. Both
-statements are multiplied, once more by what the split separates, and added up over all splits on k:
+that were not used for training say that what is left to explain there is higher by delta. The
+product of the two, times a weight for how the split divides the rows, is the gain of the split, and
+the gain of a feature is the sum over its splits:
 
     held-out gain(k)  =  (1/alpha)  sum over splits  W_l W_r / W_t  *  d  *  (mean e_l - mean e_r)
 
@@ -10,7 +11,7 @@ with e = -dL/df asked at the raw prediction before the round, less all that feat
 contributed before. It joins two ideas of this package:
 
 *centred*, from ``unbiased_gain``: only the contrast between the children counts. What all rows of a
-node have in common is not the feature's doing, whatever share of the new rows goes left.
+node have in common is not credited to the feature, whatever share of the new rows goes left.
 
 *own work removed*, from ``partial_inner``: a feature's own errors of earlier rounds are not held
 against it. ``partial_inner`` adds h F_k back to the gradient, which is right where the model's h is
@@ -33,7 +34,7 @@ loops.
 
 from collections.abc import Callable, Iterable
 from functools import partial, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ from attributions.held_out.rows_at_splits import (
     merge_spreads,
 )
 from attributions.held_out.splits import StepsOfModel
-from attributions.held_out.steps import sum_by_output
+from attributions.held_out.steps import Wanted, sum_by_output
 from attributions.inputs import row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows
@@ -83,15 +84,17 @@ def held_out_gain(
         Whatever ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. They must not have been used for fitting, tuning or early
-        stopping. A `SeenRowsWarning` says how many a model of ours has been fitted or stopped on,
-        and whether they are all the rows that another was fitted on. Arrays and frames of Dask are
-        judged chunk by chunk, where their rows are (`gbt.parallel.chunks`), in two passes, and the
-        result is that of all rows; what stands beside the rows may then be Dask's, too.
+        stopping. A `SeenRowsWarning` says how many of them a model of ours was fitted or stopped
+        on, and, for models of other libraries, that they are the training rows as a whole
+        (``gbt.model.known_by_leaves`` says what cannot be told). Arrays and frames of Dask are
+        judged chunk by chunk, on the workers that hold them (`gbt.parallel.chunks`), in two passes,
+        and the result is that of all rows; ``y`` and all else that has one entry a row may then be
+        of Dask, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     sample_weight : array of shape (n,), optional
-        Not negative. To the values a row of weight 3 is three rows; to standard errors it is one
-        draw, with three times the contribution, and a row of weight 0 a draw that added nothing.
+        Not negative. In values a row of weight 3 counts as three rows. In standard errors it is one
+        draw that contributes three times as much, and a row of weight 0 a draw that added nothing.
     groups : array of shape (n,), optional
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than
@@ -103,7 +106,8 @@ def held_out_gain(
     per_tree : bool
         Also return the (M, p) held-out gains of the trees: importance along boosting.
     per_output : bool
-        Also return the (K, p) parts of the K outputs, of which values are the sum.
+        Also return the (K, p) parts of the K outputs, of which values are the sum: for which
+        classes a feature helps.
     second_moments : bool
         Also return how contributions of features vary together, of shape (p, p). Sums over features
         (``grouped``) then have standard errors. Needs ``standard_error``.
@@ -140,17 +144,12 @@ def held_out_gain(
         result = held_out_gain(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    if second_moments and not standard_error:
-        raise ValueError(
-            "second_moments=True is for standard errors of sums over features; leave out"
-            " standard_error=False."
-        )
+    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     steps = _steps_of(model)
     rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
-    asked = Asked(per_tree, per_output, second_moments, standard_error)
-    totals = _totals(rows.over, asked)
+    totals = _totals(rows.over, wanted)
     rows.check(totals.tally, stacklevel=2)
-    return _held_out_gain(steps, rows.over, asked, totals)
+    return _held_out_gain(steps, rows.over, wanted, totals)
 
 
 def held_out_gain_of_batches(
@@ -171,8 +170,8 @@ def held_out_gain_of_batches(
         )
         return reduce(merge, parts)
 
-    asked = Asked(per_tree=True)
-    return _held_out_gain(steps, over, asked, _totals(over, asked))
+    wanted = Wanted(per_tree=True)
+    return _held_out_gain(steps, over, wanted, _totals(over, wanted))
 
 
 def _steps_of(model: Any) -> StepsOfModel:
@@ -180,29 +179,20 @@ def _steps_of(model: Any) -> StepsOfModel:
     return StepsOfModel.of(as_ensemble(model), getattr(model, "classes_", None))
 
 
-class Asked(NamedTuple):
-    """What is to be returned beside the values."""
-
-    per_tree: bool = False
-    per_output: bool = False
-    second_moments: bool = False
-    standard_error: bool = True
-
-
-def _totals(over: Callable[..., Any], asked: Asked) -> NodeTotals:
-    """Walk all rows for what they add up to at the nodes."""
-    return over(partial(NodeTotals.of, asked.standard_error), NodeTotals.merge)
+def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:
+    """Return the sums at the nodes of all rows, from a first walk over them."""
+    return over(partial(NodeTotals.of, wanted.standard_error), NodeTotals.merge)
 
 
 def _held_out_gain(
-    steps: StepsOfModel, over: Callable[..., Any], asked: Asked, totals: NodeTotals
+    steps: StepsOfModel, over: Callable[..., Any], wanted: Wanted, totals: NodeTotals
 ) -> GlobalAttribution:
-    """Make the result of these sums; walk the rows again for their errors."""
+    """Return the result of these sums; standard errors take a second walk over the rows."""
     gains = steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     spread = None
-    if asked.standard_error:
-        spread_of = partial(_spread, gains.parts(for_error=True), asked.second_moments)
+    if wanted.standard_error:
+        spread_of = partial(_spread, gains.parts(for_error=True), wanted.second_moments)
         spread = over(spread_of, merge_spreads)
     ensemble = steps.ensemble
     return GlobalAttribution(
@@ -211,26 +201,26 @@ def _held_out_gain(
         n_samples=totals.tally.n_rows,
         feature_names=ensemble.feature_names,
         method="held_out_gain",
-        per_tree=by_tree if asked.per_tree else None,
+        per_tree=by_tree if wanted.per_tree else None,
         groups=totals.groups,
         kurtosis=None if spread is None else kurtosis_of(steps, spread),
-        per_output=sum_by_output(ensemble, by_tree) if asked.per_output else None,
+        per_output=sum_by_output(ensemble, by_tree) if wanted.per_output else None,
         second_moments=None if spread is None else spread.sums.products,
         percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
     )
 
 
 def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
-    """Return the kurtosis of what rows add to every feature, as far as model and rows tell.
+    """Return the kurtosis of rows' contributions to every feature, from the model and the rows.
 
-    Rows that have missed the rare large contributions cannot tell that there are such. The model
-    can: a row adds steps times gradients, and the rare large steps stand in the model, with the
+    Rows that have missed the rare large contributions cannot know that there are any. The model
+    can: a row contributes steps times gradients, and the model has the rare large steps, with the
     number of their training rows. The kurtosis of a product of independent factors is the product
     of theirs. `kurtosis_of_steps` looks at trees one by one, as if a row met large steps in few of
-    them; 3 makes up for rows that meet them in many. The larger of this and the kurtosis of the
-    given rows' own contributions counts. It is infinite for a feature of which the rows say nothing
-    at all, because none of its splits has rows on both sides: a value of 0 with an error of 0 is
-    no finding.
+    them; the factor 3 allows for rows that meet them in many. Returned is the larger of this and
+    the kurtosis of the given rows' own contributions. It is infinite for a feature of which the
+    rows say nothing at all, because none of its splits has rows on both sides: a value of 0 with
+    an error of 0 is no finding.
     """
     of_steps, of_gradients = steps.kurtosis_of_steps(), spread.gradients.kurtosis.max()
     is_mute = (of_steps > 0) & (spread.parts.second == 0)
@@ -253,7 +243,7 @@ def held_out_gain_rows(
     Parameters
     ----------
     model, X, y, init_score, n_jobs
-        As for `held_out_gain`. Rows in memory, because the means of nodes are those of all rows.
+        As for `held_out_gain`, but rows in memory: the means of nodes are those of all rows.
 
     Returns
     -------
@@ -264,7 +254,7 @@ def held_out_gain_rows(
     Notes
     -----
     ``GlobalAttribution.from_rows`` of the result has the values of `held_out_gain`; its standard
-    errors are a little smaller where nodes have few rows, since those of `held_out_gain` make up
+    errors are a little smaller where nodes have few rows: those of `held_out_gain` are corrected
     for means that come from the rows themselves.
     """
     refuse_chunks(X)

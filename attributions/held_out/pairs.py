@@ -51,7 +51,9 @@ def tree_inner_pairs(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, init_score, n_jobs
+    model, X, y, groups, init_score, n_jobs
+        As for `held_out_gain`, but rows in memory.
+    sample_weight
         As for `tree_inner`.
     ifa : {"predecomp", "saabas"} or attribution along paths
         Others, such as TreeSHAP, do not say at which split a feature earned what.

@@ -1,15 +1,15 @@
 r"""Rows that judge the splits of a model, walked twice, in memory or in chunks of Dask.
 
-The means of nodes are those of all rows. So one walk adds up the sums of nodes, and what single
-rows add to the held-out gain can be told in a second::
+The means of nodes are those of all rows. So a first walk adds up the sums of nodes, and only a
+second one can tell what single rows add to the held-out gain::
 
     rows, or chunks of them  ->  sums of nodes  ->  gain of every split  ->  values
                                                          |
     the same rows            ->  parts of rows  <--------+
                                  their squares add up  ->  standard errors
 
-Either way back from the leaves is taken some trees at a time, with the raw predictions at which the
-rows are asked for all their steps in memory (``attributions.kernels.held_out``).
+Both walks go from the leaves up to the roots, some trees at a time: the raw predictions at which
+the loss is asked, one a row and step, are held in memory (``attributions.kernels.held_out``).
 """
 
 from collections.abc import Callable, Iterator
@@ -53,22 +53,22 @@ NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 26
 
 @dataclass(eq=False)
 class RowsAtSplits(Rows):
-    """Rows that are asked at every split of their paths; their model is its `StepsOfModel`.
+    """Rows that judge every split of their paths; ``model`` is a `StepsOfModel`.
 
-    ``kept`` holds where all rows end up in all trees, once `node_sums` has kept it.
+    ``kept`` holds the spots of all rows in all trees, once `node_sums` has kept them.
     """
 
     kept: np.ndarray | None = None
 
     def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
-        """Return what rows add up to at every node, (n_nodes, 3): see `add_up_steps`.
+        """Return the sums of rows at every node, (n_nodes, 3): see `add_up_steps`.
 
         ``keep`` says that `parts` will be asked for: spots are kept if there is room.
         """
         n_spots = len(self.y) * self.ensemble.n_trees
         keep = keep and self._is_known and not self.is_part
-        if keep and n_spots * self._room.of_row.itemsize <= MOST_KEPT:
-            self.kept = np.empty(n_spots, self._room.of_row.dtype)
+        if keep and n_spots * self._no_spots.of_row.itemsize <= MOST_KEPT:
+            self.kept = np.empty(n_spots, self._no_spots.of_row.dtype)
         sums = merge_blocks(
             self._sums_of_known if self._is_known else self._sums_of_given,
             lambda a, b: np.add(a, b, out=a),
@@ -135,7 +135,7 @@ class RowsAtSplits(Rows):
         return sums
 
     def _sums_of_known(self, rows: slice) -> np.ndarray:
-        """Add up some blocks of rows for the other two, of nodes and places, (N, 3)."""
+        """Add up some blocks of rows for the two losses of kernels, by node and place, (N, 3)."""
         paths = self.model.paths_of_rows
         of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
         for block in _blocks_in(rows):
@@ -154,30 +154,30 @@ class RowsAtSplits(Rows):
         return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
 
     def _known_rows(self, rows: slice, is_walked: bool) -> kernels.Rows:
-        """Send a block of rows down all trees, unless that has been done and kept."""
+        """Return a block of rows with their spots, which the first walk may have kept."""
         ensemble, n = self.ensemble, rows.stop - rows.start
-        n_trees, room = ensemble.n_trees, self._room
+        n_trees, no_spots = ensemble.n_trees, self._no_spots
         if self.kept is None:
-            spot = np.empty((n_trees, n), room.of_row.dtype)
+            spot = np.empty((n_trees, n), no_spots.of_row.dtype)
         else:
             spot = self.kept[rows.start * n_trees : rows.stop * n_trees].reshape(n_trees, n)
         if not is_walked:
             block = transposed(self.X[rows], dtype=self.X.dtype)
             links = ensemble.predictor.links_for(block)
-            find_spots(columns_of(block), links, room._replace(of_row=spot))
+            find_spots(columns_of(block), links, no_spots._replace(of_row=spot))
         (state,), shape = self.start(rows), (ensemble.n_features, n)
         is_logistic = self._most_odds is not None
         return kernels.Rows(
             spot,
-            room.first,
+            no_spots.first,
             self.y[rows],
             odds(state) if is_logistic else state,
             np.ones(shape) if is_logistic else np.zeros(shape),
         )
 
     @cached_property
-    def _room(self) -> Spots:
-        """What is there to be a spot; of no rows."""
+    def _no_spots(self) -> Spots:
+        """Spots of no rows: which spots there are, and what they do to a state."""
         links = self.ensemble.predictor.links
         is_shallow = links.tree_depth <= N_TOP
         n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
@@ -186,11 +186,11 @@ class RowsAtSplits(Rows):
         return Spots(of_row, first, links.tree_depth, self.model.paths_of_rows.value)
 
     def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
-        """Yield leaves and gradients of a block of rows, some trees at a time, as kernels take it.
+        """Yield leaves and gradients of a block of rows, some trees at a time, for kernels.
 
-        That is: leaves (T, n), the first of the T trees, all steps of the model, and the gradients
-        (T, S, n), step by step from the leaf up, of the output that the tree adds to. ``raw``, the
-        raw predictions (K, n), go from the start to beyond the last tree.
+        That is: leaves (T, n), the number of the first of the T trees, all steps of the model, and
+        the gradients (T, S, n) of the tree's own output, step by step from the leaf up. ``raw``,
+        the raw predictions (K, n), are moved in place from the start to after the last tree.
         """
         ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
@@ -264,7 +264,7 @@ def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarr
 
 @dataclass(frozen=True, eq=False)
 class NodeTotals:
-    """What some rows add up to at the nodes, and what is to be known of all rows together."""
+    """The sums of some rows at the nodes, and what only all rows together can tell."""
 
     of_node: np.ndarray
     tally: Tally
@@ -273,7 +273,7 @@ class NodeTotals:
 
     @classmethod
     def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
-        """Walk the rows once; ``keep`` says that they will be walked again."""
+        """Walk the rows once; ``keep`` says that a second walk will follow."""
         return cls(
             rows.node_sums(n_jobs, keep),
             Tally.of(rows, n_jobs),
@@ -282,7 +282,7 @@ class NodeTotals:
         )
 
     def merge(self, other: "NodeTotals") -> "NodeTotals":
-        """Return what the rows of both add up to."""
+        """Return the totals of the rows of both."""
         return NodeTotals(
             self.of_node + other.of_node,
             self.tally.merge(other.tally),

@@ -42,7 +42,7 @@ def tree_inner_rows(
         ``values`` are q_ik. ``base_values`` is the share of what no feature moved, the trees' base
         values b_m: -(1/alpha) sum_m b_m g_im. For an attribution that adds up (the three named
         ones) both together are the row's first-order saving, -(1/alpha) sum_m f_m(x_i) g_im. In a
-        forest b_m and f_m are what goes beyond the tree's root, before which it is judged.
+        forest b_m and f_m count from the root value of the tree, which the start contains.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def partial_inner_rows(
 def _explained(
     name: str, model: Any, rows: Chunk, ifa: Any, n_jobs: int | None
 ) -> LocalAttribution:
-    """Explain rows, of which the caller of the public function is told if the model knows some."""
+    """Explain rows of a table or of chunks; warnings point at the caller of the public function."""
     judge = Judge.of(model, ifa)
     if name == "partial_inner":
         judge.refuse_forest()
@@ -117,7 +117,7 @@ def _as_result(
     data: np.ndarray,
     index: Any = None,
 ) -> LocalAttribution:
-    """Name what was computed."""
+    """Return the numbers with the names that belong to them."""
     return LocalAttribution(
         values=values,
         base_values=base_values,

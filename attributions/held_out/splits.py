@@ -1,7 +1,8 @@
-r"""The held-out gain of every split, from sums around it, and what a row adds to it.
+r"""The held-out gain of every split, from sums over rows, and what a row adds to it.
 
-Of a split of node t into l and r, whose values differ by d, there are sums over the rows of either
-child: S of w g, with g asked without the feature of the split, and W of w. They give
+Take a split of node t into children l and r, whose values differ by d. For each child there are two
+sums over its rows: S of w g, with g at the prediction without the feature of the split, and W of w.
+They give
 
     gain  =  -(1/alpha) d (W_r S_l - W_l S_r) / W_t             W_t = W_l + W_r
 
@@ -36,21 +37,21 @@ N_SUMS = 3  # w g of the step to a node, w, and rows that weigh something
 def mean_of_leaves(ensemble: Ensemble) -> Saabas:
     """Return the attribution that steps between the mean leaf values below nodes.
 
-    Leaves weigh what their hessians do, and where a library did not keep these, their rows.
+    Leaves are weighted by their hessians or, where a library did not keep these, by their rows.
     """
     return Saabas("hessian" if "hessians" in ensemble.statistics else "count")
 
 
 @dataclass(frozen=True, eq=False)
 class StepsOfModel(Intake):
-    """The steps between the nodes of a model: what a walk needs of them, and how they are judged.
+    """The steps between the nodes of a model: what a walk needs of them, and what they are worth.
 
     Parameters
     ----------
     ensemble, classes_
-        As of an `Intake`.
+        As for `Intake`.
     lower : uint64 array of shape (n_nodes, 2)
-        The children right and left of every node; a leaf is its own.
+        The right and the left child of every node; a leaf is its own child.
     paths : Paths
         See ``attributions.kernels.held_out``.
     change : float64 array of shape (n_nodes,)
@@ -63,7 +64,7 @@ class StepsOfModel(Intake):
 
     @classmethod
     def of(cls, ensemble: Ensemble, classes_: Any = None) -> "StepsOfModel":
-        """List the steps of all trees by the nodes that they lead to."""
+        """List the steps of all trees, each in the place of the node that it leads to."""
         means = mean_of_leaves(ensemble).bind(ensemble)
         lower = means.lower
         up = np.arange(len(lower), dtype=np.uint64)
@@ -80,7 +81,7 @@ class StepsOfModel(Intake):
 
     @cached_property
     def paths_of_rows(self) -> Paths:
-        """The steps to nodes and places, of odds for the logistic loss; see `add_up_rows`."""
+        """The steps to nodes and places; factors of odds for the logistic loss (`add_up_rows`)."""
         is_logistic = self.ensemble.loss.kind == HALF_LOGISTIC
         up, feature, step, value, levels = self.paths_of_odds if is_logistic else self.paths
         node = self.ensemble.predictor.links.node
@@ -124,7 +125,7 @@ class StepsOfModel(Intake):
         return np.divide(n_rows * fourth, second**2, out=result, where=second**2 > 0)
 
     def judged(self, sums: np.ndarray) -> "SplitGains":
-        """Return what the splits are worth to rows that add up to ``sums``, (n_nodes, 3)."""
+        """Return the gains of the splits, from ``sums`` of rows at the nodes, (n_nodes, 3)."""
         sums = np.array(sums.T)
         for of_leaves in sums[1:]:
             add_up_leaves(self.lower, of_leaves)
@@ -194,6 +195,6 @@ class SplitGains:
 
 
 def odds(log_odds: np.ndarray) -> np.ndarray:
-    """Return e to the power of log-odds, cut off where float64 has long been certain."""
+    """Return e to the power of log-odds, cut off where probabilities are 0 or 1 in float64."""
     most = np.log(MAX_ODDS)
     return np.exp(np.clip(log_odds, -most, most))

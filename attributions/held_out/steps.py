@@ -1,13 +1,14 @@
 """What each row adds to TreeInner and its relatives, block by block.
 
 A `Judge` is a model with an individual attribution that is bound to it. It holds no rows, so it can
-be sent to where rows are, once to each worker of a cluster. `JudgedRows` are rows there, checked
-and converted. Block by block and for some trees at a time, they work out the prediction before each
-tree and the gradients there, and call the attribution once with the gradients as weights. The
-equations stand in ``attributions.held_out.tree_inner``.
+be sent to the workers that do, once to each. `JudgedRows` are checked and converted rows with their
+judge. Block by block, and for some trees at a time, they compute the predictions before each tree
+and the gradients there, and call the attribution once with the gradients as weights. The equations
+stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,26 @@ from gbt.model.stages import Stage, stages, values_in_start
 from gbt.parallel.in_order import merge_blocks
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
+
+
+class Wanted(NamedTuple):
+    """Which parts a result is to have beside its values."""
+
+    per_tree: bool = False
+    per_output: bool = False
+    second_moments: bool = False
+    standard_error: bool = True
+
+    @classmethod
+    def of(cls, *parts: bool) -> "Wanted":
+        """Take the four; refuse second moments of a result without standard errors."""
+        wanted = cls(*parts)
+        if wanted.second_moments and not wanted.standard_error:
+            raise ValueError(
+                "second_moments=True is for standard errors of sums over features; leave out"
+                " standard_error=False."
+            )
+        return wanted
 
 
 class JudgedRows(Rows):
@@ -52,9 +73,9 @@ class JudgedRows(Rows):
         )
         if not np.isfinite(sums.total).all():
             raise ValueError(
-                f"What rows add to {name} is not finite. Either {self.model.ifa_name} is not, or"
-                " targets are too large, whose squares must fit into float64. Fit a model to"
-                " targets that are divided by a constant."
+                f"What rows add to {name} is not finite: either {self.model.ifa_name} returned"
+                " values that are not, or the targets are so large that their squares do not fit"
+                " into float64. Then fit a model to targets that are divided by a constant."
             )
         return GlobalAttribution(
             values=sums.total,
@@ -69,7 +90,7 @@ class JudgedRows(Rows):
         )
 
     def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:
-        """Add up gradients by leaf, and multiply at the end; see `PathChanges.sum_by_tree`."""
+        """Add up gradients by leaf, and multiply once, at the end: `PathChanges.sum_by_tree`."""
 
         def sums_of(rows: slice) -> list[np.ndarray]:
             return self.sum_gradients(transposed(self.X[rows], dtype=self.X.dtype), rows)
@@ -90,7 +111,7 @@ class JudgedRows(Rows):
         )
 
     def by_tree(self, sums: list[np.ndarray]) -> np.ndarray:
-        """Return what sums of gradients by leaf are worth, of shape (M, p)."""
+        """Return sums over rows of r_mk w_i (-g_im), (M, p), from sums of gradients by leaf."""
         of_outputs = [
             bound.sum_by_tree(-output.predictor.of_nodes(of_output))  # type: ignore[attr-defined]
             for bound, output, of_output in zip(
@@ -138,7 +159,7 @@ class JudgedRows(Rows):
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
-        """Return w_i q_ik of the partial form, and with ``per_tree`` its sum by tree."""
+        """Return w_i q_ik of the partial form, and with ``per_tree`` its sum over rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
         q, step, *earlier = np.zeros((2 + n_outputs, *block.shape[1:]))
@@ -199,6 +220,6 @@ class JudgedRows(Rows):
 
 
 def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
-    """Return sums by output, (K, p), of what every tree brings, (M, p)."""
+    """Add up contributions of trees, (M, p), by the output that trees belong to: (K, p)."""
     shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
     return by_tree.reshape(shape).sum(axis=0)

@@ -1,9 +1,10 @@
 """TreeInner and its relatives: what each feature's work is worth on given rows (Sun 2022).
 
 Boosting adds one tree m at a time, each a step against the gradients g_im = dL(y_i, f)/df taken at
-the prediction before it, f_[m-1](x_i); the trees of a forest all have what the forest predicts
-before any split (``gbt.model.stages``). An individual attribution says how much feature k moved row
-i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it raises it:
+the prediction before it, f_[m-1](x_i); in a forest every tree is a step from what the forest
+predicts before any split (``gbt.model.stages``). An individual attribution says how much feature k
+moved row i in that step, r_mk(x_i). A move against the gradient lowers the loss, a move along it
+raises it:
 
     q_ik          = -(1/alpha) sum_m r_mk(x_i) g_im             alpha = learning_rate
     TreeInner(k)  = sum_i w_i q_ik
@@ -42,10 +43,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
-from attributions.held_out.steps import JudgedRows, sum_by_output
+from attributions.held_out.steps import JudgedRows, Wanted, sum_by_output
 from attributions.inputs import as_training
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
@@ -88,17 +89,8 @@ def tree_inner(
 
     Parameters
     ----------
-    model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
-    X : array of shape (n, p)
-        Rows; nan is a missing value. For an honest ranking they must not have been used for
-        fitting, tuning or early stopping. A `SeenRowsWarning` says how many a model of ours has
-        been fitted or stopped on, and whether they are all the rows that another was fitted on
-        (``gbt.model.known_by_leaves`` says what cannot be told). Arrays and frames of Dask are
-        judged chunk by chunk, where their rows are (`gbt.parallel.chunks`); what stands beside the
-        rows may then be Dask's, too.
-    y : array of shape (n,)
-        Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
+    model, X, y, groups, init_score
+        As for `held_out_gain`; rows of Dask are gone through once.
     ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
         The individual attribution r_mk. An object is one with options, such as
         ``attributions.per_row.Saabas(weights="count")`` or
@@ -110,28 +102,14 @@ def tree_inner(
         themselves: give the weights of these rows to judge by the loss that the fit minimised.
         Weights of 0 and 1 pick a subset, whose standard error allows for its chance size: rows of
         weight 0 count as draws that added nothing.
-    groups : array of shape (n,), optional
-        Labels of rows that belong together, such as those of one patient or of one day. Standard
-        errors then count groups as independent, not rows; values do not change. With fewer than
-        some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
-        a `FewGroupsWarning`. A single group has no standard error.
-    init_score : array of shape (n,), or (n, K), optional
-        Raw predictions from which the rows start, if the model was fitted with such
-        (``gbt.model.starts``): features are judged at the true predictions.
     training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that the model was fitted on, with the weights that they had. They tell whether a
         few rows may carry a feature's sum, so that its interval and p-value are not to be relied
-        on: the result then has ``is_reliable``. Costs a pass over these rows. They also supply what
-        the model's library did not keep of the nodes, H and values of inner nodes, as
-        `as_ensemble` does, but labels stay ``classes_``.
-    per_tree : bool
-        Also return the (M, p) contributions of the trees: importance along boosting.
-    per_output : bool
-        Also return the (K, p) parts of the K outputs, of which values are the sum: for which
-        classes a feature helps.
-    second_moments : bool
-        Also return how contributions of features vary together, of shape (p, p). Sums over features
-        (``grouped``) then have standard errors, and no rows are kept. Needs ``standard_error``.
+        on: the result then has ``is_reliable``. Costs a pass over these rows. From them also comes
+        what the model's library did not keep of its nodes, H and the values of inner nodes, as in
+        `as_ensemble`; but labels are still those of ``model.classes_``.
+    per_tree, per_output, second_moments
+        As for `held_out_gain`.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
         PreDecomp and Saabas take a fifth to a half of the time, and values may differ in the
@@ -163,7 +141,7 @@ def tree_inner(
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_tree_inner, wanted), standard_error)
     result = _with_percent(result, rows, removes_own_work=False)
-    return _guarded(result, judge, training, JudgedRows.tree_inner, n_jobs)
+    return _with_kurtosis(result, judge, training, JudgedRows.tree_inner, n_jobs)
 
 
 def partial_inner(
@@ -192,9 +170,9 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups, init_score, training
-        As for `tree_inner`.
-    per_tree, per_output, second_moments, standard_error, n_jobs
+    model, X, y, groups, init_score, per_tree, per_output, second_moments, n_jobs
+        As for `held_out_gain`.
+    sample_weight, training, standard_error
         As for `tree_inner`.
     ifa : {"saabas", "predecomp", "tree_shap"}, object, or callable
         As for `tree_inner`, but Saabas unless asked otherwise, because its steps average 0 over the
@@ -230,7 +208,7 @@ def partial_inner(
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_partial_inner, wanted), standard_error)
     result = _with_percent(result, rows, removes_own_work=True)
-    return _guarded(result, judge, training, JudgedRows.partial_inner, n_jobs)
+    return _with_kurtosis(result, judge, training, JudgedRows.partial_inner, n_jobs)
 
 
 def forest_inner(
@@ -259,10 +237,12 @@ def forest_inner(
 
     Parameters
     ----------
-    model, X, y, ifa, sample_weight, groups, init_score, training, standard_error, n_jobs
+    model, X, y, groups, init_score, n_jobs
+        As for `held_out_gain`.
+    ifa, sample_weight, training, standard_error
         As for `tree_inner`.
     variant : {"residual", "target"}
-        Which line.
+        Which line of the definition.
 
     Returns
     -------
@@ -283,14 +263,14 @@ def forest_inner(
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_forest_inner, variant, standard_error), standard_error)
     contributions = partial(JudgedRows.forest_inner, variant=variant)
-    return _guarded(result, judge, training, contributions, n_jobs)
+    return _with_kurtosis(result, judge, training, contributions, n_jobs)
 
 
 class LevelWarning(UserWarning):
     """P-values are asked of a measure that calls too much noise significant for such a model."""
 
 
-# Losses whose hessians are their second derivatives; of a user's own it is taken for granted.
+# Losses whose hessians are their second derivatives; a user's own loss is trusted to be one.
 EXACT_HESSIANS = (
     HalfSquaredError,
     HalfLogistic,
@@ -320,28 +300,8 @@ def _warn_of_level(judge: Judge) -> None:
         )
 
 
-class Wanted(NamedTuple):
-    """Which parts of a sum are asked for, beside itself."""
-
-    per_tree: bool
-    per_output: bool
-    second_moments: bool
-    standard_error: bool
-
-    @classmethod
-    def of(cls, *parts: bool) -> "Wanted":
-        """Refuse what makes no sense."""
-        wanted = cls(*parts)
-        if wanted.second_moments and not wanted.standard_error:
-            raise ValueError(
-                "second_moments=True is for standard errors of sums over features; leave out"
-                " standard_error=False."
-            )
-        return wanted
-
-
 def _sum(rows: AllRows, measure: Callable, standard_error: bool) -> GlobalAttribution:
-    """Return a measure of all rows; its caller's caller is warned of rows that were seen."""
+    """Return a measure of all rows; warnings point at the caller of the public function."""
     merge = GlobalAttribution.merge if standard_error else _merge_without_errors
     return rows.sum(measure, merge, stacklevel=3)
 
@@ -379,14 +339,14 @@ def _forest_inner(
 def _summed(
     name: str, contributions: Callable, rows: JudgedRows, wanted: Wanted, n_jobs: int | None
 ) -> GlobalAttribution:
-    """Sum over rows, with the parts that are wanted."""
+    """Return the sum of contributions over rows, with the parts that are wanted."""
     moments = wanted.second_moments
     result = rows.sum(contributions, name, wanted.standard_error, n_jobs, second_moments=moments)
     return _parts(result, rows, wanted)
 
 
 def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> GlobalAttribution:
-    """Keep of the sums by tree what was asked for: themselves, or their sums by output."""
+    """Return the result with its sums by tree, by output, both or neither, as is wanted."""
     by_tree, per_output = result.per_tree, None
     if by_tree is not None and wanted.per_output:
         per_output = sum_by_output(rows.ensemble, by_tree)
@@ -396,7 +356,7 @@ def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> Globa
 def _with_percent(
     result: GlobalAttribution, rows: AllRows, removes_own_work: bool
 ) -> GlobalAttribution:
-    """Add to a result what per cent are of, where all targets are at hand, in memory."""
+    """Return the result with ``percent_of_one``; without it where rows lie in chunks."""
     if rows.rows is None:
         return result
     targets = Targets(rows.rows.y, rows.rows.weight)
@@ -404,14 +364,14 @@ def _with_percent(
     return replace(result, percent_of_one=percent)
 
 
-def _guarded(
+def _with_kurtosis(
     result: GlobalAttribution,
     judge: Judge,
     training: Any,
     contributions: Callable,
     n_jobs: int | None,
 ) -> GlobalAttribution:
-    """Add to a result the kurtosis of what the training rows contribute, if they are given."""
+    """Return the result with the kurtosis of what training rows contribute, if any are given."""
     if training is None:
         return result
     moments_of = partial(_moments, judge, n_jobs, contributions)
@@ -422,7 +382,7 @@ def _guarded(
 def _moments(
     judge: Judge, n_jobs: int | None, contributions: Callable, chunk: Chunk
 ) -> Moments | None:
-    """Return the moments of what some rows contribute; those of weight 0 were not trained on."""
+    """Return the moments of rows' contributions; rows of weight 0 were not trained on."""
     rows = JudgedRows.of(judge, chunk).without_zero_weight()
     if not len(rows.X):
         return None

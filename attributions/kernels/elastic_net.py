@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attributions.kernels.stumps import Sums
+from attributions.kernels.stumps import StumpSums
 from gbt.kernels.platform.compiling import internal, kernel, reordered
 from gbt.kernels.platform.instructions import max
 
@@ -345,7 +345,7 @@ def squared_error(sums, leaf, value, gamma, residual):
 def hold_out_folds(stumps, without, held_out, l1, l2, tolerance, begin, found, losses):
     """Fit without each of T folds, for one penalty after the other, and judge by the fold.
 
-    without, held_out               IN   `Sums` of T folds: of the rows outside and inside each
+    without, held_out               IN   `StumpSums` of T folds: of the rows outside and inside each
     l1, l2        (T, P)   float64  IN   times the sums of the weights
     tolerance     (T,)     float64  IN   see `descend_to`
     begin                           IN   T of `Fits`, where the first begin
@@ -353,8 +353,8 @@ def hold_out_folds(stumps, without, held_out, l1, l2, tolerance, begin, found, l
     losses        (T, P)   float64  OUT  sums of w (y - prediction)^2 in the folds
     """
     for fold in range(l1.shape[0]):
-        sums = Sums(without.weight[fold], without.columns[fold], without.gram[fold])
-        judge = Sums(held_out.weight[fold], held_out.columns[fold], held_out.gram[fold])
+        sums = StumpSums(without.weight[fold], without.columns[fold], without.gram[fold])
+        judge = StumpSums(held_out.weight[fold], held_out.columns[fold], held_out.gram[fold])
         fit = Fits(begin.beta[fold].copy(), begin.value[fold].copy(), begin.gamma[fold].copy())
         room = room_for(stumps, sums)
         multiply(sums.gram, fit.gamma, room.pulled)

@@ -44,7 +44,7 @@ class Stumps(NamedTuple):
     ends: np.ndarray
 
 
-class Sums(NamedTuple):
+class StumpSums(NamedTuple):
     """What some rows tell a linear model: c columns, of which the first is the response.
 
     weight        (N,)     float64  sum of w in every node
@@ -58,9 +58,9 @@ class Sums(NamedTuple):
     columns: np.ndarray
     gram: np.ndarray
 
-    def of_fold(self, fold: int) -> "Sums":
+    def of_fold(self, fold: int) -> "StumpSums":
         """Return the sums of one fold of several."""
-        return Sums(self.weight[fold], self.columns[fold], self.gram[fold])
+        return StumpSums(self.weight[fold], self.columns[fold], self.gram[fold])
 
 
 @kernel

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from attributions.kernels.elastic_net import Fits, descend, hold_out_folds
-from attributions.kernels.stumps import Sums
+from attributions.kernels.stumps import StumpSums
 from attributions.mdi.least_squares import Coefficients, as_folds, search
 from attributions.mdi.stump_problem import StumpProblem
 
 FINAL_TOLERANCE = 1e-18  # of the response's sum of squares; see `descend`
 SEARCH_TOLERANCE = 1e-7
-WORTH_A_LOOK = 1.02  # a ratio whose coarse least error is larger by this factor is not refined
+WORTH_A_LOOK = 1.02  # an l1_ratio is not refined if its least coarse error is this much larger
 
 
 class ElasticNet:
@@ -30,9 +30,9 @@ class ElasticNet:
     ----------
     penalty : float, optional
         As ``alpha`` of scikit-learn's ElasticNet. None chooses for every tree, by folds, from
-        ``n_penalties`` between the least one that leaves nothing and a thousandth of it.
+        ``n_penalties`` between the least that makes all coefficients 0 and a thousandth of it.
     l1_ratio : float or sequence of floats, above 0 and at most 1
-        Share of the absolute values in the penalty; of several the best is chosen.
+        Share of the absolute values in the penalty; the best of several is chosen.
     folds : int or array of shape (n,)
         Parts of the table in row order, or a fold number a row.
     n_penalties : int
@@ -50,7 +50,7 @@ class ElasticNet:
     ):
         self.l1_ratios = as_l1_ratios(l1_ratio)
         if penalty is not None and len(self.l1_ratios) > 1:
-            raise ValueError("A fixed penalty needs one l1_ratio; give both, or neither.")
+            raise ValueError("A fixed penalty needs a single l1_ratio; give both, or neither.")
         if penalty is not None and not 0 <= penalty < np.inf:
             raise ValueError(f"penalty={penalty!r}; use a number from 0, or None to choose one.")
         if isinstance(folds, str):
@@ -70,9 +70,9 @@ class ElasticNet:
         return Coefficients(fits.value[0], fits.gamma[0, 1:], float(penalty))
 
     def _choose(self, problem: StumpProblem) -> tuple[float, float]:
-        """Return penalty and ratio of the least mean of the folds' mean squared errors.
+        """Return penalty and ratio with the least mean of the folds' mean squared errors.
 
-        Where errors along the penalties are rugged, a choice of nearly the least error is found.
+        If errors have several minima along the penalties, the error may be slightly above the least.
         """
         largest = largest_slope(problem)
         least, penalty, l1_ratio = np.inf, 0.0, 0.0
@@ -86,7 +86,7 @@ class ElasticNet:
 
 
 def as_l1_ratios(l1_ratio: float | Sequence[float]) -> np.ndarray:
-    """Return the ratios as an array; refuse others than those above 0 and at most 1."""
+    """Return the ratios as an array; refuse any that is not above 0 and at most 1."""
     ratios = np.atleast_1d(np.asarray(l1_ratio, dtype=np.float64))
     if not ((ratios > 0) & (ratios <= 1)).all():
         raise ValueError(f"l1_ratio={l1_ratio!r}; it must lie above 0 and not above 1.")
@@ -94,7 +94,7 @@ def as_l1_ratios(l1_ratio: float | Sequence[float]) -> np.ndarray:
 
 
 class _HeldOutPaths:
-    """Elastic nets of one ratio without each fold, each begun where one of more penalty ended."""
+    """Elastic nets of one ratio without each fold; each starts from that of the penalty before."""
 
     def __init__(self, problem: StumpProblem, l1_ratio: float):
         self.problem, self.l1_ratio = problem, l1_ratio
@@ -112,14 +112,14 @@ class _HeldOutPaths:
         hold_out_folds(problem.stumps, without, held_out, l1, l2, tolerance, begin, found, losses)
         for penalty, *end in zip(penalties, *found, strict=True):
             self.ends[float(penalty)] = Fits(*end)
-        total = held_out.weight[:, :1]  # a fold whose rows all have the weight 0 counts nothing
+        total = held_out.weight[:, :1]  # a fold whose rows all have the weight 0 does not count
         means = np.divide(losses, total, out=np.zeros(losses.shape), where=total > 0)
         mean: np.ndarray = means.sum(axis=0) / problem.n_folds
         return mean
 
 
 def _empty_fits(problem: StumpProblem, *shape: int) -> Fits:
-    """Return fits of no coefficients."""
+    """Return memory for fits, with all coefficients 0."""
     n_nodes, n_columns = problem.tree.n_nodes, 1 + problem.n_raw
     return Fits(
         np.zeros((*shape, n_nodes)), np.zeros((*shape, n_nodes)), np.zeros((*shape, n_columns))
@@ -128,7 +128,7 @@ def _empty_fits(problem: StumpProblem, *shape: int) -> Fits:
 
 def elastic_net_path(
     problem: StumpProblem,
-    sums: Sums,
+    sums: StumpSums,
     penalties: Sequence[float] | np.ndarray,
     l1_ratio: float,
     smallest: float,
@@ -136,9 +136,9 @@ def elastic_net_path(
 ) -> Fits:
     """Return coefficients (P, n_nodes), node values (P, n_nodes), raw coefficients (P, 1 + n_raw).
 
-    The first column of the latter is 0. Penalties fall, and each fit begins where the one before
-    ended, the first at ``begin``. It ends when no coefficient changes the sum of squares by more
-    than ``smallest``.
+    The first column of the raw coefficients is 0. Penalties fall, and each fit starts from the one
+    before, the first from ``begin``. A fit ends when no coefficient changes the sum of squares by
+    more than ``smallest``.
     """
     strength = sums.weight[0] * np.asarray(penalties, dtype=np.float64)
     found = _empty_fits(problem, len(strength))

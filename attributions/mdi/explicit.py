@@ -1,8 +1,9 @@
 """Any linear model of scikit-learn on the explicit columns of a tree.
 
 Here the matrix of stumps and raw columns *is* made, n rows times splits and features, so this is
-slow and takes memory. It serves models that have no solver of their own (Huber, Lasso with other
-rules of choice), and the tests compare our solvers with scikit-learn's estimators on these columns.
+slow and takes memory. It serves models for which we have no solver (Huber, a Lasso whose penalty is
+chosen otherwise), and the tests compare our solvers with scikit-learn's estimators on these
+columns.
 """
 
 from typing import Any
@@ -30,8 +31,8 @@ def explicit_columns(problem: StumpProblem) -> np.ndarray:
 def fit_explicit(estimator: Any, problem: StumpProblem) -> tuple[np.ndarray, np.ndarray, Any]:
     """Fit a clone of an estimator; return fitted values of nodes, raw coefficients and the clone.
 
-    A tree without splits has no columns, so nothing is fitted there: the estimator is None, and the
-    value is the mean response, for a classifier the logarithm of its odds.
+    A tree without splits has no columns, so nothing is fitted to it: the estimator is None, and the
+    value is the mean response or, for a classifier, its log-odds.
     """
     from sklearn.base import clone, is_classifier
 
@@ -45,7 +46,7 @@ def fit_explicit(estimator: Any, problem: StumpProblem) -> tuple[np.ndarray, np.
     fitted = clone(estimator).fit(
         explicit_columns(problem), rows.response, sample_weight=rows.weight
     )
-    coefficients = np.ravel(fitted.coef_)  # a classifier has a line a class
+    coefficients = np.ravel(fitted.coef_)  # a classifier has a row for every class
     beta = np.zeros(problem.tree.n_nodes)
     beta[inner] = coefficients[: len(inner)]
     value = np.full(problem.tree.n_nodes, np.ravel(fitted.intercept_)[0])
@@ -56,7 +57,7 @@ def fit_explicit(estimator: Any, problem: StumpProblem) -> tuple[np.ndarray, np.
 
 
 class Explicit:
-    """A linear model of scikit-learn, fitted to the explicit columns: slow, and any kind.
+    """Any linear model of scikit-learn, fitted to the explicit columns, which is slow.
 
     Parameters
     ----------

@@ -2,19 +2,19 @@ r"""Linear models that are fitted to a tree's stumps: least squares and ridge.
 
     y ~ intercept + sum_t beta_t psi_t(x) + sum_k gamma_k x_k
 
-The intercept is free. Both, and ``attributions.mdi.elastic_net``, work on the sums of the leaves
-(`attributions.mdi.stump_problem`) and never on rows, so that folds and penalties are tried without
-another look at the table:
+The intercept is not penalised. Both, and ``attributions.mdi.elastic_net``, work on the sums of the
+leaves (`attributions.mdi.stump_problem`) and never on rows, so that folds and penalties are tried
+without another pass over the table:
 
-* *Ridge*: stumps are removed from the normal equations by two passes over the tree, for the
-  response and the raw columns at once. Of these, Y = [y x], is left S = Y'(I - H)Y, where H is
+* *Ridge*: stumps are eliminated from the normal equations by two passes over the tree, for the
+  response and the raw columns at once. With Y = [y x] there remains S = Y'(I - H)Y, where H is
   the hat matrix of the ridge on intercept and stumps alone (rows weighted). So
 
       gamma = (S_xx + penalty I)^-1 S_xy        f(node) = smoothed y - (smoothed x) gamma
 
-  Where left-out rows are not asked for, S takes the pass upwards alone, and f one pass for y - x
-  gamma instead of one for every raw column (`fit_ridge`).
-* *Least squares* is that without a penalty.
+  Without left-out rows, S takes the pass upwards alone, and f one pass for y - x gamma instead of
+  one for every raw column (`fit_ridge`).
+* *Least squares* is the ridge with a penalty of 0.
 
 Penalties are those of scikit-learn: ``Ridge``'s alpha, and ``ElasticNet``'s alpha times the sum of
 the weights.
@@ -28,7 +28,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from attributions.kernels.stumps import Sums, losses_of, project, smooth
+from attributions.kernels.stumps import StumpSums, losses_of, project, smooth
 from attributions.mdi.stump_problem import StumpProblem
 
 STRIDE = 8
@@ -44,9 +44,9 @@ class Coefficients:
         Intercept plus the stumps on the way to each node. A stump's contribution to a row is the
         change from the node to the child that the row takes.
     gamma : float64 array of shape (n_raw,)
-        Of the centred and scaled raw columns.
+        Coefficients of the centred and scaled raw columns.
     penalty : float
-        The one that was chosen.
+        The penalty that was given or chosen.
     """
 
     value: np.ndarray
@@ -56,7 +56,7 @@ class Coefficients:
 
 @runtime_checkable
 class LinearModel(Protocol):
-    """A way to find the coefficients."""
+    """A kind of linear model, and how it is fitted to a tree."""
 
     name: str
     is_for_labels: bool
@@ -74,7 +74,7 @@ class LinearModel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """The ridge fit of one tree, with what leaving out a row takes.
+    """The ridge fit of one tree, with all that is needed to leave out a row.
 
     ``smoothed`` (n_nodes, 1 + n_raw) are the fits of response and raw columns by stumps alone,
     ``variance`` (n_nodes,) is the variance of such a fit where responses have the variance
@@ -109,7 +109,7 @@ class RidgeSolution:
         return self.variance[leaves] + raw
 
 
-def solve_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> RidgeSolution:
+def solve_ridge(problem: StumpProblem, sums: StumpSums, penalty: float) -> RidgeSolution:
     """Fit stumps and raw columns with one ridge penalty, exactly.
 
     Without a penalty, raw columns that in these rows depend linearly on each other, or on stumps,
@@ -125,8 +125,10 @@ def solve_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> RidgeSolut
     return RidgeSolution(smoothed, variance, pull, share, system, gamma)
 
 
-def fit_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `solve_ridge` finds for the nodes and the raw columns, and no more: faster."""
+def fit_ridge(
+    problem: StumpProblem, sums: StumpSums, penalty: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return only the node values and raw coefficients of `solve_ridge`, which is faster."""
     n_nodes, n_columns = sums.columns.shape
     explained = np.empty((len(problem.leaf), n_columns))
     project(problem.stumps, sums.weight, sums.columns, penalty, explained)
@@ -143,7 +145,7 @@ def fit_ridge(problem: StumpProblem, sums: Sums, penalty: float) -> tuple[np.nda
 def _raw_coefficients(
     rest: np.ndarray, gram: np.ndarray, penalty: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the system for the raw columns, of what stumps leave of them, and its solution."""
+    """Return the system for the raw columns, after elimination of stumps, and its solution."""
     system = rest[1:, 1:] + penalty * np.eye(len(rest) - 1)
     gamma: np.ndarray = rest[1:, 0].copy()
     if not len(gamma):
@@ -179,8 +181,9 @@ class Ridge:
         As ``alpha`` of scikit-learn's Ridge. None chooses for every tree from ``n_penalties``
         between 1e-6 and 10 times the sum of the weights.
     folds : int, array of shape (n,), or "loo"
-        How to choose: folds that are parts of the table in row order, a fold number a row, or
-        leaving out every single row, which is exact and looks at all rows for every penalty.
+        How to choose the penalty: by a number of folds, which are parts of the table in row order,
+        by a fold number for every row, or by leaving out every single row, which is exact and takes
+        a pass over all rows for every penalty.
     n_penalties : int
     """
 
@@ -221,7 +224,7 @@ class Ridge:
             fits = [fit_ridge(problem, sums, penalty) for penalty in penalties]
             value = np.array([value for value, _ in fits])
             gamma = np.array([[0.0, *gamma] for _, gamma in fits])
-            if held_out.weight[0] > 0:  # a fold whose rows all have the weight 0 counts nothing
+            if held_out.weight[0] > 0:  # a fold whose rows all have the weight 0 does not count
                 losses += losses_of(held_out, problem.leaf, value, gamma) / held_out.weight[0]
         return losses / problem.n_folds
 
@@ -229,9 +232,9 @@ class Ridge:
 def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
     """Return the mean squared error of every row when the model is fitted without it.
 
-    Exactly: the residual without row i is its residual over 1 - w_i x_i' J^-1 x_i. A row that was
-    drawn several times leaves with all its copies. A row whose fitted value depends on no other row
-    is predicted by the mean.
+    The formula is exact: the residual without row i is its residual over 1 - w_i x_i' J^-1 x_i. A
+    row that was drawn several times is left out with all its copies. A row whose fitted value
+    depends on no other row is predicted by the mean.
     """
     solution = solve_ridge(problem, problem.sums, penalty)
     value, loss = solution.value, 0.0
@@ -250,13 +253,13 @@ def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
 
 
 def as_folds(penalty: float | None, folds: Any) -> Any:
-    """Return how rows are cut: 1 fold, which is all of them, where the penalty is given."""
+    """Return the folds that choose a penalty; a single fold, all rows, if it is given."""
     if penalty is not None:
         return 1
     if isinstance(folds, Integral) and folds == 1:
         raise ValueError(
-            "folds=1; what is fitted to the other folds chooses the penalty, so at least 2 are"
-            " needed. Or give a penalty."
+            "folds=1; the penalty is chosen by fits to all folds but one, so at least 2 are needed."
+            " Or give a penalty."
         )
     return folds
 

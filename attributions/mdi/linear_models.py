@@ -4,15 +4,16 @@
 name                    object
 ======================  ========================================================================
 "ols"                   ``attributions.mdi.least_squares.OLS()``
-"ridge"                 ``attributions.mdi.least_squares.Ridge()``, folds choose the penalty
-"elastic_net"           ``attributions.mdi.elastic_net.ElasticNet()``, the same
-"logistic_ridge"        ``attributions.mdi.logistic_ridge.LogisticRidge()``, left-out rows choose it
-"logistic_elastic_net"  ``attributions.mdi.logistic_elastic_net.LogisticElasticNet()``, folds do
+"ridge"                 ``attributions.mdi.least_squares.Ridge()``
+"elastic_net"           ``attributions.mdi.elastic_net.ElasticNet()``
+"logistic_ridge"        ``attributions.mdi.logistic_ridge.LogisticRidge()``
+"logistic_elastic_net"  ``attributions.mdi.logistic_elastic_net.LogisticElasticNet()``
 ======================  ========================================================================
 
-Those of labels are for forests of classifiers. A linear model of one's own has what `LinearModel`
-of ``attributions.mdi.least_squares`` asks for. Any linear model of scikit-learn is fitted to the
-explicit columns (`attributions.mdi.explicit`).
+Folds choose the penalties, or left-out rows that of "logistic_ridge". The logistic ones are for
+forests of classifiers. A linear model of one's own implements `LinearModel` of
+``attributions.mdi.least_squares``. Any linear model of scikit-learn is fitted to the explicit
+columns (`attributions.mdi.explicit`).
 """
 
 from collections.abc import Callable
@@ -35,13 +36,13 @@ MODELS: dict[str, Callable[[], LinearModel]] = {
 
 
 def as_linear_model(linear_model: Any, training: TrainingTrees) -> LinearModel:
-    """Turn a name or a model into a model; refuse what does not fit to the targets."""
+    """Turn a name or a model into a model; refuse one for labels where targets are numbers."""
     found = _as_object(linear_model)
     if found.is_for_labels and not (training.is_forest and hasattr(training.model, "classes_")):
         raise ValueError(
-            f"linear_model={found.name!r} is for labels, and the trees of"
-            f" {type(training.model).__name__} predict numbers, those of boosted classifiers"
-            " -g/h with the weights h: use 'elastic_net', 'ridge' or 'ols'."
+            f"linear_model={found.name!r} is for labels, but the trees of"
+            f" {type(training.model).__name__} predict numbers (in boosted classifiers -g/h with"
+            " the weights h): use 'elastic_net', 'ridge' or 'ols'."
         )
     return found
 

@@ -9,12 +9,12 @@ of the linear predictor is its score in row x:
 Trees of a forest are averaged, those of a boosted model added with the learning rate: there tree m
 has the response -g/h and the weights h. Least squares without raw columns, on the rows that grew
 the tree, gives back the tree and its Saabas contributions. Everything else explains a *surrogate*
-and not the model, so its prediction stands beside the scores.
+and not the model, so results have the surrogate's prediction beside the scores.
 
-Where this departs from the authors' program, imodels 3.0: forests of classifiers are explained by
-the squared error of the 0/1 label unless a logistic model is asked for; of K classes each has a
-linear model of its own label; boosted models have the weights h and the learning rate; a missing
-value is at its column's mean, and categories have no raw columns.
+This departs from the authors' program, imodels 3.0, in four ways: forests of classifiers are
+explained by the squared error of the 0/1 label unless a logistic model is asked for; each of K
+classes has a linear model of its own label; boosted models use the weights h and the learning rate;
+a missing value counts as its column's mean, and categories have no raw columns.
 """
 
 from collections.abc import Callable, Iterator
@@ -55,20 +55,20 @@ RAW_COLUMN = np.dtype(
 class LocalMDI(LocalAttribution):
     """Contributions of every feature to the prediction of a surrogate.
 
-    Beside those of `LocalAttribution`:
-
     Parameters
     ----------
+    values, base_values, ...
+        As for `LocalAttribution`.
     surrogate_prediction : float64 array of shape (n,), or (n, K)
-        What the linear models predict, whatever the aggregate: in the units of the model's raw
+        Prediction of the linear models, whatever the aggregate: in the units of the model's raw
         prediction, or log-odds if the linear models are logistic.
     model_prediction : float64 array of shape (n,), or (n, K)
-        What the model predicts, its raw prediction.
+        Raw prediction of the model.
     penalty : float64 array of shape (M,)
-        Of every tree's linear model.
+        Penalty of every tree's linear model.
     aggregate : str
-        How trees were put together. Only by "sum" are scores parts of the surrogate's prediction;
-        sizes and ranks start from 0, their base value.
+        How trees were combined. Only with "sum" are scores parts of the surrogate's prediction;
+        absolute values and ranks have the base value 0.
     is_logistic : bool
         Whether the surrogate predicts log-odds where the model predicts probabilities.
     """
@@ -89,7 +89,7 @@ class LocalMDI(LocalAttribution):
         return self.model_prediction - (expit(surrogate) if self.is_logistic else surrogate)
 
     def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
-        """Return what is left unexplained; refuse scores that do not add up to a prediction."""
+        """Return the unexplained part; refuse scores that do not add up to a prediction."""
         self._refuse_other_aggregates("residual")
         return super().residual(raw_prediction)
 
@@ -101,8 +101,8 @@ class LocalMDI(LocalAttribution):
     def _refuse_other_aggregates(self, name: str) -> None:
         if self.aggregate != "sum":
             raise ValueError(
-                f"{name} takes scores for parts of a prediction, and those of"
-                f" aggregate={self.aggregate!r} are not: use aggregate='sum'."
+                f"{name} needs scores that add up to a prediction, which those of"
+                f" aggregate={self.aggregate!r} do not: use aggregate='sum'."
             )
 
     def _of_output(self, k: int) -> dict[str, Any]:
@@ -143,27 +143,27 @@ def local_mdi(
     X : array of shape (n_new, p), optional
         Rows to explain; None for the training rows.
     linear_model : str, linear model or estimator
-        What is fitted to every tree: "elastic_net", "ridge" or "ols"; for forests of classifiers
-        "logistic_elastic_net" or "logistic_ridge", too. See ``attributions.mdi.linear_models`` for
-        objects with options, and for other estimators.
+        The model that is fitted to every tree: "elastic_net", "ridge" or "ols"; for forests of
+        classifiers also "logistic_elastic_net" or "logistic_ridge". For objects with options and
+        other estimators see ``attributions.mdi.linear_models``.
     raw : bool
-        Whether the features that a tree splits on join as columns of their own; categories do not.
-        Columns that say nearly the same then share what they say in an arbitrary way: leave them
-        out with False where some of yours do (measured in docs/local_mdi.md).
+        Whether the features that a tree splits on are also columns themselves; categories never
+        are. Among columns that say nearly the same, raw columns divide the credit arbitrarily:
+        choose False where you have such columns (measured in docs/local_mdi.md).
     rows : {"all", "inbag", "oob", "uniform"}
-        Which training rows it is fitted to: all, each as often as the tree drew it, or once where
-        it did not; those that grew the tree; those that did not; or all of them once. The stumps
-        always come from the rows that grew the tree.
+        Which training rows a linear model is fitted to. "all": all, each as often as the tree drew
+        it, or once if it was not drawn; "inbag": those that grew the tree; "oob": those that did
+        not; "uniform": all of them once. The stumps always come from the rows that grew the tree.
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
-        How trees are put together, see ``attributions.per_row.aggregates``. Only sums are parts of
-        a prediction; to rank the features of a row, "rank" finds those that matter better
+        How trees are combined, see ``attributions.per_row.aggregates``. Only sums are parts of a
+        prediction; for ranking the features of a row, "rank" finds more of those that matter
         (docs/local_mdi.md). What the paper calls LMDI+ in its experiments is
         ``"rank_where_used"``.
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the training rows started, if the model was fitted with such.
-        Predictions are then those of the trees, without them.
+        Predictions are then those of the trees, without the starting values.
     n_jobs : int, optional
         Threads; None for all cores.
 
@@ -177,8 +177,8 @@ def local_mdi(
     Notes
     -----
     Only ``aggregate="sum"`` with ``linear_model="ols", raw=False, rows="inbag"`` and, for boosted
-    models, no penalty on leaves adds up to the model's prediction. ``surrogate_residual`` says how
-    far it is elsewhere.
+    models, no penalty on leaves adds up to the model's prediction. ``surrogate_residual`` is the
+    difference for other options.
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
@@ -212,15 +212,15 @@ def local_mdi(
 
 @dataclass(frozen=True, eq=False)
 class TreeModel:
-    """The linear model of one tree, with where its raw columns come from.
+    """The linear model of one tree, with the features and units of its raw columns.
 
     Parameters
     ----------
     coefficients : Coefficients
     features : int64 array of shape (n_raw,)
-        Of the raw columns.
+        Which features the raw columns are.
     centre, factor : float64 arrays of shape (n_raw,)
-        What is taken off them, in standard units, and what they are then multiplied by.
+        Subtracted from the columns, in standard units, and then multiplied with them.
     """
 
     coefficients: Coefficients
@@ -268,7 +268,7 @@ class StumpModels:
         return cls(training.ensemble, over_trees(fit_one, problems, n_jobs), columns)
 
     def bind(self, ensemble: Ensemble) -> "BoundStumpModels":
-        """Return the linear models of a model that has one output, or of one output of several."""
+        """Return the linear models of ``ensemble``: the whole model, or one of its outputs."""
         for output in self.outputs:
             if output.ensemble is ensemble:
                 return output
@@ -307,9 +307,9 @@ Problem = tuple[Tree, TreeRows, RawColumns | None, np.ndarray]
 def stump_problems(
     training: TrainingTrees, linear_model: LinearModel, raw: bool
 ) -> tuple[RawColumns | None, Iterator[Problem]]:
-    """Return the raw columns, and an iterator over what makes the problems of all trees.
+    """Return the raw columns, and an iterator of arguments from which problems are made.
 
-    Rows are put in the order of the linear model's folds, once.
+    Rows are sorted by the linear model's folds, once.
     """
     labels = training.labels if linear_model.is_for_labels else None
     order, edges = fold_order(linear_model.folds, len(training.X), labels)
@@ -326,7 +326,7 @@ def stump_problems(
 def over_trees(
     work: Callable[[StumpProblem], Any], problems: Iterator[Problem], n_jobs: int | None
 ) -> list:
-    """Return what ``work`` makes of every tree's `StumpProblem`, some trees at a time."""
+    """Return ``work`` of every tree's `StumpProblem`; some trees are in memory at a time."""
     results: list = []
     n_threads = effective_n_jobs(n_jobs)
     with one_blas_thread():
@@ -344,9 +344,9 @@ def over_trees(
 def fold_order(
     folds: Any, n_rows: int, labels: np.ndarray | None = None
 ) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return an order of the rows in which folds are parts, None for their own, and the edges.
+    """Return an order of the rows that makes folds contiguous (None: as they are), and the edges.
 
-    A number of folds cuts the table into parts; with ``labels`` every class into such parts.
+    A number of folds cuts the table into parts or, with ``labels``, every class into such parts.
     """
     if isinstance(folds, str):
         if folds != "loo":
@@ -372,13 +372,13 @@ def fold_order(
 
 
 def _stratified(labels: np.ndarray, folds: int) -> np.ndarray:
-    """Return the fold of every row, as ``StratifiedKFold`` has them."""
+    """Return the fold of every row, as ``StratifiedKFold`` assigns them."""
     from sklearn.model_selection import StratifiedKFold
 
     least = np.unique(labels, return_counts=True)[1].min()
     if least < folds:
         raise ValueError(
-            f"folds={folds}, and one of the classes has {least} rows: every fold needs a row of"
+            f"folds={folds}, but one of the classes has {least} rows, and every fold needs a row of"
             " every class. Use fewer folds, or give a penalty."
         )
     numbers = np.empty(len(labels), dtype=np.int64)

@@ -5,7 +5,7 @@ r"""Newton's method for logistic regression on the columns of one tree.
 Each step is a problem of weighted least squares with the same penalty, which the solvers of
 `attributions.mdi.least_squares` know: at the linear predictor eta, with p = 1 / (1 + exp(-eta)), it
 has the weights v = w p (1 - p) and the response eta + (y - p) / (p (1 - p)). A step that does not
-lessen the objective is halved until it does; so the method ends at the minimum from anywhere.
+reduce the objective is halved until it does, so the method reaches the minimum from any start.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ LEAST_CURVATURE = 1e-12  # of a row whose label is certain
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Where the method is: the coefficients, and what they predict.
+    """A point of the search: coefficients, and the linear predictor that they give.
 
     ``value`` (n_nodes,) are fitted values of nodes, ``gamma`` (n_raw,) the raw coefficients,
     ``predictor`` (n,) the linear predictor of all rows.
@@ -41,11 +41,11 @@ class Point:
 
     @classmethod
     def of(cls, problem: StumpProblem, value: np.ndarray, gamma: np.ndarray) -> "Point":
-        """Predict all rows."""
+        """Return the point with these coefficients."""
         return cls(value, gamma, problem.predict(value, gamma))
 
     def towards(self, other: "Point", share: float) -> "Point":
-        """Go a share of the way to another point."""
+        """Return the point a share of the way to another point."""
         return Point(
             self.value + share * (other.value - self.value),
             self.gamma + share * (other.gamma - self.gamma),
@@ -67,10 +67,10 @@ def minimise(
     problem : StumpProblem
         Its responses are 0 and 1.
     solve : callable
-        Takes a least squares problem and the point where it was made to value and gamma of its
-        penalised minimum.
+        Takes the least squares problem of a step and the point where it was made; returns value and
+        gamma of the penalised minimum.
     penalty : callable
-        Of all coefficients but the intercept.
+        Takes all coefficients but the intercept; returns their penalty.
     start : Point
     close : float
         Largest change of a linear predictor, relative to the largest, at which the method ends.
@@ -93,7 +93,7 @@ def minimise(
 
 
 def least_squares(problem: StumpProblem, predictor: np.ndarray) -> StumpProblem:
-    """Return the problem of a Newton step from where the rows have a linear predictor."""
+    """Return the problem of a Newton step at the linear predictor of all rows."""
     rows = problem.rows
     p = expit(predictor)
     curvature = np.maximum(p * (1 - p), LEAST_CURVATURE)

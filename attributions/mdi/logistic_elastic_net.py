@@ -4,7 +4,7 @@ r"""Logistic regression with an elastic net penalty on the columns of one tree.
                + penalty (l1_ratio |beta, gamma|_1 + (1 - l1_ratio)/2 |beta, gamma|_2^2)
 
 by Newton's method (`attributions.mdi.logistic`), whose steps are elastic nets, found by coordinate
-descent from where the method is (`attributions.mdi.elastic_net.elastic_net_path`). Folds choose
+descent from the current point (`attributions.mdi.elastic_net.elastic_net_path`). Folds choose
 penalty and ratio as scikit-learn's ``LogisticRegressionCV`` does, from the same numbers, but by the
 log-loss: by the share of right labels, its default, many penalties are equally good.
 """
@@ -22,7 +22,7 @@ from attributions.mdi.stump_problem import StumpProblem
 
 FINAL_CLOSE, FINAL_TOLERANCE = 1e-9, 1e-20  # tolerances are shares of the sum of the weights
 SEARCH_CLOSE, SEARCH_TOLERANCE = 1e-4, 1e-9
-RISES, A_RISE = 2, 1.01  # how often in a row, and the factor of each
+RISES, A_RISE = 2, 1.01  # losses that rise so often in a row, by this factor, end the path
 
 
 class LogisticElasticNet:
@@ -34,10 +34,10 @@ class LogisticElasticNet:
         As 1 / C of scikit-learn's LogisticRegression. None chooses for every tree from
         ``n_penalties`` between 1e-4 and 1e4.
     l1_ratio : float or sequence of floats, above 0 and at most 1
-        Share of the absolute values in the penalty; of several the best is chosen.
+        Share of the absolute values in the penalty; the best of several is chosen.
     folds : int or array of shape (n,)
-        Number of folds, in each of which the classes have their shares of the table, rows in their
-        order, as in ``StratifiedKFold``; or a fold number a row.
+        Number of folds, each with the table's shares of the classes, rows in their order, as in
+        ``StratifiedKFold``; or a fold number a row.
     n_penalties : int
     """
 
@@ -53,7 +53,7 @@ class LogisticElasticNet:
     ):
         self.l1_ratios = as_l1_ratios(l1_ratio)
         if penalty is not None and len(self.l1_ratios) > 1:
-            raise ValueError("A fixed penalty needs one l1_ratio; give both, or neither.")
+            raise ValueError("A fixed penalty needs a single l1_ratio; give both, or neither.")
         if penalty is not None and not 0 < penalty < np.inf:
             raise ValueError(f"penalty={penalty!r}; use a number above 0, or None to choose one.")
         if isinstance(folds, str):
@@ -78,7 +78,7 @@ class LogisticElasticNet:
     def _held_out_losses(self, problem: StumpProblem, l1_ratio: float) -> np.ndarray:
         """Return the mean over folds of the mean log-loss in the fold, for falling penalties.
 
-        Once it has risen `RISES` times in a row, the penalties that follow are given up: infinity.
+        Once it has risen `RISES` times in a row, the following penalties are skipped: infinity.
         """
         rows, losses = problem.rows, np.full(len(self.penalties), np.inf)
         folds = [fold for fold in problem.fold_slices() if rows.weight[fold].any()]

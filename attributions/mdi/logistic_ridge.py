@@ -19,7 +19,7 @@ CLIPPED = (0.01, 0.99)  # probabilities in the loss of left-out rows, as in MDI+
 
 
 class LogisticRidge:
-    """Logistic ridge, its penalty chosen by approximately leaving out every single row.
+    """Logistic ridge whose penalty is chosen by leaving out single rows, approximately.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class LogisticRidge:
 def newton(
     problem: StumpProblem, penalty: float, start: Point
 ) -> tuple[Point, RidgeSolution, StumpProblem]:
-    """Return the minimum, and solution and problem of the least squares there."""
+    """Return the minimum, with the solution and the problem of the last Newton step."""
 
     def solve(step: StumpProblem, here: Point) -> tuple[np.ndarray, np.ndarray]:
         solution = solve_ridge(step, step.sums, penalty)

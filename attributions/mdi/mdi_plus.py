@@ -2,7 +2,7 @@ r"""MDI+ and MDI-oob: what each feature is worth to a forest, on rows that a fit
 
 MDI, the gain importance of a forest, is the R^2 of least squares on the stumps of a feature, on the
 very rows that chose the splits: n MDI_k = sum over splits on k of N_t beta_t^2. That favours
-features which can be cut in many places. Both methods here judge by other rows:
+features which can be cut in many places. Both methods here judge features by other rows:
 
 ==============  ================================================================================
 ``mdi_plus``    (arXiv:2307.01932) For each tree a ridge or logistic fit to its stumps and raw
@@ -13,7 +13,7 @@ features which can be cut in many places. Both methods here judge by other rows:
                 tree did not draw. On the rows that it drew this would be MDI.
 ==============  ================================================================================
 
-For boosted models ask ``tree_inner``, which is their MDI-oob.
+For boosted models use ``tree_inner``, which is their MDI-oob.
 """
 
 from numbers import Integral
@@ -57,16 +57,17 @@ def mdi_plus(
     X_train, y_train
         All rows that it was fitted on, in their order; this is checked.
     linear_model : Ridge or LogisticRidge, optional
-        None is, for numbers, a ridge whose penalty is chosen by leaving out single rows, and for
-        labels a logistic ridge, both from ``attributions``' modules ``stump_models`` and
-        ``logistic_ridge``. Leaving out is exact for the first and one Newton step for the second.
+        None is a ridge for numbers (``attributions.mdi.least_squares``) and a logistic ridge for
+        labels (``attributions.mdi.logistic_ridge``), with penalties chosen by leaving out single
+        rows: exactly for the first, by one Newton step for the second.
     raw : bool
-        Whether the features that a tree splits on join as columns of their own.
+        Whether the features that a tree splits on are also columns themselves.
     metric : callable, optional
-        ``(y, prediction)`` to a number that is larger for better predictions; of labels, 0 and 1,
-        predictions are probabilities. None is the R^2, or the negative log-loss.
+        Takes (y, prediction) and returns a number that is larger for better predictions; for
+        labels, 0 and 1, predictions are probabilities. None is the R^2, or for labels the negative
+        log-loss.
     sample_weight : array of shape (n,), optional
-        The weights that the forest was fitted with. The linear models have them, too; metrics do
+        The weights that the forest was fitted with. The linear models use them, too; metrics do
         not.
     n_jobs : int, optional
         Threads; None for all cores.
@@ -75,15 +76,15 @@ def mdi_plus(
     -------
     GlobalAttribution
         The mean over trees of metric(y, predictions from feature k) - metric(y, mean of y); 0 for
-        a feature that no tree uses. Below 0, which all features of a forest may be, a feature's
-        part alone predicts rows worse than the mean does; that is not the harm of which
-        `tree_inner` speaks. ``per_tree`` has that of every tree over their number. A metric is no
-        sum over rows, so there is no standard error.
+        a feature that no tree uses. A value below 0, which all features of a forest may have, says
+        that the feature's part alone predicts worse than the mean does, not that the feature does
+        harm, as it does in `tree_inner`. ``per_tree`` has the trees' differences divided by their
+        number. A metric is no sum over rows, so there is no standard error.
 
     Notes
     -----
-    Leaving out a row of the linear model does not leave it out of the tree, whose splits it has
-    chosen: a feature of many values that only fits noise is punished less than by `mdi_oob`.
+    A row that is left out of the linear model has still chosen the tree's splits: a feature of many
+    values that only fits noise is penalised less than by `mdi_oob`.
     """
     training = _forest_training(
         model, X_train, y_train, sample_weight, "uniform", n_jobs, "mdi_plus"
@@ -95,8 +96,8 @@ def mdi_plus(
     linear_model = as_linear_model(linear_model, training)
     if not isinstance(linear_model, Ridge | LogisticRidge):
         raise ValueError(
-            f"linear_model={linear_model.name!r}; mdi_plus leaves out rows of a ridge or a logistic"
-            " ridge, and other models have no formula for it."
+            f"linear_model={linear_model.name!r}; mdi_plus needs predictions of left-out rows, for"
+            " which only a ridge and a logistic ridge have a formula. Use one of these."
         )
     if not isinstance(linear_model.folds, str | Integral):
         raise ValueError("mdi_plus needs the rows in their order: folds must be a number or 'loo'.")
@@ -144,26 +145,27 @@ def mdi_oob(
     X_train, y_train
         All rows that it was fitted on, in their order; this is checked.
     linear_model : {"elastic_net", "ridge", "ols"} or LinearModel, optional
-        Whose contributions; see `local_mdi`. It is fitted to the rows that the tree drew. None is
-        Saabas, which makes this the MDI-oob of Li et al.
+        The model whose contributions are taken, as for `local_mdi`; it is fitted to the rows that
+        the tree drew. None takes those of Saabas, which makes this the MDI-oob of Li et al.
     raw : bool
-        Whether features join a linear model as columns of their own.
+        Whether the features that a tree splits on are also columns themselves.
     n_jobs : int, optional
         Threads; None for all cores.
 
     Returns
     -------
     GlobalAttribution
-        (1/M) sum over trees of the mean over their fresh rows of y_i r_mk(x_i), y less its mean,
-        with standard errors.
+        The mean over trees of the mean of (y_i - mean y) r_mk(x_i) over the rows that the tree did
+        not draw, with standard errors.
 
     Notes
     -----
-    The standard error takes the forest as given and rows as independent. Every row is fresh for
-    some trees and has grown the others, so it is an approximation.
+    The standard error takes the forest as given and rows as independent. Every row was drawn by
+    some trees and not by the others, so it is an approximation.
 
-    Contributions do not average 0 on fresh rows, so a constant added to y would be credited to some
-    feature. Subtracting the mean of y changes nothing on the average and takes out that noise.
+    Contributions do not average 0 on rows that were not drawn, so a constant added to y would be
+    credited to some feature. Subtracting the mean of y changes nothing on average and removes that
+    noise.
     """
     training = _forest_training(model, X_train, y_train, None, "inbag", n_jobs, "mdi_oob")
     if not training.has_fresh_rows:
@@ -210,8 +212,8 @@ def left_out_predictions(problem: StumpProblem, linear_model: Any) -> np.ndarray
     Returns
     -------
     float64 array of shape (n, features of the tree)
-        Intercept plus block, in the units of the linear predictor; other blocks are at 0, their
-        mean over the rows that grew the tree.
+        Intercept plus block, in the units of the linear predictor; the other blocks are 0, which is
+        their mean over the rows that grew the tree.
 
     Notes
     -----
@@ -266,12 +268,13 @@ def own_by_block(
 def _forest_training(
     model: Any, X: Any, y: Any, sample_weight: Any, rows: str, n_jobs: int | None, name: str
 ) -> TrainingTrees:
-    """Check the arguments; refuse what is no forest."""
+    """Return the training rows of a forest, checked; refuse models that are no forest."""
     training = TrainingTrees.of(model, X, y, sample_weight, rows, n_jobs)
     if not training.is_forest:
         raise ValueError(
-            f"{name} averages trees that were all grown on y: a random forest or extra trees of"
-            f" scikit-learn. Got {type(model).__name__}; for boosted models use tree_inner."
+            f"{name} averages trees that were all grown on y, and takes a random forest or extra"
+            f" trees of scikit-learn; got {type(model).__name__}. For boosted models use"
+            " tree_inner."
         )
     if training.ensemble.n_outputs > 1:
         raise ValueError(
@@ -288,6 +291,6 @@ def _r2(y: np.ndarray, prediction: np.ndarray) -> float:
 
 
 def _negative_log_loss(y: np.ndarray, prediction: np.ndarray) -> float:
-    """Return the mean log-likelihood of labels 0 and 1, probabilities kept off 0 and 1."""
+    """Return the mean log-likelihood of labels 0 and 1; probabilities of 0 and 1 are clipped."""
     p = np.clip(prediction, *CLIPPED)
     return np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))

@@ -1,4 +1,4 @@
-r"""A tree as a linear model: its stumps, its raw columns, and what its training rows say of them.
+r"""A tree as a linear model: its stumps, its raw columns, and sums over its training rows.
 
 Every split t of a tree becomes a column psi_t, a local stump (Agarwal et al. 2023, "MDI+", section
 3): with N the weights of the node's rows in growing,
@@ -6,12 +6,12 @@ Every split t of a tree becomes a column psi_t, a local stump (Agarwal et al. 20
     psi_t(x) = -sqrt(N_r / N_l) if x goes left at t, sqrt(N_l / N_r) if right, 0 elsewhere
 
 On the rows that grew the tree the columns are orthogonal to one another and to a constant, and
-sum w psi_t^2 = N_t. Beside them stand, if wanted, the raw columns that the tree splits on, each
+sum w psi_t^2 = N_t. The raw columns of the features that the tree splits on may be added, each
 centred and scaled to the standard deviation of the largest stump of its feature, sqrt(max N_t / N).
 
-The matrix of these columns, with a line for every row and a column for every split, is never made.
-All rows of a leaf have the same stumps, so a linear model needs no more than the ``Sums`` of each
-leaf. Memory grows with rows plus nodes, not with their product.
+The matrix of these columns, rows times splits, is never made. All rows of a leaf have the same
+stumps, so a linear model needs no more than the ``StumpSums`` of each leaf. Memory grows with rows
+plus nodes, not with their product.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ import numpy as np
 
 from attributions.kernels.stumps import (
     Stumps,
-    Sums,
+    StumpSums,
     add_up_columns,
     measure_columns,
     predict_rows,
@@ -37,14 +37,14 @@ ROWS_AT_ONCE = 4096  # 50 columns of them are 1.6 MB
 
 @dataclass(frozen=True, eq=False)
 class TreeRows:
-    """What one tree learned from the training rows, and how they count in the linear model.
+    """The training rows of one tree: their responses, and their weights in tree and linear model.
 
     Parameters
     ----------
     leaves : int32 array of shape (n,)
         The leaf that each row reaches.
     response : float64 array of shape (n,)
-        What the tree was to predict: y in a forest, -g/h in boosting.
+        Target of the tree: y in a forest, -g/h in boosting.
     grown : float64 array of shape (n,)
         Weight of each row when the tree was grown; 0 for rows that it did not see.
     weight : float64 array of shape (n,)
@@ -67,9 +67,8 @@ class TreeRows:
 class RawColumns:
     """The table, column by column, in standard units; missing values are at the mean, 0.
 
-    A categorical feature has no raw column: its values are names, whose numbers say in which order
-    they are stored, and of which no multiple means anything. Its stumps tell sets of levels apart
-    whatever the levels are called.
+    A categorical feature has no raw column: its values are names, and multiples of the numbers
+    under which names are stored mean nothing. Its stumps compare sets of levels.
 
     Parameters
     ----------
@@ -108,7 +107,7 @@ class RawColumns:
 def stump_ends(tree: Tree, node_weight: np.ndarray) -> np.ndarray:
     """Return psi_t of rows that go left and right, float64 of shape (n_nodes, 2).
 
-    Both are 0 at a leaf, and where a child weighs nothing: such a split moves no row of training.
+    Both are 0 at a leaf, and where a child weighs 0: such a split separates no training rows.
     """
     inner = np.flatnonzero(tree.left >= 0)
     left, right = node_weight[tree.left[inner]], node_weight[tree.right[inner]]
@@ -155,10 +154,10 @@ class StumpProblem:
         self._find_units()
 
     @cached_property
-    def folds(self) -> Sums:
+    def folds(self) -> StumpSums:
         """Sums over the rows of each fold."""
         n_folds, n_nodes, n_columns = self.n_folds, self.tree.n_nodes, 1 + self.n_raw
-        found = Sums(
+        found = StumpSums(
             np.empty((n_folds, n_nodes)),
             np.zeros((n_folds, n_nodes, n_columns)),
             np.zeros((n_folds, n_columns, n_columns)),
@@ -180,7 +179,7 @@ class StumpProblem:
         return other
 
     def _find_units(self) -> None:
-        """Find centre and scale of the raw columns, in standard units, from the rows that grew."""
+        """Find centre and scale of the raw columns, in standard units, over the tree's own rows."""
         self.centre, self.factor, deviation = np.zeros((3, self.n_raw))
         if self.raw is None or not self.n_raw:
             return
@@ -211,13 +210,13 @@ class StumpProblem:
         return predictor
 
     def blocks(self, rows: slice | None = None) -> Iterator[slice]:
-        """Cut some rows into blocks that fit into cache."""
+        """Yield blocks of the rows that fit into cache."""
         rows = rows or slice(0, len(self.rows.leaves))
         for start in range(rows.start, rows.stop, ROWS_AT_ONCE):
             yield slice(start, min(start + ROWS_AT_ONCE, rows.stop))
 
-    def _add_up(self, rows: slice, sums: Sums) -> None:
-        """Add up some rows."""
+    def _add_up(self, rows: slice, sums: StumpSums) -> None:
+        """Add the sums of some rows to ``sums``."""
         own, n_columns = self.rows, 1 + self.n_raw
         standardised = np.empty((0, 0)) if self.raw is None else self.raw.standardised
         for block in self.blocks(rows):
@@ -243,14 +242,14 @@ class StumpProblem:
         return len(self.fold_edges) - 1
 
     @cached_property
-    def sums(self) -> Sums:
+    def sums(self) -> StumpSums:
         """Sums over all rows."""
-        return Sums(*(part.sum(axis=0) for part in self.folds))
+        return StumpSums(*(part.sum(axis=0) for part in self.folds))
 
     @cached_property
-    def without(self) -> Sums:
+    def without(self) -> StumpSums:
         """Sums over the rows of all folds but one, for each."""
-        return Sums(*(total - part for total, part in zip(self.sums, self.folds, strict=True)))
+        return StumpSums(*(total - part for total, part in zip(self.sums, self.folds, strict=True)))
 
     @cached_property
     def parent(self) -> np.ndarray:
@@ -262,12 +261,12 @@ class StumpProblem:
 
     @cached_property
     def slot(self) -> np.ndarray:
-        """Position in ``features`` of what every node splits on; 0 at a leaf."""
+        """Position in ``features`` of the feature that every node splits on; 0 at a leaf."""
         return np.searchsorted(self.features, np.maximum(self.tree.feature, 0)).astype(np.int64)
 
 
 def _total(tree: Tree, leaf_weight: np.ndarray) -> np.ndarray:
-    """Add up the children of every node."""
+    """Return sums of leaf weights below every node."""
     total = leaf_weight[:, np.newaxis].copy()
     add_up_children(tree.left, tree.right, total)
     return total[:, 0]

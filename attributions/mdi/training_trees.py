@@ -1,10 +1,10 @@
-"""What the trees of a model learned from: leaves, responses and weights of the training rows.
+"""The rows that the trees of a model were grown on: their leaves, responses and weights.
 
-A tree has the response -g/h with the weight h, at the predictions before it: then a node's mean
-response is -G/H. In a forest no tree builds on another, and the response is y itself. Rows that a
-tree did not see are *out of bag*. Whether the rows given are those that the model grew on is
-checked, tree by tree: the leaves must add up to the G, H and counts that the model keeps. Where it
-keeps no G, the values of its leaves must be the steps of these rows.
+A boosted tree has the response -g/h with the weight h, at the predictions before it, so that a
+node's mean response is -G/H. In a forest no tree builds on another, and the response is y itself.
+Rows that a tree did not see are *out of bag*. The given rows are checked, tree by tree: in every
+leaf they must add up to the G, H and counts that the model keeps or, if it keeps no G, their steps
+must be the values of the leaves.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ class TrainingTrees:
     y : float64 array of shape (n,), or (n, K) for K targets or classes of a forest
     weight : float64 array of shape (n,)
     rows : {"all", "inbag", "oob", "uniform"}
-        Which of them a linear model is fitted to.
+        Which of these rows a linear model is fitted to.
     n_jobs : int, optional
         Threads that find the leaves of rows; None for all cores.
     init_score : float64 array of shape (n, K), or None
@@ -69,7 +69,7 @@ class TrainingTrees:
         n_jobs: int | None = None,
         init_score: Any = None,
     ) -> "TrainingTrees":
-        """Check the arguments of the public functions."""
+        """Check the arguments of a public function, and return them as a record."""
         if rows not in ROWS:
             raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
         imported = import_model(model)
@@ -84,8 +84,8 @@ class TrainingTrees:
         if rows == "oob" and not found.has_fresh_rows:
             raise ValueError(
                 "rows='oob' needs rows that a tree did not see, and every tree saw all of them: the"
-                " model was fitted without bootstrap or subsample, or does not tell. Use"
-                " rows='inbag'."
+                " model was fitted without bootstrap or subsample, or does not keep which rows it"
+                " drew. Use rows='inbag'."
             )
         return found
 
@@ -160,7 +160,7 @@ class TrainingTrees:
         weight: np.ndarray,
         count: np.ndarray,
     ) -> None:
-        """Refuse rows that do not add up to what the leaves of a tree keep."""
+        """Refuse rows that do not add up to the sums that a tree's leaves keep."""
         leaf = tree.left < 0
         n_nodes = tree.n_nodes
         is_own = hasattr(self.model, "ensemble_") or self.ensemble.seen_rows is not None
@@ -187,12 +187,12 @@ class TrainingTrees:
 
 
 def _refuse_other_rows(wrong: str | None) -> None:
-    """Raise ValueError if it is said where rows contradict a model."""
+    """Raise ValueError if ``wrong`` says where rows contradict the model."""
     if wrong is not None:
         raise ValueError(
             f"X_train and y_train are not what the model was fitted on: {wrong}. Give all training"
-            " rows with their targets and weights, in their order; a boosted model that does not"
-            " tell which rows it sampled is not supported."
+            " rows with their targets and weights, in their order. Boosted models that do not keep"
+            " which rows they sampled are not supported."
         )
 
 
@@ -203,9 +203,10 @@ def is_forest(model: Any) -> bool:
 
 
 def draws_by_weight(model: Any) -> bool:
-    """Say whether a row's weight was its chance of being drawn, and nothing that trees saw.
+    """Say whether weights were chances of being drawn, so that the trees themselves used none.
 
-    So scikit-learn's bootstrap does it that keeps the weights of the fit; before, trees saw them.
+    Forests of scikit-learn that keep the weights of the fit draw by them; in older versions trees
+    used the weights.
     """
     return is_forest(model) and model.bootstrap and hasattr(model, "_sample_weight")
 

@@ -1,4 +1,4 @@
-"""How contributions of single trees are put together to one number a row and feature.
+"""Contributions of single trees combined to one number a row and feature.
 
 ==================  ==============================================================================
 ``sum``             The sum of the signed contributions: parts of the prediction.
@@ -12,7 +12,7 @@
                     can rank first, and a row's ranks depend on the rows beside it.
 ==================  ==============================================================================
 
-They work for any individual attribution, so that methods are compared on one footing.
+They work for any individual attribution, so that methods are compared alike.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ AGGREGATES = ("sum", "absolute", "rank", "rank_where_used")
 def aggregate_trees(
     ensemble: Ensemble, X: Any, individual: Any, aggregate: str, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Return what an individual attribution says of every row: (n, p), or (n, p, K) of K outputs.
+    """Return the combined contributions to every row: (n, p), or (n, p, K) for K outputs.
 
     Parameters
     ----------

@@ -17,12 +17,12 @@ class Judge(Intake):
     Parameters
     ----------
     ensemble, classes_
-        As of an `Intake`.
+        As for `Intake`.
     ifa_name : str
     bounds : list of BoundAttribution
         One an output.
     touched : list of lists of arrays
-        Of each output, tree by tree, the columns that the attribution may fill.
+        For each output and tree, the columns that the attribution may fill.
     """
 
     ifa_name: str
@@ -43,19 +43,19 @@ class Judge(Intake):
         )
 
     def refuse_forest(self) -> None:
-        """Raise ValueError if no tree was grown after others, whose work could be added back."""
+        """Raise ValueError for a forest: its trees have no earlier ones, whose work to add back."""
         if self.ensemble.is_forest:
             raise ValueError(
-                "partial_inner adds a feature's earlier contributions back to the residual; the"
-                " trees of a forest have no earlier ones in theirs. Use tree_inner."
+                "partial_inner adds a feature's earlier contributions back to the residual, but the"
+                " trees of a forest do not build on earlier ones. Use tree_inner."
             )
 
 
 def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
     """Return, tree by tree, the columns that an attribution may fill.
 
-    An attribution that says so credits features that the tree splits on and no others, so a wide
-    table costs no more than a narrow one. Anything else may fill any column.
+    With ``credits_splits_only`` these are the features that the tree splits on, so that a wide
+    table costs no more than a narrow one. Other attributions may fill any column.
     """
     n_trees, p = ensemble.n_trees, ensemble.n_features
     if not getattr(individual, "credits_splits_only", False):

@@ -50,9 +50,9 @@ class BoundAttribution(Protocol):
     base_values: np.ndarray
     """float64 of shape (M,): what the contributions to each tree start from."""
 
-    # What it may have besides: ``rows_at_once``, the size of blocks in which it is fastest where
-    # predictions are explained (480 rows if it does not say), and ``min_rows``, with how many rows
-    # a thread of its own pays (1,024).
+    # Optional attributes: ``rows_at_once``, the size of blocks in which `attribute` is fastest (480
+    # rows without it), and ``min_rows``, how many rows make a further thread worth starting (1,024
+    # without it).
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]`` for some trees.
@@ -68,9 +68,9 @@ class BoundAttribution(Protocol):
 class IndividualAttribution(Protocol):
     """A way to split the prediction of one tree for one row among the features.
 
-    One that has ``credits_splits_only = True`` promises that r_mk is 0 for every feature k on which
-    tree m does not split. Those columns are then left alone, tree by tree, which on wide tables
-    saves most of the work.
+    With ``credits_splits_only = True`` it promises that r_mk is 0 for every feature k on which tree
+    m does not split. Those columns are then skipped, tree by tree, which on wide tables saves most
+    of the work.
     """
 
     name: str
@@ -123,9 +123,9 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     Returns
     -------
     LocalAttribution
-        Of values (n, p), or (n, p, K) for K outputs; the base value is the base score plus the
-        attribution's, tree by tree. Starting values of rows (``gbt.model.starts``) are no part of
-        either: both together are what the trees add to them.
+        With values (n, p), or (n, p, K) for K outputs. The base value is the base score plus the
+        attribution's base values of all trees. Starting values of rows (``gbt.model.starts``) are
+        not included: base value and contributions are what the trees add to them.
     """
     ensemble = as_ensemble(model)
     individual = as_individual(individual)
@@ -219,7 +219,7 @@ def attribute_per_tree(
 
 
 def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
-    """Return what the outputs are called: the classes of an estimator, or their numbers."""
+    """Return the names of the outputs: the classes of an estimator, or numbers."""
     classes = getattr(model, "classes_", None)
     if classes is not None and len(classes) == ensemble.n_outputs:
         return tuple(np.asarray(classes).tolist())
@@ -239,7 +239,7 @@ class FunctionAttribution:
 
 
 class _BoundFunction:
-    """A function with its model; refuses what is not one finite number a row and feature."""
+    """A function with its model; it must return one finite number a row and feature."""
 
     def __init__(self, attribution: FunctionAttribution, ensemble: Ensemble):
         self.attribution = attribution

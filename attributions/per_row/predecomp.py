@@ -54,7 +54,7 @@ class PathChanges:
         )  # fmt: skip
 
     def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
-        """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from what reached the leaves.
+        """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from sums of weights by leaf.
 
         ``leaf_weight``, float64 of shape (n_nodes,), has at every leaf the sum of the weights of
         its rows. All rows that take an edge meet the same change of value, so their sum is that

@@ -38,13 +38,13 @@ class Saabas:
 
     @property
     def name(self) -> str:
-        """The method, with what is not its default."""
+        """The name of the method, with its option unless that is the default."""
         return "saabas" if self.weights == "hessian" else f"saabas(weights={self.weights!r})"
 
     def bind(self, ensemble: Ensemble) -> PathChanges:
         """Average the leaves below every node.
 
-        Where no leaf below a node weighs anything, its children count alike.
+        Where all leaves below a node weigh 0, its two children count alike.
         """
         leaf_weight = node_cover(ensemble, self.weights)
         mean_value = ensemble.value.copy()

@@ -59,7 +59,7 @@ class TreeShap:
 
     @property
     def name(self) -> str:
-        """The method, with what is not its default."""
+        """The name of the method, with its option unless that is the default."""
         if self.background is not None:
             is_sparse = issparse(self.background)  # which has no len
             n_rows = self.background.shape[0] if is_sparse else len(self.background)
@@ -95,12 +95,12 @@ class BoundTreeShap:
     base_values : float64 array of shape (M,)
         What each tree predicts when no feature is known.
     edge_share : float64 array of shape (n_nodes,), optional
-        The one game, by the share of the edge into each node.
+        The path-dependent game: the share of the edge into each node.
     background : float64 array of shape (n_background, p), optional
-        Instead of it, rows that are a game each.
+        In place of ``edge_share``: rows, each of which is a game.
     """
 
-    min_rows = 64  # a millisecond and more for most models, beside .05 that a thread costs
+    min_rows = 64  # they take a millisecond or more with most models; a thread costs 0.05
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class BoundTreeShap:
             pieces.add_shapley(trees.start, row_weight, self.trees, games, path, block, words, out)
 
     def _work(self, X: np.ndarray, n: int) -> tuple:
-        """Return the memory that n rows at once are explained in."""
+        """Return the memory for explaining n rows at once."""
         depth, n_points = self.n_levels, self.trees.quadrature.points.shape[1]
         path = pieces.Path(
             node=np.empty(depth, dtype=np.int64),
@@ -189,10 +189,10 @@ class BoundTreeShap:
 
 
 def aligned(n_numbers: int) -> np.ndarray:
-    """Return an empty float64 array that starts where a cache line does.
+    """Return an empty float64 array that starts at a cache line.
 
-    A register of 8 numbers is one cache line. Read across two, as where NumPy puts an array, a tree
-    of depth 10 takes a sixth longer.
+    A register of 8 numbers fills one cache line. If arrays start where NumPy puts them, each read
+    crosses two lines, and a tree of depth 10 takes a sixth longer.
     """
     numbers = np.empty(n_numbers + 7)
     first = -numbers.ctypes.data // 8 % 8
@@ -200,7 +200,7 @@ def aligned(n_numbers: int) -> np.ndarray:
 
 
 def quadratures(n_points: np.ndarray) -> np.ndarray:
-    """Return points and weights, (2, Q + 1, Q); row q holds those of q points if a tree takes q."""
+    """Return points and weights, (2, Q + 1, Q); row q has q of them, if any tree needs q."""
     most = n_points.max(initial=1)
     table = np.zeros((2, most + 1, most))
     for q in np.unique(n_points):

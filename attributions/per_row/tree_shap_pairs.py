@@ -1,10 +1,11 @@
 """SHAP interaction values: the Shapley value of each feature of a row, divided among pairs.
 
 The interaction index of two features is what one adds to the marginal contribution of the other,
-averaged over orders in which features become known. Half of it is given to either side of the
-diagonal; what is left of a feature's Shapley value, its *main effect*, stands on the diagonal. So
-every row of the square adds up to a Shapley value of `tree_shap`, and all of it, with the base
-value, to the raw prediction (Lundberg et al. 2020; XGBoost's ``pred_interactions``).
+averaged over orders in which features become known. A square of numbers has half of it in either
+place of the pair; what is left of a feature's Shapley value, its *main effect*, stands on the
+diagonal. So every row of the square adds up to a Shapley value of `tree_shap`, and the whole
+square, with the base value, to the raw prediction (Lundberg et al. 2020; XGBoost's
+``pred_interactions``).
 
 An additive model has main effects alone. The game is the path-dependent one of `tree_shap`.
 """
@@ -44,8 +45,8 @@ def tree_shap_pairs(
     Returns
     -------
     LocalPairAttribution
-        Of values (n, p, p), or (n, p, p, K) for K outputs. ``values[i, j, k]`` and
-        ``values[i, k, j]`` are half of the interaction of features j and k for row i each.
+        With values (n, p, p), or (n, p, p, K) for K outputs. ``values[i, j, k]`` and
+        ``values[i, k, j]`` are each half of the interaction of features j and k for row i.
     """
     ensemble = as_ensemble(model)
     rows = finite_rows(ensemble, X)
@@ -92,7 +93,7 @@ def _squares(bound: BoundTreeShap, block: np.ndarray) -> np.ndarray:
 
 
 def _work(depth: int, n_rows: int) -> PairWalk:
-    """Return the memory that so many rows are explained in."""
+    """Return the memory for explaining ``n_rows`` rows at once."""
     n_words = max(n_rows, 2 ** min(depth, MOST_SLOTS_OF_WORDS))
     return PairWalk(
         node=np.empty(depth, dtype=np.int64),

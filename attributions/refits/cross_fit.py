@@ -1,12 +1,12 @@
-"""Cross-fitting: every row judges the features, by a model that has not seen it.
+"""Cross-fitting: every row judges the features of a model that has not seen it.
 
 The rows are cut into K folds. K models are fitted, each on all folds but one, and each is judged on
 the fold that it has not seen. Compared with a single split in halves, each model is fitted on more
 rows and every row judges; the price is K fits.
 
-What is estimated is no single model's number. It is what the K models are worth on new rows, on
-average, and the standard error is that of all rows about their common mean, which has a part within
-folds and one between them (Bayle, Bayle, Janson and Mackey 2020, the all-pairs estimator). The
+The estimate is not that of a single model but the average of K models on new rows, and the standard
+error is that of all rows about their common mean, which has a part within folds and one between
+them (Bayle, Bayle, Janson and Mackey 2020, the all-pairs estimator). The
 models share training rows, so this holds for large tables and learners that one row changes little;
 docs/inference.md measures it.
 """
@@ -51,20 +51,20 @@ def cross_fit(
     Parameters
     ----------
     estimator : estimator
-        Not fitted; a clone of it is, for every fold.
+        Stays unfitted; a clone of it is fitted for every fold.
     X : array or DataFrame of shape (n, p)
     y : array of shape (n,)
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution that adds up over models:
         ``held_out_gain``, ``tree_inner``, ``partial_inner``, ``forest_inner``, ``given_others``,
-        ``absolute``, or ``functools.partial`` of one. As ``training`` it gets the rows that were
-        fitted on, if it cannot do without them, or takes them and the estimator's library does not
-        keep its sums of gradients.
+        ``absolute``, or ``functools.partial`` of one. It is given the rows that were fitted on as
+        ``training`` if it requires them, or if it accepts them and the estimator's library does not
+        keep sums of gradients.
     cv : int, splitter of scikit-learn, or list of (rows to fit, rows to judge)
-        A number of folds: of shuffled rows, with equal shares of classes for a classifier, or of
-        whole groups where ``groups`` is given. Splits must put every row into one fold.
+        A number stands for folds of shuffled rows, with equal shares of classes for a classifier,
+        or of whole groups where ``groups`` is given. Splits must put every row into one fold.
     sample_weight : array of shape (n,), optional
-        Not negative; of rows in every fit, and where they judge.
+        Not negative; used in the fits and where rows judge.
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
@@ -87,8 +87,8 @@ def cross_fit(
     ``partial_inner`` come out too small here; use it for ranking.
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that
-    judge this model. A sum over K models may be carried by the rows of one of them, the only one
-    that uses a feature. Ask about single models.
+    judge this model. A sum over K models may be carried by the rows of the only model that uses the
+    feature. Call the measure on single models for it.
     """
     refuse_no_estimator(estimator, "estimator")
     X = as_given(X)
@@ -115,7 +115,7 @@ def _of_fold(estimator: Any, rows: Rows, measure: Any, fold: Any) -> GlobalAttri
     model = fitted_on.fitted(estimator)
     options = held_out.beside | needed_option(fitted_on.training, measure, model)
     result = measure(model, held_out.X, held_out.y, **options)
-    return replace(result, kurtosis=None)  # that of one model, which tells nothing of several
+    return replace(result, kurtosis=None)  # of one model, and no guide to the sum over several
 
 
 def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
@@ -131,6 +131,6 @@ def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -
         return GroupKFold(cv)
     kind = KFold
     if is_classifier(estimator):
-        distinct_labels(y)  # says what is wrong with them; the folds would not
+        distinct_labels(y)  # its errors name what is wrong with labels, those of the folds do not
         kind = StratifiedKFold
     return kind(cv, shuffle=True, random_state=as_random_state(random_state))

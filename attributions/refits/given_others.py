@@ -1,23 +1,24 @@
 """Whether a column says something about y that the other columns do not say.
 
 The other held-out measures ask about one model's use of a column, and a noisy copy of a useful
-column is of use. This one asks about the column. What the model makes of column k for row i is its
-sum of contributions F_ik over all trees (Saabas'). Both F and y are first rid of what the other
-columns say of them, by two models that do not see column k, fitted to the training rows:
+column is of use. This one asks about the column. Let F_ik be the sum over all trees of column k's
+contributions to row i (Saabas'). From F and from y two models, fitted to the training rows without
+column k, first take away what the other columns explain:
 
-    q_ik = (F_ik - said of F_ik by the others) (-g_i)       g_i = dL(y_i, f)/df at the prediction f
-                                                            of a model fitted without column k
+    q_ik = (F_ik - F_ik as predicted by the others) (-g_i)     g_i = dL(y_i, f)/df at the prediction
+                                                               f of a model of y without column k
 
 If y does not depend on the column given the others, the expectation of q is the mean product of the
-errors of the two models, which is small beside either. So neither has to be perfect, as the model
-of a column would have to be from which copies are drawn. If it does depend, F points in the
-direction in which it does, and the sum is positive.
+errors of the two models, which is small beside either error. So neither model has to be perfect; a
+model of the column, to draw copies from it, would have to be. If y does depend on the column, F
+points in the direction of the dependence, and the sum is positive.
 
 With few rows that product is not small. Both models are fitted to the same training rows and follow
-the same noise there: where the others take a part of it for y's, F_k took another part. An error of
+the same noise there: the others explain a part of it, and F_k has taken another part. An error of
 the model of y is, for the most part, a multiple of its own prediction, which has followed too much
-or too little. So over the judged rows, and by least squares, what is left of F and of g is rid of a
-constant and of that prediction, u_i (a mean or a probability), before they are multiplied:
+or too little. So over the judged rows, and by least squares, a constant and that prediction, u_i (a
+mean or a probability), are taken away from the residuals of F and from g before these are
+multiplied:
 
     v_i - mean - (u_i - mean u) c        c = sum v_i (u_i - mean u) / sum (u_i - mean u)^2
 
@@ -60,23 +61,23 @@ def given_others(
     ----------
     model : estimator
         Fitted; of ours, or one that ``gbt.formats.as_ensemble`` takes. A clone of it is fitted
-        without each column in turn; if it is ours, ``categorical_features`` and
-        ``monotone_constraints`` go with their columns. Parameters of other libraries that say which
-        columns they mean are refused; so it is with ``regressor``.
+        without each column in turn. Where parameters name columns (``categorical_features``,
+        constraints), those of our estimators are adapted to the columns that are left, and those of
+        other libraries are refused; the same holds for ``regressor``.
     X : array or DataFrame of shape (n, p)
         Rows that the model has not seen, of at least two columns.
     y : array of shape (n,)
     training : (X, y) or (X, y, sample_weight)
-        The rows that the model was fitted on, on which the others are fitted, without weights:
-        these serve only where the model's library did not keep the sums of its nodes.
+        The rows that the model was fitted on. All other models are fitted on them without weights;
+        weights serve only to add up what the model's library did not keep of its nodes.
     regressor : estimator
-        Learns what the other columns say of a column's contributions, which are numbers whatever
-        the task; a clone is fitted for each column. It should follow both lines and curves: the
-        simulations have a linear model and 50 small trees for what it leaves.
+        Predicts a column's contributions, which are numbers whatever the task, from the other
+        columns; a clone is fitted for each column. It should follow both lines and curves: the
+        simulations have a linear model and 50 small trees fitted to its residuals.
     groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `tree_inner`.
+        Labels of rows that belong together, as for `held_out_gain`.
     n_jobs : int, optional
-        Threads of what is computed here; the estimators have their own.
+        Threads of the attribution; the estimators use their own ``n_jobs``.
 
     Returns
     -------
@@ -88,9 +89,9 @@ def given_others(
     Notes
     -----
     The null hypothesis is that y does not depend on the column given the others. Of two columns
-    that say the same neither is found, since each is spared by the other; look at those together.
-    Both models should fit well: what an underfitted one leaves of the other columns, too few trees
-    at too small a learning rate, say, is taken for the column's. With a few hundred rows, or
+    that carry the same information neither is found, since the other makes up for it. Both models
+    should fit well: what an underfitted one (with too few trees at too small a learning rate, say)
+    fails to explain by the other columns is credited to this one. With a few hundred rows, or
     groups, noise beside a signal has p < 0.05 in 7 to 10 % of cases (:doc:`docs/inference.md
     </inference>`).
     """
@@ -101,7 +102,7 @@ def given_others(
     X_fit, y_fit, *_ = as_training(training)
     n_features = ensemble.n_features
     if n_features < 2:
-        raise ValueError("X has one column; what it says beyond others needs at least two.")
+        raise ValueError("X has one column; given_others compares it with others and needs two.")
     contributed_fit, contributed = (
         saabas(ensemble, table, n_jobs=n_jobs).values.reshape(-1, n_features, ensemble.n_outputs)
         for table in (X_fit, X)
@@ -116,8 +117,8 @@ def given_others(
         for output in range(left.shape[1]):
             learner = clone_for(regressor, names, others)
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
-            own_part = rid_of(contributed[:, k, output] - said, predicted[:, output])
-            product[:, k] += own_part * rid_of(left[:, output], predicted[:, output])
+            own_part = residuals_of_line(contributed[:, k, output] - said, predicted[:, output])
+            product[:, k] += own_part * residuals_of_line(left[:, output], predicted[:, output])
     sums = sum_over_rows(lambda block: (product[block], None), n_rows, 1, rows.groups)
     return GlobalAttribution(
         values=sums.total,
@@ -129,8 +130,8 @@ def given_others(
     )
 
 
-def rid_of(values: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return values less the straight line that follows a prediction best."""
+def residuals_of_line(values: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """Return the residuals of a straight line, fitted to values by a prediction."""
     values, moved = values - values.mean(), prediction - prediction.mean()
     square = moved @ moved
     return values if square == 0 else values - moved * (values @ moved / square)
@@ -139,8 +140,8 @@ def rid_of(values: np.ndarray, prediction: np.ndarray) -> np.ndarray:
 def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Return minus the derivative of the loss at a model's predictions, and these, (n, K) each.
 
-    Predictions are means or probabilities, in which the derivative of the squared, the logistic and
-    the Poisson loss is a straight line.
+    Predictions are means or probabilities: of these the derivatives of the squared, the logistic
+    and the Poisson loss are linear functions.
     """
     rows = Rows.of(Intake.of_model(model), Chunk(X, y))
     raw_prediction = rows.ensemble.raw_predict(rows.X, n_jobs)

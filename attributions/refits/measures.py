@@ -1,4 +1,4 @@
-"""What a measure that is handed on must take: a model, and rows with what stands beside them."""
+"""Measures given as arguments: what they must accept, and the rows that they are handed."""
 
 from collections.abc import Callable
 from inspect import Parameter, signature
@@ -13,7 +13,7 @@ from gbt.tables.targets import as_weight
 
 
 class Rows(NamedTuple):
-    """Rows of a table, and what stands beside each; None is nothing."""
+    """Rows of a table with targets and, unless None, weights, groups and starting values."""
 
     X: Any
     y: Any
@@ -25,24 +25,24 @@ class Rows(NamedTuple):
     def of(
         cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, init_score: Any = None
     ) -> "Rows":
-        """Return rows whose weights, if there are any, have been checked."""
+        """Return the rows; weights, if there are any, are checked."""
         weight = None if sample_weight is None else as_weight(sample_weight, len(y))
         return cls(X, y, weight, init_score, groups)
 
     @property
     def of_fit(self) -> dict[str, Any]:
-        """What a fit is given by name."""
+        """The keyword arguments of a fit."""
         named = {"sample_weight": self.sample_weight, "init_score": self.init_score}
         return {name: value for name, value in named.items() if value is not None}
 
     @property
     def beside(self) -> dict[str, Any]:
-        """What a measure is given by name."""
+        """The keyword arguments of a measure."""
         return self.of_fit | ({} if self.groups is None else {"groups": self.groups})
 
     @property
     def training(self) -> tuple[Any, ...]:
-        """The rows as a measure takes those that a model was fitted on."""
+        """The rows as a measure takes them for ``training``."""
         if self.init_score is not None:
             return self[:4]
         return self[:2] if self.sample_weight is None else self[:3]
@@ -57,7 +57,7 @@ class Rows(NamedTuple):
 
 
 def refuse_no_estimator(estimator: Any, name: str) -> None:
-    """Raise TypeError unless an argument can be cloned and fitted, as scikit-learn's can."""
+    """Raise TypeError unless an argument can be cloned and fitted as scikit-learn does it."""
     can_be_cloned = hasattr(estimator, "get_params") or hasattr(estimator, "__sklearn_clone__")
     if isinstance(estimator, type) or not (can_be_cloned and hasattr(estimator, "fit")):
         raise TypeError(
@@ -67,9 +67,9 @@ def refuse_no_estimator(estimator: Any, name: str) -> None:
 
 
 def refuse_no_measure(measure: Any, *by_name: str) -> None:
-    """Raise TypeError unless a measure takes a model, rows and targets, and these by name.
+    """Raise TypeError unless a measure takes (model, X, y) and the keyword arguments ``by_name``.
 
-    It may ask for ``training``, too: whoever hands a measure on holds the training rows.
+    It may require ``training``, too, which callers can supply.
     """
     if not callable(measure):
         raise TypeError(
@@ -90,7 +90,7 @@ def refuse_no_measure(measure: Any, *by_name: str) -> None:
 
 
 def as_option(training: Any, measure: Callable) -> dict[str, Any]:
-    """Return the training rows as an option of a measure, if it takes them and has not got any."""
+    """Return ``{"training": rows}`` if a measure accepts them and has none yet, else ``{}``."""
     parameter = signature(measure).parameters.get("training")
     if parameter is None or not (parameter.default is None or parameter.default is Parameter.empty):
         return {}
@@ -98,7 +98,7 @@ def as_option(training: Any, measure: Callable) -> dict[str, Any]:
 
 
 def needed_option(training: Any, measure: Callable, model: Any) -> dict[str, Any]:
-    """Return ``{"training": rows}`` if the measure needs them, else nothing.
+    """Return ``{"training": rows}`` if the measure needs them, else ``{}``.
 
     It does if it requires training rows, or accepts them and the model lacks the sums of its nodes.
     """

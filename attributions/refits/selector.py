@@ -1,15 +1,16 @@
-"""Features chosen by what they bring on held-out rows, as a step of a scikit-learn Pipeline.
+"""Features chosen by their worth on held-out rows, as a step of a scikit-learn Pipeline.
 
 Models are fitted on some rows and judged on others, so that every row judges once (``cross_fit``).
-One-sided p-values of the features then decide, corrected for how many there are. What is claimed of
-a feature that is kept is that such a model's use of it pays. That holds for correlated features,
-too, but a copy of a useful column, useless in itself, can be kept (docs/inference.md). With
-``given_others`` as the measure the claim is about the column, and copies are dropped.
+One-sided p-values of the features then decide, corrected for the number of features. The claim
+about a feature that is kept is that such a model's use of it pays. That holds for correlated
+features, too, but a copy of a useful column, useless in itself, can be kept (docs/inference.md).
+With ``given_others`` as the measure the claim is about the column, and copies are dropped.
 
 A single cut in two halves costs one fit instead of five, but another seed then keeps other
 features. Of 80 simulated tables with five useful features of fifteen and 300 or 1,000 rows, two
-seeds agreed on 72 % of the features that either kept, beside 79 % with five folds; a half found
-53 % of the useful ones, five folds 63 %; of what both kept 6 and 8 % was useless, of 10 % allowed
+seeds agreed on 72 % of the features that either kept, and on 79 % with five folds. A half found
+53 % of the useful features, five folds 63 %. Useless were 6 % of those that a half kept and 8 % of
+those that five folds kept, where 10 % are allowed
 (``python -m benchmarks.papers.inference.selector_cuts``).
 """
 
@@ -51,8 +52,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution that has p-values:
         ``held_out_gain``, ``tree_inner``, ``given_others``, or ``functools.partial`` of one; with
-        ``cv=None`` also ``permutation``. One that takes the rows that were fitted on, such as
-        ``partial(given_others, regressor=...)``, gets them, too, as ``training``.
+        ``cv=None`` also ``permutation``. A measure that needs the rows that were fitted on, such as
+        ``partial(given_others, regressor=...)``, is given them as ``training``.
     fdr : float
         Wanted share of false discoveries among the features kept, above 0 and below 1.
     correction : {"bh", "by"}
@@ -110,7 +111,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         groups : array of shape (n,), optional
             Labels of rows that belong together; groups are not cut in two.
         sample_weight : array of shape (n,), optional
-            Not negative; of rows in every fit, and where they judge.
+            Not negative; used in the fits and where rows judge.
 
         Returns
         -------
@@ -121,7 +122,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
         refuse_no_estimator(self.estimator, "estimator")
-        if hasattr(X, "columns"):  # the estimator shall see the frame, with names and dtypes
+        if hasattr(X, "columns"):  # the estimator is to see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:
             X, y = validate_data(
@@ -176,7 +177,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             hasattr(X, "select_dtypes")
             and _get_output_config("transform", self)["dense"] == "default"
         ):
-            # scikit-learn would make numbers of pandas' categories, which may be words.
+            # scikit-learn would convert pandas' categories, which may be words, to numbers.
             X = X.astype(dict.fromkeys(X.select_dtypes("category").columns, object))
         return super().transform(X)
 
@@ -185,7 +186,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if groups is not None:
             kind = GroupShuffleSplit
         elif is_classifier(self.estimator):
-            distinct_labels(y)  # says what is wrong with them; the cut would not
+            distinct_labels(y)  # its errors name what is wrong with labels, those of the cut do not
             kind = StratifiedShuffleSplit
         else:
             kind = ShuffleSplit

@@ -1,8 +1,8 @@
 """Fitting a model again without one of its columns.
 
-A clone keeps parameters, and some of these say which columns they mean by their places or names. Of
-our estimators they are moved to where the columns are in the smaller table. Those of other
-libraries are refused by name, because a place left as it is would silently mean another column.
+A clone keeps parameters, and some of these refer to columns by number or name. In our estimators
+such parameters are adapted to the smaller table. Those of other libraries are refused by name,
+because a number left as it is would silently mean another column.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,11 +45,11 @@ def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> A
     Parameters
     ----------
     estimator : estimator
-        Its parameters speak of the whole table.
+        Its parameters refer to the whole table.
     names : sequence of str
         Of all columns of the table.
     columns : sequence of int
-        The places of those that are left.
+        The numbers of those that are left.
     """
     if any(cls.__module__.partition(".")[0] == "gbt" for cls in type(estimator).__mro__):
         return clone(estimator).set_params(
@@ -61,10 +61,10 @@ def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> A
         says_columns = value is not None and not (isinstance(value, str) and value in SAY_NO_COLUMN)
         if name.rpartition("__")[2] in OF_COLUMNS and says_columns:
             raise ValueError(
-                f"{name}={value!r} of {type(estimator).__name__} says which columns it means, and"
-                " fits without each column in turn would take it for others. Leave it out, or take"
-                " an estimator of ours, whose categorical_features and constraints are"
-                " moved; categories can be told by the dtypes of a frame."
+                f"{name}={value!r} of {type(estimator).__name__} refers to columns of the whole"
+                " table, and would mean others in fits without each column in turn. Leave it out,"
+                " or take an estimator of ours, whose categorical_features and constraints are"
+                " adapted; the dtypes of a frame can say which columns are categories."
             )
     return clone(estimator)
 

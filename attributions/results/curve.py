@@ -1,4 +1,4 @@
-"""The curve of one feature: what predictions are in the mean where it has some value.
+"""The curve of one feature: the mean prediction at each of its values.
 
 Trees cut a feature at finitely many places, so the curve is a step function, and all of it is here:
 one number for every interval between two cuts, one for missing values, or one for every level.
@@ -23,21 +23,23 @@ N_SHOWN = 10  # steps in the text of a result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureCurve(tables.ShownAsTable):
-    """Raw predictions in the mean, by the value of one feature.
+    """The mean raw prediction as a function of one feature.
 
     Parameters
     ----------
     feature_name : str
     cuts : float64 array of shape (T,)
-        Ascending; interval j is above cut j - 1, up to and including cut j. Without meaning, and
-        empty, where there are levels.
-    values : float64 array of shape (T + 1,), of intervals, or of levels; (..., K) for K outputs
+        Ascending; interval j is above cut j - 1, up to and including cut j. Empty for a categorical
+        feature.
+    values : float64 array of shape (T + 1,), or (n_levels,); (..., K) for K outputs
+        The mean in every interval, or for every level.
     missing : float, or float64 array of shape (K,)
-        Where the feature is missing.
-    shares : float64 array, of the intervals or levels and last of missing values, or None
-        Of the rows given; None if none were.
+        The mean where the feature is missing.
+    shares : float64 array or None
+        Which share of the rows lies in each interval or has each level, and last, which share is
+        missing; None if no rows were given.
     levels : tuple or None
-        Of a categorical feature.
+        The levels of a categorical feature.
     is_additive : bool
         Whether the model never splits on another feature beside this one on a path. Then the curve
         is the feature's part of every prediction, but for a constant.
@@ -100,7 +102,7 @@ class FeatureCurve(tables.ShownAsTable):
         centered = self._with_missing() - self.mean()
         return np.sqrt(self._shares() @ (centered * centered))
 
-    def head(self, n: int = N_SHOWN) -> tables.Table:
+    def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the first steps as a table to look at.
 
         Parameters
@@ -126,7 +128,9 @@ class FeatureCurve(tables.ShownAsTable):
             ]
         if self.shares is not None:
             columns.append(tables.numbers("share of rows", self.shares[: len(shown)]))
-        return tables.Table(self.method, columns, note=tables.more(len(names) - len(shown), "step"))
+        return tables.ShownTable(
+            self.method, columns, note=tables.more(len(names) - len(shown), "step")
+        )
 
     def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> "CurveDisplay":
         """Draw the curve above the distribution of the feature's values.

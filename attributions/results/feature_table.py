@@ -1,4 +1,4 @@
-"""Features as a table to look at: rank, name, value and what is known of it."""
+"""Features as a table to look at: rank, name, value, and error and p-value where there are any."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from attributions.methods import facts_of, kind_of
 from attributions.results import tables
 
 
-def table_of(result: Any, places: np.ndarray, note_after: int | None = None) -> tables.Table:
-    """Return the features of some places in the ranking, counted from 0."""
+def table_of(result: Any, places: np.ndarray, note_after: int | None = None) -> tables.ShownTable:
+    """Return a table of the features at some places of the ranking, which count from 0."""
     shown = result.ranking()[places]
     columns = [
-        tables.Column("rank", [str(place + 1) for place in places]),
+        tables.ShownColumn("rank", [str(place + 1) for place in places]),
         tables.words("feature", [result.feature_names[k] for k in shown]),
         tables.numbers("value", result.values[shown]),
     ]
@@ -33,7 +33,7 @@ def table_of(result: Any, places: np.ndarray, note_after: int | None = None) -> 
     if result.groups is not None and result.n_draws == 1:
         title += ": no standard errors"
     hidden = len(result) - len(shown)
-    return tables.Table(title, columns, tables.more(hidden, "feature"), note_after)
+    return tables.ShownTable(title, columns, tables.more(hidden, "feature"), note_after)
 
 
 def shows_percent(result: Any) -> bool:

@@ -1,11 +1,11 @@
 """Features that belong together: one number for the weather, not one for rain and one for wind.
 
 Measures that add up contributions of features add up over features, too, signs included: what one
-member of a group saved and what another cost cancel. The standard error of such a sum needs to know
-how its members vary together, so it is made of the rows' contributions, summed over members first.
-Where rows are too many to be kept, or lie in Dask, their second moments S are enough, p x p
-numbers: the sum of a group's features, b'z with b of 0 and 1, has the squares b'Sb about its mean.
-Where members cancel, this loses the digits that they share, which sums of rows do not.
+member of a group saved and what another cost cancel. The standard error of such a sum depends on
+how its members vary together, so each row's contributions are summed over the members first. Where
+rows are too many to be kept, or lie in Dask, the second moments S, p x p numbers, are enough: the
+sum of a group's features, b'z with b of 0 and 1, has the squares b'Sb about its mean. Where members
+cancel, this loses the digits that they share, which sums of rows do not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import facts_of, those
+from attributions.methods import facts_of, methods_with
 from attributions.statistics.row_sums import RowSums
 
 
@@ -37,15 +37,15 @@ def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
     if not facts_of(result.method).adds_up_features:
         raise ValueError(
             f"{result.method} does not add up over features. Measures that do are"
-            f" {those('adds_up_features')}."
+            f" {methods_with('adds_up_features')}."
         )
     names, belongs = _membership(result.feature_names, members)
     rows, moments = result.contributions, result.second_moments
     if result.standard_error is not None and rows is None and moments is None:
         raise ValueError(
             "The standard error of a sum over features needs the contributions of single rows, or"
-            " how features vary together, which this result does not keep. Make it with"
-            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y)), or, of many rows, with"
+            " how features vary together; this result keeps neither. Make it with"
+            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y)) or, if rows are many, with"
             " tree_inner(model, X, y, second_moments=True)."
         )
     values = result.values @ belongs

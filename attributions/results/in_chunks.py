@@ -1,7 +1,7 @@
 """Attributions of rows that lie in chunks: as lazy as the rows, which may not fit into memory.
 
-Nothing is computed until it is asked for: a mean, some rows, a file for every chunk. Then each
-chunk is explained where it is.
+Nothing is computed until something is asked for: a mean, some rows, a file for every chunk. Then
+each chunk is explained by the worker that holds it.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ class ChunkedAttribution:
     Parameters
     ----------
     values : dask.array of shape (n, p), or (n, p, K)
-        Contributions as ``LocalAttribution.values`` has them. Of a frame n is nan: Dask does not
-        know how many rows it has.
+        Contributions as in ``LocalAttribution.values``. For a frame n is nan: Dask does not know
+        how many rows it has.
     base_values : dask.array of shape (n,), or (n, K)
     feature_names : tuple of str
     method : str
@@ -47,7 +47,7 @@ class ChunkedAttribution:
         return f"<{name} of {self.method}: values {self.values.shape}, {n_chunks} chunks>"
 
     def __getitem__(self, name: str) -> Any:
-        """Return what the feature of some name contributed to each row, a dask.array."""
+        """Return what the feature called ``name`` contributed to each row, a dask.array."""
         return self.values[:, find_feature(name, self.feature_names)]
 
     def compute(self) -> LocalAttribution:
@@ -72,10 +72,10 @@ def explain_rows(explain: Explain, rows: Chunk, of_none: LocalAttribution) -> An
     Parameters
     ----------
     explain : callable
-        Takes a `Chunk` of at least one row; is sent to where the rows are.
+        Takes a `Chunk` of at least one row; is sent to the workers.
     rows : Chunk
     of_none : LocalAttribution
-        That of no rows, which tells of what shape and name it is.
+        The attribution of no rows: shapes and names, and the part of an empty chunk.
     """
     if not any(map(is_in_chunks, rows)):
         return explain(rows)

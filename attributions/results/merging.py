@@ -1,18 +1,18 @@
-"""The results of some rows and of others become the result of all.
+"""Merging: the results of two sets of rows become the result of all these rows.
 
 Sums over rows add up. A standard error does not, but the sum of squares about the mean, from which
-it was made, can be had back from it,
+it was made, can be recovered from it,
 
     M = standard_error^2 (n - 1) / n
 
-and those of two sets of rows merge by a formula of Chan, Golub and LeVeque (1983), which
+and two such sums merge by a formula of Chan, Golub and LeVeque (1983), which
 ``attributions.statistics.row_sums`` has. Where rows belong to groups and a group has rows in both
-results, its square cannot be had from the squares of its parts; then the kept sums of the groups
-are added.
+results, its square does not follow from the squares of its two parts; so results with groups keep
+the sum of every group, and these are added.
 
-Only results of one method, one model and different rows add up. Everything else is refused by name.
-Several models that are judged on rows of their own are another matter: what they are worth together
-is the sum, also of measures that need all rows of one model at once (`added`).
+Only results of one method, one model and different rows can be merged. Everything else is refused
+by name. Results of several models, each judged on rows of its own, can be added (`added`), also
+those of measures that need all rows of one model at once.
 """
 
 from collections.abc import Callable
@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import facts_of, those
+from attributions.methods import facts_of, methods_with
 from attributions.names import first_difference
 from attributions.statistics.groups import check_apart, merge_groups
 from attributions.statistics.powers_of_two import exponent_of
 from attributions.statistics.row_sums import RowSums
 
-# What a result has only if it was asked for: by which option, and of what it has one number each.
+# What a result has only on demand: the option that asks for it, and what its rows are.
 OPTIONAL = {
     "per_tree": ("per_tree=True", "trees"),
     "per_output": ("per_output=True", "outputs"),
@@ -37,7 +37,7 @@ OPTIONAL = {
 
 
 def merged(one: Any, other: Any) -> Any:
-    """Return the result of the rows of both; see `GlobalAttribution.merge`.
+    """Return the result of the rows of both: `GlobalAttribution.merge`.
 
     Parameters
     ----------
@@ -53,14 +53,14 @@ def merged(one: Any, other: Any) -> Any:
 
 
 def added(one: Any, other: Any) -> Any:
-    """Return what two models are worth together, each judged on rows that the other is not.
+    """Return the sum of the results of two models, each judged on rows of its own.
 
-    Per cent are then those of the loss of two constants, each the best on rows of its own.
+    Values in per cent then refer to the summed loss of two constants, each the best on its rows.
     """
     if not facts_of(one.method).adds_up_models:
         raise ValueError(
             f"{one.method} of several models cannot be added; measures that can are"
-            f" {those('adds_up_models')}."
+            f" {methods_with('adds_up_models')}."
         )
     units = one.percent_of_one, other.percent_of_one
     together = None if None in units else 1 / sum(1 / unit for unit in units if unit)
@@ -68,7 +68,7 @@ def added(one: Any, other: Any) -> Any:
 
 
 def _summed(one: Any, other: Any) -> Any:
-    """Return the sums of both results, and the squares about their common mean."""
+    """Return the sum of both results, with the standard error of the sum."""
     _refuse_what_does_not_add_up(one, other)
     has_error = _has_squares(one) and _has_squares(other)
     sums = _sums(one, has_error).merge(_sums(other, has_error))
@@ -95,7 +95,7 @@ def _summed(one: Any, other: Any) -> Any:
 
 
 def _sums(result: Any, has_error: bool) -> RowSums:
-    """Return what was summed up to a result; squares about the mean only of one with an error."""
+    """Return the sums that a result was made of; squares about the mean only if it has an error."""
     n_draws, error = result.n_draws, np.zeros(len(result.values))
     if has_error and n_draws > 1:
         error = result.standard_error
@@ -107,7 +107,7 @@ def _sums(result: Any, has_error: bool) -> RowSums:
 
 
 def _has_squares(result: Any) -> bool:
-    """Say whether the sum of squares about the mean of the draws can be had back."""
+    """Say whether the sum of squares about the mean can be recovered; of one draw it is 0."""
     return result.n_draws == 1 or result.standard_error is not None
 
 
@@ -148,5 +148,5 @@ def _both(
     one: np.ndarray | None,
     other: np.ndarray | None,
 ) -> np.ndarray | None:
-    """Combine what both results have; None where one has none."""
+    """Combine an entry of both results; None if one of them lacks it."""
     return None if one is None or other is None else combine([one, other])

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.inputs import as_weight
-from attributions.methods import facts_of, those
+from attributions.methods import facts_of, methods_with
 from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.feature_table import is_testable, shows_percent, table_of
@@ -69,7 +69,7 @@ class GlobalAttribution(tables.ShownAsTable):
         What every row or group adds to ``values``; kept by `from_rows`, and where rows belong to
         groups.
     kurtosis : float64 array of shape (p,), optional
-        Of contributions: those of training rows, or what the model tells; see `is_reliable`.
+        Of contributions of training rows, or estimated from the model; see `is_reliable`.
     second_moments : float64 array of shape (p, p), optional
         How features vary together: over rows, or groups, the sum of products of two contributions'
         distances from their means. `grouped` makes standard errors of it.
@@ -117,10 +117,10 @@ class GlobalAttribution(tables.ShownAsTable):
         return iter(self.feature_names)
 
     def __getitem__(self, name: str) -> float:
-        """Return the value of the feature of some name."""
+        """Return the value of the feature called ``name``."""
         return float(self.values[find_feature(name, self.feature_names)])
 
-    def head(self, n: int = N_SHOWN) -> tables.Table:
+    def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the best features as a table to look at.
 
         Parameters
@@ -137,7 +137,7 @@ class GlobalAttribution(tables.ShownAsTable):
         """
         return table_of(self, np.arange(min(tables.as_count(n), len(self))))
 
-    def _shown(self) -> tables.Table:
+    def _shown(self) -> tables.ShownTable:
         """Return the best and the worst features, or all where they are few."""
         p, n_best = len(self), N_SHOWN - N_WORST
         if p <= N_SHOWN + 1:
@@ -166,7 +166,7 @@ class GlobalAttribution(tables.ShownAsTable):
             Multiplies a row's contributions; 0 and 1 pick a subset, whose standard error then
             allows for its chance size.
         groups : array of shape (n,), optional
-            Labels of rows that belong together, as for `tree_inner`.
+            Labels of rows that belong together, as for `held_out_gain`.
 
         Returns
         -------
@@ -204,12 +204,12 @@ class GlobalAttribution(tables.ShownAsTable):
     def is_reliable(self) -> np.ndarray | None:
         """Whether intervals and p-values are to be relied on, bool of shape (p,).
 
-        False where few rows may carry the sum: the kurtosis of contributions is too large a part of
-        the number of held-out rows (or groups). Held-out rows alone cannot tell: those that have
-        missed the rare large contributions look the safest. ``held_out_gain`` asks the model, whose
-        nodes know how rare its large steps are, and the limit is a fifth. ``tree_inner`` and its
-        relatives need the training rows (``training=``), else this is None; there the limit is a
-        tenth. More held-out rows are the remedy.
+        False where few rows may carry the sum: the kurtosis of contributions is more than a fifth,
+        or for ``tree_inner`` and its relatives a tenth, of the number of held-out rows (or groups).
+        Held-out rows alone cannot show it: those that have missed the rare large contributions
+        look the safest. ``held_out_gain`` takes the kurtosis from the model, whose nodes know how
+        rare its large steps are. The others take it from training rows (``training=``), without
+        which this is None. More held-out rows are the remedy.
         """
         if self.kurtosis is None:
             return None
@@ -288,7 +288,8 @@ class GlobalAttribution(tables.ShownAsTable):
         if not is_testable(self):
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
-                f" for other reasons than chance. Use {those('is_testable')} on held-out rows."
+                f" for other reasons than chance. Use {methods_with('is_testable')} on held-out"
+                " rows."
             )
         standard_error = self._standard_error("p-values")
         warn_of_few_groups(self.groups, stacklevel=2)
@@ -313,7 +314,7 @@ class GlobalAttribution(tables.ShownAsTable):
         if self.percent_of_one is None:
             raise ValueError(
                 f"{self.method} cannot be given in per cent of the loss of a constant prediction:"
-                " it is no measure of loss on given rows, or was made of several results or of"
+                " it does not measure loss on given rows, or it was made of several results or of"
                 " tables of Dask, or a constant prediction has no loss on these rows."
             )
         return self.values * self.percent_of_one
@@ -367,7 +368,7 @@ class GlobalAttribution(tables.ShownAsTable):
         return merged(self, other)
 
     def grouped(self, members: Mapping[str, Iterable[str]]) -> "GlobalAttribution":
-        """Return exact sums over groups of features; see ``attributions.results.grouping.grouped``.
+        """Return exact sums over groups of features; see ``attributions.results.grouping``.
 
         Parameters
         ----------
@@ -378,8 +379,8 @@ class GlobalAttribution(tables.ShownAsTable):
         Returns
         -------
         GlobalAttribution
-            With standard errors that know how members vary together, if `from_rows` made this one
-            or it has ``second_moments``.
+            With standard errors that allow for how members vary together, if `from_rows` made this
+            result or it has ``second_moments``.
         """
         from attributions.results.grouping import grouped
 
@@ -391,7 +392,7 @@ class GlobalAttribution(tables.ShownAsTable):
         Parameters
         ----------
         level : float, optional
-            Also the ends of such `confidence_interval`, as 0.95: ``lower`` and ``upper``.
+            Such as 0.95: adds columns ``lower`` and ``upper``, the ends of `confidence_interval`.
 
         Returns
         -------

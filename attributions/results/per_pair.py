@@ -26,10 +26,10 @@ class PairAttribution(tables.ShownAsTable):
     Parameters
     ----------
     values : float64 array of shape (P,)
-        What the first feature of the pair earned below splits on the second; of a pair of one
-        feature, what it earned with no other feature above.
+        What the first feature of the pair earned below splits on the second; where both are the
+        same feature, what it earned with no other feature above.
     standard_error : float64 array of shape (P,) or None
-        As of `GlobalAttribution`; None for a single row.
+        As in `GlobalAttribution`; None for a single row.
     pairs : int64 array of shape (P, 2)
         Numbers of features. Pairs that are not listed have the value 0.
     n_samples : int
@@ -70,7 +70,7 @@ class PairAttribution(tables.ShownAsTable):
         return np.bincount(self.pairs[:, 0], self.values, minlength=len(self.feature_names))
 
     def matrix(self) -> np.ndarray:
-        """Return all pairs, of shape (p, p): who earned in the rows, below whom in the columns."""
+        """Return all pairs, (p, p): what the feature of the row earned below that of the column."""
         p = len(self.feature_names)
         matrix = np.zeros((p, p))
         matrix[self.pairs[:, 0], self.pairs[:, 1]] = self.values
@@ -80,7 +80,7 @@ class PairAttribution(tables.ShownAsTable):
         """Return the numbers of pairs, best first; equal values in their order."""
         return np.argsort(-self.values, kind="stable")
 
-    def head(self, n: int = N_SHOWN) -> tables.Table:
+    def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the best pairs as a table to look at.
 
         Parameters
@@ -90,7 +90,7 @@ class PairAttribution(tables.ShownAsTable):
         """
         shown = self.ranking()[: tables.as_count(n)]
         columns = [
-            tables.Column("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
+            tables.ShownColumn("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
             tables.words("feature", self._names(0)[shown]),
             tables.words(
                 "below", ["(no other)" if b is None else b for b in self._names(1)[shown]]
@@ -100,7 +100,7 @@ class PairAttribution(tables.ShownAsTable):
         if self.standard_error is not None:
             columns.append(tables.numbers("standard error", self.standard_error[shown]))
         title = f"{self.method}, {len(self)} pairs, sum over {self.n_samples:,} rows"
-        return tables.Table(title, columns, note=tables.more(len(self) - len(shown), "pair"))
+        return tables.ShownTable(title, columns, note=tables.more(len(self) - len(shown), "pair"))
 
     def to_frame(self) -> Any:
         """Return a pandas.DataFrame of all pairs that occur, best first.
@@ -141,7 +141,7 @@ class PairAttribution(tables.ShownAsTable):
         )
 
     def _names(self, side: int) -> np.ndarray:
-        """Return the names of the first or the second features; None for a second that is first."""
+        """Return the names of the first or the second features; None where both are the same."""
         names = np.array([*self.feature_names, None], dtype=object)
         column = self.pairs[:, side]
         if side == 1:

@@ -47,7 +47,7 @@ class LocalAttribution(tables.ShownAsTable):
         The rows that were explained, levels of categorical columns as their numbers; plots colour
         the contributions by them.
     index : pandas.Index of length n, optional
-        What the rows were called in the frame that was explained; ``to_frame`` keeps it.
+        Labels of the rows in the frame that was explained; ``to_frame`` keeps them.
     output_names : tuple, optional
         What the K outputs are called: the classes; their numbers without it.
     categories : tuple, optional
@@ -98,7 +98,7 @@ class LocalAttribution(tables.ShownAsTable):
         return iter(self.feature_names)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Return what the feature of some name contributed to each row: shape (n,) or (n, K)."""
+        """Return what the feature called ``name`` contributed to each row: (n,) or (n, K)."""
         return self.values[:, find_feature(name, self.feature_names)]
 
     def output(self, name: Hashable) -> "LocalAttribution":
@@ -115,24 +115,24 @@ class LocalAttribution(tables.ShownAsTable):
             raise ValueError(
                 f"output({name!r}): the outputs are {list(names)}."
                 if names
-                else "The attribution is of one output; it is that itself."
+                else "The attribution has a single output; leave out .output()."
             )
         method = f"{self.method} of {names[k]}"
         return replace(self, **self._of_output(k), method=method, output_names=None)
 
     def _of_output(self, k: int) -> dict[str, Any]:
-        """Return the fields that have parts by output, as output k has them."""
+        """Return the part of output k of every field that has an axis for outputs."""
         return {"values": self.values[:, :, k], "base_values": self.base_values[:, k]}
 
     def check_one_output(self, what: str) -> None:
-        """Raise ValueError if there are several outputs; ``what`` shows one."""
+        """Raise ValueError if there are several outputs, of which ``what`` shows only one."""
         if self.output_names is not None:
             raise ValueError(
                 f"{what} shows one output, and the attribution has {len(self.output_names)}: choose"
                 f" one, for instance with .output({self.output_names[0]!r})."
             )
 
-    def head(self, n: int = N_SHOWN) -> tables.Table:
+    def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the first rows as a table to look at.
 
         Parameters
@@ -143,8 +143,8 @@ class LocalAttribution(tables.ShownAsTable):
         Returns
         -------
         Table
-            A terminal and a notebook show it. Of many features it has those with the largest mean
-            absolute contribution, as many as a line holds; ``to_frame`` has all.
+            Shown by a terminal or a notebook. If a line does not hold all features, it has those
+            with the largest mean absolute contribution; ``to_frame`` has all.
         """
         if self.output_names is not None:
             table = self.output(self.output_names[0]).head(n)
@@ -170,7 +170,7 @@ class LocalAttribution(tables.ShownAsTable):
             for n_hidden, what in ((n_rows - n_shown, "row"), (n_features - len(shown), "feature"))
             if n_hidden
         ]
-        return tables.Table(
+        return tables.ShownTable(
             f"{self.method}, {n_rows:,} row{'s' * (n_rows != 1)}, {n_features} features",
             [*left, *(shown[k] for k in sorted(shown))],
             note=" and ".join(hidden),
@@ -197,8 +197,8 @@ class LocalAttribution(tables.ShownAsTable):
     def to_frame(self) -> "pandas.DataFrame":
         """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
 
-        Its rows are called what they were in the frame that was explained. With several outputs
-        there is a column for every pair of a feature and an output.
+        Its index is that of the frame that was explained. With several outputs there is a column
+        for every pair of a feature and an output.
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = list(self.feature_names)
@@ -214,8 +214,9 @@ class LocalAttribution(tables.ShownAsTable):
         Returns
         -------
         shap.Explanation
-            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,). With
-            several outputs it has another axis; shap's plots draw one, as ``explanation[..., k]``.
+            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,). Several
+            outputs are a last axis of values and base values; shap's plots draw one of them,
+            ``explanation[..., k]``.
         """
         try:
             import shap
@@ -231,9 +232,9 @@ class LocalAttribution(tables.ShownAsTable):
         )
 
     def shown_data(self) -> np.ndarray:
-        """Return the rows that were explained as objects, levels as what they are.
+        """Return the rows that were explained as objects, with levels in place of their numbers.
 
-        The word of a level that training has not seen is known only to the caller's table.
+        All levels that training has not seen have one number, and are shown as `UNSEEN`.
         """
         shown = np.array(self.data, dtype=object)
         for k, levels in enumerate(self.categories or ()):

@@ -1,4 +1,4 @@
-"""Attributions of rows by pairs of features: a square of numbers a sample."""
+"""Attributions of rows by pairs of features: for each row a square of numbers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +19,8 @@ class LocalPairAttribution(tables.ShownAsTable):
     Parameters
     ----------
     values : float64 array of shape (n, p, p), or (n, p, p, K) for K outputs
-        Main effects of the features on the diagonal; beside it, on either side, half of what a pair
-        of features did together.
+        Main effects of the features on the diagonal; off it, in both places of a pair of features,
+        half of their joint effect.
     base_values : float64 array of shape (n,) or (n, K)
         The prediction before any feature is known.
     feature_names : tuple of str
@@ -49,7 +49,7 @@ class LocalPairAttribution(tables.ShownAsTable):
         return len(self.values)
 
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
-        """Return half of what two features did together, row by row; of one its main effect."""
+        """Return half of two features' joint effect on every row, or a feature's main effect."""
         if not (isinstance(names, tuple) and len(names) == 2):
             raise ValueError(f"A pair is asked for by two names; got {names!r}.")
         one, other = (find_feature(name, self.feature_names) for name in names)
@@ -69,16 +69,16 @@ class LocalPairAttribution(tables.ShownAsTable):
         return raw_prediction - self.base_values - self.values.sum(axis=(1, 2))
 
     def importance(self) -> np.ndarray:
-        """Return what features, and pairs of them together, do to a row in the mean, (p, p).
+        """Return mean absolute main effects and joint effects, over rows and outputs, (p, p).
 
-        Means over rows and outputs of absolute values, both halves of a pair together.
+        A joint effect, both halves together, stands in both places of its pair.
         """
         size = np.abs(np.moveaxis(self.values, (1, 2), (-2, -1)))
         mean = size.reshape(-1, *size.shape[-2:]).mean(axis=0)
         return mean * (2 - np.eye(len(mean)))
 
-    def head(self, n: int = N_SHOWN) -> tables.Table:
-        """Return the pairs that do most as a table to look at, features alone among them.
+    def head(self, n: int = N_SHOWN) -> tables.ShownTable:
+        """Return the largest effects, main and joint, as a table to look at.
 
         Parameters
         ----------
@@ -101,4 +101,4 @@ class LocalPairAttribution(tables.ShownAsTable):
             tables.numbers("mean |value|", size[first, second][order]),
         ]
         title = f"{self.method}, {len(self):,} rows"
-        return tables.Table(title, columns, note=tables.more(len(first) - len(order), "pair"))
+        return tables.ShownTable(title, columns, note=tables.more(len(first) - len(order), "pair"))

@@ -1,6 +1,6 @@
 """A table as a terminal and a notebook show it: columns that are aligned.
 
-Numbers of one column have the same number of decimals, so that their points stand below each other.
+Numbers of one column have the same number of decimals, so that their points are aligned.
 """
 
 import operator
@@ -18,7 +18,7 @@ WIDTH = 100  # of a line in a terminal
 NAME_WIDTH = 40
 
 
-class Column(NamedTuple):
+class ShownColumn(NamedTuple):
     """The heading and the cells of a column; words stand to the left, numbers to the right."""
 
     heading: str
@@ -41,13 +41,13 @@ class Column(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
-    """Columns below a title, and a note below them on what is not shown."""
+class ShownTable:
+    """Columns below a title, and a note on what is not shown."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[ShownColumn]
     note: str = ""
-    note_after: int | None = None  # so many rows; after all of them otherwise
+    note_after: int | None = None  # rows above the note; None for a note below all
 
     def __repr__(self) -> str:
         lines = zip(*(column.lines() for column in self.columns), strict=True)
@@ -80,7 +80,7 @@ class Table:
 
 
 class ShownAsTable:
-    """A result shown as a table, that of its ``head``; to NumPy it is its values."""
+    """A result that is printed as the table of its ``head``; NumPy takes it as its values."""
 
     values: np.ndarray
 
@@ -90,23 +90,23 @@ class ShownAsTable:
     def _repr_html_(self) -> str:
         return self._shown()._repr_html_()
 
-    def _shown(self) -> Table:
+    def _shown(self) -> ShownTable:
         return self.head()
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype)
 
-    def head(self) -> Table:
-        """Return what there is to show."""
+    def head(self) -> ShownTable:
+        """Return the first rows as a table to look at."""
         raise NotImplementedError
 
 
-def words(heading: str, cells: Iterable[object]) -> Column:
-    """Make a column of names."""
-    return Column(on_one_line(heading), [on_one_line(cell) for cell in cells], is_text=True)
+def words(heading: str, cells: Iterable[object]) -> ShownColumn:
+    """Make a column of words."""
+    return ShownColumn(on_one_line(heading), [on_one_line(cell) for cell in cells], is_text=True)
 
 
-def numbers(heading: str, values: np.ndarray) -> Column:
+def numbers(heading: str, values: np.ndarray) -> ShownColumn:
     """Make a column of numbers with equally many decimals.
 
     They show five digits of the largest number and at least two of the smallest; where that would
@@ -118,17 +118,17 @@ def numbers(heading: str, values: np.ndarray) -> Column:
     decimals = max(4 - first, 1 - last, 0)
     is_long = decimals > 6 or max(first, 0) + 1 + decimals > 9
     style = ".3e" if is_long else f".{decimals}f"
-    return Column(on_one_line(heading), [f"{value:{style}}" for value in values])
+    return ShownColumn(on_one_line(heading), [f"{value:{style}}" for value in values])
 
 
-def per_cent(heading: str, values: np.ndarray) -> Column:
+def per_cent(heading: str, values: np.ndarray) -> ShownColumn:
     """Make a column of per cent, with two decimals; nothing is written as minus zero."""
-    return Column(heading, [f"{value:.2f}" for value in np.round(values, 2) + 0.0])
+    return ShownColumn(heading, [f"{value:.2f}" for value in np.round(values, 2) + 0.0])
 
 
-def p_values(heading: str, values: np.ndarray) -> Column:
+def p_values(heading: str, values: np.ndarray) -> ShownColumn:
     """Make a column of p-values, with four decimals."""
-    return Column(heading, ["<0.0001" if p < 1e-4 else f"{p:.4f}" for p in values])
+    return ShownColumn(heading, ["<0.0001" if p < 1e-4 else f"{p:.4f}" for p in values])
 
 
 def more(n: int, what: str) -> str:
@@ -148,7 +148,7 @@ def import_pandas(instead: str) -> Any:
 
 
 def as_count(n: int) -> int:
-    """Return how many rows of a table are asked for, if that is a number of rows."""
+    """Return n, a number of rows; refuse what is not a whole number from 0."""
     try:
         count = operator.index(n)
     except TypeError:

@@ -7,10 +7,10 @@ estimated by drawing rows from the table itself, with replacement, and computing
 
     t* = |sum* - sum| / standard_error*
 
-The interval is sum -+ q standard_error with q the wanted quantile of t*. It needs each row's
-contributions, and 999 sums over resampled rows. A draw that misses all rows to which a feature
-contributes has a standard error of 0, and its t* is infinite. If that happens so often that q is
-infinite, so is the interval: the table has too few such rows to tell.
+The interval is sum -+ q standard_error, with q the quantile of t* at the wanted level. It takes
+each row's contributions and 999 sums over resampled rows. A draw that misses all rows to which a
+feature contributes has a standard error of 0, and its t* is infinite. If that happens so often that
+q is infinite, so is the interval: the table has too few such rows to tell.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def symmetric_t(contributions: np.ndarray, level: float, random_state: int) -> np.ndarray:
-    """Return q, by which standard errors are multiplied in place of a normal quantile.
+    """Return the factor q of the standard error, in place of a normal quantile.
 
     Parameters
     ----------

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is .027, not .023
+ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is 0.027, not 0.023
 
 
 class FewGroupsWarning(UserWarning):
-    """So few groups give a standard error that normal intervals and p-values are too small."""
+    """Standard errors come from so few groups that intervals and p-values are too small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Groups:
 
     @classmethod
     def of(cls, groups: Any, n_rows: int) -> "Groups | None":
-        """Take one label a row; None stays None: all rows are independent."""
+        """Take one label a row; None, for independent rows, stays None."""
         if groups is None:
             return None
         given = np.asarray(groups)
@@ -76,7 +76,7 @@ def labels_of(groups: Groups | None) -> np.ndarray | None:
 
 
 def warn_of_few_groups(labels: np.ndarray | None, stacklevel: int) -> None:
-    """Warn if the errors of normal intervals and p-values come from few groups."""
+    """Warn if normal intervals or p-values are made from the errors of few groups."""
     if labels is not None and len(labels) < ENOUGH_GROUPS:
         warnings.warn(
             f"The standard errors come from {len(labels)} groups. With fewer than"
@@ -90,7 +90,7 @@ def warn_of_few_groups(labels: np.ndarray | None, stacklevel: int) -> None:
 def check_apart(
     labels: np.ndarray | None, others: np.ndarray | None, may_share: bool = False
 ) -> None:
-    """Refuse to merge results of which one counts groups, or which share a group.
+    """Refuse to merge results if only one has groups, or if they share a group.
 
     They may share groups where the sums of groups are kept, or where no error is asked for.
     """
@@ -156,7 +156,7 @@ class GroupSums:
         return cls(len(groups.labels), *groups.within(block, values), per_tree)
 
     def merge(self, other: "GroupSums") -> "GroupSums":
-        """Return the sums over the rows of both; reuses this one's table if it has all groups."""
+        """Return the sums over the rows of both; writes into ``self`` once that has all groups."""
         total = self.total
         if len(total) < self.n_groups:
             total = np.zeros((self.n_groups, self.total.shape[1]))

@@ -1,10 +1,10 @@
 """How much of a sum a few rows may carry: the kurtosis of contributions of *training* rows.
 
-A normal interval is right only where a sum is not decided by a few rows. How close it is to being
-right is told by the kurtosis m4 / m2^2 of the contributions, divided by the number of held-out
-rows: the quotient bounds the error of the normal approximation. The held-out rows themselves cannot
-tell it, because a table that has missed the rare large contributions has short tails for that very
-reason. The training rows can, because the rare ones among them have made the small nodes.
+A normal interval is right only where a sum is not decided by a few rows. The kurtosis m4 / m2^2 of
+the contributions, divided by the number of held-out rows, bounds the error of the normal
+approximation. The held-out rows cannot tell their own kurtosis, because a table that has missed the
+rare large contributions has short tails for that very reason. The training rows can, because the
+rare ones among them have made the small nodes.
 
 Blocks of rows leave their mean and central moments, which merge exactly (Pebay 2008, equations 2.1
 and 3.1).
@@ -21,11 +21,11 @@ from attributions.statistics.powers_of_two import exponent_of, in_unit
 from gbt.parallel.in_order import merge_blocks
 
 LIMIT = 0.1  # kurtosis over held-out rows above which intervals are not to be relied on
-LIMIT_OF_MODEL = 0.2  # the same where the model tells and not the training rows
+LIMIT_OF_MODEL = 0.2  # the same where kurtosis comes from the model, not from training rows
 
 
 def limit_of(method: str) -> float:
-    """Return the limit of a method: ``held_out_gain`` asks the model, others the training rows."""
+    """Return the limit of a method; kurtosis comes from the model in ``held_out_gain`` alone."""
     return LIMIT_OF_MODEL if kind_of(method) == "held_out_gain" else LIMIT
 
 
@@ -33,7 +33,7 @@ def limit_of(method: str) -> float:
 class Moments:
     """Count, mean and sums of powers about the mean; arrays of shape (p,).
 
-    The powers are of numbers over 2^exponent: see ``attributions.statistics.powers_of_two``.
+    Numbers are divided by 2^exponent first: see ``attributions.statistics.powers_of_two``.
     """
 
     n_rows: int
@@ -85,7 +85,7 @@ class Moments:
         return Moments(n, mean, second, third, fourth, exponent)
 
     def _in_unit(self, exponent: Any) -> list[np.ndarray]:
-        """Return the sums of powers of numbers over another power of two."""
+        """Return the sums of powers in another unit, 2^exponent."""
         powers = enumerate((self.second, self.third, self.fourth), 2)
         return [np.ldexp(sums, power * (self.exponent - exponent)) for power, sums in powers]
 

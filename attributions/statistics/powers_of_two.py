@@ -29,10 +29,10 @@ def exponent_of_columns(table: np.ndarray) -> np.ndarray:
 
 
 def in_unit(columns: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, Any]:
-    """Return columns over powers of two such that they can be squared, and the exponents.
+    """Return columns divided by powers of two so that they can be squared, and the exponents.
 
-    ``squares`` are the sums of their squares as they are; where all of these are of ordinary size
-    the very columns are returned, after no look at them.
+    ``squares`` are the sums of the squares of the given columns. If all are of ordinary size, the
+    given array itself is returned, unread.
     """
     if ((squares > SMALLEST**2) & (squares < LARGEST**2)).all():
         return columns, 0

@@ -1,4 +1,4 @@
-"""Sums over rows with what their standard error needs, block by block.
+"""Sums over rows, and what their standard errors are made of, block by block.
 
 A per-feature attribution is a sum over rows, z_1k + ... + z_nk. If the rows are drawn independently
 and the model was there before them, the variance of the sum is n times that of one z_ik, which the
@@ -76,7 +76,7 @@ class RowSums:
         second_moments: bool = False,
     ) -> "RowSums":
         """Sum the rows of one block, a float64 array of shape (n, p)."""
-        with np.errstate(over="ignore", invalid="ignore"):  # whoever makes a result looks at that
+        with np.errstate(over="ignore", invalid="ignore"):  # checked where a result is made
             total = rows.sum(axis=0)
             deviation = rows - total / len(rows)
             squares = np.einsum("ik,ik->k", deviation, deviation)
@@ -116,7 +116,7 @@ class RowSums:
 
     @property
     def second_moments(self) -> np.ndarray | None:
-        """``products`` as numbers; refused where they do not fit into float64."""
+        """``products`` in unit 1; refused where they do not fit into float64."""
         if self.products is None:
             return None
         moments: Any

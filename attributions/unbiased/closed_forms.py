@@ -1,13 +1,13 @@
-r"""The closed forms of unbiased gain: one number a split, from sums around it, and its derivatives.
+r"""The closed forms of unbiased gain: one number a split, from sums over rows, and derivatives.
 
-Of a split of node t into l and r there are sums over training rows, G and the weight n, and over
+For a split of node t into l and r there are sums over training rows, G and the weight n, and over
 validation rows, G', H' and the weight n'. Two forms need nothing else:
 
     symmetric   S = c (mean g'_l - mean g'_r) n'_t / H'_t    c = n_l n_r / n_t (mean g_l - mean g_r)
     by ratios   G_l r_l + G_r r_r - G_t r_t                  r = G' / H'
 
-The standard error asks how they change with a single validation row, which adds w g, w h and w to
-the child that it goes to and to the node. Training rows, and so the contrast c, stay what they are.
+The standard error needs their change with a single validation row, which adds w g, w h and w to the
+child that it goes to and to the node. Training rows, and so the contrast c, stay what they are.
 With s = c n'_t / H'_t, a row on the left moves the symmetric gain, to first order, by
 
     (s / n'_l) w g  -  (S / H'_t) w h  +  (S / n'_t - s mean g'_l / n'_l) w
@@ -43,13 +43,13 @@ class NodeSums:
 
     @property
     def ratio(self) -> np.ndarray:
-        """The Newton step, but for its sign."""
+        """The Newton step with the opposite sign."""
         return self.gradient / self.hessian
 
 
 @dataclass(frozen=True, eq=False)
-class Splits:
-    """The splits that count, with what training (G) and validation rows (V) add up to around them.
+class JudgedSplits:
+    """The splits that count, with the sums of training (G) and validation rows (V) at their nodes.
 
     Of a split, ``l``, ``r`` and ``t`` are the children and the node itself.
     """
@@ -65,8 +65,8 @@ class Splits:
     @classmethod
     def of(
         cls, ensemble: Ensemble, train: np.ndarray, valid: np.ndarray, min_samples: int
-    ) -> "Splits":
-        """Find the splits with enough rows on either side."""
+    ) -> "JudgedSplits":
+        """Return the splits with enough validation rows in both children."""
         lower = ensemble.predictor.links.lower[: len(ensemble.feature)].astype(np.int64)
         right, left = lower.T
         _, _, train_weight, _ = train
@@ -107,7 +107,7 @@ class Splits:
         return self.training_contrast * contrast * t.weight / t.hessian
 
     def symmetric_parts(self) -> np.ndarray:
-        """Return what a row's w g, w h and w move the symmetric gain by; see `_on_edges`."""
+        """Return the derivatives of the symmetric gain by w g, w h and w; see `_on_edges`."""
         l, r, t = self.valid
         scale = self.training_contrast * t.weight / t.hessian
         gain = self.symmetric_gain()
@@ -122,7 +122,7 @@ class Splits:
         return gain[0] + gain[1] - gain[2]
 
     def ratio_parts(self) -> np.ndarray:
-        """Return what a row's w g, w h and w move the gain by ratios by; see `_on_edges`."""
+        """Return the derivatives of the gain by ratios by w g, w h and w; see `_on_edges`."""
         step = [train.gradient / valid.hessian for train, valid in self._pairs]
         bend = [-a * valid.ratio for a, valid in zip(step, self.valid, strict=True)]
         none = np.zeros(len(self.node))

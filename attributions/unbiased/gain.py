@@ -1,4 +1,4 @@
-r"""Unbiased gain: of a split's gain, one of two factors comes from rows that did not choose it.
+r"""Unbiased gain: one of the two factors of a split's gain comes from rows that did not choose it.
 
 With no regularisation the gain of a split of node t into l and r is, for one hessian h, a square,
 
@@ -17,15 +17,15 @@ from validation rows (marked '). The forms differ in that other factor:
 
 All are without the paper's factor 1 / (2 n), in the units of total gain. If, within a node, the
 pairs (g', h') of the validation rows are exchangeable, that is, do not depend on which child a row
-goes to, all have the expectation 0. The first and second have it exactly, over the orders in which
-the pairs may be dealt out: mean g'_l and mean g'_r have one expectation and h' is pooled, or U' of
-random subsets averages to U' of the node (equal sizes matter: a ratio of sums depends on them). The
-symmetric form is the default because it also does not change when a constant is added to every g.
-Away from exchangeability its mean is that of the gain of a population whose hessian is that of the
-parent everywhere. From the second tree on this no longer holds, see docs/unbiased_gain.md.
+goes to, all have the expectation 0. For the first two it is exactly 0 over all permutations of the
+pairs: mean g'_l and mean g'_r have the same expectation and h' is pooled, or U' of random subsets
+averages to U' of the node (equal sizes matter: a ratio of sums depends on them). The symmetric form
+is the default because it also does not change when a constant is added to every g. Without
+exchangeability its expectation is the gain in a population whose hessian is everywhere that of the
+parent. From the second tree on rows are not exchangeable, see docs/unbiased_gain.md.
 
 The cost is one pass of training and validation rows down the trees, in which leaves add up their
-rows, and for standard errors another along the paths of the validation rows.
+rows, and for standard errors another pass of the validation rows along their paths.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ import numpy as np
 from attributions.inputs import warn_of_seen_rows
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake
-from attributions.unbiased.closed_forms import Splits
+from attributions.unbiased.closed_forms import JudgedSplits
 from attributions.unbiased.in_chunks import SplitTable
 from attributions.unbiased.node_sums import SplitRows
 from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
@@ -70,38 +70,38 @@ def unbiased_gain(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes. Its splits and predictions are used; sums of
-        gradients and hessians are those of the given rows, along its predictions.
+        Whatever ``gbt.formats.as_ensemble`` takes. Its splits and predictions are used; gradients
+        and hessians are those of the given rows at its predictions.
     X_train, y_train : arrays of shape (n, p) and (n,)
         The rows that the model was fitted on; nan is a missing value. Targets, or labels of
-        ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss. Both tables may be
-        Dask's; the sums of their chunks are added up where they are, and the result is that of all
-        rows. Forms other than ``"symmetric"`` need the validation rows in memory.
+        ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss. Both tables may be of
+        Dask: chunks are summed by the workers that hold them, and the result is that of all rows.
+        Forms other than ``"symmetric"`` need the validation rows in memory.
     X_valid, y_valid : arrays of shape (n', p) and (n',)
         Rows that were not used for fitting, tuning or early stopping. A `SeenRowsWarning` is given
         if they are found among the training rows.
     form : {"symmetric", "paper", "sampled"}
-        See the module's docstring. ``"paper"`` takes long unless all hessians and weights are
-        equal; ``"sampled"`` always does, and is there to check the other two.
+        See the module's docstring. ``"paper"`` is slow unless all hessians and weights are equal;
+        ``"sampled"`` is always slow, and is there to check the other two.
     sample_weight_train, sample_weight_valid : arrays of shape (n,) and (n',), optional
-        Not negative; rows of weight 0 are left out. In the symmetric form a weight of 2 is a row
-        given twice. The others draw rows, and a row's g' and h' are multiplied by its weight.
+        Not negative; rows of weight 0 are left out. In the symmetric form a row of weight 2 counts
+        as two rows. The other forms draw rows, whose g' and h' are multiplied by their weight.
     groups_valid : array of shape (n',), optional
         Labels of validation rows that belong together, such as those of one patient. Standard
         errors then count groups as independent, not rows; values do not change.
     init_score_train, init_score_valid : arrays of shape (n,) and (n',), or (., K), optional
         Raw predictions from which the rows start, if the model was fitted with such.
     min_samples : int
-        Validation rows that either child needs, or the split counts 0; 5 in the authors' code. A
-        rule that looks at sizes alone leaves expectations of 0 as they are.
+        A split counts 0 unless each child has so many validation rows; 5 in the authors' code.
+        Since the rule depends on sizes alone, expectations of 0 remain 0.
     per_tree : bool
-        Also return the (M, p) contributions of the trees. Only the first is promised an expectation
-        of 0 for a feature without effect.
+        Also return the (M, p) contributions of the trees. Only in the first one does a feature
+        without effect have the expectation 0.
     standard_error : bool
         Whether to return standard errors, which takes about as long as all the rest, and a byte or
         two for every validation row and tree, up to 512 MB.
     random_state : int, optional
-        Of the random subsets of ``"sampled"``.
+        Seed of the random subsets of ``"sampled"``.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -116,7 +116,7 @@ def unbiased_gain(
     Notes
     -----
     A feature without effect has the expectation 0 in the first tree only, so there are no p-values;
-    ``attributions.partial_inner`` is made for tests.
+    ``attributions.held_out_gain`` has them.
     """
     if form not in FORMS:
         raise ValueError(f"form must be one of {FORMS}; got {form!r}.")
@@ -135,7 +135,7 @@ def unbiased_gain(
     of_valid = valid.node_totals(_seen_rows(ensemble, train.rows, n_jobs), has_errors)
     warn_of_seen_rows(of_valid.n_seen, of_valid.n_rows, stacklevel=2)
 
-    splits = Splits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
+    splits = JudgedSplits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
     if form == "symmetric":
         gain = splits.symmetric_gain()
     else:
@@ -157,7 +157,7 @@ def unbiased_gain(
 
 
 def _gain_by_ratios(
-    splits: Splits, valid: SplitRows, form: str, random_state: int | None
+    splits: JudgedSplits, valid: SplitRows, form: str, random_state: int | None
 ) -> np.ndarray:
     """Return the gain of every split by one of the paper's forms."""
     if form == "sampled":
@@ -169,6 +169,6 @@ def _gain_by_ratios(
 
 def _seen_rows(ensemble: Ensemble, train: SplitRows | None, n_jobs: int | None) -> SeenRows | None:
     """Return the rows that the model has seen: as it remembers, or those that are given."""
-    if ensemble.seen_rows is not None:  # it also knows the rows that stopped it
+    if ensemble.seen_rows is not None:  # also has the rows of early stopping
         return ensemble.seen_rows
     return None if train is None else SeenRows.of((train.X, train.y), None, n_jobs)

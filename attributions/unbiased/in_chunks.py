@@ -3,13 +3,13 @@ r"""Tables whose rows are judged at splits, in memory or in chunks of Dask.
 Unbiased gain is no sum over rows, but all that it needs of rows are two sums, one after the other::
 
     chunks of X_train  ->  sums of nodes  \
-                                           splits  ->  gain, and what a row moves it by
+                                           splits  ->  gain, and its derivatives by a row
     chunks of X_valid  ->  sums of nodes  /                          |
-    chunks of X_valid  ->  what each row moves the gain by  <--------+
-                           squares of it add up  ->  standard error
+    chunks of X_valid  ->  effect of each row on the gain   <--------+
+                           their squares add up  ->  standard error
 
-So chunks give what all rows in one table give. A chunk is checked and converted wherever it is
-looked at; rows in memory once.
+So chunks give what all rows in one table give. A chunk is checked and converted for every walk over
+it, rows in memory once.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,8 +29,8 @@ from gbt.parallel.chunks import Chunk
 
 
 @dataclass(frozen=True, eq=False)
-class NodeTotals:
-    """What some rows add up to.
+class SplitTotals:
+    """The sums of some rows at the nodes, and what only all rows together can tell.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class NodeTotals:
     @classmethod
     def of(
         cls, seen: SeenRows | None, keep: bool, rows: SplitRows, n_jobs: int | None
-    ) -> "NodeTotals":
-        """Send rows down all trees; ``keep`` see `SplitRows.node_sums`."""
+    ) -> "SplitTotals":
+        """Send rows down all trees; for ``keep`` see `SplitRows.node_sums`."""
         return cls(
             rows.node_sums(n_jobs, keep and not rows.is_part),  # chunks are taken in anew
             len(rows.y),
@@ -64,13 +64,13 @@ class NodeTotals:
             labels_of(rows.groups),
         )
 
-    def merge(self, other: "NodeTotals") -> "NodeTotals":
-        """Return what the rows of both add up to."""
+    def merge(self, other: "SplitTotals") -> "SplitTotals":
+        """Return the totals of the rows of both."""
         (least, largest), (least_other, largest_other) = self.targets, other.targets
         groups = None
         if self.groups is not None and other.groups is not None:
             groups = np.union1d(self.groups, other.groups)
-        return NodeTotals(
+        return SplitTotals(
             self.of_node + other.of_node,
             self.n_rows + other.n_rows,
             self.n_seen + other.n_seen,
@@ -81,7 +81,7 @@ class NodeTotals:
 
 @dataclass(frozen=True, eq=False)
 class SplitTable(AllRows):
-    """Training or validation rows; ``which`` of them, "train" or "valid", is said in errors."""
+    """Training or validation rows; ``which`` of them, "train" or "valid", is named in errors."""
 
     which: str = ""
 
@@ -95,37 +95,39 @@ class SplitTable(AllRows):
         """Return the rows, for forms of gain that look at all rows of a node together."""
         if self.rows is None:
             raise ValueError(
-                f"X_{self.which} is Dask's, and this form of gain needs all rows of a node"
-                ' together, in memory. form="symmetric" takes chunks.'
+                f"X_{self.which} is a table of Dask, and this form of gain needs all rows of a node"
+                ' together, in memory. Use form="symmetric", which takes chunks.'
             )
         return self.rows
 
-    def node_totals(self, seen: SeenRows | None = None, standard_error: bool = False) -> NodeTotals:
-        """Add the rows up; count those that were ``seen``; say if `standard_error` will follow."""
-        totals = self.over(partial(NodeTotals.of, seen, standard_error), NodeTotals.merge)
+    def node_totals(
+        self, seen: SeenRows | None = None, standard_error: bool = False
+    ) -> SplitTotals:
+        """Add the rows up, and count those that were ``seen``; `standard_error` may follow."""
+        totals = self.over(partial(SplitTotals.of, seen, standard_error), SplitTotals.merge)
         least, largest = totals.targets
         if self.model.ensemble.loss.name == "half_logistic" and least == largest:
             raise ValueError(
-                f"y_{self.which} holds one class only; how gradients differ between the"
-                " children of a split would then be the model's doing alone. Give rows of both"
+                f"y_{self.which} holds one class only, so that gradients differ between the"
+                " children of a split only by the model's own predictions. Give rows of both"
                 " classes."
             )
         return totals
 
     def standard_error(self, feature: np.ndarray, part: np.ndarray) -> np.ndarray | None:
-        """Return the standard error of what rows bring parts to, see `SplitRows.sum_parts`."""
+        """Return the standard error of the sums of parts, see `SplitRows.sum_parts`."""
         moved = self.over(partial(_moved, feature, part), GlobalAttribution.merge)
         return moved.standard_error
 
     def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        """Make a part of all rows, or of every chunk where it lies, and merge these."""
+        """Return the part of all rows, or the merged parts of all chunks; errors name the rows."""
         with _named(self.which) if self.rows is None else nullcontext():
             return super().over(part_of, merge)
 
 
 @contextmanager
 def _named(which: str) -> Iterator[None]:
-    """Say in errors whose rows they are about; `Chunk` calls them X, y and sample_weight."""
+    """Name the table in errors, since `Chunk` calls either X, y and sample_weight."""
     try:
         yield
     except ValueError as error:

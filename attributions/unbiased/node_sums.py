@@ -1,4 +1,4 @@
-r"""Rows that are judged at splits: what they add up to in every node, and each row's own part.
+r"""Rows that judge splits: what they add up to in every node, and each row's own part.
 
 A split is judged by four sums over the rows of its node and of its children, w g, w h, w and 1,
 with g and h at the prediction before the tree. Rows go down all trees, a block at a time, and leave
@@ -7,11 +7,12 @@ the four numbers at their leaves; parents add up their children::
     rows  ->  leaves            a leaf's sums are those of its rows
                  \__ parents    a node's sums are those of its two children
 
-Whatever is worked out of these sums has a standard error: each row's part in it, its derivative, is
+What is computed from these sums has a standard error: each row's part in it, its derivative, is
 added up along the row's paths, feature by feature (`SplitRows.sum_parts`). For that rows need not
-go down again: where they ended up, their *spots*, can be kept, a byte or two a row and tree. All
-this is done by kernels, see ``attributions.kernels.contrasts``; for a loss that kernels do not know
-it is done here. Rows in chunks are walked chunk by chunk, see ``attributions.unbiased.in_chunks``.
+go down again: the leaves where they ended, their *spots*, can be kept, a byte or two a row and
+tree. Kernels do all this (``attributions.kernels.contrasts``), except for a loss that they do not
+know, for which it is done here. Rows in chunks are walked chunk by chunk
+(``attributions.unbiased.in_chunks``).
 """
 
 from collections.abc import Callable, Iterator
@@ -49,7 +50,7 @@ MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 tak
 
 @dataclass(eq=False)
 class SplitRows(Rows):
-    """Rows that go down the trees of a model, and what is added up of them.
+    """Rows that go down the trees of a model, and their sums there.
 
     ``kept`` holds the spots of all blocks of rows, end to end, once `node_sums` has kept them.
     """
@@ -58,7 +59,7 @@ class SplitRows(Rows):
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
-        """Check the rows, and leave out those of weight 0, so that a chunk may have none."""
+        """Check the rows and leave out those of weight 0; a chunk may then have none."""
         return super().of(model, given).without_zero_weight()
 
     @property
@@ -100,7 +101,7 @@ class SplitRows(Rows):
         return np.array(of_nodes)
 
     def sum_parts(self, feature: np.ndarray, part: np.ndarray, n_jobs: int | None) -> RowSums:
-        """Return the sums, by feature, of the parts that rows bring; their error is asked for.
+        """Return the sums of rows' parts by feature, of which callers use the standard error.
 
         ``feature`` (n_nodes,) is what nodes split on, and ``part`` (n_nodes, 2, 3) is what w g, w h
         and w of a row bring in steps to the right and to the left.
@@ -180,7 +181,7 @@ class SplitRows(Rows):
         return spots
 
     def _walk(self, kernel: Callable[..., None], spots: Spots, rows: slice, *others: Any) -> None:
-        """Call a kernel that takes rows from tree to tree, and their derivatives with them."""
+        """Call a kernel that takes rows from tree to tree and computes their derivatives there."""
         ensemble = self.ensemble
         y = self.y[rows]
         state = self.start(rows)[0]
@@ -208,7 +209,7 @@ class SplitRows(Rows):
 def along_paths(
     links: Links, feature: np.ndarray, part: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray], Below]:
-    """Return what steps add, and to which feature, as ``contrasts.add_parts`` takes them.
+    """Return the parts of steps, and their features, as ``contrasts.add_parts`` takes them.
 
     A tree is made complete down to depth 3, as in ``gbt.kernels.rows.descent``.
     """

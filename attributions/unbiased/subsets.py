@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attributions.kernels.contrasts import mean_ratio_of_subsets
-from attributions.unbiased.closed_forms import Splits
+from attributions.unbiased.closed_forms import JudgedSplits
 from attributions.unbiased.node_sums import SplitRows
 from gbt.model.statistics import along_rounds
 from gbt.tables.sparse_rows import as_float64
@@ -26,9 +26,11 @@ BEGIN, END = 1e-8, 40.0  # of t times the sum of hessians
 
 
 def gain_of_subsets(
-    splits: Splits, valid: SplitRows, mean_ratio: Callable[[np.ndarray, np.ndarray, int], float]
+    splits: JudgedSplits,
+    valid: SplitRows,
+    mean_ratio: Callable[[np.ndarray, np.ndarray, int], float],
 ) -> np.ndarray:
-    """Return the paper's gain of every split, U' made by ``mean_ratio(a, b, k)`` of w g and w h.
+    """Return the paper's gain of every split, with U' from ``mean_ratio(a, b, k)`` of w g and w h.
 
     Nodes are in preorder, so the rows of a node are those of consecutive leaves.
     """
@@ -58,15 +60,15 @@ def gain_of_subsets(
 def mean_ratio(a: np.ndarray, b: np.ndarray, k: int) -> float:
     """Return the mean of sum a / sum b over all subsets of k rows.
 
-    Large subsets have it expanded around the ratio of the means r, with the variance of b and the
-    covariance of a and b (denominators n - 1): r + (1/k - 1/n) (r S_bb - S_ab) / (mean b)^2, whose
+    For large k the mean is expanded around the ratio r of the means, with the variance of b and the
+    covariance of a and b (denominators n - 1): r + (1/k - 1/n) (r S_bb - S_ab) / (mean b)^2. Its
     error is of the order of 1 / k^2.
     """
     n = len(a)
     if k == n:
         return a.sum() / b.sum()
     if k <= LARGEST_EXACT:
-        # A subset without any curvature has no ratio; this bounds that of one with hardly any.
+        # A subset whose hessians add up to 0 has no ratio; this bounds that of one with almost 0.
         largest, least = b.max(), max(b.min(), 1e-12 * b.max())
         n_steps = int(np.log(END * largest / (BEGIN * least)) / STEP) + 1
         return mean_ratio_of_subsets(a, b, k, BEGIN / (k * largest), STEP, n_steps)

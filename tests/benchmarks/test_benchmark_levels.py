@@ -36,7 +36,7 @@ def test_ratios_with_and_without_the_last_step(size, monkeypatch):
         used = np.isfinite(expected)
         assert_close(found[way][used], expected[used], 1e3)
         module = import_module("attributions.refits.given_others")
-        monkeypatch.setattr(module, "rid_of", lambda values, prediction: values)
+        monkeypatch.setattr(module, "residuals_of_line", lambda values, prediction: values)
 
 
 def test_groups_share_their_columns():

@@ -6,7 +6,8 @@ As many rows judge as train. Of eight columns two make y (``signal``), or none d
 are noisy copies of the first, of correlation .8 and .95; four are noise. In groups of ten rows the
 columns are constant, and of the noise in y four fifths is its group's. Each line is the share of
 columns with p < .05, its standard error over data sets in brackets, and the mean of value/SE. ``not
-rid`` leaves out what `given_others` does last, see `attributions.refits.given_others.rid_of`.
+rid`` leaves out what `given_others` does last, which is
+`attributions.refits.given_others.residuals_of_line`.
 
 Without ``--write`` the table is printed alone; with it, it goes to docs/inference.md, and the
 numbers to benchmarks/results/few_rows.csv.
@@ -74,13 +75,13 @@ def ratios(setting: Setting, design: str, replication: int) -> dict[str, np.ndar
     X, y, group = draw(setting, design, rng)
     half = len(X) // 2
     model = GBTRegressor(max_depth=4, n_jobs=1, splitter="greedy").fit(X[:half], y[:half])
-    left, rid_of = [], module.rid_of
+    left, residuals_of_line = [], module.residuals_of_line
 
     def noting(values, prediction):
         left.append(values)
-        return rid_of(values, prediction)
+        return residuals_of_line(values, prediction)
 
-    with patch.object(module, "rid_of", noting):
+    with patch.object(module, "residuals_of_line", noting):
         result = given_others(
             model,
             X[half:],

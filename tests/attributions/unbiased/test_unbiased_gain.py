@@ -373,7 +373,7 @@ def test_a_hessian_of_the_child_is_biased(monkeypatch):
         l, r, _ = self.valid
         return self.training_contrast * (l.ratio - r.ratio)
 
-    monkeypatch.setattr(MODULE.Splits, "symmetric_gain", of_children)
+    monkeypatch.setattr(MODULE.JudgedSplits, "symmetric_gain", of_children)
     assert bias("symmetric") > 0.05
 
 
