@@ -153,7 +153,7 @@ class RowsAtSplits(Rows):
         """Where odds are cut off; None where rows carry raw predictions."""
         return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
 
-    def _known_rows(self, rows: slice, is_walked: bool) -> kernels.Rows:
+    def _known_rows(self, rows: slice, is_walked: bool) -> kernels.KnownRows:
         """Return a block of rows with their spots, which the first walk may have kept."""
         ensemble, n = self.ensemble, rows.stop - rows.start
         n_trees, no_spots = ensemble.n_trees, self._no_spots
@@ -167,7 +167,7 @@ class RowsAtSplits(Rows):
             find_spots(columns_of(block), links, no_spots._replace(of_row=spot))
         (state,), shape = self.start(rows), (ensemble.n_features, n)
         is_logistic = self._most_odds is not None
-        return kernels.Rows(
+        return kernels.KnownRows(
             spot,
             no_spots.first,
             self.y[rows],

@@ -1,12 +1,12 @@
-r"""What rows bring to every split: sums of their nodes, then each row's part in a function of them.
+r"""Sums over the rows of every node, and each row's part in a function of these sums.
 
-Rows go down all trees once, and where each of them ends up in every tree, its *spot*, is written
-down in a byte or two (`find_spots`). All else is added up from spots.
+Rows go down all trees once, and the leaf that each of them reaches in every tree, its *spot*, is
+noted in a byte or two (`find_spots`). All else is added up from spots.
 
 First every leaf adds up its rows, four numbers each: w g, w h, w and 1. Parents add up their
-children. What is then worked out of a node t with children l and r, anything smooth in the sums of
-validation rows, changes with a single row as its first derivatives say: a row that goes from t to
-the child c moves it by
+children. Any smooth function of the sums of validation rows in a node t and its children l and r
+changes with a single row, to first order, by its derivatives: a row that goes from t to the child c
+moves it by
 
     w (a_c g + b_c h + d_c)
 
@@ -17,9 +17,8 @@ weight of the row multiplies the sums::
        / \
       l   r
 
-All rows pass the seven nodes at depths 0 to 2, so there every node takes all rows, adding 0 to
-those that are not its own: that becomes vector instructions. Below, each row climbs from its spot
-to depth 3 by itself.
+At the seven nodes of depths 0 to 2, every node goes over all rows and adds 0 to those that are not
+its own: that becomes vector instructions. Below, rows climb from their spots to depth 3.
 
 Derivatives are taken on the way, at the prediction before the tree. With the logistic loss they
 follow from the odds e^f, and a leaf of value v multiplies the odds by e^v, a number of the leaf:
@@ -44,11 +43,11 @@ N_TERMS = 3  # of g, of h, and neither
 N_WHOLE = 3  # steps in which every node takes all rows
 N_ENDS = 2**N_WHOLE  # nodes below them
 
-MAX_ODDS = 1e100  # beyond, and below its reciprocal, a prediction cannot get more certain
+MAX_ODDS = 1e100  # from there, and below its reciprocal, a probability is 0 or 1 in float64
 
 
 class Spots(NamedTuple):
-    """Where the n rows of a block stand in M trees, and what that does to their states.
+    """Which leaves the n rows of a block reach in M trees, and what these do to rows' states.
 
     A spot is a place of a tree of depth 4 or less, see ``gbt.kernels.rows.descent``, and
     otherwise a leaf, counted from the first of its tree.
@@ -61,7 +60,7 @@ class Spots(NamedTuple):
 
 
 class Below(NamedTuple):
-    """How rows climb to depth 3 and what that adds; of nodes and places."""
+    """How rows climb to depth 3, and what each step adds; by node and place."""
 
     up: np.ndarray  # (N + 16 M,) uint64, the parent; itself from depth 3 up
     feature: np.ndarray  # (N + 16 M,) uint64, that the parent splits on
@@ -71,7 +70,7 @@ class Below(NamedTuple):
 
 @internal
 def keep_spots(at, first, spot):
-    """Write down where rows stand, counted from ``first``."""
+    """Write the spots of rows, counted from ``first``."""
     for i in range(at.shape[0]):
         spot[i] = spot.dtype.type(at[i] - first)
 
@@ -105,7 +104,7 @@ def write_gradients(kind, y, state, gradient, hessian):
             gradient[i] = state[i] - y[i]
     elif kind == HALF_LOGISTIC:
         for i in range(y.shape[0]):
-            q = 1.0 / (1.0 + state[i])  # without a difference, hence exact for p near 0 and 1
+            q = 1.0 / (1.0 + state[i])  # 1 - p without a difference, exact for p near 0 and 1
             p = state[i] * q
             gradient[i] = (1.0 - y[i]) * p - y[i] * q
             hessian[i] = p * q
@@ -121,13 +120,13 @@ def hessian_of(i, hessian):
 
 @forced_inline
 def part_of(i, a, b, d, gradient, hessian):
-    """Return a g + b h + d of row i; where h is 1 for all rows d has b in it."""
+    """Return a g + b h + d of row i; where h is 1 for all rows, d contains b."""
     return a * gradient[i] + (d if hessian is None else b * hessian[i] + d)
 
 
 @forced_inline
 def go_on(i, first, spot, kind, step, state):
-    """Take the state of row i to the next tree; ``first`` of the tree's spots."""
+    """Take the state of row i to the next tree; spots of this tree count from ``first``."""
     t = first + np.uint64(spot[i])
     if kind == HALF_LOGISTIC:
         odds = state[i] * step[t]
@@ -142,7 +141,7 @@ def add_up_rows(spots, kind, y, state, hessian, weight, sums):
 
     Rows of one leaf often follow one another, and an addition would have to wait for the last one:
     that took as long as going down the tree. So each half of the rows adds up in a lane of its own.
-    Of deeper trees, whose leaves are many, all rows add to the sums themselves.
+    In deeper trees, which have many leaves, all rows add to the sums themselves.
 
     spots                    ``Spots``  IN     of the rows
     kind                     int64      IN     of loss
@@ -233,7 +232,7 @@ def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
 @forced_inline
 def add_part(i, t, below, gradient, hessian, out):
     """Add what row i gets by the step to t."""
-    # One by one: a view of the three would be counted, with the bus locked, each time.
+    # One by one: a view of the three would be reference-counted each time, by atomic operations.
     a, b, d = below.part[t, 0], below.part[t, 1], below.part[t, 2]
     out[below.feature[t], i] += part_of(i, a, b, d, gradient, hessian)
 
@@ -263,7 +262,7 @@ def add_parts_below(first, spot, n_steps, below, gradient, hessian, at, out):
 
 @kernel
 def add_parts(spots, kind, y, state, hessian, top, below, out):
-    """Add up every row's parts along its paths, by feature, but for its weight.
+    """Add up every row's parts along its paths, by feature; callers multiply by the weight.
 
     spots ... hessian                           see ``add_up_rows``
     top         a pair                 IN       of the depths 0 to 2 of all trees

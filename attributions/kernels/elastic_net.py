@@ -4,13 +4,13 @@ r"""The elastic net on the stumps and raw columns of one tree: coordinate descen
                + l1 |beta, gamma|_1 + l2 |beta, gamma|_2^2 / 2
 
 A sweep improves every coefficient once. Over the stumps it is one pass from the leaves to the root:
-every node adds up what is left over of its children's rows, its stump changes by what they say, and
-takes its part from the sum that it hands on, so that no row is visited. The fitted values f then
-follow from the root down. Raw columns meet the stumps in the sums of the leaves alone.
+every node adds up the residuals of its children, changes its stump accordingly, and subtracts the
+stump's change from the sum that it hands on, so that no row is visited. The fitted values f then
+follow from the root down. Raw columns and stumps depend on each other through the leaves' sums.
 
-*Cut trees.* The coefficient of a stump whose rows weigh N stays 0 unless their left-over responses
-say more than l1, so at most penalties those of small nodes are 0. Where all stumps of a subtree
-are, its rows have one fitted value, and its top serves as a leaf::
+*Cut trees.* The coefficient of a stump stays 0 unless the slope of its residuals exceeds l1, so at
+most penalties those of small nodes are 0. If all stumps of a subtree are 0, its rows have a single
+fitted value, and its top serves as a leaf::
 
         a            a, b and c have coefficients,     a
        / \           d, e and what is below them      / \
@@ -19,14 +19,14 @@ are, its rows have one fitted value, and its top serves as a leaf::
     . d   e .                                      . d   e .
      / \ / \
 
-Sweeps go over the cut tree until nothing changes. Then one passes over all stumps of the whole
-tree; if that changes any, the tree is cut anew. So the end is that of sweeps over everything.
+Sweeps go over the cut tree until nothing changes. Then one sweep goes over all stumps of the whole
+tree; if it changes any, the tree is cut anew. So the result is that of sweeps over everything.
 
 *Overshooting.* A raw column is nearly a sum of its own feature's stumps. So when one of the two
-grows the other gives way, step by step, and the error of both falls by the same factor in every
-sweep, about .7. Where two blocks of unknowns are solved in turn like that, going further than the
-best value makes the factor smaller (successive over-relaxation, Young 1954). By 1.3, the choice of
-a penalty took a fifth fewer sweeps, and three tenths fewer leaves were passed.
+grows the other shrinks, step by step, and the error of both falls by the same factor in every
+sweep, about 0.7. Where two blocks of unknowns are solved in turn like that, going beyond the best
+value makes the factor smaller (successive over-relaxation, Young 1954). With steps 1.3 times as
+long, the choice of a penalty took a fifth fewer sweeps, over three tenths fewer leaves.
 """
 
 from typing import NamedTuple
@@ -67,15 +67,15 @@ class Part(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What a descent needs beside the sums and its fit.
+    """Memory of a descent, beside the sums and its fit.
 
     whole                           the whole tree, a `Part`
     squares       (N,)     float64  d_t, the weighted sum of squares of every stump
     left_over     (N,)     float64  sums of w times residual
     is_used       (N,)     bool     whether a subtree has a stump that is not 0; False at leaves
-    part                            room for a `Part`, the cut tree
+    part                            memory for a `Part`, the cut tree
     pulled        (c,)     float64  gram times gamma
-    against       (c,)     float64  room
+    against       (c,)     float64  memory
     """
 
     whole: Part
@@ -97,9 +97,9 @@ def shrunk(gradient, l1):
 
 @internal
 def beyond(old, best):
-    """Return where a coefficient goes whose best value is known: further, by `OVERSHOOT`.
+    """Return the new value of a coefficient: `OVERSHOOT` times as far from the old as the best is.
 
-    It goes to the best value where that, or the way there, would change its sign; the objective
+    It is the best value itself where the sign would change, there or on the way; the objective
     falls either way.
     """
     new = old + OVERSHOOT * (best - old)
@@ -122,9 +122,9 @@ def put_left_over(part, sums, fit, left_over):
 def sweep_stumps(stumps, part, squares, sums, l1, l2, fit, left_over):
     """Improve every stump's coefficient and the intercept once, from the leaves to the root.
 
-    ``left_over`` holds at a leaf its sum of w times residual, and at a node, once it is passed,
-    that of its rows. A stump that changes takes its part from both children, whose rows need not
-    be visited. Returns the largest d_t (change of beta_t)^2.
+    ``left_over`` holds the sum of w times residual, of a leaf on entry, and of a node once the pass
+    has reached it. A stump that changes corrects the sums of both children, without a visit to
+    their rows. Returns the largest d_t (change of beta_t)^2.
 
     squares       (N,)   float64  IN     d_t, a stump's weighted sum of squares
     l1, l2               float64  IN     penalties, times the sum of the weights
@@ -205,7 +205,7 @@ def sweep_raw(part, sums, l1, l2, fit, pulled, against):
 def cut(stumps, whole, beta, is_used, part):
     """Cut the tree below the last stumps that are not 0; returns how many inner nodes and leaves.
 
-    Where most stumps are not 0, nothing is gained by that, and the tree stays whole.
+    If most stumps are not 0, a cut would save nothing, and the tree stays whole.
 
     is_used       (N,)   bool   INOUT  see `Room`
     part                        OUT    `Part` with room for a whole tree
@@ -246,7 +246,7 @@ def weigh_stumps(stumps, total):
 
 @kernel
 def room_for(stumps, sums):
-    """Return what a descent needs beside the sums and its fit."""
+    """Return the memory of a descent."""
     inner, squares = weigh_stumps(stumps, sums.weight)
     n_nodes, n_columns = sums.columns.shape
     cut_inner, cut_leaf = np.empty((2, n_nodes), np.int64)
@@ -304,7 +304,7 @@ def multiply(gram, gamma, out):
 
 @kernel
 def descend(stumps, sums, l1, l2, tolerance, begin, found):
-    """Minimise the elastic net for one penalty after the other, each from where the last one ended.
+    """Minimise the elastic net for one penalty after the other, each from the fit of the last.
 
     l1, l2        (P,)     float64  IN   times the sum of the weights
     tolerance              float64  IN   see `descend_to`
@@ -322,7 +322,7 @@ def descend(stumps, sums, l1, l2, tolerance, begin, found):
 
 @internal
 def squared_error(sums, leaf, value, gamma, residual):
-    """Return the sum of w (y - f - x gamma)^2 over the rows that some sums were taken of.
+    """Return the sum of w (y - f - x gamma)^2 over the rows that the sums belong to.
 
     leaf          (L,)     int64    IN   nodes below which the fitted value does not change
     residual      (c,)     float64  OUT  room

@@ -1,8 +1,8 @@
-r"""What rows say at every split of their paths: where they are asked, and what that adds to.
+r"""Gradients of rows at every split of their paths, each without the split's feature, and sums.
 
 Rows have gone down some trees; here they climb from their leaves to the roots, all rows of a block
-a step at a time. A step is known by the child c that it comes from, so that what belongs to it,
-feature, change of the value and sums, stands at c::
+a step at a time. A step is identified by the child c that it comes from: its feature, its change of
+the value and its sums stand at c::
 
         t [3]            feature[c] = 3          up[c] = t
        / \               step[c] = v_c - v_t
@@ -17,13 +17,13 @@ A row that has arrived at a root stays there, where steps and parts are 0.
    parts of rows.
 
 For the squared error and the logistic loss one kernel does all three, row by row, so that nothing
-is written down between them: `add_up_rows` in the first walk, `add_parts_of_rows` in the second.
-Logistic rows carry odds, e^f, and what features take from them, e^-F: a step multiplies these by a
-number of its own, and no row needs an exponential. Beyond e^+-345 odds are cut off, where a
-probability has long been 0 or 1 to float64.
+is stored between them: `add_up_rows` in the first walk, `add_parts_of_rows` in the second. Logistic
+rows carry odds, e^f, and the factors e^-F that remove features: a step multiplies these by a number
+of its own, and no row needs an exponential. Odds are cut off at e^+-345, far beyond where a
+probability is 0 or 1 in float64.
 
 Rows of several classes carry odds, too, unless a model could take them beyond that: `ask_classes`
-does the first two for the softmax.
+does the first two steps for the softmax.
 """
 
 from typing import NamedTuple
@@ -34,14 +34,14 @@ from gbt.kernels.platform.compiling import forced_inline, internal, kernel
 from gbt.kernels.platform.instructions import add_pair, max, min
 from gbt.kernels.rows.descent import N_TOP
 
-MAX_ODDS = 1e150  # products of two are numbers
+MAX_ODDS = 1e150  # products of two are finite
 
 
 class Paths(NamedTuple):
-    """Steps to the nodes of all N nodes of M trees, known by the child; 0 at roots but for up."""
+    """Steps to all N nodes of M trees, by the child; 0 at roots, except ``up``."""
 
     up: np.ndarray  # (N,) uint64, the parent; a root is its own
-    feature: np.ndarray  # (N,) uint64, that the parent splits on
+    feature: np.ndarray  # (N,) uint64, on which the parent splits
     step: np.ndarray  # (N,) float64, value less that of the parent; 0 in a forest
     value: np.ndarray  # (N,) float64, that a leaf adds to the raw prediction; 0 in a forest
     levels: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
@@ -49,7 +49,7 @@ class Paths(NamedTuple):
 
 @internal
 def write_asked(leaf, paths, raw, work, at, asked):
-    """Write the raw predictions without the feature of every step of one tree.
+    """Write for every step of one tree the raw predictions without the step's feature.
 
     leaf           (n,)        unsigned   IN    counted through all trees
     paths ... work             see ``ask``
@@ -68,7 +68,7 @@ def write_asked(leaf, paths, raw, work, at, asked):
 
 @internal
 def move(leaf, n_steps, paths, at, raw, work):
-    """Take raw predictions and contributions to one output to its next tree.
+    """Take one output's raw predictions, and contributions to it, to its next tree.
 
     leaf    (n,)       unsigned   IN      counted through all trees
     at      (n,)       uint64     memory
@@ -86,7 +86,7 @@ def move(leaf, n_steps, paths, at, raw, work):
 
 @kernel
 def ask(leaves, first, paths, raw, work, asked):
-    """Write the raw predictions without the feature of every step, round by round.
+    """Write for every step the raw predictions without the step's feature, round by round.
 
     T trees of whole rounds, K outputs, S levels at most.
 
@@ -207,8 +207,8 @@ def add_parts_of_steps(leaves, first, paths, part, gradient, out):
                 at[i] = up[c]
 
 
-class Rows(NamedTuple):
-    """The rows of a block, whose leaves in all M trees are known, and what they carry."""
+class KnownRows(NamedTuple):
+    """The rows of a block, with their leaves in all M trees and their states."""
 
     spot: np.ndarray  # (M, n) unsigned, the leaf or place, counted from ``first``
     first: np.ndarray  # (M,) unsigned, the number of the tree's first place or root
@@ -219,7 +219,7 @@ class Rows(NamedTuple):
 
 @forced_inline
 def gradient_without(most_odds, y, state, work):
-    """Return the gradient of a row without a feature's work."""
+    """Return the gradient of a row at its prediction without a feature."""
     if most_odds is None:
         return state - work - y
     odds = state * work
@@ -229,7 +229,7 @@ def gradient_without(most_odds, y, state, work):
 
 @forced_inline
 def moved(most_odds, number, step):
-    """Take a raw prediction or F a step further, or else odds or e^-F."""
+    """Return a raw prediction or F after a step; odds or e^-F where ``most_odds`` is not None."""
     if most_odds is None:
         return number + step
     return min(max(number * step, 1.0 / most_odds), most_odds)
@@ -248,7 +248,7 @@ def go_on(i, leaf, n_steps, most_odds, paths, rows):
 
 @forced_inline
 def add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
-    """Add up what one row says at its steps in one tree."""
+    """Add up the gradients of one row at its steps in one tree."""
     y, state, w, at = rows.y[i], rows.state[i], weight[i], leaf
     for _ in range(n_steps):
         sums[at] += w * gradient_without(most_odds, y, state, rows.work[paths.feature[at], i])
@@ -259,7 +259,7 @@ def add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, sums, of_leaves
 
 @forced_inline
 def add_up_tree(m, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
-    """Add up what the rows say in one tree, each half of them in a lane of its own."""
+    """Add up the rows' gradients in one tree, each half of the rows in a lane of its own."""
     n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
     spot, first, a, b = rows.spot[m], np.uint64(rows.first[m]), sums[0], sums[1]
     for i in range(half):
@@ -281,7 +281,7 @@ def add_up_rows(rows, most_odds, paths, weight, sums, of_leaves):
     levels all rows take four steps, which the compiler writes down one after the other; beyond the
     root a step changes nothing.
 
-    rows                        ``Rows``   INOUT  go from the first tree to beyond the last
+    rows                   ``KnownRows``   INOUT  go from the first tree to after the last
     most_odds                   float64    IN     None where rows carry raw predictions
     paths                       ``Paths``  IN     of N nodes and places; of odds if rows carry these
     weight      (n,)            float64    IN

@@ -1,4 +1,4 @@
-r"""Changes of a node value along paths, credited to pairs: who split, below whose splits.
+r"""Changes of a node value along paths, credited to pairs: a feature, and one that split above.
 
 A row with path a, b, c, d through nodes that split on features 3, 0, 3::
 

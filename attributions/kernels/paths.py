@@ -1,4 +1,4 @@
-r"""Changes of a node value along paths, what rows bring to paths, and mean leaf values.
+r"""Changes of a node value along paths, sums of weights along paths, and mean leaf values.
 
 A row with path a, b, d through nodes that split on features 3 and 0::
 
@@ -9,15 +9,15 @@ A row with path a, b, d through nodes that split on features 3 and 0::
     d   e
 
 PreDecomp walks with the values that the model keeps, Saabas with mean leaf values. Rows go down a
-tree together, as in ``gbt.kernels.rows.descent``, to one of 16 places in four steps at once. What
-each place's path credits is listed first, so that rows only have to look it up. Further down they
-take step by step; a row that has arrived at its leaf stays there, where no value changes. Cost of
-``predecomp``, one thread (znver4): 1.3 ns a row and step in trees of depth 4, 2.0 at depth 6 and
+tree together, as in ``gbt.kernels.rows.descent``, to one of 16 places in four steps at once. The
+credits of each place's path are listed first, so that rows only have to look them up. Further down
+rows go step by step; a row that has arrived at its leaf stays there, where no value changes. Cost
+of ``predecomp``, one thread (znver4): 1.3 ns a row and step in trees of depth 4, 2.0 at depth 6 and
 4.7 at depth 10.
 
 Where only the sum over rows is wanted, rows need not be told apart. Every row that takes an edge
-meets the same change, so the sum is edges times weights: each row leaves its weight at its leaf,
-and one pass upwards gives what has passed every edge.
+meets the same change, so the sum is the change times the weight of the rows that take the edge:
+rows add their weights up at their leaves, and one pass upwards gives the weight of every edge.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ N_WHOLE = 3
 
 @internal
 def list_paths(root, lower, feature, change, path_feature, path_change):
-    """Write down what the first four steps to every place of a tree credit, and to which feature.
+    """Write the credits of the first four steps to every place of a tree, and their features.
 
     path_feature   (4, 16)   uint64    OUT   by step and place
     path_change    (4, 16)   float64   OUT   0 below a leaf
@@ -64,7 +64,7 @@ def credit_the_top(at, first, n_steps, path_feature, path_change, weight, out):
             left, right = path_change[step, start], path_change[step, start + width - 1]
             credit, of_node = out[path_feature[step, start]], first + np.uint64(start)
             for i in range(at.shape[0]):
-                place = at[i] - of_node  # beyond the others where it lies before them
+                place = at[i] - of_node  # unsigned: very large for a place before the node's
                 change = left if place < half else right
                 credit[i] += weight[i] * change if place < whole else 0.0
     for step in range(N_WHOLE, n_steps):
@@ -75,7 +75,7 @@ def credit_the_top(at, first, n_steps, path_feature, path_change, weight, out):
 
 
 def memory_for(n_rows):
-    """Return what `add_value_changes` works in: its last arguments but one."""
+    """Return memory for `add_value_changes`: its arguments before the last one."""
     path_feature = np.empty((N_TOP, N_PLACES), dtype=np.uint64)
     return np.empty(n_rows, dtype=np.uint64), path_feature, np.empty((N_TOP, N_PLACES))
 
@@ -149,7 +149,7 @@ def judge_shape(features, gradient, hessian, weight, step, earlier, total):
 
 @kernel
 def average_leaves(tree_offset, left, right, weight, mean_value):
-    """Give every inner node the weighted mean of the leaves below it, the plain one if none weighs.
+    """Give every inner node the weighted mean of the leaves below it; the plain one if all weigh 0.
 
     tree_offset   (M + 1,)    int64    IN
     left, right   (n_nodes,)  int32    IN     children after their parent
@@ -162,7 +162,7 @@ def average_leaves(tree_offset, left, right, weight, mean_value):
             if left[node] >= 0:
                 l, r = root + left[node], root + right[node]
                 weight[node] = weight[l] + weight[r]
-                # 1 - weight[l] / weight[node] would lose a right child that weighs next to nothing.
+                # 1 - weight[l] / weight[node] would lose a right child that weighs almost nothing.
                 share_l, share_r = 0.5, 0.5
                 if weight[node] > 0:
                     share_l, share_r = weight[l] / weight[node], weight[r] / weight[node]

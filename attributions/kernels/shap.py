@@ -28,7 +28,7 @@ one of three states at an edge, and none needs a division by 0, not even where r
 
 (Where o = r = 0, c may be any finite number: the product below the edge is 0.)
 
-Per edge and point five numbers are worked out, once for a block of rows, and each row picks among
+Per edge and point five numbers are computed, once for a block of rows, and each row picks among
 them by two of its bits: does it go left at the split, and is it inside, o' = 1. Half of all edges
 lead to leaves and take no loops of their own: below them the sum is v * product, so both leaves of
 a split are five numbers more, by which the split's own product is multiplied::
@@ -82,9 +82,9 @@ class Trees(NamedTuple):
 
 
 class Games(NamedTuple):
-    """What is played: one game, or one a background row."""
+    """The games: one for all rows, or one for each background row."""
 
-    edge_share: np.ndarray  # (n_nodes,) float64, the one game, or else room for the one at hand
+    edge_share: np.ndarray  # (n_nodes,) float64, the one game, or memory for the current one
     background: np.ndarray  # (B, p) float64, without rows where there is one game
 
 
@@ -127,7 +127,7 @@ def describe_splits(tree_offset, feature, right, earlier_depth, n_above, n_level
 
 @kernel
 def share_cover(tree_offset, right, value, cover, edge_share, expected):
-    """Make the path-dependent game, and say what it predicts when no feature is known.
+    """Make the path-dependent game, and find its predictions when no feature is known.
 
     tree_offset    (M + 1,)    int64    IN
     right, value   (n_nodes,)           IN   the node arrays of ``Ensemble``
@@ -149,7 +149,7 @@ def share_cover(tree_offset, right, value, cover, edge_share, expected):
 
 @uncounted
 def weigh_split(node, m, trees, edge_share, share_earlier, d, edges, leaves):
-    """Work out the five numbers of both edges below a split, and those of its leaves together.
+    """Compute the five numbers of both edges below a split, and those of its leaves together.
 
     node, m                         int64           IN   the split and its tree
     trees                           ``Trees``       IN
@@ -187,7 +187,7 @@ def weigh_split(node, m, trees, edge_share, share_earlier, d, edges, leaves):
 
 @uncounted
 def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
-    """Take the decision of every row at a split of depth d.
+    """Write the decision of every row at a split of depth d.
 
     n_rows                                int64              IN   R' <= R rows are in use
     x                         (R',)       float64            IN   the split's feature; -inf for nan
@@ -208,7 +208,7 @@ def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
 
 @uncounted
 def keep_inside(n_rows, d, e, side, decision, inside):
-    """Say which rows take the edge below depth d and all edges above it on the same feature.
+    """Write which rows take the edge below depth d and all edges above it on the same feature.
 
     e                 int64  IN     depth of the lower end of e', 0 if there is none
     side              int64  IN     LEFT or RIGHT

@@ -10,14 +10,14 @@ of the other features. With c = (o - r) / a that is the integral of v c_j c_k ti
 all a, and of degree d - 2, so the points of the Shapley values are enough. (Where o = r = 0 the
 product is 0, and c may be any finite number.)
 
-So a leaf gives a number to every pair of features on its path, and to no other pair. What it gives
-depends on which of these features a row meets, one bit each. The 2^d possible *words* are worked
-out once for a block of rows, and a row looks its own up::
+So a leaf adds a number to every pair of features on its path, and to no other pair. The number
+depends on the features whose conditions a row meets, one bit each. The 2^d possible *words* of bits
+are evaluated once for a block of rows, and a row looks its own up::
 
     path of a leaf    x3 <= 1, x0 > 2, x3 > 0      slot 0 is x3, slot 1 is x0
     a row             x3 is not met, x0 is         word 10
 
-Where there are fewer rows than words, the rows are worked out instead, by the same operations. Cost
+Where there are fewer rows than words, the rows are evaluated instead, by the same operations. Cost
 per row and leaf: d operations to find the word, and an addition for each of d (d - 1) / 2 pairs.
 """
 
@@ -33,7 +33,7 @@ MOST_SLOTS_OF_WORDS = 8  # 256 words
 
 
 class PairWalk(NamedTuple):
-    """The path to where a walk is, by depth below D, and what a leaf gives, for W words or rows."""
+    """The current path of a walk, by depth below D, and what a leaf adds, for W words or rows."""
 
     node: np.ndarray  # (D,) int64, the split
     slot: np.ndarray  # (D,) int64, number of its feature among those of the path
@@ -51,7 +51,7 @@ class PairWalk(NamedTuple):
 
 @uncounted
 def take_pair_edge(d, side, m, trees, edge_share, n_rows, path):
-    """Go on from the split of depth d: what the edge weighs, and which rows are inside."""
+    """Take an edge below the split of depth d: write its share, and which rows are inside."""
     node = path.node[d]
     child = node + 1 if side == LEFT else trees.tree_offset[m] + trees.right[node]
     e = trees.earlier_depth[node]
@@ -79,9 +79,9 @@ def number_slots(d, trees, path):
 
 @uncounted
 def find_pair_words(n_slots, n_rows, path):
-    """Say which features each word meets, and which word each row has; return how many there are.
+    """Write which features each word meets, and each row's word; return the number of words.
 
-    All words, where there are no more of them than rows; else every row is a word of its own.
+    All words are listed if there are no more of them than rows; else every row is its own word.
     """
     if n_slots > MOST_SLOTS_OF_WORDS or (1 << n_slots) > n_rows:
         for slot in range(n_slots):
@@ -104,7 +104,7 @@ def find_pair_words(n_slots, n_rows, path):
 
 @uncounted
 def fill_pair_table(value, n_slots, n_words, n_points, quadrature, path):
-    """Work out half of the interaction index of every pair of slots, for every word."""
+    """Compute half of the interaction index of every pair of slots, for every word."""
     product, credit, table = path.product, path.credit, path.table
     table[: n_slots * (n_slots - 1) // 2, :n_words] = 0.0
     for q in range(n_points):

@@ -1,8 +1,9 @@
-r"""Shapley values of rows that decide alike are worked out once.
+r"""Shapley values of rows that decide alike are computed once.
 
-What a row gets from the leaves of a subtree depends on few bits of it: whether it meets all the
-conditions above the subtree, one bit for each feature that they are about, and whether it would go
-left at each split inside. These bits are the row's *word*. The word of the subtree at b has three::
+What a row gets from the leaves of a subtree depends on a few bits: one for each feature that splits
+above the subtree, whether the row meets all conditions on it, and one for each split inside,
+whether the row would go left there. These bits are the row's *word*. The word of the subtree at b
+has three::
 
            a [x0]
           /      \
@@ -60,7 +61,7 @@ INSIDE, OUTSIDE, CREDIT_INSIDE, CREDIT_OUTSIDE = range(4)
 
 
 class Path(NamedTuple):
-    """The splits from the root to where a walk is, by depth below D."""
+    """The current path of a walk from the root, by depth below D."""
 
     node: np.ndarray  # (D,) int64, the split
     taken: np.ndarray  # (D,) int64, side of the edge that leads on from it
@@ -70,8 +71,8 @@ class Path(NamedTuple):
     edges: np.ndarray  # (D + 1, Q, 4) float64, of the edge into each depth; not written in pieces
 
 
-class Rows(NamedTuple):
-    """The rows at hand: n_rows, at most R, from ``start`` on."""
+class ExplainedRows(NamedTuple):
+    """The rows of this pass: n_rows of the block, at most R, from ``start`` on."""
 
     start: int
     n_rows: int
@@ -138,7 +139,7 @@ def n_nodes_below(node, n_splits):
 
 @uncounted
 def decide_rows(node, d, trees, rows):
-    """Take the decision of every row at a split, into row d of their decisions."""
+    """Write the decision of every row at a split into row d of the decisions."""
     part = slice(rows.start, rows.start + rows.n_rows)
     x = rows.X[int(trees.missing_left[node]), trees.feature[node], part]
     threshold, missing_left, sets = trees.threshold, trees.missing_left, trees.sets
@@ -147,7 +148,7 @@ def decide_rows(node, d, trees, rows):
 
 @uncounted
 def take_edge(d, side, m, trees, games, path, rows):
-    """Go on from the split of depth d: note the side, what the edge weighs, the rows' classes."""
+    """Take an edge below the split of depth d: write its side, its numbers and rows' classes."""
     path.taken[d] = side
     weigh_edge(d, m, trees, games.edge_share, path)
     decision, classes = rows.decision, rows.classes
@@ -163,7 +164,7 @@ def take_edge(d, side, m, trees, games, path, rows):
 
 @uncounted
 def weigh_edge(d, m, trees, edge_share, path):
-    """Work out r and the four numbers of the edge that is taken at depth d of the path."""
+    """Compute r and the four numbers of the edge that is taken at depth d of the path."""
     node, n_points = path.node[d], trees.n_points[m]
     child = node + 1 if path.taken[d] == LEFT else trees.tree_offset[m] + trees.right[node]
     share = path.share[trees.earlier_depth[node]] * edge_share[child]
@@ -216,9 +217,9 @@ def number_features(first, d, trees, path, words):
 
 @uncounted
 def open_piece(first, d, m, trees, path, rows, words):
-    """Say which words a piece is computed for, and return them with room for their values.
+    """Choose the words for which a piece is computed; return them with memory for their values.
 
-    All words, where there are no more of them than rows; else the rows, by their classes.
+    These are all words if there are no more of them than rows, else the words of the rows.
     """
     n_bits, n_above = trees.n_bits[first], trees.n_above[first]
     is_tabled = (1 << n_bits) <= rows.n_rows
@@ -315,14 +316,14 @@ def walk_piece(first, top, m, is_tabled, trees, edge_share, path, rows, words):
     is_tabled                             bool       IN     whether words decide, or rows do
     trees                                 ``Trees``  IN
     edge_share                (n_nodes,)  float64    IN     of ``Games``
-    path, rows, words                                INOUT  ``Path``, ``Rows``, ``Words``
+    path, rows, words                                INOUT  ``Path``, ``ExplainedRows``, ``Words``
     """
     _, decision, inside, product, below, table, _, slot_of, edges, leaves = words
     n_words, q = words.word.shape[0], trees.n_points[m]
     feature, right, earlier_depth = trees.feature, trees.right, trees.earlier_depth
     root, d = trees.tree_offset[m], top
     number = trees.n_above[first]  # of the bit that the next split decides by
-    of_words = Rows(rows.start, rows.n_rows, rows.X, decision, rows.classes, rows.place)
+    of_words = ExplainedRows(rows.start, rows.n_rows, rows.X, decision, rows.classes, rows.place)
     for node in range(first, first + n_nodes_below(first, trees.n_splits)):
         if right[node] >= 0:
             path.node[d], path.taken[d] = node, LEFT
@@ -360,7 +361,7 @@ def explain_piece(first, d, m, weight, trees, games, path, rows, words, out):
     first, d, m                    int64      IN     the piece, its depth and its tree
     weight               (n,)      float64    IN     of the rows
     trees, games                              IN     ``Trees``, ``Games``
-    path, rows, words                         INOUT  ``Path``, ``Rows``, ``Words``
+    path, rows, words                         INOUT  ``Path``, ``ExplainedRows``, ``Words``
     out                  (p, n)    float64    INOUT
     """
     is_tabled, piece = open_piece(first, d, m, trees, path, rows, words)
@@ -387,7 +388,7 @@ def explain_piece(first, d, m, weight, trees, games, path, rows, words, out):
 def pay_rows(rows, weight, feature, table, out):
     """Add to each row its weight times what its word got, four features in one pass.
 
-    rows                ``Rows``  IN
+    rows        ``ExplainedRows``  IN
     weight   (n,)       float64   IN
     feature  (S,)       int64     IN     of each slot
     table    (S, W)     float64   IN
@@ -401,7 +402,7 @@ def pay_rows(rows, weight, feature, table, out):
         out_a, out_b = out[feature[slot], part], out[feature[slot + 1], part]
         out_c, out_d = out[feature[slot + 2], part], out[feature[slot + 3], part]
         for i in range(rows.n_rows):
-            # All is read before anything is written, which might be what is read next.
+            # All is read before anything is written: for the compiler the two may overlap.
             w, at = weight[i], place[i]
             new_a, new_b = out_a[i] + w * a[at], out_b[i] + w * b[at]
             new_c, new_d = out_c[i] + w * c[at], out_d[i] + w * d[at]
@@ -443,7 +444,7 @@ def add_shapley(first, row_weight, trees, games, path, rows, words, out):
     first                          int64      IN     the first of T trees
     row_weight           (T, n)    float64    IN
     trees, games                              IN     ``Trees``, ``Games``
-    path, rows, words                         WORK   ``Path``, ``Words``; ``Rows`` says which rows
+    path, rows, words                         WORK   ``Path``, ``Words``, ``ExplainedRows``
     out                  (p, n)    float64    INOUT
     """
     end = rows.start + rows.n_rows
@@ -452,5 +453,5 @@ def add_shapley(first, row_weight, trees, games, path, rows, words, out):
         at_once = ROWS_OF_WHOLE if is_whole else rows.n_rows
         for start in range(rows.start, end, at_once):
             n_rows = min(at_once, end - start)
-            block = Rows(start, n_rows, rows.X, rows.decision, rows.classes, rows.place)
+            block = ExplainedRows(start, n_rows, rows.X, rows.decision, rows.classes, rows.place)
             explain_tree(m, row_weight[m - first], trees, games, path, block, words, out)

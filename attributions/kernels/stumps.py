@@ -1,9 +1,9 @@
 r"""Linear models on the stumps of one tree: two passes over its nodes instead of a matrix.
 
-Node t with the children l and r brings one column into the model, a stump: the number a_l for rows
-that go left, a_r for those that go right, 0 for rows that do not come by. A row's fitted value is
-the intercept plus stump times coefficient along its path, so it belongs to the row's leaf, and a
-node has a fitted value, too::
+Node t with the children l and r is one column of the model, a stump: the number a_l for rows that
+go left, a_r for those that go right, 0 for rows that do not reach t. A row's fitted value is the
+intercept plus stump times coefficient along its path. So all rows of a leaf have the same fitted
+value, and inner nodes have one, too::
 
         t  f_t                         f_l = f_t + a_l beta_t        f_root = intercept
        / \                             f_r = f_t + a_r beta_t
@@ -14,8 +14,8 @@ for the response and one for every raw column. `smooth` minimises
 
     sum_i w_i (y_i - f(x_i))^2 + penalty * sum_t beta_t^2
 
-for all columns at once. Upwards it removes beta_t, the way in which one removes an unknown from
-normal equations: a quadratic in (f_l, f_r) becomes one in f_t, with weight A_t and sum B_t.
+for all columns at once. Upwards it eliminates beta_t, as one eliminates an unknown from normal
+equations: a quadratic in (f_l, f_r) becomes one in f_t, with weight A_t and sum B_t.
 
     u = a_l A_l + a_r A_r    v = a_l B_l + a_r B_r    d = penalty + a_l^2 A_l + a_r^2 A_r
     A_t = A_l + A_r - u^2/d           B_t = B_l + B_r - u v/d          beta_t = (v - u f_t)/d
@@ -45,7 +45,7 @@ class Stumps(NamedTuple):
 
 
 class StumpSums(NamedTuple):
-    """What some rows tell a linear model: c columns, of which the first is the response.
+    """Sums over some rows for a linear model: c columns, of which the first is the response.
 
     weight        (N,)     float64  sum of w in every node
     columns       (N, c)   float64  sums of w times column in every node
@@ -86,7 +86,7 @@ def measure_columns(standardised, features, grown, centre, deviation):
 
 @kernel
 def add_up_columns(rows, start, standardised, features, units, columns, weighted, sums):
-    """Take a block of rows: its response and raw columns, and their sums over leaves.
+    """Write response and raw columns of a block of rows, and add up their sums over leaves.
 
     rows                            IN     leaves (n,) int32, weight (n,) and response (n,)
     start                  int64    IN     first row of the block
@@ -136,9 +136,9 @@ def predict_rows(leaves, standardised, features, centre, slope, value, predictor
 def smooth(stumps, weight, columns, penalty, value, variance, pull, share):
     """Fit the stumps to every column by least squares with a ridge penalty.
 
-    Without a penalty a split one of whose sides has no weight is left out: the rows cannot tell its
-    coefficient. ``variance`` times the weight of a row is its leverage, how far it moves its own
-    fitted value.
+    Without a penalty, a split one of whose children has weight 0 is left out, because rows do not
+    determine its coefficient. ``variance`` times the weight of a row is its leverage, how far it
+    moves its own fitted value.
 
     weight        (N,)     float64  IN   at leaves
     columns       (N, c)   float64  IN   at leaves
@@ -180,7 +180,7 @@ def smooth(stumps, weight, columns, penalty, value, variance, pull, share):
 
 @kernel
 def project(stumps, weight, columns, penalty, explained):
-    """Remove the stumps from the normal equations of all columns: the upward half of `smooth`.
+    """Eliminate the stumps from the normal equations of all columns: the upward half of `smooth`.
 
     What stumps and intercept explain of the columns' products with one another is the sum over
     nodes of v v' / d, and B B' / A at the root: the product of ``explained`` with itself.
@@ -215,7 +215,7 @@ def project(stumps, weight, columns, penalty, explained):
 
 @kernel
 def losses_of(sums, leaf, value, gamma):
-    """Return sums of w (y - f - x gamma)^2 over the rows that some sums were taken of.
+    """Return sums of w (y - f - x gamma)^2 over the rows that the sums belong to.
 
     leaf          (L,)     int64    IN
     value         (P, N)   float64  IN   of P models

@@ -72,7 +72,7 @@ class ElasticNet:
     def _choose(self, problem: StumpProblem) -> tuple[float, float]:
         """Return penalty and ratio with the least mean of the folds' mean squared errors.
 
-        If errors have several minima along the penalties, the error may be slightly above the least.
+        Where errors have several minima, the error of the choice may be slightly above the least.
         """
         largest = largest_slope(problem)
         least, penalty, l1_ratio = np.inf, 0.0, 0.0

@@ -164,7 +164,7 @@ class BoundTreeShap:
             share=np.empty(depth + 1),
             edges=np.empty((depth + 1, n_points, pieces.CREDIT_OUTSIDE + 1)),
         )
-        rows = pieces.Rows(
+        rows = pieces.ExplainedRows(
             start=0,
             n_rows=n,
             X=X,

@@ -1,12 +1,12 @@
-"""Pictures of attributions and trees: display objects in scikit-learn's manner.
+"""Pictures of attributions and trees: display objects like those of scikit-learn.
 
 A display keeps the data that it draws. ``from_attribution`` makes one and draws it; ``plot`` draws
-it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
+it again, on other axes if need be, and sets ``ax_`` and ``figure_``.
 
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
 ``BoostingDisplay``          Importance along boosting: one curve a feature
-``UsedUsefulDisplay``        What the model uses against what that is good for, one point a feature
+``UsedUsefulDisplay``        How much the model uses each feature, and how far that helps: points
 ``PairsDisplay``             What features earned below splits on others, one square a pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
 ``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
@@ -19,9 +19,9 @@ of many features ``max_display`` (how many to show, or to name, at most).
 Bars and points are hollow where an interval is not to be relied on (``is_reliable``).
 Blue helps or raises, vermilion hurts or lowers; the two are told apart by colour-blind readers too
 (Okabe and Ito 2008). All other colours are those of the axes, so dark styles stay dark. Names are
-drawn as they are, cut in the middle where they are too long for the room that there is; figures of
-one's own give them room with ``layout="constrained"``. Where an axis had to become a symlog axis,
-since nearly all values would have coincided, its label says so. Matplotlib is imported when
+drawn as they are, cut in the middle where they are too long; a figure of one's own leaves room for
+them with ``layout="constrained"``. If nearly all values would coincide on an axis, it becomes a
+symlog axis, and its label says so. Matplotlib is imported when
 something is drawn.
 """
 

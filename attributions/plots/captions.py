@@ -1,4 +1,4 @@
-"""What methods and their units are called in titles and on axes, and what marks mean."""
+"""Titles and labels of pictures: names of methods and units, and what marks mean."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)
 
 
 def are_doubtful(result: Any) -> np.ndarray:
-    """Return which features have intervals that are not to be relied on, as far as is known."""
+    """Return which features are known to have intervals that are not to be relied on."""
     if result.is_reliable is None:
         return np.zeros(len(result.values), dtype=bool)
     return ~result.is_reliable
@@ -28,12 +28,12 @@ def title_of(method: str) -> str:
 
 
 def per_cent_of_one(result: Any) -> float | None:
-    """Return how many per cent a value of 1 is; None where values are not drawn in per cent."""
+    """Return the per cent that a value of 1 stands for; None if none are to be drawn."""
     return result.percent_of_one if facts_of(result.method).is_in_percent else None
 
 
 def value_label(result: Any, intervals: bool = True, in_percent: bool = False) -> str:
-    """Name the values of features: unit, over how many rows they are summed, what is drawn."""
+    """Return the label of the axis of values: unit, number of rows, and what intervals are."""
     facts = facts_of(result.method)
     said = [] if facts.no_sum else [f"sum over {result.n_samples:,} rows"]
     if in_percent:
@@ -51,5 +51,5 @@ def row_label(method: str) -> str:
 
 
 def share(n_shown: int, n_features: int, best: str = "") -> str:
-    """Say how many of the features are shown, if not all are."""
+    """Return a text that says how many of the features are shown; empty if all are."""
     return f"{best}{n_shown:,} of {n_features:,} features" if n_shown < n_features else ""

@@ -1,9 +1,9 @@
 """Colours that are told apart and can be read on whatever they are drawn on.
 
-Two colours carry a meaning and are the same in every style. All others are mixed from what the axes
-bring along: their background, and the ink of their labels. A colour that would hardly be seen is
-mixed with black or white until its contrast is that which the Web Content Accessibility Guidelines
-2.1 ask for: 3 to 1 for what is drawn (criterion 1.4.11), 4.5 to 1 for what is written (1.4.3).
+Two colours carry a meaning and are the same in every style. All others are mixed from two colours
+of the axes, their background and the ink of their labels. A colour of too little contrast is mixed
+with black or white until it has what the Web Content Accessibility Guidelines 2.1 ask for: 3 to 1
+for what is drawn (criterion 1.4.11), 4.5 to 1 for what is written (1.4.3).
 """
 
 from collections.abc import Sequence
@@ -30,10 +30,10 @@ def mixed(color: "ColorType", other: "ColorType", share: float) -> RGB:
 
 
 def seen_through(faces: Sequence["ColorType"], ink: "ColorType") -> RGB:
-    """Return what is seen of faces of which each lies over the next.
+    """Return the colour that is seen where faces, the topmost first, lie over one another.
 
-    Below the last is paper, of which nothing is known where all are transparent, except that the
-    ink is meant to be read on it.
+    Below the last is paper. If all faces are transparent, its colour is unknown, except that the
+    ink can be read on it.
     """
     from matplotlib.colors import to_rgba
 
@@ -45,7 +45,7 @@ def seen_through(faces: Sequence["ColorType"], ink: "ColorType") -> RGB:
 
 
 def readable(color: "ColorType", background: "ColorType", least: float = WRITTEN) -> "ColorType":
-    """Return a colour, or the nearest mixture with black or white that stands out enough."""
+    """Return a colour, or its mixture with as little black or white as gives enough contrast."""
     if contrast(color, background) >= least:
         return color
     far = max(("black", "white"), key=lambda extreme: contrast(extreme, background))

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
-DASHES = ("-", "--", ":", "-.")  # the colours begin again with the next
+DASHES = ("-", "--", ":", "-.")  # the next one is used when the colours start over
 # Of a feature's curve.
 N_BINS = 40  # of the distribution
 HEIGHT_OF_BINS = 0.18  # of the axes
 MOST_LEVELS = 30
 MARGIN = 0.05  # of the range of the cuts, beyond the first and the last
-VALUE = "raw prediction in the mean"
+VALUE = "mean raw prediction"
 OF_ROWS = "\n(grey: how the rows are distributed)"
 
 
@@ -35,7 +35,7 @@ class BoostingDisplay:
     attribution : GlobalAttribution
         Computed with ``per_tree=True``.
     max_display : int or None
-        How many curves are coloured and named at most, those that end farthest from 0; the others
+        How many curves are coloured and named at most: those that end farthest from 0; the others
         are grey. None for all. Where the axes are too low for so many names, fewer are named.
 
     Attributes
@@ -171,11 +171,11 @@ class BoostingDisplay:
 
 
 class CurveDisplay:
-    """What predictions are in the mean, by the value of one feature.
+    """The mean raw prediction as a function of one feature.
 
-    The curve of a feature of numbers is drawn as it is, step by step; the distribution of the rows
-    stands below it. Levels of a categorical feature are rows, as wide as what they add to the
-    smallest; the commonest are shown. A hollow ring at the right is where the feature is missing.
+    The curve of a feature of numbers is drawn step by step, above the distribution of the rows.
+    Levels of a categorical feature are bars from the smallest mean to their own; the commonest
+    levels are shown. A hollow ring at the right is the mean where the feature is missing.
 
     Parameters
     ----------
@@ -289,7 +289,7 @@ class CurveDisplay:
         return np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
 
     def _draw_levels(self, sheet: Sheet, values: np.ndarray, shown: np.ndarray) -> None:
-        """Draw a row a level, its name beside it."""
+        """Draw a row for every level, with its name beside it."""
         ax = sheet.ax
         n_shown, fontsize = sheet.rows_that_fit(len(shown))
         shown = shown[:n_shown]

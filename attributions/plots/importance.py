@@ -25,7 +25,7 @@ class ImportanceDisplay:
 
     A hollow bar is one whose interval is not to be relied on (``is_reliable``).
 
-    The single shuffles of permutation importance are dots. Where most bars would be too short to be
+    The single shuffles of permutation importance are dots. If most bars would be too short to be
     seen, their values are written beside the names; the axis stays linear, since bars are compared
     by their lengths.
 

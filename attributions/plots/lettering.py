@@ -1,4 +1,4 @@
-"""Words on a picture as they are: in letters that a font has, and in the room that there is.
+"""Words on a picture: in letters that some font has, and cut to the room that there is.
 
 Matplotlib takes ``$`` for the start of a formula and warns of letters that its font lacks. Here
 nothing is a formula. Letters that the style's font lacks are taken from another installed font;
@@ -55,7 +55,7 @@ class Lettering:
         return np.array([extent.width, extent.height])
 
     def cut(self, text: str, room: float, fontsize: float) -> str:
-        """Return a text of at most so many pixels, cut in the middle if need be.
+        """Return a text of at most ``room`` pixels, cut in the middle if need be.
 
         A few letters are kept even where there is no room at all.
         """
@@ -65,7 +65,7 @@ class Lettering:
     def _without_middle(
         self, text: str, room: float, fontsize: float, mark: str, least: int
     ) -> str:
-        """Return as much of both ends as fits, with a mark between them."""
+        """Return as much of both ends as fits into ``room``, with a mark between them."""
         high = max(len(text) - 1, 0)
         low = min(least, high)
         while low < high:
@@ -81,7 +81,7 @@ class Lettering:
         room: float | Sequence[float],
         fontsize: float,
     ) -> list[str]:
-        """Return what to write for some columns; what would look alike gets its column number.
+        """Return the texts for some columns; those that would look alike get their column numbers.
 
         The room may differ from name to name.
         """
@@ -102,7 +102,7 @@ class Lettering:
         return "".join("?" if letter in self.missing else letter for letter in text)
 
     def note(self, feature_names: Sequence[str], columns: Collection[int]) -> str:
-        """Return a line that says what became of names that cannot be written, if there are any."""
+        """Return a line on names that are replaced by column numbers; empty if there are none."""
         is_lacking = any(self.missing & set(on_one_line(feature_names[k])) for k in columns)
         return f"\n({NO_FONT})" if is_lacking else ""
 
@@ -116,7 +116,7 @@ class Lettering:
 
 
 def families_for(letters: str) -> tuple[list[str], set[str]]:
-    """Return the style's font families and others for letters they lack; and what no font has."""
+    """Return the style's font families, others for letters they lack, and letters of no font."""
     from matplotlib import font_manager, rcParams
 
     families = list(rcParams["font.family"])
@@ -140,7 +140,7 @@ def families_for(letters: str) -> tuple[list[str], set[str]]:
 
 
 def letters_of(path: str, letters: set[str]) -> set[str]:
-    """Return those of some letters that a font has; none where it has placeholders for them."""
+    """Return which of some letters a font has; none if it draws placeholders."""
     from matplotlib.font_manager import get_font
 
     try:

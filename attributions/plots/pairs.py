@@ -1,4 +1,4 @@
-"""Pairs of features, as a square of squares."""
+"""Pairs of features as a matrix of squares."""
 
 from typing import Any
 

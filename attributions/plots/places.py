@@ -1,4 +1,4 @@
-"""Where names stand: apart from one another, and beside what they name."""
+"""Places for names: apart from one another, and beside what they name."""
 
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ class Box(NamedTuple):
 
     @classmethod
     def of(cls, extent: Any) -> "Box":
-        """Take over what Matplotlib says of an artist's extent."""
+        """Return the box of an artist's extent, as Matplotlib measures it."""
         return cls(extent.min, extent.max)
 
     def meets(self, other: "Box") -> bool:
@@ -39,8 +39,9 @@ def place_beside(
 ) -> tuple[Box, bool] | None:
     """Return a free place for a name of some size beside its point, and whether it is far off.
 
-    A place is free if it lies in the frame and meets no other name. The nearest that hides no point
-    is taken, and where a name is needed, the one that hides the fewest; else there is None.
+    A place is free if it lies in the frame and meets no other name. Returned is the nearest that
+    hides no point. If there is none, a name that is needed gets the place that hides the fewest
+    points, and for any other None is returned.
 
     Parameters
     ----------
@@ -76,8 +77,8 @@ def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarra
     """Move names apart, as little as needed, until neighbours are ``gap`` apart.
 
     Neighbours that are too close become a group, centred on the mean of its members' own places; a
-    group that then touches the next one takes it in. Last, all are kept between ``low`` and
-    ``high``, which does not bring neighbours closer.
+    group that then touches the next one is merged with it. At last, all are moved between ``low``
+    and ``high``, which does not bring neighbours closer.
     """
     order = np.argsort(places, kind="stable")
     groups: list[list[int]] = []
@@ -90,8 +91,8 @@ def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarra
     starts = np.repeat([_end(places, group, gap, -1) for group in groups], [*map(len, groups)])
     firsts = np.repeat(np.cumsum([0, *map(len, groups)])[:-1], [*map(len, groups)])
     steps = gap * np.arange(len(order))
-    # Less the gaps before it, the place of a name is no lower than that of the name before. So if
-    # the first and the last are within the bounds, all are.
+    # With the gaps before it subtracted, no name is lower than the name before. So if the first and
+    # the last are within the bounds, all are.
     level = np.clip(starts - gap * firsts, low, max(high - gap * (len(order) - 1), low))
     moved = np.empty(len(places))
     moved[order] = level + steps

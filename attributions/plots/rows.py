@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 SHORT = 10  # letters of a number that is written in full
-DARKEST = 0.35  # the first colour of a swarm on a dark background; others would not be seen
+DARKEST = 0.35  # where a swarm's colours begin on a dark background: darker ones are not seen
 
 
 class LocalAttributionDisplay:
@@ -96,7 +96,7 @@ class LocalAttributionDisplay:
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
         heading = self._heading() if title is None else title
         if self.row is not None and rows.any():
-            ranking = ranking[rows[0, ranking] != 0]  # bars of 0 would only take places
+            ranking = ranking[rows[0, ranking] != 0]  # bars of 0 would only use up room
         words = [*(result.feature_names[k] for k in ranking), heading]
         sheet = Sheet(ax, figsize, words, width=7.2, height=1.3, n_rows=1.4 * len(ranking))
         ax = sheet.ax
@@ -119,7 +119,7 @@ class LocalAttributionDisplay:
         return self
 
     def _heading(self) -> str:
-        """Say which rows are shown: all, or one by its label, its number if it has none."""
+        """Return the title: all rows, or one row by its label, or by its number if it has none."""
         result = self.attribution
         if self.row is None:
             return f"{title_of(result.method)} of {len(result.values):,} rows"
@@ -127,7 +127,7 @@ class LocalAttributionDisplay:
         return f"Row {on_one_line(label)}: {title_of(result.method)}"
 
     def _total(self) -> str:
-        """Say from where to where all contributions lead, if they are a whole prediction."""
+        """Return a line with base value, contributions and prediction, if they add up."""
         result = self.attribution
         if not facts_of(result.method.split(" of ")[0]).is_whole_prediction:
             return ""
@@ -156,9 +156,9 @@ class LocalAttributionDisplay:
     def _swarm(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> str:
         """Draw every row as a point, pushed aside where many contributions are alike.
 
-        Points are coloured by the rank of the feature's value, red where it is missing. Words are
-        grey, because the order of their levels is that of the alphabet and says nothing. Return
-        what the label of the axis has to say of colours.
+        Points are coloured by the rank of the feature's value, red where it is missing. Levels are
+        grey, because their order is alphabetical and means nothing. Return what the label of the
+        axis has to say about colours.
         """
         from matplotlib import colormaps
         from matplotlib.colors import ListedColormap, to_rgba
@@ -202,7 +202,7 @@ class LocalAttributionDisplay:
         return categories is not None and categories[k] is not None
 
     def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
-        """Say what the colours of a swarm mean."""
+        """Draw the colour bar of a swarm."""
         from matplotlib.cm import ScalarMappable
 
         scale = ScalarMappable(cmap=ranked)

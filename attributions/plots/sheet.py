@@ -1,4 +1,4 @@
-"""What every picture needs of its axes: a place, colours, lettering, captions, scales, a layout."""
+"""Axes made ready for a picture: size, colours, lettering, captions, scales, layout."""
 
 import operator
 from collections.abc import Collection, Iterable, Sequence
@@ -93,7 +93,7 @@ class Sheet:
         return readable(color, self.colors.background)
 
     def lay_out(self) -> None:
-        """Let the figure's layout make room for what is there, so that sizes can be measured."""
+        """Run the figure's layout, so that sizes can be measured."""
         engine = self.figure.get_layout_engine()
         if engine is not None:
             engine.execute(self.figure)
@@ -103,8 +103,8 @@ class Sheet:
     ) -> None:
         """Write the title and what the axes show, in lines about as long as the axes.
 
-        A few words ``aside`` stand at the title's right in a colour; where there is no room for
-        them, they are the title's last line.
+        A few words ``aside`` are written in ``color`` to the right of the title or, where there is
+        no room, as its last line.
         """
         ax, properties = self.ax, self.lettering.properties
         title, aside = self.lettering.writable(title), self.lettering.writable(aside)
@@ -131,7 +131,7 @@ class Sheet:
         self.lay_out()
 
     def quieten(self, grid: Literal["both", "x", "y"], left: bool = True) -> None:
-        """Take away frames and ticks that carry nothing; show the rest in colours that are seen."""
+        """Remove frames and ticks that say nothing; draw the others in colours that can be seen."""
         ax, ink = self.ax, readable(self.ax.xaxis.label.get_color(), self.colors.outside)
         ax.spines[["top", "right"]].set_visible(False)
         ax.spines[["left", "bottom"]].set_color(ink)
@@ -144,7 +144,7 @@ class Sheet:
         ax.set_axisbelow(True)
 
     def rows_that_fit(self, n_wanted: int) -> tuple[int, float]:
-        """Return how many rows with names the axes are high enough for, and the names' font size.
+        """Return how many named rows fit into the height of the axes, and the names' font size.
 
         Letters shrink to `LEAST_FONT` before rows are left out.
         """
@@ -172,7 +172,7 @@ class Sheet:
     def room(self, side: str) -> float:
         """Return how many pixels names may take at the left or the right of the axes.
 
-        A layout moves the axes aside; without one there is what lies between them and the next.
+        With a layout the axes give way; without one it is the distance to the next axes.
         """
         extent = self.ax.get_window_extent()
         if self.figure.get_layout_engine() is not None:
@@ -190,7 +190,7 @@ class Sheet:
         return min([end, *(o.x0 for o in others if o.x0 >= extent.x1)]) - extent.x1 - gap
 
     def uncrowd(self, which: str, values: np.ndarray) -> str:
-        """Make an axis symlog if nearly all values would coincide on it; say so for its label.
+        """Make an axis symlog if nearly all values would coincide on it; return a note for a label.
 
         A linear part, of nearly half the axis, then shows the bulk of the values.
         """
@@ -212,7 +212,7 @@ class Sheet:
         return f"\n(symlog axis, linear within \N{PLUS-MINUS SIGN}{linear:g})"
 
     def say_if_nothing(self, *values: np.ndarray | None) -> None:
-        """Say that all values are 0, if they are, since empty axes look like a defect."""
+        """Write that all values are 0, if they are, since empty axes look like a defect."""
         if not any(np.any(v) for v in values):
             self.ax.text(
                 0.5,
@@ -227,7 +227,7 @@ class Sheet:
             )
 
     def _cell_size(self) -> tuple[float, float]:
-        """Return the size in pixels of the part of the figure that the axes were given."""
+        """Return the size in pixels of the part of the figure that belongs to the axes."""
         cell = self.ax.get_subplotspec()
         if cell is None:
             return self.ax.get_window_extent().size
@@ -260,7 +260,7 @@ def own_axes(ax: "Axes", figsize: tuple[float, float] | None) -> "Axes":
         )
     if figsize is not None:
         raise ValueError(
-            "figsize is the size of a new figure, but ax was given, whose figure has a size; give"
+            "figsize is the size of a new figure, but ax belongs to a figure that has a size; give"
             " one of the two."
         )
     return ax
@@ -275,7 +275,7 @@ def tick_size() -> float:
 
 
 def as_max_display(max_display: int | None, n_features: int) -> int:
-    """Return how many features are to be shown, if that is a number of features."""
+    """Return how many features to show; refuse what is not a whole number from 1, or None."""
     if max_display is None:
         return n_features
     try:

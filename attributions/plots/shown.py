@@ -1,4 +1,4 @@
-"""What pictures need of a result: whatever has these fields can be drawn."""
+"""Protocols of results for pictures: whatever has these fields can be drawn."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

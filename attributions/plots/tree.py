@@ -1,7 +1,7 @@
 """One tree, with the sums that its nodes remember.
 
-The root stands at the left; of two children the upper is the left one, where the rows go for which
-the question in the box is answered with yes. Text stays level, so sixteen leaves fit on a page.
+The root is at the left. The upper of two children is the left child, to which rows go if the answer
+to the question in the box is yes. Text stays level, so sixteen leaves fit on a page.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ STRONGEST = 0.4  # colour of a box
 NAME_WIDTH = 14  # of a feature's name in a box, in font sizes
 MOST_SHOWN, LEVEL_LETTERS = 2, 16  # levels in a question, and letters of each
 YES, NO, MISSING = "yes", "no", ", missing"
-NOTHING = 1e-13  # of a tree's largest number: what rounding leaves of 0
+NOTHING = 1e-13  # of a tree's largest number: smaller ones are rounding errors of 0
 LEAST_SIZE, LARGEST_SIZE = (5.5, 2.5), 150.0  # of a new figure, in inches
 LINES = (("values", "counts"), ("gradients", "hessians"))
 LEGEND = {
@@ -60,13 +60,13 @@ class TreeDisplay:
     feature_names : sequence of str, optional
         One name a column; x0, x1, ... without.
     max_depth : int or None
-        How deep nodes are shown; None for all. Where the axes are too small for so many boxes,
-        fewer levels are shown. The title says how much is not.
+        Down to which depth nodes are shown; None for all. Where the axes are too small for so many
+        boxes, fewer depths are shown. The title says how many nodes are not.
     name : str
         What the title calls the tree.
     statistics : iterable of str, optional
-        What is known of the nodes, as ``Ensemble.statistics`` has it; without, everything. What is
-        not known is not written.
+        Which sums of the nodes are known, as in ``Ensemble.statistics``; by default all. Unknown
+        ones are not written.
     categories : tuple, optional
         The levels of categorical columns, as ``Ensemble.categories`` has them.
 
@@ -148,7 +148,7 @@ class TreeDisplay:
         model : estimator, Ensemble or foreign model
             Whatever ``gbt.formats.as_ensemble`` takes.
         number : int
-            Of the tree, from 0.
+            Which tree, from 0.
         max_depth
             As for the class.
         ax, title, figsize
@@ -211,7 +211,7 @@ class TreeDisplay:
         return self
 
     def _heading(self, depth: int) -> str:
-        """Say which tree it is and how much of it is not shown."""
+        """Return the title: which tree it is, and how many nodes are not shown."""
         depths = self.tree.depth
         n_hidden = int((depths > depth).sum())
         if not n_hidden:
@@ -222,7 +222,7 @@ class TreeDisplay:
         )
 
     def _arrange(self, sheet: Sheet, depth: int) -> Layout:
-        """Give every node down to some depth a place: a column a level, a line a leaf."""
+        """Return places for the nodes down to ``depth``: a column for each depth, a line a leaf."""
         tree, depths = self.tree, self.tree.depth
         is_end = (tree.left < 0) | (depths == depth)
         shown: list[int] = np.flatnonzero(depths <= depth).tolist()
@@ -251,7 +251,7 @@ class TreeDisplay:
         )
 
     def _texts(self, sheet: Sheet, shown: list[int], is_deepest: np.ndarray) -> dict[int, str]:
-        """Write what a box says."""
+        """Return the texts of the boxes."""
         tree = self.tree
         room = NAME_WIDTH * FONT * sheet.figure.dpi / 72
         cut = sheet.lettering.names(self.feature_names, self._columns, room, FONT)
@@ -268,7 +268,7 @@ class TreeDisplay:
         return texts
 
     def _question(self, t: int) -> str:
-        """Ask what rows are asked at a split, naming a few of the levels that go left."""
+        """Return the question of a split, with a few of the levels that go left."""
         sets = self.tree.level_sets
         if sets is None or sets.of_node[t] < 0:
             return f"\N{LESS-THAN OR EQUAL TO} {self.tree.threshold[t]:.6g}"
@@ -283,7 +283,7 @@ class TreeDisplay:
         return f"is {', '.join(names)}{more}"
 
     def _sums(self, t: int) -> list[str]:
-        """Write what is known of a node: its value and rows, and the sums over these."""
+        """Return lines with what is known of a node: its value, its rows, and sums over these."""
         tree = self.tree
         said = {
             "values": f"value {_unrounded(tree.value, t):.4g}",
@@ -308,7 +308,7 @@ class TreeDisplay:
         return sheet.lettering.size(text, FONT) + 2 * PADDING * FONT * sheet.figure.dpi / 72
 
     def _scale(self, sheet: Sheet, layout: Layout) -> float:
-        """Return by how much the boxes have to shrink to fit into the axes."""
+        """Return the factor by which the boxes have to shrink to fit into the axes."""
         return min(1.0, *np.divide(sheet.ax.get_window_extent().size, layout.size))
 
     def _draw(self, sheet: Sheet, layout: Layout) -> None:
@@ -368,16 +368,16 @@ class TreeDisplay:
 
 
 def _unrounded(numbers: np.ndarray, t: int) -> float:
-    """Return a node's number; 0, never -0, where it is nothing beside the largest of the tree.
+    """Return a node's number, or 0 if beside the tree's largest it is no more than rounding.
 
-    Gradients of a root add up to 0 but for rounding, which is 1e-16 of what is added up.
+    Gradients of a root, for instance, add up to 0 only within rounding. 0 is never -0.
     """
     number = float(numbers[t])
     return 0.0 if abs(number) <= NOTHING * np.abs(numbers).max() else number
 
 
 def _raised(model: Any, ensemble: "Ensemble", number: int) -> str:
-    """Say which class or output a tree raises, if there are several."""
+    """Return a text that names the class or output of a tree; empty if there is one."""
     if ensemble.n_outputs == 1:
         return ""
     k = int(ensemble.tree_output[number])

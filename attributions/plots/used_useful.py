@@ -1,4 +1,4 @@
-"""What the model uses against what that is good for, as points."""
+"""How much the model uses each feature, and how far that helps, as points."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Self
@@ -21,7 +21,7 @@ NAMES_WIDTH = 0.3  # of the axes
 
 
 class UsedUsefulDisplay:
-    """What the model uses (to the right) against what that is good for (upwards).
+    """How much the model uses each feature (to the right), and how far that helps (upwards).
 
     A feature far to the right and above 0 is used and useful. One far to the right and below 0 is
     used, and makes predictions of new rows worse. A hollow point has an interval
@@ -36,9 +36,9 @@ class UsedUsefulDisplay:
     highlight : sequence of int or str
         Features to draw in blue and to name, by their number or name.
     highlight_label : str
-        What they are.
+        What the highlighted features are.
     used_label, useful_label : str, optional
-        What the axes say instead of the methods' own units.
+        Labels of the axes in place of the methods' own units.
     max_display : int or None
         How many other features are named, at most: those that stand out from the bulk. None for
         all. A name that would meet another or hide a point is left out.
@@ -158,7 +158,7 @@ class UsedUsefulDisplay:
             c=[sheet.drawn_in(BLUE) if is_marked else GREY for is_marked in marked],
             edgecolors=[sheet.colors.background],
             linewidths=0.6,
-            clip_on=False,  # features not used stand on the axis, whole
+            clip_on=False,  # points of unused features lie on the axis, and are drawn whole
             zorder=4,
         )
         self._hollow(doubtful, sheet.colors.background)
@@ -176,7 +176,7 @@ class UsedUsefulDisplay:
         return self
 
     def _hollow(self, doubtful: np.ndarray, background: RGB) -> None:
-        """Leave only the rim of points whose interval is not to be relied on."""
+        """Hollow out the points whose interval is not to be relied on."""
         if doubtful.any():
             colors = self.points_.get_facecolor()
             self.points_.set(
@@ -186,7 +186,7 @@ class UsedUsefulDisplay:
             )
 
     def _named(self, marked: np.ndarray) -> list[int]:
-        """Return the features to name: the highlighted, and others that stand out, used at all."""
+        """Return the features to name: highlighted ones, and used ones that stand out."""
         x, y = self.used.values, self.useful.values
         if not (x.any() or y.any()):
             return []
@@ -232,7 +232,7 @@ class UsedUsefulDisplay:
             )
 
     def _write_halves(self, sheet: Sheet, fontsize: float) -> list["Annotation"]:
-        """Write on which side of 0 features helped, and on which they hurt."""
+        """Write beside the axis on which side of 0 features helped, and on which they hurt."""
         return [
             sheet.ax.annotate(
                 word,

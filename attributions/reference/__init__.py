@@ -1,6 +1,6 @@
 """The definitions in plain loops: slow, meant to be read from top to bottom, and tested against.
 
-``definitions`` has the attributions and measures, ``inference`` how far off a sum over rows may be,
-``held_out`` what splits are worth to rows that they have not seen.
-Nothing here imports the code that is fast.
+``definitions`` has the attributions and measures, ``inference`` standard errors of sums over rows,
+``held_out`` the held-out gain, and ``interactions`` Shapley values of pairs. Nothing here imports
+the fast code.
 """

@@ -14,8 +14,8 @@ Per row, a function r takes one tree and one row and returns one number a featur
 and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation``; and
 per split ``total_gain`` and ``unbiased_gain``. Per pair of features, ``tree_inner_pairs``.
 
-How far off such a sum may be is the page after this one, ``attributions.reference.inference``,
-whose names can be imported from here, too. The last part is that of local MDI+ and MDI+.
+The standard errors of such sums are on the next page, ``attributions.reference.inference``, whose
+names can be imported from here, too. The last part of this page is about local MDI+ and MDI+.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -89,14 +89,14 @@ def predecomp(tree: Tree, x: np.ndarray, node_value: np.ndarray | None = None) -
 
 
 def saabas(tree: Tree, x: np.ndarray, leaf_weight: np.ndarray) -> np.ndarray:
-    """Do the same with p~(t), the mean value of the leaves below t (the alternative definition)."""
+    """Do as `predecomp` with p~(t), the mean of the leaves below t (the alternative definition)."""
     return predecomp(tree, x, mean_of_leaves(tree, leaf_weight))
 
 
 def mean_of_leaves(tree: Tree, leaf_weight: np.ndarray) -> np.ndarray:
     """Return p~ of every node: sum of W_l p(l) over the leaves l below, over the sum of W_l.
 
-    A leaf is its own mean. Where no leaf below a node weighs anything its children count alike.
+    A leaf is its own mean. Where all leaves below a node weigh 0, its children count alike.
     """
 
     def mean(t: int) -> float:
@@ -265,8 +265,8 @@ def steps(
 ) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
     """Yield each tree with g_i and h_i of the rows, taken at the prediction before that tree.
 
-    The trees of a forest build on no others. All are judged at what it predicts before any split,
-    base_score and the values of all roots, so that the origin of y does not matter.
+    The trees of a forest build on no others. All are judged at what the forest predicts before any
+    split, base_score plus the values of all roots, so that the origin of y does not matter.
     """
     raw_prediction = np.zeros(len(X)) + ensemble.base_score  # or a starting value of each row
     if ensemble.is_forest:
@@ -281,7 +281,7 @@ def steps(
 def tree_inner(
     ensemble: Ensemble, X: np.ndarray, y: np.ndarray, r: Individual = predecomp
 ) -> np.ndarray:
-    """Return -(1/alpha) sum_m sum_i r_mk(x_i) g_im, the loss that a feature's steps took away.
+    """Return -(1/alpha) sum_m sum_i r_mk(x_i) g_im, the loss that a feature's steps saved.
 
     On the training rows and with PreDecomp it is the total gain, Proposition 3.
     """
@@ -330,8 +330,8 @@ def partial_inner(
 ) -> np.ndarray:
     """Return (1/alpha) sum_m sum_i r_mk(x_i) (-g_im + h_im F_imk).
 
-    F_imk is what the feature contributed in the trees before m, so the bracket is what is left to
-    explain once the feature's own work is taken back. Not in Sun 2022.
+    F_imk is what the feature contributed in the trees before m, so the bracket is the residual
+    without the feature's own work. Not in Sun 2022.
     """
     score = np.zeros(X.shape[1])
     earlier = np.zeros(X.shape)
@@ -423,8 +423,8 @@ def node_weights(tree: Tree, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
 def stumps(tree: Tree, X: np.ndarray, node_weight: np.ndarray) -> np.ndarray:
     """Return psi_t(x_i), one column a split in preorder (Agarwal et al. 2023, MDI+, section 3).
 
-    -sqrt(N_r / N_l) where x goes left at t, sqrt(N_l / N_r) where right, 0 where it does not come
-    by; 0 everywhere for a split one of whose children weighs nothing.
+    -sqrt(N_r / N_l) where x goes left at t, sqrt(N_l / N_r) where right, 0 where x does not reach
+    t; 0 everywhere for a split one of whose children weighs 0.
     """
     splits = [t for t in range(len(tree.left)) if tree.left[t] >= 0]
     columns = np.zeros((len(X), len(splits)))
@@ -442,9 +442,9 @@ def mdi_columns(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return all columns of the training rows X, and the feature that each belongs to.
 
-    ``grown`` are the weights with which the rows grew the tree. Behind the stumps stand the
-    features that the tree splits on: missing values at the mean, centred by the rows that grew the
-    tree, with the standard deviation of the feature's largest stump, sqrt(max N_t / N).
+    ``grown`` are the weights with which the rows grew the tree. After the stumps come the features
+    that the tree splits on: missing values at the mean, centred over the rows that grew the tree,
+    with the standard deviation of the feature's largest stump, sqrt(max N_t / N).
     """
     weight = node_weights(tree, X, grown)
     columns = [stumps(tree, X, weight)]
@@ -495,6 +495,6 @@ def without_row(
 
 
 def ranks(row: np.ndarray) -> np.ndarray:
-    """Return the ranks of absolute values, from 0; equal ones share the mean of theirs."""
+    """Return the ranks of absolute values, from 0; equal values have their mean rank."""
     size = np.abs(row)
     return np.array([np.sum(size < a) + (np.sum(size == a) - 1) / 2 for a in size])

@@ -1,10 +1,10 @@
-r"""Held-out gain in plain loops: what a split says, times what rows that it has not seen say.
+r"""Held-out gain in plain loops: what a split claims, times what rows not seen in training show.
 
 A split of node t on feature k sends some rows to its left child l and the others to its right child
 r. Two statements about these rows are compared::
 
-    the split says         "on the left the raw prediction is higher by d"      d = v_l - v_r
-    rows not seen say      "on the left the residuals are higher by delta"      delta = e_l - e_r
+    the split claims       "on the left the raw prediction is higher by d"      d = v_l - v_r
+    rows not seen show     "on the left the residuals are higher by delta"      delta = e_l - e_r
 
     held-out gain  =  (1/alpha)  W_l W_r / (W_l + W_r)  d  delta
 
@@ -66,18 +66,17 @@ def row_parts(
 ) -> np.ndarray:
     """Return what every row adds to the held-out gain of every feature, (n, p).
 
-    In a split of t the steps v_l and v_r are taken from their mean over the node's rows, and so is
-    what the rows have to explain:
+    At a split of t, steps and residuals are centred by their means over the node's rows:
 
         q_i = (1/alpha) w_i (v_child - mean v) (e_i - mean e)
 
-    which is how the split's held-out gain changes with the weight of row i, times that weight, and
-    adds up to the held-out gain itself.
+    This is the derivative of the split's held-out gain by the weight of row i, times that weight;
+    the q_i add up to the gain itself.
 
     ``for_error``: mean e comes from the n_t rows of the node themselves, so their distances from it
-    show (n_t - 1) / n_t of the variance. sqrt(n_t / (n_t - 1)) makes up for it, where the spread is
-    wanted and not the sum. Here n_t counts rows that weigh something, whatever they weigh: a row
-    of weight 3 is one draw.
+    show (n_t - 1) / n_t of the variance. Where the spread is wanted and not the sum, parts are
+    multiplied by sqrt(n_t / (n_t - 1)). Here n_t counts rows of positive weight: a row of weight 3
+    is one draw.
     """
     q = np.zeros(X.shape)
     for tree, value, left_to_explain in rounds(ensemble, X, y):
@@ -120,15 +119,14 @@ def splits(
 def rounds(
     ensemble: Ensemble, X: np.ndarray, y: np.ndarray, removes_own_work: bool = True
 ) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
-    """Yield each tree with the values of its nodes, and what is left to explain without a feature.
+    """Yield each tree, the values of its nodes, and residuals (n, p): of row i without feature k.
+    A node's value is the mean of the leaf values
+       below it, weighted by the hessians of the training rows, or by their number where the model has
+       no hessians. All K trees of a round, one for each output, are judged at the predictions before
+       the round, and a feature's work is taken out of all outputs.
 
-    The last is (n, p): of row i without feature k. A node's value is the mean of the leaf values
-    below it, weighed by the hessians of the training rows, or by their number where the model has
-    no hessians. All K trees of a round, one for each output, are judged at the predictions before
-    the round, and a feature's work is taken out of all outputs.
-
-    The trees of a forest build on no others, so that all are first trees. They are judged at what
-    the forest predicts before any split, in which no feature has done anything yet.
+       The trees of a forest build on no others, so that all are first trees. They are judged at what
+       the forest predicts before any split, in which no feature has done anything yet.
     """
     n_outputs, (n, p) = ensemble.loss.n_outputs, X.shape
     trees = list(ensemble.trees)
@@ -156,5 +154,5 @@ def rounds(
 
 
 def _cover(ensemble: Ensemble, tree: Tree) -> np.ndarray:
-    """Return what the leaves weigh in the means of the nodes above them."""
+    """Return the weights of the leaves in the means of the nodes above them."""
     return tree.sum_hessian if "hessians" in ensemble.statistics else tree.n_samples

@@ -1,19 +1,20 @@
-"""How far off a sum over rows may be, in plain loops: the page after ``attributions.reference``.
+"""Standard errors of sums over rows, in plain loops: the page after ``definitions``.
 
 A per-feature attribution is a sum z_1 + ... + z_n of what n rows contribute. Other rows of the same
-kind would have given another sum. By how much it varies can be read off the rows at hand::
+kind would have given another sum. How much the sum varies can be estimated from the rows::
 
     rows are drawn independently        variance of the sum  =  n * variance of one z
-    the rows at hand estimate that      variance of one z    ~  sum_i (z_i - mean)^2 / (n - 1)
+    the rows estimate the latter        variance of one z    ~  sum_i (z_i - mean)^2 / (n - 1)
 
     standard error of the sum = sqrt(n / (n - 1) * sum_i (z_i - mean)^2)
 
 This is right where z_i depends on row i alone. In TreeInner z_i = -(1/alpha) sum_m r_mk(x_i) g_im
 does, because the model is held fixed: its trees, its raw predictions before each tree and so g_im
-were there before the row came. On training rows it does not, because every row had a say in the
-trees by which the others are judged; there the formula means nothing. Nor does it where rows share
-what the model does not know, such as the noise of one patient: then groups of rows take the place
-of rows. A shuffle ties rows to each other, and `shuffle_error` unties them.
+did not use the row. On training rows z_i depends on all rows, because each of them helped to choose
+the trees by which the others are judged; there the formula means nothing. Nor is it right where
+rows share something that the model does not know, such as the noise of one patient: then groups of
+rows take the place of rows. A shuffle makes rows depend on each other, for which `shuffle_error`
+allows.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -62,7 +63,7 @@ def shuffle_error(drops: np.ndarray, orders: Sequence[np.ndarray]) -> float:
 
     In shuffle r row i gets the value of row ``orders[r][i]``. So a row counts twice, in the drop of
     its own score and in that of the row which got its value;
-    ``attributions.classic.shuffle_errors`` says why, and what is taken off.
+    ``attributions.classic.shuffle_errors`` says why, and what is subtracted.
     """
     n_shuffles, n = drops.shape
     own, both = np.zeros(n), np.zeros(n)

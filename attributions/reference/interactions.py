@@ -11,14 +11,13 @@ from attributions.reference.definitions import Game, shapley_values
 def shapley_interactions(game: Game, n_features: int) -> np.ndarray:
     """Return a square of numbers that add up, row by row, to the Shapley values of a game.
 
-    Beside the diagonal stands half of the interaction index (Fujimoto, Kojadinovic and Marichal
-    2006),
+    Off the diagonal is half of the interaction index (Fujimoto, Kojadinovic and Marichal 2006),
 
         I_jk = sum over S without j, k of |S|! (p - |S| - 2)! / (p - 1)!
                * (v(S + j + k) - v(S + j) - v(S + k) + v(S))
 
-    and on it what is left of the Shapley value (Lundberg et al. 2020, section "SHAP interaction
-    values").
+    and on the diagonal what is left of the Shapley value (Lundberg et al. 2020, section "SHAP
+    interaction values").
     """
     p = n_features
     square = np.zeros((p, p))

@@ -1,4 +1,4 @@
-"""Tests for attributions, those of others included: what is drawn, what is checked, what is equal.
+"""Tests for attributions, your own included: what is drawn, what is checked, what is equal.
 
 ==============================================================  ===================================
 ``check_attribution``, ``ATTRIBUTION_CHECKS``                   what any attribution of rows must do
@@ -8,7 +8,7 @@
 ``assert_close``, ``assert_same``, ``sum_of_node_values``       equal within rounding, or exactly
 ==============================================================  ===================================
 
-Needs Hypothesis, which is in the extra ``test``; nothing else of the package imports this.
+Needs Hypothesis, which is in the extra ``test``; no other part of the package imports it.
 docs/testing.md writes a new attribution and checks it.
 """
 

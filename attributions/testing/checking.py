@@ -1,9 +1,9 @@
 """A check: an identity that must hold for every model and rows that are drawn.
 
-Hypothesis draws cases, and makes the first one that fails as small as it can. The error that is
-raised begins with the name of the check and the identity, goes on with the numbers that differ, and
-ends with the tree and the rows. How many cases are drawn is settled by the Hypothesis profile that
-is loaded; there is no deadline, because the first call of all may compile for seconds.
+Hypothesis draws cases, and makes the first one that fails as small as it can. The error begins with
+the name of the check and the identity, goes on with the numbers that differ, and ends with the tree
+and the rows. The loaded Hypothesis profile sets how many cases are drawn. There is no deadline,
+because the first call may compile for seconds.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -18,7 +18,7 @@ Models = st.SearchStrategy[Ensemble] | None
 
 
 class Case(Protocol):
-    """What is drawn, with its text for the message."""
+    """A drawn case, with its text for the message."""
 
     def as_text(self) -> str:
         """Return all that is needed to see what fails."""
@@ -51,7 +51,7 @@ def check_on(
         title = f"{identity.__name__}: {(identity.__doc__ or '').splitlines()[0]}"
 
         def check(function: Callable, models: Models = None) -> None:
-            # No database: what failed before is a matter of another function than the one here.
+            # No database: it would replay failures of other functions.
             # No time limits: a busy machine draws slowly, which says nothing about the function.
             @settings(
                 deadline=None,
@@ -81,7 +81,7 @@ def check_on(
 def run_all(
     checks: Sequence[Check], leave_out: Collection[Check], function: Callable, models: Models
 ) -> None:
-    """Run checks in order, but for those that are left out."""
+    """Run the checks in order, except those that are left out."""
     for check in leave_out:
         if check not in checks:
             raise ValueError(

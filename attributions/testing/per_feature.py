@@ -1,4 +1,4 @@
-"""What any importance that is a sum over rows must do, as checks.
+"""Checks of what any importance that is a sum over rows must do.
 
     from attributions.testing import check_importance
 
@@ -30,7 +30,7 @@ class Weighted(Judged):
         return f"{model_as_text(self.ensemble)}\n{rows}"
 
     def importance(self, function: Callable, rows: Any = slice(None), **others: Any) -> Any:
-        """Return what a function says of some of the rows."""
+        """Return the result of a function for some of the rows."""
         weight = self.weight[rows]
         return function(self.ensemble, self.X[rows], self.y[rows], sample_weight=weight, **others)
 
