@@ -120,13 +120,14 @@ def rounds(
     ensemble: Ensemble, X: np.ndarray, y: np.ndarray, removes_own_work: bool = True
 ) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
     """Yield each tree, the values of its nodes, and residuals (n, p): of row i without feature k.
-    A node's value is the mean of the leaf values
-       below it, weighted by the hessians of the training rows, or by their number where the model has
-       no hessians. All K trees of a round, one for each output, are judged at the predictions before
-       the round, and a feature's work is taken out of all outputs.
 
-       The trees of a forest build on no others, so that all are first trees. They are judged at what
-       the forest predicts before any split, in which no feature has done anything yet.
+    A node's value is the mean of the leaf values below it, weighted by the hessians of the training
+    rows, or by their number where the model has no hessians. All K trees of a round, one for each
+    output, are judged at the predictions before the round, and a feature's work is taken out of all
+    outputs.
+
+    The trees of a forest build on no others, so that all are first trees. They are judged at what
+    the forest predicts before any split, in which no feature has done anything yet.
     """
     n_outputs, (n, p) = ensemble.loss.n_outputs, X.shape
     trees = list(ensemble.trees)
