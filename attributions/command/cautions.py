@@ -1,4 +1,4 @@
-"""What a reader of the findings should mistrust, in words; every limit stands beside its reason."""
+"""What a reader of the findings should mistrust, in words; every limit has its reason beside it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ from attributions.command.independence.said import about_belonging
 from attributions.command.table.columns import reason_to_leave_out
 from attributions.command.wording import N_NAMED, shown_names
 
-# With fewer held-out rows 95 % intervals of long-tailed features held .92 (docs/inference.md).
+# With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
 FEW_ROWS = 300
 FEW_OF_A_CLASS = 30
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
@@ -137,7 +137,7 @@ def _about_leaks(found: Findings) -> Iterator[str]:
 def how_many_are_enough(found: Findings, used: Sequence[int]) -> int:
     """Return 1 or 2 if so many columns predict nearly as well as all, else 0.
 
-    Where no model was fitted to them, as where a model is given, their share tells.
+    If no model was fitted to them, as when a model is given, their share of the gain decides.
     """
     if found.saved_by_best:
         enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]

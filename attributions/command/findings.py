@@ -1,9 +1,9 @@
 """How good a model is on held-out rows, what each feature brings, and what is said of it.
 
-Beside the model stands the *constant model*, which gives every row the mean of the training rows,
-or the shares of the classes there. What a feature brings is its held-out gain
+The model is compared with the *constant model*, which predicts for every row the mean of the
+training rows, or the shares of the classes there. What a feature brings is its held-out gain
 (``attributions.held_out.gain``), in per cent of the loss of the best constant on the held-out rows.
-What its splits promised is its share of the total gain, which the rows of training say.
+What its splits promised is its share of the total gain, which comes from the training rows.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -68,7 +68,7 @@ class Findings:
     raw_prediction : float64 array
         Of the held-out rows.
     per_cent_of_row : float
-        What a held-out gain of 1 of one row is, in per cent of the constant's mean loss of a row.
+        A held-out gain of 1 in a single row, in per cent of the constant's mean loss per row.
     constant_loss : float
         The constant model's, summed over the held-out rows, above that of perfect predictions.
     saved_by_best : tuple of float
@@ -77,7 +77,7 @@ class Findings:
     n_seen : int
         Held-out rows that equal rows of training, beyond chance.
     on_training_rows : bool
-        Whether the held-out rows are none, but those that a given model was trained on.
+        Whether rows that should be held out are those that a given model was trained on.
     model_file : str
         The file of a given model, or nothing.
     doubt : str
@@ -87,7 +87,7 @@ class Findings:
     in_time : InTime or None
         What speaks for an order of time.
     beside : Findings or None
-        The same of halves drawn at random, where rows were split otherwise.
+        Findings with halves drawn at random, if rows were split otherwise.
     """
 
     model: Ensemble
@@ -111,7 +111,7 @@ class Findings:
 
     @property
     def loss_name(self) -> str:
-        """What the model lowers, as a reader calls it."""
+        """The name of the loss for readers."""
         known = {"softmax": "log-loss", "half_logistic": "log-loss"}
         known["half_squared_error"] = "squared error"
         return known.get(self.model.loss.name, self.model.loss.metric)
@@ -129,7 +129,7 @@ class Findings:
 
     @cached_property
     def twins(self) -> dict[int, int]:
-        """Of features that say what another one says, the other (``table.twins``)."""
+        """For each feature that repeats another one, the number of the other (``table.twins``)."""
         return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property
@@ -138,7 +138,7 @@ class Findings:
 
     @property
     def verdicts(self) -> list[str]:
-        """What is said of every feature: nothing that they help or hurt on rows of training."""
+        """The verdict of every feature; on training rows none helps or hurts."""
         words, _ = self._said
         if self.on_training_rows:
             return [word if word == UNUSED else UNCLEAR for word in words]
@@ -236,10 +236,10 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
 
 
 def excess(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-    """Return by how much every row's loss is above that of a perfect prediction.
+    """Return how far every row's loss is above that of a perfect prediction.
 
-    Shares are of this: Poisson's, gamma's and Tweedie's losses have another least than 0, and may
-    be negative.
+    Shares refer to this excess, because the least of Poisson's, gamma's and Tweedie's losses is not
+    0, and they may be negative.
     """
     return loss.value(y, raw_prediction) - least_loss(loss, y)
 

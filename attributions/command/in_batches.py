@@ -1,10 +1,10 @@
 """A saved model is judged on an Arrow or Parquet file that may be larger than memory.
 
-The target is read first, one number a row, because what it holds decides what kind of task this is
-and which scores are printed. Then the model's columns are read in batches: the model says whether a
-column holds numbers or its levels, so a batch becomes the rows that it compares without a look at
-the rest of the file. Of every row the target and the prediction are kept, 16 bytes, because scores
-such as the AUC need all rows at once; while they are computed they take several times that.
+The target is read first, one number a row, because its values decide what kind of task this is and
+which scores are printed. Then the model's columns are read in batches: the model knows whether a
+column holds numbers or levels, so a batch is converted without a look at the rest of the file. Of
+every row the target and the prediction are kept, 16 bytes, because scores such as the AUC need all
+rows at once; while they are computed they take several times that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def findings_of_file(file: BatchFile, question: Question, given: ModelFile) -> F
 
 
 class Reader:
-    """Columns of batches as a model takes them; counts what it does not know.
+    """Converts columns of batches for a model, and counts cells that the model does not know.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ SAVE = (
 
 
 class UnusableModelError(ValueError):
-    """A file that holds no model that can be explained; the message says why, and what to do."""
+    """A file holds no model that can be explained; the message says why, and what to do."""
 
 
 class ModelFile(NamedTuple):
@@ -31,8 +31,8 @@ class ModelFile(NamedTuple):
     ----------
     ensemble : Ensemble
     classes : list of str
-        The classes of a classifier, as a table would write them; empty where they are not known,
-        or there are none. Of several the file of another library has the numbers alone.
+        The classes of a classifier, as a table would write them; empty if there are none or they
+        are unknown. For several classes files of other libraries have only numbers.
     doubt : str
         What is doubtful about the sums of its nodes, or nothing.
     name : str

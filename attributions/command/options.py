@@ -1,4 +1,4 @@
-"""The command line's options, and whether what they name can be written."""
+"""The command line's options, and a check that results can be written."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ DEFAULT_FOLDER = Path("attributions_out")
 
 
 def program_name() -> str:
-    """Return what the user called."""
+    """Return the name by which the program was called."""
     return COMMAND if Path(sys.argv[0]).stem == COMMAND else "python -m attributions"
 
 

@@ -48,7 +48,7 @@ SECONDS_BETWEEN_LINES = 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
     options = read_options(arguments)
-    with warnings.catch_warnings():  # the findings have a word for it
+    with warnings.catch_warnings():  # the report itself warns of few groups
         warnings.simplefilter("ignore", FewGroupsWarning)
         return _answer(options, sys.argv[1:] if arguments is None else arguments)
 
@@ -88,7 +88,7 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
 
 
 def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
-    """Return what comes of the task that the options ask for; say what is done."""
+    """Judge the model that the options ask for; print what is being done."""
     if options.data is None:
         task = demonstration(options.seed)
         _describe(task)
@@ -111,7 +111,7 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
 
 
 def _describe(task: Task) -> None:
-    """Say what is done."""
+    """Print what is being done."""
     _say(*(line for text in task.description for line in lines_of(text)))
 
 
@@ -128,7 +128,7 @@ def _write_folder(found: Findings, folder: Path) -> None:
 def _how_made(
     options: argparse.Namespace, given: ModelFile | None, arguments: Sequence[str]
 ) -> dict[str, str]:
-    """Say how the report comes about, so that it can be repeated."""
+    """Return how the report was made, so that it can be repeated."""
     versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
     versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
     fitted = ", ".join(f"{name}={value!r}" for name, value in GREEDY.items())
@@ -166,7 +166,7 @@ def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
 class TimeLeft:
     """Says every few seconds of a long fit how long it will go on.
 
-    The first round, in which kernels may be compiled, tells nothing of the others.
+    The first round, in which kernels may be compiled, does not count: others are faster.
     """
 
     def __init__(self) -> None:

@@ -1,11 +1,11 @@
 """What simpler models predict on the same held-out rows: a linear one, a plain tree, one column.
 
-A model of many trees is worth explaining where it predicts better than what anybody can write down
-on one line. So a linear model with a small penalty stands beside it, and, from 200 rows of training
-on, one tree of at most 32 leaves with 20 rows each. Both get the same rows: a missing number is the
-mean and a column of its own, a word a column of zeros and ones, if it is frequent.
+A model of many trees is worth explaining if it predicts better than a model that fits on one line.
+So it is compared with a linear model with a small penalty and, from 200 training rows on, with one
+tree of at most 32 leaves with at least 20 rows each. Both get the same rows: a missing number
+becomes the mean, with a column that says so, and a frequent word a column of zeros and ones.
 
-And if one column, or two, predict nearly as well as all, they may give the answer away.
+If one column, or two, predict nearly as well as all, they may give the answer away.
 """
 
 from collections.abc import Callable
@@ -113,7 +113,9 @@ def _tree(found: Findings) -> Any:
 def _raw(model: Any, X: np.ndarray, found: Findings) -> np.ndarray:
     """Return raw predictions of the model's loss: log-odds, logarithms of shares, numbers."""
     if found.task.is_classification:
-        shares = np.clip(model.predict_proba(X), 1e-3, 1 - 1e-3)  # a leaf of 20 rows knows no more
+        shares = np.clip(
+            model.predict_proba(X), 1e-3, 1 - 1e-3
+        )  # leaves of 20 rows cannot be surer
         return np.log(shares[:, 1] / shares[:, 0]) if shares.shape[1] == 2 else np.log(shares)
     predicted = model.predict(X)
     return np.log(np.maximum(predicted, 1e-9)) if found.model.loss.name == "poisson" else predicted

@@ -1,8 +1,8 @@
-"""What is said of a feature in plain language, and the exact rule.
+"""The verdict on each feature in plain language, and its exact rule.
 
-A verdict speaks of what this model makes of the feature, on rows that it has not seen. It is drawn
-from the feature's held-out gain v and its standard error s alone. The first line that applies is
-the verdict:
+A verdict is about this model's use of the feature on rows that it has not seen. It follows from the
+feature's held-out gain v and its standard error s alone. The first line that applies is the
+verdict:
 
 ``not used``         no tree splits at the feature
 ``cannot be told``   a few rows may carry v, or the rows are those of the training
@@ -11,10 +11,10 @@ the verdict:
 ``hurts``            v is below 0 beyond chance: the same of Phi(v / s)
 ``cannot be told``   all others
 
-P-values are adjusted for the number of features that are used and that few rows do not carry. So
-of all features that get "helps" one in ten at most is a mistake, on average, and of those that get
-"hurts" too. With many rows the smallest of effects is beyond chance: how much a feature helps says
-v, not the verdict. Where rows belong together, s is over groups, and Phi is Student's distribution.
+P-values are adjusted for the number of features that are used and not carried by few rows. So of
+all features that get "helps" one in ten at most is a mistake, on average, and so it is with
+"hurts". With many rows even the smallest effect is beyond chance: v says how much a feature helps,
+not the verdict. Where rows belong together, s is over groups, and Phi is Student's distribution.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ RULES = {
 def verdicts(
     useful: GlobalAttribution, is_used: np.ndarray, may_help: bool = True
 ) -> tuple[list[str], np.ndarray]:
-    """Return what the rule of this module says of every feature, and adjusted p-values.
+    """Return the verdict on every feature, and adjusted p-values.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def verdicts(
 
 
 def _p_values(useful: GlobalAttribution) -> np.ndarray:
-    """Return one-sided p-values, of groups those of Student's distribution: they may be few."""
+    """Return one-sided p-values; of groups by Student's distribution, since there may be few."""
     if useful.groups is None:
         return useful.p_values()
     z = np.zeros(len(useful))

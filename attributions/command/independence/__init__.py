@@ -1,6 +1,6 @@
 """Rows that are not independent: of one person or place, or in the order of time.
 
-``agreement`` asks whether errors of a model agree within groups of rows; ``judging`` fits with
-halves at random, and by groups where rows belong together; ``said`` tells it. Which columns may
-hold rows together says ``attributions.command.table.belonging``.
+``agreement`` tests whether a model's errors agree within groups of rows, ``judging`` fits with
+random halves and, where rows belong together, by groups, and ``said`` has the sentences for it.
+``attributions.command.table.belonging`` finds the columns that may hold rows together.
 """

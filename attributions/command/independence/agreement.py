@@ -1,8 +1,8 @@
 """Whether errors of a model agree within groups of rows, or from one row to the next.
 
-A person's rows have errors in common that a model cannot learn from other persons. Of the errors r
-of rows in G groups the analysis of variance compares what varies between the groups with what
-varies within them:
+A person's rows have errors in common that a model cannot learn from other persons. For errors r of
+rows in G groups the analysis of variance compares the variance between groups with that within
+them:
 
     F = B / W      B = sum_g n_g (mean_g - mean)^2 / (G - 1)      W = sum (r - mean_g)^2 / (n - G)
 
@@ -20,14 +20,14 @@ from scipy.stats import norm
 from attributions.command.table.belonging import Belonging
 from gbt.losses.loss import Loss
 
-CHANCE = 1e-3  # p-values above it are taken for chance
-LEAST_SHARE = 0.03  # a smaller share does no harm that could be seen
+CHANCE = 1e-3  # larger p-values are taken for chance
+LEAST_SHARE = 0.03  # a smaller share does no visible harm
 FEWEST_GROUPS = 5
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far errors agree: the share of their variance that is common, and its p-value."""
+    """How far errors agree: the common share of their variance, and its p-value."""
 
     share: float = 0.0
     p_value: float = 1.0
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def errors_of(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-    """Return what predictions leave unexplained of every row, (n, K): negative gradients."""
+    """Return the errors of predictions, (n, K): negative gradients."""
     gradient, _ = loss.gradient_hessian(y, raw_prediction)
     return -gradient.reshape(len(y), -1)
 
@@ -80,7 +80,7 @@ def agreement_along(errors: np.ndarray, order: np.ndarray) -> Agreement:
 
 @dataclass(frozen=True)
 class Together:
-    """Rows that belong together: by which column, what speaks for it, and whether it was heeded.
+    """Rows that belong together: by which column, on what evidence, and whether they were grouped.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ class Together:
 
     @property
     def is_strong(self) -> bool:
-        """Whether rows are judged so without being asked: errors agree, and the column tells why.
+        """Whether rows are judged by groups unasked: errors agree, and the column explains it.
 
-        Places alone do not: towns share what a model has not learned of their region.
+        A place is no sufficient explanation: towns share what a model has not learned of a region.
         """
         column = self.column
         is_panel = bool(column.times) and (column.is_place or bool(column.constant))
@@ -112,7 +112,7 @@ class Together:
     def is_worth_saying(self) -> bool:
         """Whether a reader should know: a person's name, a panel's shape, or errors that agree.
 
-        Towns that lie in one region are none yet: their rows may be as independent as others.
+        That towns lie in one region is not enough: their rows may be as independent as others.
         """
         column = self.column
         if column.is_person or (column.constant and column.times):
@@ -122,7 +122,7 @@ class Together:
 
 @dataclass(frozen=True)
 class InTime:
-    """Rows that may be in the order of time: by which columns, how far neighbours' errors agree.
+    """Rows that may be in order of time: by which columns, and how far neighbours' errors agree.
 
     Without a column the order is that of the file.
     """

@@ -1,9 +1,9 @@
 """A table is judged with halves drawn at random, and where rows belong together, by groups as well.
 
-Whether they do is asked of the columns first (``attributions.command.table.belonging``). Then a
-model is fitted to half of the values of the column that tells most, and its errors on the other
-values say whether rows of one have something in common. Where name or table and errors agree, the
-verdicts by groups are the report's, and those of random halves stand beside them.
+Columns are looked at first (``attributions.command.table.belonging``). Then a model is fitted to
+half of the values of the most telling column, and its errors on the other values show whether rows
+of one value have something in common. If the column and the errors agree, the report's verdicts are
+those by groups, and it compares them with those of random halves.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ from attributions.command.table.unusable import UnusableTableError
 from gbt.model.ensemble import Ensemble
 
 MOST_TRIED = 2  # columns for which a model is fitted
-LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth a word
+LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth reporting
 SORTED = 0.9  # correlation of neighbours' targets with which a file is sorted by its target
 Fit = Callable[[Task], Ensemble]
 
@@ -37,7 +37,7 @@ Fit = Callable[[Task], Ensemble]
 def judged(
     table: Table, question: Question, fit: Fit, announce: Callable[[Task], None]
 ) -> Findings:
-    """Return the findings of a table; ``announce`` says what is done, once it is known."""
+    """Return the findings of a table; ``announce`` prints the task as soon as it is known."""
     read = read_columns(table, question)
     plain = table_task(table, replace(question, groups=None, time=None), read)
     if question.groups is not None or question.time is not None:
@@ -87,7 +87,7 @@ def _by_groups(
 
 
 def _as_asked(task: Task, plain: Task, fit: Fit) -> Findings:
-    """Judge by the groups or the time that were asked for, and at random beside them."""
+    """Judge by the groups or the time that were asked for, and with random halves to compare."""
     at_random = findings_of(fit(plain), plain)
     found = findings_of(fit(task), task)
     if task.grouped_by:
@@ -107,14 +107,14 @@ def _as_asked(task: Task, plain: Task, fit: Fit) -> Findings:
 
 
 def of_given_model(found: Findings) -> Findings:
-    """Say what the rows that judge a given model have in common; nothing is fitted."""
+    """Add what the rows that judge a given model have in common; nothing is fitted."""
     if not len(found.task.X_valid) or found.on_training_rows:
         return found
     return with_time(found if found.task.grouped_by else with_hint(found))
 
 
 def with_hint(found: Findings) -> Findings:
-    """Say which rows may belong together, where all that is known of it are this model's errors."""
+    """Add which rows may belong together, if only this model's errors say so."""
     task = found.task
     errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
     said = None
@@ -128,7 +128,7 @@ def with_hint(found: Findings) -> Findings:
 
 
 def with_time(found: Findings) -> Findings:
-    """Add what is found of the order of time, or of the file."""
+    """Add whether neighbours' errors agree in the order of time, or of the file."""
     task = found.task
     errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
     named = columns_of_time(task.columns, task.target.name)
@@ -163,7 +163,7 @@ def _is_sorted(task: Task) -> bool:
 
 
 def without_rows(found: Findings) -> Findings:
-    """Return findings that stand beside others: their rows are not needed any more."""
+    """Return findings without their rows, which a comparison does not need."""
     nothing = np.empty((0, found.task.X_valid.shape[1]))
     task = replace(found.task, X_train=nothing, X_valid=nothing)
     return replace(found, task=task, raw_prediction=np.empty(0))

@@ -1,4 +1,4 @@
-"""What is said of rows that are not independent: of one person, one place, one stretch of time."""
+"""Sentences about rows that are not independent: of one person, one place, one stretch of time."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ FEW_GROUPS = 30
 
 
 def about_belonging(found: Findings) -> Iterator[str]:
-    """Warn of rows that belong together, or say what was made of them."""
+    """Yield warnings of rows that belong together, or how they were grouped."""
     if found.in_time is not None and found.in_time.columns and not found.task.in_time:
         yield from _about_time(found)
     elif found.in_time is not None and not found.in_time.columns:
@@ -53,7 +53,7 @@ def about_belonging(found: Findings) -> Iterator[str]:
 
 
 def compared(found: Findings) -> str:
-    """Say how random halves judge where rows were split otherwise; nothing where they were not."""
+    """Return a comparison with random halves; empty if rows were split at random."""
     other = found.beside
     if other is None:
         return ""
@@ -67,7 +67,7 @@ def compared(found: Findings) -> str:
 
 
 def _beside(found: Findings) -> str:
-    """Say which of both verdicts counts for what."""
+    """Return a sentence on what either verdict is good for."""
     if found.beside is None:
         return ""
     return (
@@ -77,7 +77,7 @@ def _beside(found: Findings) -> str:
 
 
 def _saves(found: Findings) -> str:
-    """Say how good the model is."""
+    """Return a clause on how good the model is."""
     if found.saved <= 0:
         return "the model is no better than a constant"
     return f"the model is {found.saved:.1f} % better than a constant"
@@ -91,7 +91,7 @@ def _help(found: Findings) -> str:
 
 
 def _about_time(found: Findings) -> Iterator[str]:
-    """Say that rows have times, and how to judge on the later ones."""
+    """Yield a warning that rows have times, and how to judge on the later ones."""
     in_time = found.in_time
     assert in_time is not None
     names = shown_names(in_time.columns)

@@ -1,9 +1,9 @@
 """A report for people who do not write Python: one HTML file that says what was found.
 
 =================  =================================================================================
-``contents``       what the report is made of: findings and explained rows
+``contents``       the report before it is written: findings and explained rows
 ``cells``          numbers of a table as the words, dates and amounts that its file holds
-``markup``         elements of HTML and SVG, with everything escaped that is no markup
+``markup``         elements of HTML and SVG; all other text is escaped
 ``axes, figures``  pictures as SVG in the colours of the page, with their text alternatives
 ``tables``         the tables of the page
 ``row_explorer``   single rows, as data for the page's script

@@ -1,4 +1,4 @@
-"""Axes of a small picture in SVG: where numbers stand, their ticks and their captions.
+"""Axes of a small picture in SVG: the places of numbers, ticks and captions.
 
 Pictures are ``WIDTH`` units wide. A phone shows about as many pixels, so that letters of ``SIZE``
 units can be read there; a large screen shows them larger. All colours are classes of the page's
@@ -111,7 +111,7 @@ def write(
 
 
 def title(text: str) -> Markup:
-    """Return what a browser shows when a mark is pointed at."""
+    """Return the tooltip of a mark."""
     return element("title", text)
 
 
@@ -124,7 +124,7 @@ def path(
 
 
 def place(number: SupportsFloat) -> float:
-    """Return a place with as many digits as can be seen."""
+    """Return a place, rounded to digits that can be seen."""
     return round(float(number), 1)
 
 
@@ -148,7 +148,7 @@ def ticks(low: float, high: float) -> np.ndarray:
 
 
 def _widened(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an axis that is not a point."""
+    """Return the ends of an axis, moved apart if they are equal."""
     if high > low:
         return float(low), float(high)
     half = max(abs(high), 1.0) / 2

@@ -1,7 +1,7 @@
-"""What the report is made of: findings, and single rows explained.
+"""The contents of the report: findings, and single rows explained.
 
-Contributions of single rows are PreDecomp's, which add up to the prediction; whether they helped
-say the rows' parts of the held-out gain, whose mean is the importance.
+Contributions to single rows are those of PreDecomp, which add up to the prediction. Whether they
+helped is shown by the rows' parts of the held-out gain, whose mean is the importance.
 """
 
 import warnings
@@ -75,7 +75,7 @@ class Report:
     chosen : ExplainedRows
         Those of the row explorer.
     kinds : list of str
-        Why each was chosen, such as one of ``KINDS_OF_ROWS``; all alike where all rows are there.
+        Why each was chosen: one of ``KINDS_OF_ROWS``; all the same where all rows are shown.
     helped : float64 array of shape (n_chosen, p)
         What the row adds to the held-out gain of every feature, times the number of rows.
     """
@@ -100,7 +100,7 @@ class Report:
 
     @classmethod
     def of(cls, found: Findings, made: Mapping[str, str], seed: int) -> "Report":
-        """Work out what the report needs beyond the findings."""
+        """Compute what the report needs beyond the findings."""
         model, task = found.model, found.task
         X, y = task.X_valid, task.y_valid
         raw_prediction = found.raw_prediction
@@ -114,7 +114,7 @@ class Report:
             random,
             KINDS_OF_CLASSIFIED_ROWS if of_classes else KINDS_OF_ROWS,
         )
-        with warnings.catch_warnings():  # the findings have a word for it
+        with warnings.catch_warnings():  # the report itself says it
             warnings.simplefilter("ignore", SeenRowsWarning)
             helped = held_out_gain_rows(model, X, y).values[chosen]
         return cls(

@@ -1,4 +1,4 @@
-"""The pictures of the report, each with a text alternative that says what is to be seen."""
+"""The pictures of the report, each with a text alternative."""
 
 from collections.abc import Callable, Iterable
 from typing import SupportsFloat
@@ -113,7 +113,7 @@ def boosting(report: Report) -> Markup:
 
 
 def in_rounds(report: Report) -> str:
-    """Say how trees of several classes are counted: a round has one for each."""
+    """Return a note on rounds, if several classes have a tree in each; else nothing."""
     n_classes = len(report.task.classes)
     if not n_classes:
         return ""
@@ -121,7 +121,7 @@ def in_rounds(report: Report) -> str:
 
 
 def dependence(report: Report, k: int) -> Markup:
-    """Draw how a feature's contribution to the raw prediction goes with its value."""
+    """Draw a feature's contribution to the raw prediction against its value."""
     column, sample = report.task.features[k], report.sample
     values = held_out_numbers(report.task, k)[sample.rows]
     contributions = sample.to_class(drawn_class(report, k))[:, k]
@@ -143,7 +143,7 @@ def drawn_class(report: Report, k: int) -> int | None:
 
 
 def raw_unit(report: Report) -> str:
-    """Say in what contributions to a prediction are counted."""
+    """Return the unit of contributions to a prediction, in words."""
     if report.task.classes:
         return "unnormalised log-probability"
     if report.task.is_classification:
@@ -185,7 +185,7 @@ def interval_range(report: Report) -> tuple[float, float]:
 def _dependence_on_numbers(
     report: Report, k: int, x: np.ndarray, y: np.ndarray, of_missing: np.ndarray
 ) -> Markup:
-    """Draw single rows, and their mean in bins of as many rows each."""
+    """Draw single rows, and their mean in bins of equally many rows."""
     drawn = np.linspace(0, len(x) - 1, min(len(x), MOST_POINTS)).astype(int)
     low, high = np.quantile(x, [0.005, 0.995]) if len(x) > MOST_POINTS else (x.min(), x.max())
     inside = drawn[(x[drawn] >= low) & (x[drawn] <= high)]

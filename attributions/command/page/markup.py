@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG as text: what is no markup is escaped, so nothing has to be trusted.
+"""Elements of HTML and SVG as text; whatever is not markup is escaped, so no text is trusted.
 
 A name of a column may be ``<script>``, hold quotation marks, or letters that run from right to
 left. It gets into the page as a plain string, and `element` escapes every string that is not

@@ -1,16 +1,17 @@
-"""Rows that belong together: which column says so, by what its values do in the table.
+"""Rows that belong together: the columns that show it, and the signs by which they do.
 
 Ten years of one person are not ten persons. Where rows of a person stand in both halves, a model
 can know the person again, and everything looks better than it is for persons not in the table.
-Four things in a table tell such a column, each beyond what chance would do:
+Four signs in a table point to such a column, each if chance would not produce it:
 
 *constant*    other columns never change within its values, as a birth year does not
 *times*       no value has the same year, day or visit twice, although years come many times
-*in a row*    the rows of a value stand below each other in the file
-*alike*       every value stands in as many rows
+*in a row*    the rows of a value follow each other in the file
+*alike*       every value occurs in equally many rows
 
-and its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``). Whether
-errors of a model agree within its values is asked later (``attributions.command.independence``).
+A fifth is its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``).
+Whether errors of a model agree within its values is tested later
+(``attributions.command.independence``).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -50,7 +51,7 @@ NUMBERED = {
 NO_TIMES = NUMBERED | {"birth", "born", "model", "built"}
 FEWEST_VALUES = 10
 FEWEST_SHARING = 0.1  # of rows that have a value which other rows have, too
-LEAST_CHANCE = 20  # collisions that chance would make, below which their absence says nothing
+LEAST_CHANCE = 20  # if chance makes fewer collisions than this, their absence proves nothing
 NEARLY_ALL_CONSTANT, RARE_BY_CHANCE = 0.98, 0.3
 N_SHOWN = 3
 
@@ -86,20 +87,20 @@ class Belonging:
 
     @property
     def is_built(self) -> bool:
-        """Whether the table itself shows it; of names that say nothing more is asked."""
+        """Whether the table itself shows it; without a telling name the table must show more."""
         if self.is_person or self.is_place:
             return bool(self.constant or self.times or self.is_in_a_row or self.is_alike)
         return bool(self.constant or self.times)
 
     @property
     def strength(self) -> tuple[int, int, int]:
-        """How much speaks for it, for the choice of one of several."""
+        """How strong the evidence is, for choosing among several."""
         signs = bool(self.constant) + bool(self.times) + self.is_in_a_row + self.is_alike
         return 2 * self.is_person + self.is_place + signs, len(self.constant), self.n_values
 
     @property
     def reasons(self) -> str:
-        """What speaks for it, in words."""
+        """The evidence in words."""
         each = self.n_rows / self.n_values
         rows = f"{each:.1f}".removesuffix(".0")
         said = [
@@ -185,7 +186,7 @@ def _is_time_by_name(name: str) -> bool:
 
 
 def labels_of_groups(column: Column) -> np.ndarray:
-    """Return a number a row that rows share if they belong together; missing cells stand alone."""
+    """Return a number a row, shared by rows that belong together, not by missing cells."""
     values = _places(column)
     alone = values < 0
     values[alone] = values.max(initial=-1) + 1 + np.arange(alone.sum())
@@ -221,8 +222,8 @@ def _constant_within(
 ) -> Iterator[str]:
     """Yield columns that are constant within the values of one, where chance would not make them.
 
-    A number may be coded once more in another column, as ages are in classes of age: each value of
-    that one then has an interval of the numbers, which says nothing. Nor does a twin.
+    A column of numbers may be coded again in another one, as ages are in age classes. Such a
+    column, each of whose values has an interval of the numbers, is no evidence; nor is a twin.
     """
     values = others[name]
     order = np.argsort(values, kind="stable")
@@ -254,7 +255,7 @@ def _constant_within(
 def _times_within(
     columns: Mapping[str, Column], others: Mapping[str, np.ndarray], name: str
 ) -> Iterator[str]:
-    """Yield columns of time of which no value has one twice, where chance would make many so."""
+    """Yield columns of times that no value has twice, although chance would repeat many."""
     values = others[name]
     for other in columns_of_time({n: columns[n] for n in others}, name):
         times = others[other]

@@ -1,7 +1,7 @@
 """The cells of one column as its file holds them: typed, or texts of which each is kept once.
 
-Files of Arrow and Parquet say what a column holds, so its numbers, booleans and moments stay what
-they are. Everything else, and every column of a file of text, is texts.
+Arrow and Parquet files know the types of columns, so numbers, booleans and moments keep theirs.
+Everything else, and every column of a text file, is texts.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ class Cells:
         return cls("texts", renumbered[places[rows]], [[*place][k] for k in found[order]])
 
     def with_texts(self) -> "Cells":
-        """Return the same with texts, also of numbers and moments."""
+        """Return the cells as texts, numbers and moments included."""
         if self.holds not in ("numbers", "moments"):
             return self
         distinct, rows = np.unique(self.values, return_inverse=True)

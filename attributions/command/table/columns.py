@@ -3,13 +3,12 @@
 A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
 different ones: then the others count as missing. Numbers may wear commas between thousands, a
 currency or per cent sign, or the brackets of a loss, if all wear the same sign and none begins with
-a 0 as codes do. Else it holds *dates* if all are dates of one
-form, and they become seconds since 1970. Else it holds *words*, which are numbered here, and are
-categories to the engine.
+a 0 as codes do. Otherwise it holds *dates* if all are dates of one form, and they become seconds
+since 1970. Otherwise it holds *words*, which are numbered here, and are categories to the engine.
 
-Some columns only say which row it is: row numbers, identifiers, names of persons. A tree can cut
-them anywhere, so they promise much in training, and on new rows they say nothing. ``LEFT_OUT``
-states which columns these are, and ``reason_to_leave_out`` finds them.
+Some columns only identify the row: row numbers, identifiers, names of persons. A tree can cut them
+anywhere, so they promise much in training and predict nothing on new rows. ``LEFT_OUT`` states
+which columns these are, and ``reason_to_leave_out`` finds them.
 """
 
 import re
@@ -218,7 +217,7 @@ def _each(number_of: Callable[[str], float], levels: np.ndarray, known: np.ndarr
 
 
 def _comma_number(cell: str) -> float:
-    """Return what a cell says with a decimal comma, and points between thousands."""
+    """Return the number in a cell with a decimal comma, and points between thousands."""
     if not DECIMAL_COMMA.fullmatch(cell):
         return np.nan
     return float(cell.replace(".", "").replace(",", "."))

@@ -83,7 +83,7 @@ def read_table(path: Path) -> Table:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of a file; where there is none, say what there is."""
+    """Return the bytes of a file; the error for a missing one lists what there is."""
     folder = path.parent
     try:
         if path.is_dir():
@@ -128,8 +128,8 @@ def _text(content: bytes, path: Path) -> tuple[str, str]:
 def _sniffed_separator(text: str) -> str:
     """Return the separator for which most records have as many cells as the first.
 
-    If tied, the one with more cells, and then the one that is rarer in words and numbers.
-    (``csv.Sniffer`` counts letters: it takes words and numbers apart at letters that they share.)
+    Ties go to the one with more cells, then to the one that is rarer within words and numbers.
+    (``csv.Sniffer`` counts letters, and may split words and numbers at a letter that many contain.)
     """
     sample = list(islice(StringIO(text, newline=""), 2 * N_SNIFFED))
 

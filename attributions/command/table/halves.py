@@ -1,8 +1,8 @@
 """Which rows are trained on and which are held out: at random, by groups, or the later ones.
 
 At random, each half gets the same share of every class, so that a file sorted by its target does no
-harm. Groups stay whole. In the order of time a moment is cut off nowhere: rows of one day are all
-earlier or all later.
+harm. Groups stay whole. In the order of time all rows of one moment, such as a day, are on one
+side.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def halves_of_groups(
 def halves_in_time(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the earlier and the later half; all rows of one moment are on one side.
 
-    Of the two cuts beside the middle row's moment the one that leaves more equal halves is taken.
+    The cut is before or after the moment of the middle row, wherever halves are more equal.
     """
     moments, counts = np.unique(times, return_counts=True)
     ends = np.cumsum(counts)[:-1]

@@ -1,7 +1,7 @@
-"""What a target holds says what kind of task it is: classes, or numbers.
+"""A target's values decide what kind of task it is: classes, or numbers.
 
-``CLASSES_OR_NUMBERS`` states the rule, and it is printed, with what says otherwise: whole numbers
-of few different values are classes more often than amounts, but not always.
+``CLASSES_OR_NUMBERS`` states the rule. It is printed together with the option that overrides it,
+since whole numbers of few different values are classes more often than amounts, but not always.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ LARGEST = 1e100  # sums of squares of targets up to this do not overflow
 class Target:
     """The target of every row, nan where it is missing, and what kind it is and why.
 
-    Where there are more than two ``classes``, in words, y has their numbers. ``loss`` is that of
-    the fit, None for what suits classes or numbers.
+    If there are more than two ``classes``, y has their numbers and ``classes`` their names.
+    ``loss`` is that of the fit; None is the estimators' default.
     """
 
     y: np.ndarray

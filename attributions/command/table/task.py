@@ -35,14 +35,14 @@ N_COUNTED = 8  # columns of words that are named
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a table: the options of the command line that are about it.
+    """The options of the command line that are about a table.
 
     Parameters
     ----------
     target : str
         The column to predict.
     task : {"classification", "regression", "counts"} or None
-        None for what the target's values say.
+        None for the rule of `CLASSES_OR_NUMBERS`.
     positive : str or None
         The class whose probability is modelled, against all others.
     groups : str or None
@@ -54,7 +54,7 @@ class Question:
     classes : sequence of str or None
         What a given model calls its classes, where it has more than two.
     keep, drop : collections of str
-        Columns that are features, or are none, whatever they look like.
+        Columns that are to be features, or not to be, whatever they look like.
     seed : int
         Of the split into two halves.
     """
@@ -90,7 +90,7 @@ class Task:
     classes : tuple of str
         In words, where they are more than two.
     unseen : float64 array or None
-        Of every feature the share of known cells with a level that a given model has not learned.
+        For each feature, the share of known cells with a level that a given model has not learned.
     path : Path or None
         The table's; None for drawn data.
     target : Column
@@ -102,11 +102,11 @@ class Task:
     held_out : int64 array
         Which rows of the columns are those of X_valid.
     groups : int64 array or None
-        Of every held-out row what it shares with rows that belong to it.
+        A number for every held-out row, shared by rows that belong together.
     grouped_by, in_time : str
-        The columns that say so, and that gives the order; or nothing.
+        The column that holds rows together, and the one that orders them; or nothing.
     loss : str or None
-        That of the fit; None for what suits classes or numbers.
+        Loss of the fit; None is the estimators' default.
     """
 
     description: list[str]
@@ -138,7 +138,7 @@ class Task:
 def table_task(
     table: Table, question: Question, read: tuple[dict[str, Column], Target] | None = None
 ) -> Task:
-    """Make of a table what is asked; ``read`` is what `read_columns` has made of it."""
+    """Return the task that is asked of a table; ``read`` is the result of `read_columns`."""
     columns, target = read or read_columns(table, question)
     features, reasons = _features(columns, question)
     labelled, train, valid, how = _split(table, columns, target, question)
@@ -186,7 +186,7 @@ def table_task(
 def _groups_of(
     columns: Mapping[str, Column], question: Question, rows: np.ndarray
 ) -> np.ndarray | None:
-    """Return what rows share with those that belong to them, if a column says so."""
+    """Return a number for each row, shared by rows that belong together; None without groups."""
     if question.groups is None:
         return None
     return labels_of_groups(columns[question.groups])[rows]
@@ -227,9 +227,9 @@ def _split(
 def _without_rare(
     target: Target, y: np.ndarray, train: np.ndarray, valid: np.ndarray
 ) -> tuple[np.ndarray, tuple[str, ...], list[str]]:
-    """Leave out the rows of classes that are in one half alone; number the others anew.
+    """Leave out rows of classes that are in one half only, and renumber the other classes.
 
-    Returns targets, nan where left out, the classes where they are more than two, and what is said.
+    Returns targets (nan: left out), the classes if they are more than two, and lines for the user.
     """
     if not target.classes:
         return y, target.classes, []
@@ -255,7 +255,7 @@ def _without_rare(
 
 
 def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
-    """Make of a table the rows on which a given model is judged: all that have a target.
+    """Return the task of judging a given model: all rows of the table that have a target.
 
     The model's features are the columns of their names. A model that does not know the names of its
     columns takes the table's columns in their order, if there are as many. Words are looked up
@@ -284,7 +284,7 @@ def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
 def task_without_rows(
     table: Table | BatchFile, question: Question, model: Ensemble, names: list[str], target: Target
 ) -> tuple[Task, np.ndarray]:
-    """Return what a given model is judged by, but for X; and which rows have a target."""
+    """Return the task of judging a given model without X, and which rows have a target."""
     features, are_by_name = _features_of_model(names, question, model.feature_names)
     labelled = np.flatnonzero(~np.isnan(target.y))
     if len(labelled) < 2 or not np.ptp(target.y[labelled]):
@@ -316,7 +316,7 @@ def task_without_rows(
 
 
 def _what_is_there(table: Table | BatchFile, target: Target, n_columns: int) -> list[str]:
-    """Say what the file holds, and what is predicted."""
+    """Return lines that say what the file holds, and what is predicted."""
     size = f"{len(target.y):,} rows, {n_columns} columns"
     return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
 
@@ -334,7 +334,7 @@ def read_columns(table: Table, question: Question) -> tuple[dict[str, Column], T
 
 
 def check_names(path: Path, names: Sequence[str], question: Question) -> None:
-    """Raise UnusableTableError for a column that is asked for and not there."""
+    """Raise UnusableTableError for an option that names a column which is not there."""
     for option, asked in (
         ("--target", [question.target]),
         ("--keep", question.keep),
@@ -440,7 +440,7 @@ def _what_became_of(
     reasons: dict[str, str],
     question: Question,
 ) -> list[str]:
-    """Say how cells became features, and which columns became none."""
+    """Return lines that say how cells became features, and which columns became none."""
     lines = []
     if table.is_latin_1_assumed:
         lines.append(
