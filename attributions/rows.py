@@ -117,9 +117,9 @@ class Rows:
         start = None if self.init_score is None else self.init_score[kept]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 
-    def for_leaves(self) -> known_by_leaves.Rows:
-        """Return them as `known_by_leaves` takes them."""
-        return known_by_leaves.Rows(self.X, self.y, self.weight, self.init_score)
+    def for_leaves(self) -> known_by_leaves.LeafRows:
+        """Return the rows for the tests of `known_by_leaves`."""
+        return known_by_leaves.LeafRows(self.X, self.y, self.weight, self.init_score)
 
     @property
     def at_root(self) -> float:

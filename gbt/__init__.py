@@ -22,12 +22,12 @@ _HOME = {
 }
 __all__ = ["Ensemble", "GBTClassifier", "GBTRegressor", "load"]
 
-if not TYPE_CHECKING:  # else every name would be there, and of any type
+if not TYPE_CHECKING:  # for a type checker every name would exist, with any type
 
     def __getattr__(name):
         if name in _HOME:
             return getattr(import_module(_HOME[name]), name)
-        if name == "formats":  # README and messages speak of gbt.formats.as_ensemble
+        if name == "formats":  # README and messages name gbt.formats.as_ensemble
             return import_module("gbt.formats")
         raise AttributeError(f"module 'gbt' has no attribute {name!r}")
 

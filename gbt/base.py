@@ -1,7 +1,7 @@
-"""What the two estimators share: all but the meaning of a target.
+"""The base of the two estimators: everything but the meaning of a target.
 
-What goes in is a table as people have it, checked by `gbt.checked_tables`. What comes out is an
-`Ensemble`, and every prediction is its raw prediction seen through the link of the loss.
+A fit takes a table as people have it, checked by `gbt.checked_tables`, and makes an `Ensemble`. A
+prediction is the ensemble's raw prediction, transformed by the inverse link of the loss.
 
 A fit works on a copy of the estimator and hands its attributes over at the very end. So an error,
 or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
@@ -50,7 +50,7 @@ CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.
 
 
 class BaseGBT(Predicts):
-    """What the two estimators share, parameters included; see `gbt.estimators`."""
+    """The base of the two estimators, parameters included; see `gbt.estimators`."""
 
     _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
     ensemble_: Ensemble
@@ -136,7 +136,7 @@ class BaseGBT(Predicts):
         return hasattr(self, "ensemble_")
 
     def check_parameters(self) -> None:
-        """Raise ValueError for the first parameter out of range; ``fit`` does this first."""
+        """Raise ValueError for the first parameter out of range; ``fit`` calls this first."""
         given = self._all_parameters()
         for name, allowed in self._allowed.items():
             check_value(name, given[name], allowed)
@@ -169,7 +169,8 @@ class BaseGBT(Predicts):
         ----------
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
-            missing value, infinities are refused. Of sparse matrices what is not stored is 0.
+            missing value, infinities are refused. Entries that a sparse matrix does not store are
+            0.
             Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
@@ -181,7 +182,7 @@ class BaseGBT(Predicts):
             multiply its weights.
         init_score : array of shape (n,), or (n, K) for K > 2 classes, optional
             A raw prediction of each row from which boosting starts, in place of a base score; every
-            prediction is then asked for with those of its rows (``gbt.model.starts``). Without
+            later prediction then needs those of its rows (``gbt.model.starts``). Without
             ``eval_set``, rows that are held out for early stopping keep theirs.
         X_val, y_val, sample_weight_val : optional
             One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
@@ -209,7 +210,7 @@ class BaseGBT(Predicts):
         return self
 
     def _as_many_rounds(self, fitted: Self) -> Self:
-        """Return a copy that is about to grow as many rounds as another, at the same rates."""
+        """Return a copy that will grow as many rounds as ``fitted``, at the same learning rates."""
         again, rates = copy(self), fitted._learning_rates
         again.__dict__ |= chosen(self._all_parameters(), fitted._sampling.n_seen)
         again.n_estimators, again.early_stopping_rounds = fitted.best_iteration_ + 1, None
@@ -237,9 +238,9 @@ class BaseGBT(Predicts):
         eval_sets = self._check_eval_sets(init_score is not None, *watched)
         if self.refit and self.early_stopping_rounds is not None and eval_sets:
             raise ValueError(
-                "refit=True gives back the rows that validation_fraction holds out, and with"
-                " evaluation sets none are. Leave out refit; or give all rows to fit, and no"
-                " evaluation set."
+                "refit=True gives back the rows that validation_fraction holds out, but with"
+                " evaluation sets none are held out. Leave out refit; or give all rows to fit, and"
+                " no evaluation set."
             )
         seed = seed_of(self.random_state) if start is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
@@ -274,7 +275,7 @@ class BaseGBT(Predicts):
         scores = [None if start is None else start.split_scores_, boosted.split_scores]
         told = [of_trees for of_trees in scores if of_trees is not None]
         if boosted.best_iteration + 1 < n_older:
-            told = []  # nobody knows what the trees that are kept have of the older sum
+            told = []  # how much of the older sum belongs to the trees that are kept is unknown
         self.split_scores_ = np.sum(told, axis=0) if told else None
         self._kept_constraints = self._constraints(boosted.ensemble.loss)
         self.best_iteration_ = boosted.best_iteration
@@ -290,7 +291,7 @@ class BaseGBT(Predicts):
         seed: int,
         start: Ensemble | None,
     ) -> Boosted:
-        """Hand over to the trainer, in its own words."""
+        """Call the trainer with arguments and errors translated."""
         loss = self._own_loss()
         asked = {
             name: value.item() if isinstance(value, np.generic) else value
@@ -334,7 +335,7 @@ class BaseGBT(Predicts):
             ) from error
 
     def _constraints(self, loss: Loss) -> Constraints:
-        """Return what the parameters ask of all trees."""
+        """Return the constraints that the parameters put on all trees."""
         return Constraints.asked(self, loss, self._column_names(), self._categories)
 
     def _learn_target(self, y: Any) -> np.ndarray:
@@ -342,7 +343,7 @@ class BaseGBT(Predicts):
         raise NotImplementedError
 
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
-        """Return what rows weigh in training; the targets are of those that are seen."""
+        """Return the training weights of rows; ``target`` is that of rows in ``is_seen``."""
         return weight
 
     @property
@@ -351,7 +352,7 @@ class BaseGBT(Predicts):
 
         All zeros if no tree has a split. Gains are taken on the rows that the splits were chosen
         on, which favours features with many distinct values even if they are pure noise. For an
-        honest ranking use ``attributions.tree_inner`` with rows that were not trained on.
+        honest ranking use ``attributions.held_out_gain`` with rows that were not trained on.
         """
         check_is_fitted(self)
         gain = self.ensemble_.total_gain()
@@ -359,7 +360,7 @@ class BaseGBT(Predicts):
 
     @property
     def best_score_(self) -> float | None:
-        """What the last evaluation set had at ``best_iteration_``: its metric, or else its loss.
+        """The last evaluation set's metric, or else its loss, at ``best_iteration_``.
 
         None if the fit had no evaluation set.
         """
@@ -375,8 +376,8 @@ class BaseGBT(Predicts):
         check_is_fitted(self)
         if TRAIN not in self.evals_result_:
             raise AttributeError(
-                "train_score_ is there after a fit with train_score=True: the loss of the training"
-                " rows after every tree takes time of its own."
+                "train_score_ exists only after a fit with train_score=True, because the loss of"
+                " the training rows after every tree takes extra time."
             )
         return np.array(self.evals_result_[TRAIN])
 
@@ -409,8 +410,8 @@ class BaseGBT(Predicts):
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted estimator to a JSON file, to be read by ``gbt.load``.
 
-        Of a subclass the file holds what makes a GBTRegressor or a GBTClassifier, and `load`
-        returns that; one that overrides their methods is refused, because files hold no code.
+        A subclass is saved as the GBTRegressor or GBTClassifier that it extends, and `load` returns
+        that; one that overrides their methods is refused, because files hold no code.
 
         Parameters
         ----------

@@ -1,9 +1,8 @@
 """Tables, targets and weights as people hand them over, checked once, where they come in.
 
-They are NumPy arrays of any number type, pandas and polars frames, nan where a value is missing.
-Everything behind this file may trust what it gets: rows of floats, float64 targets, weights. The
-table of a fit says what the columns are called and which levels they have, and every later table is
-compared with that.
+Tables are NumPy arrays of any number type, pandas and polars frames, nan where a value is missing.
+Later code may rely on rows of floats, float64 targets and weights. The table of a fit determines
+the names of columns and their levels, and every later table is compared with it.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -32,7 +31,7 @@ from gbt.training.shares.table import SharedRows
 
 
 class ChecksTables(NamedParameters):
-    """What an estimator has learned of its columns, and how it checks tables by it."""
+    """An estimator that learns names and levels of columns, and checks tables against them."""
 
     base_score: float | None
     splitter: Any
@@ -64,8 +63,8 @@ class ChecksTables(NamedParameters):
     def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
         """Return a table as rows of float64 or float32, and the targets if any are given.
 
-        A fit learns what the columns are called and which levels they have, and everything later is
-        compared with that. Levels of categorical columns become their numbers.
+        A fit learns the names and levels of columns, and later tables are compared with these.
+        Levels of categorical columns become their numbers.
         """
         table, is_fit = Table(X), options["reset"]
         if is_fit and table.n_columns > 0:
@@ -75,7 +74,8 @@ class ChecksTables(NamedParameters):
         elif not is_fit:
             is_named = self._labels is not None and table.names is not None
             if self._categories is not None or (is_named and table.not_numbers):
-                refuse_other_columns(table, self._column_names())  # the reason for other values
+                # First, because other columns are the cause of other values.
+                refuse_other_columns(table, self._column_names())
             table = encode(table, self._categories, self._column_names())
         table.refuse_other_values(categories_are_numbers=self.categorical_features is None)
         try:
@@ -93,16 +93,16 @@ class ChecksTables(NamedParameters):
                 refuse_infinities(table.as_floats(), table.names)  # names the column
             raise
         if not is_fit:
-            # Here, because scikit-learn refuses other names in its own words, if it keeps them.
+            # After `validate_data`, whose error comes first where scikit-learn keeps the names.
             refuse_other_columns(table, self._column_names())
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
         rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
 
     def _refuse_in_shares(self, init_score: Any) -> None:
-        """Raise ValueError if the rows of a table of Dask cannot be trained on as asked."""
+        """Raise ValueError if an option is not available for tables of Dask."""
         if init_score is not None:
-            raise ValueError("init_score goes with rows in memory: X.compute().")
+            raise ValueError("init_score needs rows in memory: X.compute().")
         own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
         for name, is_other in (
             ("splitter", type(as_checked(self.splitter)) is not Greedy),
@@ -114,21 +114,21 @@ class ChecksTables(NamedParameters):
         ):
             if is_other:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not for tables of Dask, on which trees grow"
-                    ' with splitter="greedy" or "auto", depth by depth, under a loss of ours and'
-                    " from the first tree on. Change it, or fit in memory: X.compute()."
+                    f"{name}={getattr(self, name)!r} is not available for tables of Dask: on these"
+                    ' trees grow with splitter="greedy" or "auto", depth by depth, under a loss of'
+                    " ours and from the first tree on. Change it, or fit in memory: X.compute()."
                 )
 
     def _opened(self, X: Any) -> AbstractContextManager:
-        """Return the table that a fit works on: as it is, or of Dask's the rows in shares."""
+        """Return the table that a fit works on: itself, or a table of Dask as rows in shares."""
         return self._share_rows(X) if is_in_chunks(X) else nullcontext(X)
 
     def _share_rows(self, X: Any) -> SharedRows:
-        """Learn what the columns of a table of Dask are called, and put its rows in shares."""
+        """Learn the names of the columns of a table of Dask, and return its rows in shares."""
         of_frame = hasattr(X, "columns")
         if issparse(X._meta):
             raise ValueError(
-                "Chunks of sparse rows are not trained on where they are. Make them dense:"
+                "A fit does not take chunks of sparse rows. Make them dense:"
                 " X.map_blocks(lambda chunk: chunk.toarray()); or fit in memory: X.compute()."
             )
         table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
@@ -138,22 +138,22 @@ class ChecksTables(NamedParameters):
             which = [self._names_of(table)[k] for k in sorted(levels)]
             told = f"columns {which[:10]} are" if which else "categorical_features names some"
             raise ValueError(
-                f"Trees on tables of Dask have no categories yet, and {told}. Leave them out or"
-                " make numbers of them, or fit in memory: X.compute()."
+                f"Trees on tables of Dask take no categories, but {told}. Leave them out or make"
+                " numbers of them, or fit in memory: X.compute()."
             )
         validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
         self._labels, self._categories = table.names, None
         checker = copy(self)
-        checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
+        checker.callbacks = checker.eval_metric = None  # functions of the user stay here
         return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs)
 
     def _gathered(self, rows: SharedRows) -> np.ndarray:
-        """Return the few rows of a table on which "auto" grows trees that are not greedy."""
+        """Return a small table in memory, because "auto" may grow trees that are not greedy."""
         if self.subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
             raise ValueError(
-                f'subsample={self.subsample} leaves so few rows to a tree that splitter="auto"'
-                " grows unbiased trees, which need all rows in memory. Let trees grow where the"
-                ' rows are, splitter="greedy"; or fit in memory: X.compute().'
+                f'With subsample={self.subsample} trees see so few rows that splitter="auto" grows'
+                " unbiased trees, which need all rows in memory. Choose"
+                ' splitter="greedy", or fit in memory: X.compute().'
             )
         return rows.in_memory()
 
@@ -164,7 +164,7 @@ class ChecksTables(NamedParameters):
     def _check_beside(
         self, X: SharedRows, y: Any, sample_weight: Any
     ) -> tuple[SharedRows, np.ndarray, np.ndarray]:
-        """Return rows in shares with their targets as they are, and their weights."""
+        """Return rows in shares, their targets as given, and their weights."""
         y, sample_weight = in_memory(y), in_memory(sample_weight)
         refuse_other_targets(y, may_be_text=is_classifier(self))
         y = column_or_1d(y, warn=True)
@@ -178,7 +178,7 @@ class ChecksTables(NamedParameters):
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
     ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Return a table as rows of floats, its targets as they are, and its weights."""
+        """Return a table as rows of floats, its targets as given, and its weights."""
         if isinstance(X, SharedRows):
             return self._check_beside(X, y, sample_weight)
         if y is not None:
@@ -220,7 +220,9 @@ class ChecksTables(NamedParameters):
                 )
             try:
                 if is_in_chunks(X):
-                    raise ValueError("X is Dask's. Evaluation sets are in memory: X.compute().")
+                    raise ValueError(
+                        "X is a table of Dask; evaluation sets must be in memory: X.compute()."
+                    )
                 X, y, w = self._check_rows(X, y, weight, reset=False)
                 if start is not None:
                     start = as_init_score(start, len(y), self._own_loss().n_outputs)

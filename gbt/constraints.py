@@ -1,7 +1,8 @@
-"""What all trees of a model keep, as its estimator's parameters ask: directions and groups.
+"""Constraints on all trees of a model: monotone directions, and groups of columns.
 
-``gbt.splitting.monotone`` and ``gbt.splitting.interactions`` say what these are. Here parameters
-are read once the columns are known, and compared with what the trees that are there have kept.
+``gbt.splitting.monotone`` and ``gbt.splitting.interactions`` define them. Here an estimator's
+parameters are read, once the columns are known, and compared with the constraints that existing
+trees have kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ InteractionConstraints = str | Sequence[Sequence[str]] | Sequence[Sequence[int]]
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """What trees keep.
+    """The constraints on all trees.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class Constraints:
     def asked(
         cls, estimator: Any, loss: Loss, names: tuple[str, ...], categories: Categories | None
     ) -> "Constraints":
-        """Return what the parameters of an estimator ask for; ValueError if that cannot be."""
+        """Return the constraints that parameters ask for; ValueError if they cannot be kept."""
         found = directions(estimator.monotone_constraints, names, categories)
         if found is not None and loss.n_outputs > 1:
             raise ValueError(
@@ -52,7 +53,7 @@ class Constraints:
         return cls(found, groups_of(estimator.interaction_constraints, names))
 
     def not_kept(self, kept: "Constraints") -> Iterator[str]:
-        """Yield the parameters that ask for what trees that are there have not kept."""
+        """Yield the parameters that ask for more than existing trees have kept."""
         before, now = kept.directions, self.directions
         if now is not None and (before is None or not np.array_equal(now, before)):
             yield "monotone_constraints"
@@ -60,7 +61,7 @@ class Constraints:
             yield "interaction_constraints"
 
     def refuse_to_follow(self, kept: "Constraints", estimator: Any) -> None:
-        """Raise ValueError if trees that are there have not kept what is asked for now."""
+        """Raise ValueError if existing trees have not kept the constraints asked for now."""
         for name in self.not_kept(kept):
             raise ValueError(
                 f"warm_start adds trees to a model whose trees do not keep {name}="

@@ -1,16 +1,16 @@
-"""What a fit does where its caller leaves it open: who splits, within which limits, how many trees.
+"""Defaults of a fit: the splitter, its limits, and the number of trees.
 
-``splitter="auto"`` and parameters of None mean what predicts best on tables that are not seen here.
-That was measured on half of some real tables and confirmed on the other half: docs/accuracy.md has
-the numbers. Whoever names a splitter gets what goes with it:
+``splitter="auto"`` and parameters of None stand for what predicted best on real tables. That was
+measured on half of the tables and confirmed on the other half: docs/accuracy.md has the numbers.
+A splitter that is named brings defaults of its own:
 
     "greedy"             XGBoost's parameters, so that trees are those of its exact method
-    "unbiased"           hardly any limits: parts of the rows that chose nothing guard against
-                         splits that do not hold up, and a limit on hessians would end logistic
-                         trees early. So guarded, trees gain by more rounds
-    "cross_validated"    the same
+    "unbiased"           hardly any limits: rows that have not chosen a split guard against splits
+                         that do not hold up, and a limit on hessians would end logistic trees
+                         early. Trees that are guarded so gain by more rounds
+    "cross_validated"    as "unbiased"
 
-and greedy trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
+Greedy trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
 """
 
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ LARGEST_UNBIASED = 10_000  # rows, up to which "auto" grows unbiased trees
 
 
 def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """Return parameters with a splitter in place of "auto", and what goes with it for None.
+    """Return parameters with a splitter in place of "auto", and its defaults in place of None.
 
     Parameters
     ----------
     asked : mapping of str to object
         All parameters of an estimator.
     n_rows : int
-        That every tree sees.
+        Rows that every tree sees.
 
     Returns
     -------
@@ -61,17 +61,16 @@ def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
 
 
 def _goes_unbiased(asked: Mapping[str, Any], n_rows: int) -> bool:
-    """Say whether unbiased trees can be grown, and are the better ones for so many rows."""
+    """Say whether unbiased trees are possible, and the better ones for so many rows."""
     on_a_side = asked["min_samples_leaf"] or GUARDED["min_samples_leaf"]
     is_constrained = asked["monotone_constraints"] is not None  # which greedy trees alone keep
     return 6 * on_a_side <= n_rows <= LARGEST_UNBIASED and not is_constrained
 
 
 def as_checked(splitter: str | Policy) -> Policy:
-    """Return the policy by which parameters are checked before it is known how many rows there are.
+    """Return the policy by which parameters are checked while the number of rows is unknown.
 
-    For "auto" that is greedy, because "auto" grows greedy trees where others could not do what is
-    asked.
+    For "auto" that is greedy, because "auto" grows greedy trees if parameters allow no others.
     """
     is_auto = isinstance(splitter, str) and splitter == "auto"
     return as_policy("greedy" if is_auto else splitter)

@@ -1,4 +1,4 @@
-"""Models from files: whatever `save` wrote comes back, and nothing else is let in.
+"""Models from files: what `save` wrote is read back, and everything else is refused.
 
 The layout is that of ``gbt.files.saving``. Every key, type, range and length is checked, then that
 the arrays describe trees (`Ensemble.validate`); whatever fails is an `InvalidModelError` that says
@@ -62,9 +62,9 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
     **OF_REGRESSION,
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
-# A file has these keys only where the first is false, and the second true or unknown.
+# A file has the first key only where it is false, the second where it is true or unknown.
 UNSEEN, STARTS = MAY_BE_ABSENT = "unseen_is_missing", "has_init_score"
-# What these names meant before the three had hessians that bound the steps.
+# What these names meant before the hessians of the three losses bounded steps.
 OF_OLDER_FILES: dict[str, Loss] = {
     "poisson": Poisson(max_delta_step=0.0),
     "gamma": Gamma(is_newton=True),
@@ -89,7 +89,7 @@ def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
     Raises
     ------
     gbt.files.documents.InvalidModelError
-        A ValueError: the file is not a model, or not a sound one.
+        A ValueError: the file holds no model, or one with errors.
     """
     document = read_json(path)
     try:
@@ -182,7 +182,7 @@ def _rebuild_categories(categories: Any, level_sets: Any) -> dict[str, Any]:
 
 
 def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
-    """Return the loss that JSON describes; ``own`` stands for one of the user's."""
+    """Return the loss that JSON describes; ``own`` takes the place of a loss of the user's."""
     if isinstance(value, dict) and OWN in value:
         return _rebuild_own_loss(value, where, own)
     if own is not None:
@@ -211,7 +211,7 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
 
 
 def _rebuild_own_loss(value: dict[str, Any], where: str, own: Any) -> Loss:
-    """Return a loss of the user's, given again, for as many classes as the file says."""
+    """Return the loss that the user gives again, for as many classes as the file says."""
     if own is None or isinstance(own, str) or not is_loss(own):
         raise InvalidModelError(
             f"its loss is {shown(value[OWN])}, an object of your own, which no file holds: read"
@@ -246,7 +246,7 @@ def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
 
 
 def _statistics_of_version_1(arrays: dict[str, np.ndarray]) -> frozenset[str]:
-    """Return what the nodes of an older file have: all but what is 0 at every node."""
+    """Return the statistics of an older file's nodes: all that are not 0 at every node."""
     unknown = {
         name
         for name, array in {"counts": "n_samples", "hessians": "sum_hessian"}.items()

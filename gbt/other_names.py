@@ -1,8 +1,8 @@
-"""What users of other libraries ask for under the names they know, and what serves here.
+"""Names of arguments in other libraries, and what to use here in their place.
 
-Whoever passes an argument that XGBoost, LightGBM, CatBoost or scikit-learn have is told its name
-here, or what to call in its place, or that there is no such thing. A table has one line for what
-serves here, a name of ours or a sentence, with the names that others have for it.
+The error for an argument of XGBoost, LightGBM, CatBoost or scikit-learn gives its name here, or
+what to call in its place, or says that there is no such thing. A table has one line for each
+equivalent, a name of ours or a sentence, with the names that others have for it.
 """
 
 import inspect
@@ -218,7 +218,7 @@ _METRICS = _by_other_name(OTHER_METRICS)
 
 
 def explain_unknown(name: str, known: Collection[str]) -> str:
-    """Say in a sentence what an unknown parameter may have meant, or which parameters there are."""
+    """Return a sentence on what an unknown parameter may have meant, or on the known ones."""
     near = _nearest(name, [*known, *_PARAMETERS, "class_weight"])
     if near is None:
         return f"The parameters are {', '.join(known)}."
@@ -233,7 +233,7 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
 
 
 def explain_argument(name: str, takes: Collection[str], parameters: Collection[str]) -> str:
-    """Say in a sentence what serves in place of an argument that a method does not take.
+    """Return a sentence on what to use in place of an argument that a method does not take.
 
     Parameters
     ----------
@@ -257,16 +257,16 @@ def explain_argument(name: str, takes: Collection[str], parameters: Collection[s
 
 
 def explain_loss(value: Any) -> str:
-    """Say which loss an unknown name may have meant; nothing if it is no such name.
+    """Return a sentence on the loss that an unknown name may have meant; empty if none is near.
 
-    A letter may be wrong in a long name, in a short one none: "mape" is not "mae" misspelled.
+    A long name may have a wrong letter, a short one none: "mape" is not a misspelled "mae".
     """
     near = _nearest(str(value), [*OF_REGRESSION, *_LOSSES], cutoff=0.87)
     return f" The nearest here is {_LOSSES.get(near, near)!r}." if near else ""
 
 
 def explain_metric(value: Any) -> str:
-    """Say which scorer of scikit-learn is the metric of another library; nothing if none is."""
+    """Return a sentence on the scorer that is another library's metric; empty if none is."""
     names = map(str, value) if isinstance(value, list | tuple) else (str(value),)
     near = [_METRICS[name.lower()] for name in names if name.lower() in _METRICS]
     return f" The nearest here is {' and '.join(map(repr, near))}." if near else ""
@@ -281,10 +281,10 @@ def _nearest(name: str, names: Collection[str], cutoff: float = 0.75) -> str | N
 
 
 def says_what_serves(method: Method) -> Method:
-    """Make a method say of an argument that it does not take what serves in its place.
+    """Make a method's error for an unknown argument say what to use in its place.
 
-    Python itself would say no more than that there is none, and name the class where the method
-    stands, not that of the object.
+    Python's own error only says that there is no such argument, and names the class that defines
+    the method, not that of the object.
     """
     takes = inspect.signature(method)
 
@@ -308,7 +308,7 @@ def says_what_serves(method: Method) -> Method:
 
 
 def _why_not_bound(takes: inspect.Signature, *args: Any, **others: Any) -> str | None:
-    """Say why a function of this signature cannot be called so; None if it can."""
+    """Return why a function of this signature cannot be called so; None if it can."""
     try:
         takes.bind(*args, **others)
     except TypeError as error:

@@ -1,6 +1,6 @@
-"""What every parameter of the estimators may be, and which parameters an estimator has.
+"""Allowed values of the estimators' parameters, and which parameters an estimator has.
 
-A table says of every parameter what it may be, in words and as a test: the test decides, and the
+A table has the allowed values of every parameter in words and as a test: the test decides, and the
 words go into the error message. Names that other libraries have are in ``gbt.other_names``.
 """
 
@@ -24,7 +24,7 @@ from gbt.training.evaluation import are_metrics, is_metric
 
 @dataclass(frozen=True)
 class Allowed:
-    """What a parameter may be, in words and as a test."""
+    """The allowed values of a parameter, in words and as a test."""
 
     words: str
     admits: Callable[[Any], bool]
@@ -149,7 +149,7 @@ OF_CLASSIFIER = {
 
 
 def check_value(name: str, value: Any, allowed: Allowed) -> None:
-    """Raise ValueError unless a parameter may have this value; say what was meant."""
+    """Raise ValueError unless a parameter may have this value; suggest what was meant."""
     if not allowed.admits(value):
         explain = {"loss": explain_loss, "eval_metric": explain_metric}.get(name)
         nearest = explain(value) if explain else ""
@@ -170,7 +170,7 @@ def is_list_of_columns(value: Any) -> bool:
 
 
 class NamedParameters(BaseEstimator):
-    """An estimator that says what was meant where it is given a parameter that it does not have.
+    """An estimator whose errors for unknown parameters suggest what was meant.
 
     Its parameters are those in the signature of its constructor. If the constructor of a subclass
     ends with ``**others``, they go to the constructor above it, whose parameters it has, too.
@@ -200,7 +200,7 @@ class NamedParameters(BaseEstimator):
         return sorted(_parameters_of(cls))
 
     def _all_parameters(self) -> dict[str, Any]:
-        """Return what a fit depends on, also what a subclass's constructor does not name."""
+        """Return all parameters, also those that a subclass's constructor does not name."""
         try:
             return {name: getattr(self, name) for name in sorted(self._allowed)}
         except AttributeError as error:
@@ -223,8 +223,8 @@ class NamedParameters(BaseEstimator):
     def set_params(self, **params: Any) -> Self:
         """Set parameters by name; unknown ones are refused before any is set.
 
-        Those of a loss or splitter, such as ``loss__alpha``, make a new one: a loss is never
-        changed, because fitted models have it, too. It may have been given by its name.
+        Parameters of a loss or splitter, such as ``loss__alpha``, make a new loss or splitter,
+        because fitted models keep the old one. The loss may have been given by its name.
         """
         wholes: dict[str, Any] = {}
         parts: dict[str, dict[str, Any]] = {}
@@ -277,9 +277,9 @@ def _with_parts(whole: str, value: Any, parts: Mapping[str, Any]) -> Any:
 
 
 def _parameters_of(cls: type) -> dict[str, inspect.Parameter]:
-    """Return the parameters of a class's constructor, and of those above it as far as ** reaches.
+    """Return the parameters of a class's constructor and, through ``**``, of those above it.
 
-    The latter can be given by name only.
+    The latter can only be given by name.
     """
     found: dict[str, inspect.Parameter] = {}
     constructors = [vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base)]

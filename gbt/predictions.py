@@ -1,7 +1,7 @@
-"""What a fitted estimator says of rows: predictions, those after each round, leaves.
+"""Predictions of a fitted estimator: final ones, those after each round, and leaves.
 
-Every prediction is the raw prediction of the `Ensemble` seen through the link of the loss. Those
-of a table of Dask are lazy arrays, which are cut where the rows are cut.
+A prediction is the raw prediction of the `Ensemble`, transformed by the inverse link of the loss.
+For a table of Dask it is a lazy array with the same chunks.
 """
 
 from collections.abc import Iterator
@@ -93,12 +93,12 @@ class Predicts(ChecksTables):
     def _lazily(
         self, method: str, X: Any, init_score: Any, dtype: Any, width: int | None = None
     ) -> Any:
-        """Return what a method gives for a table of Dask, as an array of Dask that is lazy, too."""
+        """Return a method's result for a table of Dask as a lazy array of Dask."""
         check_is_fitted(self)
         if init_score is not None:
-            raise ValueError("init_score goes with rows in memory: X.compute().")
+            raise ValueError("init_score needs rows in memory: X.compute().")
         model = copy(self)
-        model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # other tasks run beside it
+        model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # Dask runs other tasks meanwhile
         return map_chunks(getattr(model, method), X, dtype, width)
 
     def _stages(self) -> Iterator[Self]:

@@ -1,6 +1,6 @@
-"""The two estimators: parameters, and what a target is to each. No arithmetic.
+"""The two estimators: their parameters, and how they treat targets. No arithmetic.
 
-All else they share, see `gbt.base`.
+`gbt.base` has everything else.
 """
 
 from gbt.estimators.classifier import GBTClassifier

@@ -13,8 +13,8 @@ with g and h taken at the predictions before the tree was grown. From them follo
 
 The value of an inner node is what it would predict had growth stopped there; a leaf is a node where
 the walk stops, nothing more. Gain has no factor 1/2, unlike the XGBoost paper's equation 7. Under
-monotone constraints values are kept within bounds, so that not all are what G and H say
-(``gbt.splitting.monotone``), but gains are. Of other learning rates, set by callbacks, values tell.
+monotone constraints values are kept within bounds and may differ from this formula
+(``gbt.splitting.monotone``); gains do not. Learning rates that callbacks have set show in values.
 
 A row goes left where ``x <= threshold``; nan goes left where ``missing_left``. Where a categorical
 column is split, x is the number of a level (``gbt.tables.categories``) and goes left if it is in
@@ -76,7 +76,7 @@ class Ensemble(Nodes):
     base_score : float, or float64 array of shape (n_outputs,)
         Raw prediction before the first tree, in link space; of each output if there are several.
     learning_rate, reg_lambda : float
-        Of all trees.
+        Those of all trees.
     loss : Loss
         See ``gbt.losses``.
     feature_names : tuple of str
@@ -85,23 +85,24 @@ class Ensemble(Nodes):
         Rows are rounded to this dtype before they are compared with thresholds: float32 for models
         imported from libraries that compare float32 values.
     statistics : frozenset of str
-        What is known of the nodes, some of ``STATISTICS``: "gradients" (sum_gradient, and gain with
-        the hessians), "hessians" (sum_hessian), "counts" (n_samples) and "values" (value of inner
-        nodes; that of leaves is always known). Arrays of what is not known hold 0.
+        Which statistics of nodes are known, some of ``STATISTICS``: "gradients" (sum_gradient, and
+        gain with the hessians), "hessians" (sum_hessian), "counts" (n_samples) and "values" (value
+        of inner nodes; that of leaves is always known). Arrays of unknown ones hold 0.
     is_forest : bool
-        Whether all trees were grown on the gradients at the base score, as those of a forest are,
-        and not each on those that the trees before it left. They are judged at what the forest
-        predicts before any split, see ``gbt.model.stages``.
+        Whether all trees were grown on the gradients at the base score, as in a forest, and not
+        each at the predictions of the trees before it. They are judged at what the forest predicts
+        before any split, see ``gbt.model.stages``.
     zero_is_missing : bool
         Whether 0 is a missing value, too, as libraries for sparse tables can be told.
     has_init_score : bool or None
         Whether the trees start from a value of each row (``gbt.model.starts``) and not from the
-        base score, which is then 0. None is unknown: so it is with models of other libraries.
+        base score, which is then 0. None is unknown, as for models of other libraries.
     seen_rows : SeenRows or None
         Fingerprints of the rows that the model has seen, see ``gbt.model.seen_rows``; None is
         unknown, as for imported models and those read from a file.
     about_gradients : str or None
-        Of a model of another library, why G is unknown or may be another loss's. Not part of files.
+        For a model of another library, why G is unknown or may be that of another loss. Not part of
+        files.
     categories : tuple or None
         The levels of every categorical column, None for the others; see ``gbt.tables.categories``.
         None if all columns are numbers.

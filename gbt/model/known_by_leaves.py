@@ -1,29 +1,30 @@
-"""Whether rows are those that a model was trained on, told by the leaves that they fill.
+"""Whether rows are those that a model was trained on, recognised by the leaves that they fill.
 
 Models from a file or of another library do not remember their rows (``gbt.model.seen_rows``), but
-their trees remember how many rows, or how much hessian, each leaf was made of. The training rows
-fill the leaves exactly so, and other rows hardly ever do. So that hardly any time is spent on other
-rows, three questions are asked, each only of rows that have passed the one before:
+their trees know how many rows, or how much hessian, each leaf was made of. The training rows fill
+the leaves exactly so, and other rows hardly ever do. To spend little time on other rows, there are
+three tests, each only for rows that have passed the one before:
 
-1. Is the root of the first tree filled, by as many rows or as much hessian as it was made of? Rows
-   in another number are told by this alone, without a walk down a tree.
-2. Are the leaves of the first trees filled? Rows in the same number, as when a table was cut into
-   halves, nearly always fail in the first tree.
-3. Would new rows have filled them, too? Where one split tells two classes apart without error, any
-   table with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn
-   from the given rows, with replacement and within classes. Unless *none* of these fills the leaves
-   of the first trees, nothing is said. Where some do, the gradients are asked, too: whether the
-   rows' add up to G in the leaves of the first round, as hardly any other rows' do where targets
-   are numbers. (Of the first round alone, since gradients of later ones repeat it.)
+1. Is the root of the first tree filled, by as many rows or as much hessian as it was made of? This
+   alone, without a walk down a tree, excludes tables with another number of rows.
+2. Are the leaves of the first trees filled? Tables with the same number of rows, as when a table
+was
+   cut into halves, nearly always fail in the first tree.
+3. Would new rows have filled them, too? If one split separates two classes without error, any table
+   with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn from
+   the given rows, with replacement and within classes. If *none* of these fills the leaves of the
+   first trees, the given rows are taken for the training rows. If some do, gradients are compared:
+   those of the rows must add up to G in the leaves of the first round, as those of other rows
+   hardly ever do where targets are numbers. (Only the first round, since later ones repeat it.)
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
 and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), 0.0012,
-whatever p may be, and only for tables that have as many rows as the training rows.
+whatever p is, and only for tables that have as many rows as the training rows.
 
-What cannot be told: a part of the training rows, or these with others; rows of a model whose trees
-were each grown on a sample (``subsample``, bagging, a forest with bootstrap), or which were
-weighted, unless their weights are given or the library counts rows; models of few splits that any
-row of a class passes alike. There the rows' importances are taken at face value.
+Not recognised are: a part of the training rows, or these together with others; rows of a model
+whose trees were each grown on a sample (``subsample``, bagging, a forest with bootstrap); weighted
+rows, unless their weights are given or the library counts rows; rows of models with few splits that
+all rows of a class pass alike. There is no warning for these.
 """
 
 from collections.abc import Callable
@@ -40,13 +41,13 @@ from gbt.tables.sparse_rows import as_float64, take
 N_DRAWS = 300
 NUMBERS_AT_ONCE = 2**20
 MOST_TREES = 16
-MOST_PARTS = 32  # of a tree, whose neighbouring leaves are drawn together
+MOST_PARTS = 32  # of a tree; neighbouring leaves are merged until there are no more
 # Hessians of libraries are sums of float32 numbers at predictions in float32.
 WITHIN = 1e-4
 
 
-class Rows(NamedTuple):
-    """Rows as kernels take them, targets that the loss takes, weights and starting values."""
+class LeafRows(NamedTuple):
+    """Rows as kernels take them, targets as the loss takes them, weights and starting values."""
 
     X: np.ndarray
     y: np.ndarray
@@ -54,12 +55,12 @@ class Rows(NamedTuple):
     init_score: np.ndarray | None = None  # (n, K)
 
 
-# Makes a part of every chunk of rows and merges the parts; may be asked again and again.
-Fold = Callable[[Callable[[Rows], "Cells"], Callable[["Cells", "Cells"], "Cells"]], "Cells"]
+# Makes a part of every chunk of rows and merges the parts; may be called several times.
+Fold = Callable[[Callable[[LeafRows], "Cells"], Callable[["Cells", "Cells"], "Cells"]], "Cells"]
 
 
 class Cells(NamedTuple):
-    """Rows that no leaf of some trees tells apart, and no class, are one cell.
+    """Rows by cell: a cell has the rows of one class that share the leaves of some trees.
 
     Parameters
     ----------
@@ -67,9 +68,9 @@ class Cells(NamedTuple):
         The class and the T leaves of every cell, all different.
     n_rows : int64 array of shape (C,)
     amount : float64 array of shape (C, T)
-        What its rows add to the leaf of each tree: themselves, or w h.
+        What its rows add to the leaf of each tree: their number, or w h.
     gradient, magnitude, square : float64 arrays of shape (C, T)
-        The same of w g, of its magnitude, and of its square.
+        Their sums of w g, of its magnitude, and of its square.
     """
 
     key: np.ndarray
@@ -80,8 +81,8 @@ class Cells(NamedTuple):
     square: np.ndarray
 
     @classmethod
-    def of(cls, ensemble: Ensemble, rows: Rows) -> "Cells":
-        """Send rows down all trees of a model."""
+    def of(cls, ensemble: Ensemble, rows: LeafRows) -> "Cells":
+        """Return the cells of some rows, sent down all trees of a model."""
         start = raw_before(ensemble.base_score, len(rows.y), rows.init_score)
         X, y, weight, start = _of_weight(rows, start)
         key, amount, gradient = [_classes(y)], [], []
@@ -101,7 +102,7 @@ class Cells(NamedTuple):
 
     @classmethod
     def _together(cls, key: np.ndarray, n_rows: np.ndarray, *parts: np.ndarray) -> "Cells":
-        """Add up what has one key."""
+        """Add up the entries that have the same key."""
         of_row = np.zeros(len(key), dtype=np.int64)
         for column in key.T:  # numbers sort much faster than rows
             both = of_row * (int(column.max(initial=0)) + 1) + column
@@ -114,14 +115,14 @@ class Cells(NamedTuple):
         return cls(key[first], added(n_rows).astype(np.int64), *sums)
 
     def fill(self, ensemble: Ensemble) -> bool:
-        """Say whether the rows add up, in every leaf, to what it was made of."""
+        """Say whether rows, or hessians, add up to those of training in every leaf."""
         made_of, within = _made_of(ensemble), _within(ensemble)
         sums = self._of_leaves(ensemble, self.amount)
         is_leaf = ensemble.left < 0
         return bool(_agree(sums, made_of, within * np.abs(made_of))[is_leaf].all())
 
     def fill_gradients(self, ensemble: Ensemble) -> bool:
-        """Say whether their gradients add up to those of every leaf."""
+        """Say whether gradients add up to those of training in every leaf."""
         sums, magnitude = (
             self._of_leaves(ensemble, part) for part in (self.gradient, self.magnitude)
         )
@@ -129,15 +130,15 @@ class Cells(NamedTuple):
         return bool(_agree(sums, ensemble.sum_gradient, WITHIN * magnitude)[is_leaf].all())
 
     def _of_leaves(self, ensemble: Ensemble, part: np.ndarray) -> np.ndarray:
-        """Return what the rows add up to in the leaves of all trees, 0 elsewhere."""
+        """Return sums over the rows in the leaves of all trees, 0 at other nodes."""
         node = self.key[:, 1:] + ensemble.tree_offset[:-1]
         return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
 
     def would_be_filled_by_others(self, ensemble: Ensemble, gradients: bool = False) -> bool:
         """Say whether some table drawn from these rows fills the same leaves.
 
-        Of a tree with many leaves, neighbours are taken together: these are filled by more tables.
-        Gradients of rows that are drawn from a cell are those of a normal law.
+        In a tree with many leaves neighbours are merged, which more tables fill. The summed
+        gradients of rows drawn from a cell are drawn from a normal distribution.
         """
         of_part = _of_parts(self.key[:, 1:])  # (C, parts of all trees), 0 or 1
         tree = np.repeat(np.arange(len(of_part)), [part.shape[1] for part in of_part])
@@ -164,7 +165,7 @@ class Cells(NamedTuple):
         return False
 
     def _drawn(self, n_tables: int, random: np.random.Generator) -> np.ndarray:
-        """Return how many rows of each cell tables have that are drawn within classes."""
+        """Return the number of rows from each cell in tables that are drawn within classes."""
         drawn = np.zeros((n_tables, len(self.key)))
         for label in np.unique(self.key[:, 0]):
             own = self.key[:, 0] == label
@@ -176,14 +177,14 @@ class Cells(NamedTuple):
 def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
     """Say whether rows are, beyond doubt, those that a model was trained on; see the module.
 
-    Only to be asked of rows that `may_be_training_rows`.
+    To be called only for rows that `may_be_training_rows`.
 
     Parameters
     ----------
     ensemble : Ensemble
     fold : callable
-        ``fold(part_of, merge)`` makes a part of `Rows`, or of each of their chunks, and merges
-        these; it is called some times.
+        ``fold(part_of, merge)`` makes a part of `LeafRows`, or of each of their chunks, and merges
+        these; it is called several times.
     """
     n_rounds = 1
     while n_rounds <= ensemble.n_rounds:
@@ -204,7 +205,7 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
 
 
 def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
-    """Say whether so much fills the root of the first tree."""
+    """Say whether an amount, rows or hessian, is that of the root of the first tree."""
     if not (ensemble.n_trees and ensemble.statistics & {"counts", "hessians"}):
         return False
     made_of = float(_made_of(ensemble)[0])
@@ -230,9 +231,9 @@ def amount_at_root(
 
 
 def _of_weight(
-    rows: Rows, start: np.ndarray
+    rows: LeafRows, start: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows that weigh something, which alone are trained on, and their start, (K, n)."""
+    """Return the rows of positive weight, as in training, and their start (K, n)."""
     X, y = as_float64(rows.X), rows.y
     weight = np.ones(len(y)) if rows.weight is None else np.asarray(rows.weight)
     kept = weight > 0
@@ -242,7 +243,7 @@ def _of_weight(
 
 
 def _classes(y: np.ndarray) -> np.ndarray:
-    """Return the class of every row, as far as targets tell classes: a split may keep their shares.
+    """Return the class of every row if targets are classes, whose shares a split may keep.
 
     In a forest of classes every class is a target, 1 for the rows of the class.
     """
@@ -253,7 +254,7 @@ def _classes(y: np.ndarray) -> np.ndarray:
 
 
 def _of_parts(leaves: np.ndarray) -> list[np.ndarray]:
-    """Return for every tree which part of it cells are in, a leaf or neighbours, (C, parts)."""
+    """Return for every tree the part that each cell is in, a leaf or neighbours: (C, parts)."""
     parts = []
     for column in leaves.T:
         distinct, number = np.unique(column, return_inverse=True)
@@ -268,15 +269,15 @@ def _counts_rows(ensemble: Ensemble) -> bool:
 
 
 def _made_of(ensemble: Ensemble) -> np.ndarray:
-    """Return what every node was made of: rows, or hessian."""
+    """Return the rows, or the hessian, of every node in training."""
     return ensemble.n_samples if _counts_rows(ensemble) else ensemble.sum_hessian
 
 
 def _within(ensemble: Ensemble) -> float:
-    """Return how far amounts may be from what a node was made of: rows are counted exactly."""
+    """Return how far amounts may be from those of training: 0 for counts of rows."""
     return 0.0 if _counts_rows(ensemble) else WITHIN
 
 
 def _agree(amount: Any, made_of: Any, within: Any) -> Any:
-    """Say which amounts differ by no more than ``within`` from what nodes were made of."""
+    """Say which amounts differ by no more than ``within`` from those of training."""
     return np.abs(amount - made_of) <= within

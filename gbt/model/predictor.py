@@ -99,10 +99,10 @@ class Predictor:
     def predict_before(
         self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
     ) -> None:
-        """Write down the raw predictions of a `transposed` block before each of some trees.
+        """Write the raw predictions of a `transposed` block before each tree to ``before``.
 
-        That is ``before``, float64 of shape (T, n). ``raw_prediction`` is that before the first of
-        them and becomes that after the last; in a forest it is the same before all trees.
+        ``before`` is float64 of shape (T, n). ``raw_prediction`` is that before the first of these
+        trees, and becomes that after the last; in a forest it is the same before all trees.
         """
         if self.is_forest:
             before[:] = raw_prediction
@@ -143,7 +143,7 @@ class Predictor:
 
     @cached_property
     def links(self) -> Links:
-        """The nodes as rows go down them; made once, some 50 ns a node."""
+        """The `Links` between nodes for rows of float64; made once, in some 50 ns a node."""
         feature, threshold, left, right, missing_left = self.structure
         n_nodes = len(feature)
         column = np.empty(n_nodes, dtype=np.uint64)
@@ -168,7 +168,8 @@ class Predictor:
             nodes = lower[nodes][:, :, ::-1].reshape(len(roots), 2 * nodes.shape[1])  # left first
         top = np.concatenate(above, axis=1)
         node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), nodes.ravel()])
-        # Between present and missing values a threshold is the largest number, and inf is present.
+        # A cut between present and missing values is stored as the largest number; inf is present,
+        # too.
         threshold = np.where(threshold == np.finfo(np.float64).max, np.inf, threshold)
         sets = self.sets
         if sets is not None:
@@ -190,7 +191,7 @@ class Predictor:
 
     @cached_property
     def single_links(self) -> Links:
-        """The nodes as blocks of float32 go down them, to the same leaves as in float64."""
+        """The `Links` for rows of float32, which reach the same leaves as in float64."""
         links = self.links
         return links._replace(
             places=links.places.astype(np.uint32),
@@ -200,7 +201,7 @@ class Predictor:
         )
 
     def links_for(self, block: np.ndarray) -> Links:
-        """Return the nodes as a `transposed` block goes down them."""
+        """Return the `Links` for the dtype of a `transposed` block."""
         return self.single_links if block.dtype == np.float32 else self.links
 
     @cached_property
@@ -239,7 +240,7 @@ def find_leaves_of_tree(
 def rounded_down(threshold: np.ndarray) -> np.ndarray:
     """Return the largest float32 that is not above each threshold.
 
-    A float32 x is at most the one exactly when it is at most the other.
+    A float32 x is at most the threshold if and only if it is at most that number.
     """
     with np.errstate(over="ignore"):
         single = threshold.astype(np.float32)
@@ -291,7 +292,7 @@ def over_transposed(
     """Call ``work(block, rows)`` for `transposed` blocks of rows, from several threads.
 
     A thread gets at least ``min_rows`` of them, see ``gbt.parallel.threads.over_blocks``. Sparse
-    rows are written over zeros, which are put back afterwards; of many columns fewer at once.
+    rows are written over zeros, which are restored afterwards; with many columns fewer at once.
     """
     if isinstance(X, SparseRows):
         rows_at_once = max(1, min(rows_at_once, NUMBERS_AT_ONCE // max(X.shape[1], 1)))

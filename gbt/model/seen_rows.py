@@ -1,4 +1,4 @@
-"""Which rows a model has seen: a fingerprint a row, so that held-out measures can say so.
+"""Which rows a model has seen: a fingerprint a row, so that held-out measures can warn.
 
 On rows that a model was trained on, importance measures take noise for signal. So a model keeps a
 hash of 64 bits of every row that it was trained on and of every row that decided when to stop: 8
@@ -19,12 +19,12 @@ one: with t such rows of n, and N new rows of which some are in training,
 The second term is the uncertainty of t itself, whose rows come in pairs. Only a number more than
 ``STANDARD_DEVIATIONS`` above what is expected is taken for rows that were seen. In drawings of
 discrete tables of nine kinds and five sizes such distances had a standard deviation of about 1, and
-none of 6,500 reached 5. Where nearly every row has a twin nothing can be told, but for the very
-table of training.
+none of 6,500 reached 5. If nearly every row has a twin, only the training table itself is
+recognised.
 
-A fit spends about half a percent of its time on hashes. Of rows to be judged, some drawn at random
-are asked first, and all only if one of these is known. Where one row in fifty was seen, that is
-found with a probability of 0.994; fewer would hardly matter.
+A fit spends about half a per cent of its time on hashes. Of rows that are to judge, some drawn at
+random are looked up first, and all only if one of these is known. If one row in fifty was seen,
+this is found with a probability of 0.994; fewer would hardly matter.
 """
 
 from dataclasses import dataclass
@@ -53,8 +53,8 @@ class SeenRows:
         Hashes of the rows that trees were grown on, and of those that decided early stopping;
         ascending.
     in_order : int or None
-        One number for the former in their order with their weights, see `number_of`; None if that
-        was not worked out.
+        A single number for the trained rows in their order with their weights, see `number_of`;
+        None if it was not computed.
     """
 
     trained: np.ndarray
@@ -70,10 +70,11 @@ class SeenRows:
         weight: np.ndarray | None = None,
         init_score: np.ndarray | None = None,
     ) -> "SeenRows":
-        """Remember the rows and targets of trees, and those of early stopping if there are any.
+        """Return the hashes of rows that trees were grown on, and of those of early stopping.
 
-        With the weights of the former, of which one may stand for all, their order, too, and which
-        starting values they had, (n, K). Hashes may stand for the former; they are sorted in place.
+        ``trained`` and ``tuned`` are rows with their targets; ``trained`` may be hashes, which are
+        sorted in place. With ``weight``, which may have a single entry for all trained rows, their
+        order is remembered, too, with their starting values ``init_score``, (n, K).
         """
         none = np.empty(0, dtype=np.uint64)
         hashes = trained if isinstance(trained, np.ndarray) else hash_rows(*trained, n_jobs)
@@ -88,7 +89,7 @@ class SeenRows:
 
     @property
     def share_of_twins(self) -> float:
-        """Estimate how likely one more row of the kind equals one that trees were grown on."""
+        """Estimate the probability that a new row equals one that trees were grown on."""
         is_as_before = self.trained[1:] == self.trained[:-1]
         has_twin = np.append(is_as_before, False) | np.append(False, is_as_before)
         return (int(has_twin.sum()) + 1) / (len(self.trained) + 1)
@@ -113,7 +114,7 @@ class SeenRows:
 
 
 def _is_among(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Say of numbers, ascending, which are among others, ascending too."""
+    """Say which of ascending numbers are among others, also ascending."""
     if not len(others):
         return np.zeros(len(numbers), dtype=bool)
     place = np.searchsorted(others, numbers)
@@ -127,7 +128,7 @@ def _sorted_hashes(X: Any, y: np.ndarray, n_jobs: int | None) -> np.ndarray:
 
 
 def number_of(hashes: np.ndarray, weight: np.ndarray) -> int:
-    """Return a number of 64 bits that other rows, another order or other weights hardly have.
+    """Return a number of 64 bits; other rows, orders or weights have another one but for chance.
 
     A row's hash, its place and its weight are mixed to one number, and these are added up.
     """

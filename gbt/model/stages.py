@@ -1,4 +1,4 @@
-"""The stages of boosting once more, on any rows: their derivatives before each tree.
+"""The stages of boosting replayed on any rows: their derivatives before each tree.
 
 A measure such as TreeInner multiplies what a tree did to a row by the row's gradient at the
 prediction before that tree. `stages` replays boosting on a block of rows and yields these
@@ -47,8 +47,8 @@ def stages(
 ) -> Iterator[Stage]:
     """Yield the derivatives of a `transposed` block of rows before all trees, some trees at a time.
 
-    ``raw`` are their raw predictions at the start, see `start_of`, and go on from there. The next
-    trees are written to the same arrays, because new memory takes longer to fill.
+    ``raw`` are their raw predictions at the start, see `start_of`; they are changed in place. Every
+    stage is written to the same arrays, because new memory takes longer to fill.
     """
     n_outputs = ensemble.n_outputs
     at_once = max(1, TREES_AT_ONCE // n_outputs)
@@ -69,8 +69,8 @@ def stages(
 def start_of(ensemble: Ensemble, n_rows: int, init_score: np.ndarray | None = None) -> np.ndarray:
     """Return the raw predictions at which the first trees are judged, float64 of shape (K, n).
 
-    ``init_score`` are starting values as ``gbt.model.starts`` checks them, (n, K), if rows have
-    some.
+    ``init_score`` are starting values that ``gbt.model.starts`` has checked, (n, K), if rows have
+    any.
     """
     of_rounds = values_in_start(ensemble).reshape(ensemble.n_rounds, ensemble.n_outputs)
     return (
@@ -79,7 +79,7 @@ def start_of(ensemble: Ensemble, n_rows: int, init_score: np.ndarray | None = No
 
 
 def values_in_start(ensemble: Ensemble) -> np.ndarray:
-    """Return what each tree adds to the start, (M,): its root's value in a forest, else 0."""
+    """Return the share of each tree in the start, (M,): its root's value in a forest, else 0."""
     return ensemble.value[ensemble.tree_offset[:-1]] * ensemble.is_forest
 
 

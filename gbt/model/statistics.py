@@ -1,4 +1,4 @@
-"""Statistics of nodes: what the rows of a node add up to, and what follows from the sums.
+"""Statistics of nodes: sums over the rows of a node, and what follows from the sums.
 
 With G and H the sums of w g and w h over a node's rows::
 
@@ -34,8 +34,8 @@ def node_sums(
 ) -> np.ndarray:
     """Return G, H and row count of every node of a tree, (n_nodes, 3), from the leaves of rows.
 
-    Sums of leaves are correctly rounded, whatever the order of the rows, those of parents are their
-    two children's added, so that they are those of the children to the last bit.
+    Sums of leaves are correctly rounded, whatever the order of the rows. Sums of parents are those
+    of their two children added, to the last bit.
     """
     n_nodes = len(left)
     sums = np.column_stack(
@@ -93,10 +93,10 @@ def node_step(
 
 
 def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
-    """Return the statistics that other rows give the nodes of all trees, one array each.
+    """Return the statistics of all nodes over other rows, one array each.
 
-    Gradients are taken along the unchanged predictions, those of a forest at the base score. Rows
-    in chunks give the sums of their chunks.
+    Gradients are taken along the unchanged predictions, in a forest at the base score. Rows in
+    chunks are added up chunk by chunk.
     """
     sums = over_chunks(partial(sums_of_chunk, model), np.add, rows)
     refitted = [
@@ -110,7 +110,7 @@ def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
 
 
 def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
-    """Return the `node_sums` of all trees, end to end, that some rows make."""
+    """Return the `node_sums` of some rows in all trees, end to end."""
     X = as_float64(model.as_input(rows.X))
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)

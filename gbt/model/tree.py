@@ -8,8 +8,8 @@ model is given other rows (``gbt.model.statistics``); value and gain follow from
 A row goes left where ``x <= threshold``, and where x is missing and ``missing_left`` is true. The
 side of missing rows was chosen together with the cut, by gain.
 
-In preorder a node comes before its left branch, and that before its right branch, so which nodes
-are leaves settles who is whose child (`preorder_links`).
+In preorder a node comes before its left branch, and that before its right branch, so all links
+follow from which nodes are leaves (`preorder_links`).
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ NODE_RECORD = np.dtype([*NODE_DTYPES.items()], align=True)  # as they are writte
 
 
 def arrays_of(nodes: np.ndarray) -> dict[str, Any]:
-    """Return an array for each property of some nodes, which are records, as those of a model."""
+    """Return nodes, given as records, as a model has them: one array for each property."""
     return {name: sealed(np.ascontiguousarray(nodes[name])) for name in NODE_DTYPES}
 
 
@@ -51,7 +51,7 @@ def records_of(nodes: "Nodes") -> np.ndarray:
 
 
 def sealed(array: np.ndarray) -> np.ndarray:
-    """Make an array read-only and return it (to Numba that is another type of array)."""
+    """Make an array read-only and return it; note that Numba gives it another type."""
     array.flags.writeable = False
     return array
 

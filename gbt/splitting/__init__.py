@@ -1,4 +1,4 @@
-"""How a node chooses its split: one policy a file, all of them asked and answered alike.
+"""How a node chooses its split: one policy a file, all with the same interface.
 
 ===================  ===============================================================================
 ``greedy``           the cut of largest gain
@@ -6,11 +6,11 @@
 ``unbiased``         three parts of the node's rows choose cut, feature, and whether to split
 ===================  ===============================================================================
 
-``frontier`` says what a policy is asked and what it answers, and divides the rows of a node at
-random for those that want parts. ``cuts`` finds the best cuts of every column for all of them,
-``monotone`` keeps predictions in order, and ``policies`` knows the policies by name. Trees of these
-three grow in compiled code (``gbt.training.histogram_growth``) unless every cut is asked for;
-``judges`` is what the last two say for that. A new policy is a new file here, or anywhere else: its
+``frontier`` has the question to a policy and its answer, and divides the rows of a node at random
+for policies that need parts. ``cuts`` finds the best cuts of every column for all of them,
+``monotone`` keeps predictions in order, and ``policies`` has the policies by name. Trees of these
+three grow in compiled code (``gbt.training.histogram_growth``) unless every cut is to be scanned;
+``judges`` describes the last two for it. A new policy is a new file here, or anywhere else: its
 object is handed to an estimator as ``splitter=``.
 """
 

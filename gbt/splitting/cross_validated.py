@@ -66,7 +66,7 @@ class CrossValidated:
             raise ValueError(f"n_folds must be an integer in [2, 255]; got {self.n_folds!r}.")
 
     def judges(self, limits: Limits) -> Judges | None:
-        """Return what is asked of the histogram search; None if every cut is to be scanned."""
+        """Return the request to the histogram search; None if every cut is to be scanned."""
         if self.exact_cuts or not self.shared_folds or self.n_folds > MOST_SETS:
             return None
         sums = self._sums()

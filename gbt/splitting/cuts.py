@@ -1,14 +1,14 @@
 """The best cuts of every column, for every open node: what all policies ask for.
 
 A policy divides the rows of a node into *sets* and says which sets make up which *sums* of g, h and
-rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it what all
-sums have on the cut's left, from which the policy works out what else it wants to know. One walk
+rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it all sums on
+the left of the cut, from which the policy computes its criterion. One walk
 through a column serves all open nodes. It goes row by row in the order of the values
 (``gbt.kernels.cuts.scan``) or, for levels and for numbers that take few values, value by value
 (``gbt.kernels.cuts.levels``). Threads share the columns. Every cut is scored with the missing rows
 on either side, and the better side is part of the answer.
 
-What the policies ask::
+The policies' sets and sums::
 
     greedy             one set             its sum
     cross-validated    T folds             all but fold 1, ..., all but fold T, all
@@ -36,23 +36,24 @@ PASSED_BY_PER_SORTED_ROW = 16
 # Rows are added up code by code if the codes of all nodes together are no more than so many a row,
 # else they are sorted by value first. The limit for levels is higher, because their sums are needed
 # either way. 10,000 levels of 100,000 rows in 32 nodes took half as long code by code as sorted.
-# Numbers of 20,000 rows took up to 1.7 times as long with .3 codes a row, and with 1 code a row
+# Numbers of 20,000 rows took up to 1.7 times as long with 0.3 codes a row, and with 1 code a row
 # cross-validated fits of continuous numbers took 1.9 times as long.
 MOST_CODES_PER_ROW, MOST_LEVELS_PER_ROW = 0.1, 4.0
 # A box bounds the scores of the cuts among some rows (``gbt.kernels.cuts.scan``). In a large node
-# most bounds are too low for these cuts to win, and sparing the cuts pays for the boxes. In nodes
-# of 600 rows it did not, with boxes of 16, 32 or 64 rows.
+# most bounds are too low for these cuts to win, and skipping the cuts saves more than the boxes
+# cost. In nodes of 600 rows it did not, with boxes of 16, 32 or 64 rows.
 LEAST_ROWS_FOR_BOXES, ROWS_OF_BOX = 2_048, 64
 
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """Which set every row is in, and which sums are asked for.
+    """Which set every row is in, and which sums are wanted.
 
     Parameters
     ----------
     of_row : uint8 array of shape (n,) or (K, n)
-        By row of the table. The second are sets that differ from column to column of the frontier.
+        The set of every row of the table; of shape (K, n) if sets differ between the K columns of
+        the frontier.
     sums : bool array of shape (L, S)
         Whether sum l takes set s.
     n_searched : int
@@ -67,7 +68,7 @@ class Sets:
     splits: int = 0
 
     def for_column(self, i: int) -> np.ndarray:
-        """Return the sets as one column of the frontier has them."""
+        """Return the sets for one column of the frontier."""
         return self.of_row if self.of_row.ndim == 1 else self.of_row[i]
 
 
@@ -86,11 +87,11 @@ class Cuts:
         Codes up to it go left.
     missing_left : bool array of shape (K, J, Q)
     left : int64 array of shape (K, J, Q, L, 3)
-        What all sums have on the left of these cuts; without meaning where none is allowed.
+        All sums on the left of these cuts; meaningless where no cut is allowed.
     total : int64 array of shape (K or 1, J, L, 3)
-        What they have in the node; one for all columns where these have the same sets.
+        All sums in the node; a single entry if all columns have the same sets.
     frontier, splits
-        As asked.
+        As `best_cuts` was given them.
     is_left : list of bool arrays of shape (m,), or of None
         One entry a column, None if it holds numbers. Else ``is_left[k][first + i]`` says whether
         the i-th level that occurs in a node goes left at the best cut of the sum ``splits``;
@@ -121,7 +122,7 @@ class Cuts:
         )
 
     def _levels_left(self, i: int, j: int) -> np.ndarray | None:
-        """Say of every code of a categorical column, missing values last, whether it goes left.
+        """Return for every code of a categorical column, missing values last, whether it goes left.
 
         Levels that no row of the node has go where missing values go.
         """
@@ -149,10 +150,10 @@ def best_cuts(
     Parameters
     ----------
     frontier, limits, n_jobs
-        As a policy gets them. The least weight and rows of a side are those of the sum whose cut it
-        is.
+        As a policy gets them. Limits on the weight and rows of a side apply to the sum whose cut is
+        searched.
     sets : Sets, optional
-        Without them all rows are in one, and their sum is asked for.
+        Without them all rows are one set, with one sum.
     min_rows_of_all : int
         Least rows that every sum must have on either side of any cut.
     """
@@ -247,7 +248,7 @@ def _scratch(n_nodes: int, n_rows: int, n_sums: int, n_sets: int) -> Scratch:
 def _asked_of_all(
     frontier: Frontier, limits: Limits, sets: Sets, rows: np.ndarray, min_rows_of_all: int
 ) -> Asked:
-    """Return what is asked of all columns alike."""
+    """Return the arguments of the scan that all columns share."""
     n_rows, scale = frontier.stop - frontier.start, frontier.derivatives.hessian_scale
     no_bounds = np.zeros((len(frontier), 2))
     return Asked(
@@ -279,7 +280,7 @@ def _memory_of_values(n_values: int, n_codes: int, n_sums: int, n_sets: int) -> 
 
 
 def _rows_as_kernels_take_them(frontier: Frontier) -> np.ndarray:
-    """Return what every row of the table carries and its open node, -1 if it has none."""
+    """Return for every row of the table its numbers and its open node, -1 if it has none."""
     rows = records(frontier.columns.n_rows, ROW)
     rows["g"], rows["h"] = frontier.derivatives.gradient, frontier.derivatives.hessian
     rows["weight"] = 1 if frontier.derivatives.weight is None else frontier.derivatives.weight
@@ -292,8 +293,8 @@ def _rows_as_kernels_take_them(frontier: Frontier) -> np.ndarray:
 def rows_by_value(columns: Columns, k: int, some: np.ndarray) -> tuple[np.ndarray, int]:
     """Return rows in the order of their values in one column, and how many are not missing.
 
-    ``~row`` stands in place of a row where a new value starts. They are all rows of the table, or
-    some, sorted, where these are so few that a walk through all would take longer.
+    ``~row`` takes the place of a row where a new value starts. Returned are all rows of the table,
+    or only ``some``, sorted, if they are so few that a walk through all would take longer.
     """
     if len(some) * PASSED_BY_PER_SORTED_ROW > columns.n_rows:
         return columns.order_of(k), columns.n_present[k]

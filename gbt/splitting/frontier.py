@@ -1,8 +1,8 @@
-"""What a policy is asked and what it answers.
+"""The question to a policy, and its answer.
 
 The loop of ``gbt.training.growing`` opens nodes and asks a policy for the splits of those opened
-last: all of one depth, or with ``max_leaves`` the two children of one split. Those too deep or too
-small to be split are not asked about. Whatever the policy, a node is a stretch of one list of rows,
+last: all of one depth, or with ``max_leaves`` the two children of one split. Nodes too deep or too
+small to be split are left out. Whatever the policy, a node is a stretch of one list of rows,
 and a row carries its gradient and hessian as integers, so that sums do not depend on their order.
 """
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from gbt.tables.columns import Columns
 
-# Of columns that may stand on one path; a number stands for all groups of so many columns.
+# Groups of columns that may be on one path; a number stands for all groups of that size.
 Groups = frozenset[frozenset[int]] | int
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What every split must respect, whatever the policy.
+    """The limits on every split, whatever the policy.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class Derivatives:
     Parameters
     ----------
     gradient, hessian : int64 arrays of shape (n,)
-        Of all rows of the table; without meaning where a row takes no part.
+        Of all rows of the table; meaningless for rows that take no part.
     gradient_scale, hessian_scale : float
-        What the integers were multiplied by.
+        The factors that made integers of the numbers.
     weight : int64 array of shape (n,), optional
-        What rows count as when levels of few rows are looked for; without it each counts once.
+        Weights of rows in the search for levels of few rows; without them each row counts once.
     weight_scale : float
     """
 
@@ -99,17 +99,17 @@ class Frontier:
         The columns that this tree may split on, ascending.
     derivatives : Derivatives
     rows : int32 array
-        Rows of the table, those of a node beside each other.
+        Rows of the table, node by node.
     start, stop : int64 arrays of shape (n_nodes,)
         Node j owns ``rows[start[j]:stop[j]]``.
     random : numpy.random.Generator
-        The tree's own, for policies that draw.
+        The tree's own generator, for policies that draw.
     bounds : float64 array of shape (n_nodes, 2), or None
-        Least and largest step of each node, and of those below it, in the integers' units, where
-        columns have directions.
+        Least and largest step of each node and of all nodes below it, in the integers' units; None
+        if no column has a direction.
     is_open : bool array of shape (n_nodes, n_features), or None
-        Whether a node may be split on a column; None where each may be on all. `best_cuts` finds
-        none in the others.
+        Whether a node may be split on a column; None if each may be split on all. `best_cuts` finds
+        no cut in other columns.
     """
 
     columns: Columns
@@ -123,7 +123,7 @@ class Frontier:
     is_open: np.ndarray | None = None
 
     def __len__(self) -> int:
-        """Return how many nodes are open."""
+        """Return the number of open nodes."""
         return len(self.start)
 
     def rows_of(self, j: int) -> np.ndarray:
@@ -146,13 +146,13 @@ class Splits:
     gain : float64 array of shape (n_nodes,)
         What the split is worth, in the units of the integers; it orders best-first growth.
     goes_left : list, optional
-        Where a categorical column is split, which codes go left, instead of ``cut``, and last
-        whether missing values do; None for the other nodes.
+        For a node that splits a categorical column, which codes go left, and last whether missing
+        values do, in place of ``cut``; None for other nodes.
     candidate : int array of shape (n_nodes,), optional
         The feature that the policy judged, whether or not the node is split on it; -1 where no cut
         is allowed.
     bounds : float64 array of shape (n_nodes, 2, 2), optional
-        Those of the left and the right child, where columns have directions.
+        Bounds of the left and the right child, if columns have directions.
     """
 
     feature: np.ndarray

@@ -1,8 +1,8 @@
-r"""Interaction constraints: groups of columns that may stand on one path from the root.
+r"""Interaction constraints: groups of columns that may be on one path from the root.
 
-Below a split on column a, and then on b, a node may be split on whatever some group has beside both
-a and b (scikit-learn's ``interaction_cst``; where every column is in some group XGBoost means the
-same). So no path has columns that are not together in one group, and a raw prediction is a sum of
+Below splits on columns a and b, a node may be split on any column of a group that has both a and b
+(scikit-learn's ``interaction_cst``; XGBoost's rule is the same if every column is in some group).
+So no path has columns that are not together in one group, and a raw prediction is a sum of
 functions, each of the columns of one group. With groups of one column, "no_interactions", it is an
 *additive* model: base score + f_1(x_1) + ... + f_p(x_p).
 
@@ -21,19 +21,19 @@ from gbt.kernels.trees.nodes import records
 from gbt.splitting.frontier import Groups, Limits
 from gbt.splitting.monotone import place_of
 
-SIZES = {"no_interactions": 1, "pairwise": 2}  # of the groups, which are all of a size
+SIZES = {"no_interactions": 1, "pairwise": 2}  # of the groups, which are all of one size
 MOST_ENTRIES = 2**22  # of the table of states: 64 megabytes
 
 
 def groups_of(constraints: Any, names: Sequence[str]) -> Groups | None:
-    """Return the groups of columns, by their places; None if all may stand on one path.
+    """Return the groups of columns, by number; None if all columns may be on one path.
 
-    Where these are all that have one size, that size stands for them.
+    All groups of one size are returned as that size.
 
     Parameters
     ----------
     constraints : "no_interactions", "pairwise", list of lists of names or indices, or None
-        Columns that no list has make up one group more.
+        Columns that are in no list make up one more group.
     names : sequence of str
         Of the columns.
     """
@@ -52,7 +52,7 @@ def groups_of(constraints: Any, names: Sequence[str]) -> Groups | None:
 
 
 def is_interaction_constraints(value: Any) -> bool:
-    """Say whether something can be the estimators' parameter."""
+    """Say whether something is a possible value of the estimators' parameter."""
     if value is None or isinstance(value, str):
         return value is None or value in SIZES
     kinds = list | tuple | set | frozenset | np.ndarray
@@ -101,7 +101,7 @@ def following_of(limits: Limits, n_columns: int, max_depth: int | None) -> np.nd
     following = records(n_entries, FOLLOWING)
     following["column"] = [k for of_state in entries.values() for k in (*dict(of_state), -1)]
     following["state"] = [
-        place.get(below, 0)  # of paths too long to be split there is no state
+        place.get(below, 0)  # paths too long to be split have no state
         for of_state in entries.values()
         for below in (*(below for _, below in of_state), None)
     ]

@@ -1,9 +1,9 @@
-"""Judges: what a policy that divides rows into sets asks of the histogram search.
+"""Judges: the request of a policy that divides rows into sets to the histogram search.
 
 A policy either finds the best cuts of every node itself, by a scan of all cuts
 (``gbt.splitting.cuts``), or trees grow in compiled code, in which cuts lie at the edges of bins and
-sets are drawn once a tree (``gbt.kernels.cuts.judging``). For that it says beforehand, with a
-`Judges`, what it would have asked.
+sets are drawn once a tree (``gbt.kernels.cuts.judging``). A `Judges` tells the compiled code
+beforehand which sets and sums the policy needs.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Judges:
     kind : int
         ``UNBIASED`` or ``CROSS_VALIDATED`` of ``gbt.kernels.cuts.judging``.
     n_parts : int
-        Parts of equal size that the rows of a tree are divided into. Each is a set, but the last
-        set takes all that are left.
+        Number of equal parts into which the rows of a tree are divided. Each part is a set, and the
+        last set takes all parts that are left.
     sums : bool array of shape (L, S)
         Whether sum l takes set s.
     n_searched, splits : int

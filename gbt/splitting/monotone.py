@@ -46,7 +46,7 @@ def directions(
     ----------
     constraints : dict of names or indices of columns to -1, 0 or 1, one of these a column, or None
     names : sequence of str
-        Of the columns.
+        Names of the columns.
     categories : sequence or None
         The levels of every categorical column, None for the others; None if there are no levels.
     """
@@ -89,7 +89,7 @@ def place_of(parameter: str, column: Any, names: Sequence[str]) -> int:
 
 
 def is_monotone_constraints(value: Any) -> bool:
-    """Say whether something can be the estimators' parameter: only -1, 0 and 1 are directions."""
+    """Say whether something is a possible parameter: only -1, 0 and 1 are directions."""
     if value is None:
         return True
     if isinstance(value, Mapping):
@@ -108,7 +108,7 @@ def _are_directions(values: Any) -> bool:
 
 
 def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.ndarray:
-    """Return -G / (H + lambda), moved to the nearer bound where it is beyond one.
+    """Return -G / (H + lambda), clipped to the bounds.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.nda
 
 
 def clipped(step: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return numbers, each moved to the nearer of its bounds where it is beyond one."""
+    """Return numbers, each clipped to its bounds."""
     step = np.where(bounds[:, 0] > step, bounds[:, 0], step)
     return np.where(bounds[:, 1] < step, bounds[:, 1], step)
 
 
 def score_of_steps(sums: np.ndarray, penalty: float, step: np.ndarray) -> np.ndarray:
-    """Return twice what the loss of the rows of nodes falls by where they take these steps."""
+    """Return twice the fall of the loss of nodes' rows when they take these steps."""
     g, weight = sums[:, G].astype(np.float64), sums[:, H].astype(np.float64) + penalty
     return -(2.0 * g + weight * step) * step
 

@@ -1,4 +1,4 @@
-"""The policies by their names, and how a model file writes a policy down."""
+"""The policies by their names, and their form in model files."""
 
 from dataclasses import asdict, is_dataclass
 from typing import Any
@@ -16,12 +16,12 @@ POLICIES: dict[str, type] = {
 
 
 def as_policy(splitter: str | Policy) -> Policy:
-    """Return the policy of a name, with its own defaults, or the one that is given."""
+    """Return the policy called ``splitter``, with its defaults, or the given policy itself."""
     return POLICIES[splitter]() if isinstance(splitter, str) else splitter
 
 
 def describe_policy(splitter: str | Policy) -> Any:
-    """Return a policy as a file has it: a name, or a name and options. Others' stay as they are."""
+    """Return a policy as in a file, a name or a name and options; a user's own stays itself."""
     for name, policy in POLICIES.items():
         if type(splitter) is policy:
             return {name: asdict(splitter)} if is_dataclass(splitter) else name

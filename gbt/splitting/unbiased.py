@@ -18,9 +18,9 @@ D1' and D2' are one part, which chooses the feature and decides on the split (th
 rows for both, but the best of many features is worth more than 0 in noise. Limits hold for
 D, and every part must have ``min_samples_leaf`` rows on either side.
 
-What features are worth is s_3 added up over all nodes that were looked at, also where it was too
-little for a split (the estimators' ``split_scores_``). Were only splits counted, the scores of
-noise would add up to more than 0, since the negative ones would be left out. Algorithm 3 stops at
+The importance of a feature is the sum of s_3 over all nodes that were looked at, also where s_3 was
+too small for a split (the estimators' ``split_scores_``). If only splits counted, the scores of
+noise would add up to more than 0, since negative ones would be left out. Algorithm 3 stops at
 the first score below the limit and counts that one alone; here no order of nodes matters.
 """
 
@@ -40,7 +40,7 @@ D, D1, D2 = 0, 1, 2
 
 @dataclass(frozen=True)
 class Unbiased:
-    """Split where rows that chose neither cut nor feature find that it is worth it.
+    """Split where rows that chose neither the cut nor the feature confirm the split.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Unbiased:
     exact_cuts: bool = False
 
     def judges(self, limits: Limits) -> Judges | None:
-        """Return what is asked of the histogram search; None if every cut is to be scanned."""
+        """Return the request to the histogram search; None if every cut is to be scanned."""
         if self.exact_cuts:
             return None
         sums = np.eye(3 - self.merged, dtype=np.bool_)
@@ -106,7 +106,7 @@ class Unbiased:
 def worth(
     left: np.ndarray, total: np.ndarray, learned: list[int], judge: int, penalty: float
 ) -> np.ndarray:
-    """Return what cuts are worth to one part that learned nothing of them, of shape (K, J).
+    """Return the scores of cuts on a part of the rows that did not choose them, (K, J).
 
     That is G G' / (H' + lambda) of both sides less that of the node, with G of the parts that
     learned and G', H' of the judge. ``left`` and ``total``, float64 of shape (K or 1, J, 3, 3), are

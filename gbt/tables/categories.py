@@ -6,10 +6,10 @@ kept with it as the words, numbers or booleans that they were, and numbered::
     column   "red"   "blue"   None   "red"   "green"        levels   ("blue", "green", "red")
     number     2       0      nan      2        1
 
-Every later table is looked up by value: other codes of a pandas or polars category, another order
-of levels, plain words instead of categories give the same numbers. What was missing stays so, nan,
-and a level that training has not seen becomes missing, too. Everything behind this file sees rows
-of floats.
+In every later table levels are looked up by value: other codes of a pandas or polars category,
+another order of levels, and plain words instead of categories give the same numbers. Missing values
+remain nan, and a level that training has not seen becomes missing, too. Later code sees rows of
+floats.
 
 Which columns: those of categories and of words, found by their type ("from_dtype"), or those that
 are named. Columns of booleans are numbers, 0 and 1, unless they are named: there is one way to
@@ -41,9 +41,9 @@ LEAST_QUANTITIES = 10  # fewer may be sizes or grades
 
 
 class EncodedRows(np.ndarray):
-    """Rows of floats in which numbers stand for levels already: nothing is to be looked up.
+    """Rows of floats in which levels are numbers already and need no look-up.
 
-    ``categories`` says whose levels these are; None is unknown, as after NumPy has joined rows.
+    ``categories`` has the levels; None is unknown, as after NumPy has joined rows.
     """
 
     categories: Categories | None = None
@@ -53,7 +53,7 @@ class EncodedRows(np.ndarray):
 
     @classmethod
     def of(cls, rows: Any, categories: Categories | None) -> Any:
-        """Return the rows of a model, marked if it has categories; sparse rows have none."""
+        """Return rows marked as encoded if there are categories; sparse rows stay as they are."""
         if categories is None or isinstance(rows, SparseRows):
             return rows
         marked = rows.view(cls)
@@ -98,9 +98,9 @@ def encode(
 ) -> Table:
     """Return a table of the same kind whose levels are numbers, nan where missing.
 
-    A level that training has not seen is nan, too, or else inf, which is in no set. `EncodedRows`
-    stay as they are, but those of another model are refused. What has not two dimensions stays as
-    it is, too, and is refused where it becomes rows of floats.
+    A level that training has not seen is nan, too, or inf, which is in no set, if
+    ``unseen_is_missing`` is false. `EncodedRows` stay as they are, but those of another model are
+    refused. Anything without two dimensions stays as it is, and is refused later.
     """
     _refuse_rows_of_others(table, categories)
     if categories is None or isinstance(table.given, EncodedRows):
@@ -141,7 +141,7 @@ def level_names(
 
 
 def describe_levels(categories: Categories) -> list[list[Level] | None]:
-    """Return levels as JSON has them: words, numbers and booleans are told apart there."""
+    """Return levels for JSON, which distinguishes words, numbers and booleans."""
     return [None if levels is None else list(levels) for levels in categories]
 
 
@@ -172,7 +172,7 @@ def _is_from_dtype(which: Any) -> bool:
 
 
 def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
-    """Return the places of columns that are given by name, by index or by a mask."""
+    """Return the numbers of columns that are given by name, by index or by a mask."""
     if which is None:
         return set()
     given = np.asarray(which).tolist() if not isinstance(which, list | tuple) else list(which)
@@ -202,7 +202,7 @@ def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
 
 
 def _warn_of_numbers(levels: Levels, name: str) -> None:
-    """Warn if most levels that were found by their type are words that spell quantities."""
+    """Warn if most levels of a column that was taken for categories are spelled quantities."""
     quantities = [level for level in levels if isinstance(level, str) and _is_quantity(level)]
     if len(quantities) >= LEAST_QUANTITIES and len(quantities) > 0.9 * len(levels):
         warnings.warn(
@@ -216,9 +216,9 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
 
 
 def _is_quantity(word: str) -> bool:
-    """Say whether a word is a number with a point, commas, a currency or per cent.
+    """Say whether a word is a number with a point, commas, a currency or per cent sign.
 
-    Words of digits alone, or of letters between them, are names more often.
+    Words of digits alone, or with letters between them, are more often names.
     """
     word = word.strip()
     return not word.isdecimal() and spells_number(word)
@@ -262,13 +262,13 @@ def _numbers_of(
 
 
 def _look_up(given: list[Level], levels: Levels, unseen: float) -> np.ndarray:
-    """Return the numbers of some levels as floats, then nan, which a place of -1 picks."""
+    """Return the numbers of some levels as floats, and last nan, which index -1 picks."""
     number = dict(zip(levels, range(len(levels)), strict=True))
     return np.array([*map(number.get, given, repeat(unseen)), np.nan])
 
 
 def kind_of(value: Any) -> str:
-    """Return what kind of level a value is, an empty string if it can be none."""
+    """Return the kind of level that a value is, or an empty string if it cannot be a level."""
     if isinstance(value, bool | np.bool_):
         return "booleans"
     if isinstance(value, str):
@@ -279,8 +279,8 @@ def kind_of(value: Any) -> str:
 def _as_levels(distinct: list[Any], name: str) -> list[Level]:
     """Return the distinct values of a column as the levels that they are.
 
-    Values of one type, as nearly all columns have, need not be looked at one by one in Python: of
-    10,000 whole numbers that takes 1 ms instead of 25.
+    If all values have one type, as in nearly all columns, they are not looked at one by one in
+    Python: 10,000 whole numbers then take 1 ms instead of 25.
     """
     types = set(map(type, distinct))
     if types == {float} and all(map(float.is_integer, distinct)):

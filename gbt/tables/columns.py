@@ -6,15 +6,15 @@ replaced by its rank among the column's distinct values, which is exact for ever
     column   0.3   7.0   nan   0.3  -1.5
     codes      1     2     3     1     0        missing is one past the last rank
 
-Missing values have no place in the order. The search tries every cut twice, with the missing rows
-on its left and on its right, and it tries the cut between rows that have a value and rows that have
-none; the split stores which side the missing rows take.
+Missing values are not part of the order. The search tries every cut twice, with the missing rows on
+its left and on its right, and also the cut between rows that have a value and rows that have none;
+the split stores which side the missing rows take.
 
 Beside its code every value has a coarse bin, at most ``MAX_BINS`` a column: a range of neighbouring
 codes. Bins never replace codes. A histogram of bins is small and quickly made, and tells which few
 ranges can hold the best cut (``gbt.kernels.cuts.search``); there the rows are looked at one by one,
 in the order of their values, which is kept too. A column of few distinct values has one bin a code,
-and its histogram is exact, where bins are not put together to groups.
+and its histogram is exact unless bins are merged to groups.
 
 The bins of eight columns are packed into one word a row, so that one read serves eight histograms::
 
@@ -50,7 +50,7 @@ from gbt.tables.sparse_rows import SparseRows
 MAX_BINS = 256
 MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
 # For 1,000 x 50 values two threads took 1.2 times as long as one, because the first is done before
-# Python switches to the second, and for 10,000 x 20 they took .7 times as long.
+# Python switches to the second, and for 10,000 x 20 they took 0.7 times as long.
 LEAST_VALUES_PER_THREAD = 50_000
 # A cache line of float32 holds 16 columns of a row, and 2,048 of them fit the L2 cache.
 MOST_COLUMNS_AT_ONCE, VALUES_AT_ONCE, ROWS_AT_ONCE = 16, 2**17, 2_048

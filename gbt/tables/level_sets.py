@@ -71,17 +71,17 @@ class LevelSets:
         return LevelSets(of_node, start, self.words[: start[-1]])
 
     def within(self, start: int, stop: int) -> "LevelSets":
-        """Return the sets as some of the nodes, a tree's, see them; words are shared."""
+        """Return the sets of the nodes of a range, such as a tree's; words are shared."""
         return LevelSets(self.of_node[start:stop], self.start, self.words)
 
     def some(self, is_kept: np.ndarray) -> "LevelSets":
-        """Return the sets as some of the nodes, those marked, see them; words are shared."""
+        """Return the sets of the marked nodes; words are shared."""
         return LevelSets(self.of_node[is_kept], self.start, self.words)
 
     def problem(self, feature: np.ndarray, n_words: np.ndarray) -> str:
-        """Say what keeps these from being the sets of nodes that split these columns, if anything.
+        """Return why these cannot be the sets of nodes that split these columns; empty if they can.
 
-        ``n_words`` is how many words a set of each column has, -1 where a column is of numbers.
+        ``n_words`` is the number of words in a set of each column, -1 for columns of numbers.
         """
         if len(self.of_node) != len(feature):
             return f"must have one number a node, {len(feature)}; got {len(self.of_node)}"
@@ -98,7 +98,7 @@ class LevelSets:
         return ""
 
     def goes_left(self, node: int, n_levels: int) -> np.ndarray:
-        """Say of every level whether it goes left at a node that has a set."""
+        """Return for every level whether it goes left at a node that has a set."""
         s = self.of_node[node]
         words = np.ascontiguousarray(self.words[self.start[s] : self.start[s + 1]])
         bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little")

@@ -1,20 +1,20 @@
 """Sparse columns: rank codes and bins of columns that hold little but zeros.
 
-Of a column that has another value than 0 in at most a quarter of the rows only these are kept, by
-row and in the order of the values; the zeros, which come as one block in that order, are counted::
+If at most a quarter of a column's values are not 0, only these are stored, by row and in the order
+of the values; the zeros, which are one block in that order, are only counted::
 
     column    0  0  .5  0  0  -2  0  .5  0
     stored    (row 2, code 2)  (row 5, code 0)  (row 7, code 2)        zero: code 1
     order     ~5  [ zeros ]  ~2  7                                     bins: -2 | 0 | .5
 
-Codes, values and bins are those of the same column with all its zeros, so that the trees are, too.
-Zeros always have a bin of their own, because so large a block of rows of one value has (see
-``gbt.kernels.cuts.ranking.choose_bins``); so whoever looks inside a bin never meets them.
+Codes, values and bins are those of the same column with all its zeros, and so are the trees. A
+block of rows as large as that of the zeros always has a bin of its own (see
+``gbt.kernels.cuts.ranking.choose_bins``), so code that looks inside other bins never meets zeros.
 
 Histograms are filled from the bins of the values row by row (``gbt.kernels.cuts.packed_bins``), of
 some columns together, a *pack*, whose histograms stay in the caches.
 
-Columns of more other values are ranked as those of any table (``gbt.tables.columns``).
+Columns with more values that are not 0 are ranked as those of any table (``gbt.tables.columns``).
 
 Cost: 16 bytes a value that is stored, 8 a row of each pack, and 4 kB a column.
 """
@@ -48,13 +48,13 @@ BINS_OF_PACK = 2**14
 
 @dataclass(frozen=True, eq=False)
 class SparseColumns:
-    """Which of p columns are sparse, and what is kept of these.
+    """Which of p columns are sparse, and what is stored of these.
 
     Parameters
     ----------
     is_sparse : int64 array of shape (p,)
     line : int64 array of shape (p,)
-        Of the others: which of these a column is, from 0.
+        For a column that is not sparse, its number among those, from 0.
     first, n_stored : int64 arrays of shape (p,)
         Column k has the values ``first[k]:first[k] + n_stored[k]`` of ``stored`` and ``order``.
     zero_code, zero_bin : int64 arrays of shape (p,)
@@ -84,7 +84,7 @@ class SparseColumns:
 
     @classmethod
     def none(cls, p: int) -> "SparseColumns":
-        """Return what there is to say of p columns none of which is sparse."""
+        """Return the record of p columns of which none is sparse."""
         nothing = np.zeros(p, dtype=np.int64)
         return cls(
             is_sparse=nothing,
@@ -101,14 +101,14 @@ class SparseColumns:
         )
 
     def codes_of(self, k: int, n_rows: int) -> np.ndarray:
-        """Write down the codes of all rows in a sparse column."""
+        """Return the codes of all rows in a sparse column, a new array."""
         codes = np.full(n_rows, self.zero_code[k], dtype=np.int32)
         stored = self.stored[self.first[k] : self.first[k] + self.n_stored[k]]
         codes[stored >> 32] = stored & 0xFFFFFFFF
         return codes
 
     def order_of(self, k: int, n_rows: int) -> np.ndarray:
-        """Write down the order of all rows by a sparse column, zeros ascending."""
+        """Return the order of all rows by a sparse column, rows of zeros ascending; a new array."""
         codes = self.codes_of(k, n_rows)
         order = np.argsort(codes, kind="stable").astype(np.int32)
         starts = np.append(True, np.diff(codes[order]) != 0)
@@ -172,7 +172,7 @@ def _rank_sparse(
 ) -> None:
     """Rank a sparse column, given its values that are not 0 and their rows, and give it bins.
 
-    One zero stands for all. ``order_of`` is where the order goes, without it.
+    A single zero stands for all. The order, without the zero, is written to ``order_of``.
     """
     sparse, n, m = columns.sparse, columns.n_rows, len(values)
     codes, order = np.empty((2, m + 1), dtype=np.int32)
@@ -207,7 +207,7 @@ def _rank_sparse(
 
 
 def _in_packs(sparse: SparseColumns, n_bins: np.ndarray, n_rows: int) -> SparseColumns:
-    """Return sparse columns whose bins, until now column by column, lie pack by pack."""
+    """Return sparse columns with their bins rearranged from columns to packs."""
     columns: list[np.ndarray] = []
     waiting = np.flatnonzero(sparse.is_sparse)
     while len(waiting):

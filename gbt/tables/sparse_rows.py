@@ -1,8 +1,8 @@
 """Sparse rows: a table of which only the values that are not 0 are stored.
 
-SciPy's sparse matrices and arrays become this. What is not stored is the number 0, as everywhere in
-SciPy, and a stored nan is a missing value. Whoever needs rows of floats takes some at a time, which
-are written out with their zeros then, so that the table never stands in memory as a whole::
+SciPy's sparse matrices and arrays become this. Entries that are not stored are 0, as everywhere in
+SciPy, and a stored nan is a missing value. Code that needs rows of floats takes some at a time,
+with their zeros written out, so that the table is never in memory as a whole::
 
     X[100:200]                  rows of floats
     X.write(slice, block)       the same, written over zeros; `erase` puts these back
@@ -32,7 +32,7 @@ class SparseRows:
         Where the values of each row begin, and where those of the last end.
     n_columns : int
     fill : float
-        What is not stored: 0, or nan for models to which 0 is a missing value.
+        The value of entries that are not stored: 0, or nan for models to which 0 is missing.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class SparseRows:
 
     @classmethod
     def of(cls, X: Any) -> Any:
-        """Return the rows of a sparse matrix of floats, which stays as it is, or an array."""
+        """Return the rows of a sparse matrix of floats, left unchanged; arrays stay arrays."""
         if not issparse(X):
             return X
         rows = X.tocsr()
@@ -100,7 +100,7 @@ class SparseRows:
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     def astype(self, dtype: Any) -> "SparseRows":
-        """Return the rows in another type; they are the same ones where it is theirs."""
+        """Return the rows in another type; themselves if it is their own."""
         data = self.data.astype(dtype, copy=False)
         return self if data is self.data else self._with(data, self.indices, self.indptr)
 
@@ -114,7 +114,7 @@ class SparseRows:
         return np.broadcast_to(self.dtype.type(self.fill), (n_rows, self.shape[1]))
 
     def write(self, rows: slice, block: np.ndarray) -> None:
-        """Write some rows, transposed twice as `gbt.model.predictor` has them, over their zeros."""
+        """Write some rows into a block of zeros, transposed twice as in `gbt.model.predictor`."""
         some = self.take(rows)
         row_of_each = some.row_of_each()
         block[0, some.indices, row_of_each] = some.data
@@ -178,7 +178,7 @@ def with_zeros(X: Any) -> np.ndarray:
 
 
 def as_type(X: Any, dtype: Any) -> Any:
-    """Return rows of floats, in an array or sparse, in one type, those of an array C-contiguous."""
+    """Return rows of floats, an array or sparse, in another type; arrays are C-contiguous."""
     return X.astype(dtype) if isinstance(X, SparseRows) else np.ascontiguousarray(X, dtype=dtype)
 
 

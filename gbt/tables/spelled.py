@@ -1,11 +1,11 @@
 """Numbers as people spell them: "5,850", "$100,000", "45%", "(12)".
 
-A text says a number plainly, or between signs: commas between thousands, a currency or per cent
-sign, the brackets of a loss. What is read between signs has to wear the same sign everywhere in a
-column, and must not begin with 0 as codes do.
+A text is a plain number, or a number with signs: commas between thousands, a currency or per cent
+sign, the brackets of a loss. Numbers with signs must have the same sign everywhere in a column, and
+must not begin with 0 as codes do.
 
-Nobody is told that text was meant as numbers: the estimators take words for categories, and warn
-where these spell quantities. `read_numbers` makes numbers of them. The command reads tables by the
+Estimators cannot know that text is meant as numbers: they take words for categories, and warn if
+these spell quantities. `read_numbers` makes numbers of them. The command reads tables by the
 same rules (``attributions.command.table.columns``).
 """
 
@@ -60,16 +60,16 @@ def read_numbers(X: Any, columns: Iterable[str | int] | None = None) -> Any:
             numbers[k] = np.append(found, np.nan)[place]
         elif asked is not None:
             raise ValueError(
-                f"Column {names[k]!r} holds {wrong[0]!r}, which is no number, or wears another sign"
+                f"Column {names[k]!r} holds {wrong[0]!r}, which is no number, or has another sign"
                 " than the others. Missing values are empty, 'n/a', 'null' or '?'."
             )
     return table.with_columns(numbers).given if numbers else table.given
 
 
 def numbers_of(texts: Sequence[str]) -> np.ndarray:
-    """Return the numbers that the texts of a column say, read in the one way that reads more.
+    """Return the numbers that the texts of a column spell, in the way that can read more of them.
 
-    What is no number, or missing, is nan.
+    A text that is no number, or missing, is nan.
     """
     plain = np.array([plain_number(text) for text in texts], dtype=np.float64)
     between_signs = undressed(texts)
@@ -78,22 +78,22 @@ def numbers_of(texts: Sequence[str]) -> np.ndarray:
 
 
 def spells_number(text: str) -> bool:
-    """Say whether a text alone, whatever stands beside it, can be read as a finite number."""
+    """Say whether a text, taken alone, can be read as a finite number."""
     return isfinite(plain_number(text)) or CLOTHES.fullmatch(text) is not None
 
 
 def is_stray(text: str, number: float) -> bool:
-    """Say whether a text stands for something, and that is no finite number."""
+    """Say whether a text is neither blank nor a finite number."""
     return not (is_blank(text) or isfinite(number))
 
 
 def is_blank(text: str) -> bool:
-    """Say whether a text stands for a missing value, by what pandas takes for one, and "?"."""
+    """Say whether a text stands for a missing value: one of those that pandas knows, or "?"."""
     return text.casefold() in MISSING or text == "None"
 
 
 def plain_number(text: str) -> float:
-    """Return what a text says in digits with a decimal point; nan for anything else."""
+    """Return the number of a text of digits with a decimal point; nan for anything else."""
     try:
         return np.nan if "_" in text else float(text)  # to Python, 1_2 is twelve
     except ValueError:
@@ -118,7 +118,7 @@ def undressed(texts: Sequence[str]) -> np.ndarray:
 
 
 def _place_of(column: str | int, names: Sequence[str]) -> int:
-    """Return the place of a column that is given by name or by index."""
+    """Return the number of a column that is given by name or by index."""
     if isinstance(column, str) and column in names:
         return names.index(column)
     if not isinstance(column, str) and -len(names) <= column < len(names):

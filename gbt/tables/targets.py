@@ -1,7 +1,7 @@
 """Targets and weights as people have them: numbers or labels, one weight a row or a class.
 
-The functions return float64 arrays: targets, labels as 0 and 1, or 0 .. K - 1 for K classes, and
-the weight of every row.
+The functions return float64 arrays: targets, with labels as 0 and 1, or 0 .. K - 1 for K classes,
+and the weight of every row.
 """
 
 from typing import Any
@@ -27,8 +27,8 @@ def distinct_labels(y: Any) -> np.ndarray:
 def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     """Return the targets as a model's loss takes them, float64 of shape (n,), or (n, K) for K.
 
-    Labels of a classifier's ``classes_`` become their numbers, 0 and 1. A model without
-    ``classes_`` is asked for 0 and 1 themselves, or for 0 .. K - 1. In a forest every class is a
+    Labels of a classifier's ``classes_`` become their numbers, 0 and 1. For a model without
+    ``classes_`` labels must be 0 and 1 themselves, or 0 .. K - 1. In a forest every class is a
     target, 1 for the rows of the class.
     """
     loss = ensemble.loss
@@ -72,7 +72,7 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:
     """Return the sample weights as float64, ones if None.
 
-    ``may_be_zero`` allows weights that are all 0: those of some of the rows may be.
+    ``may_be_zero`` allows weights that are all 0, which those of one chunk may be.
     """
     if sample_weight is None:
         return np.broadcast_to(1.0, n_rows)  # a read-only view of a single 1
@@ -132,8 +132,8 @@ def weigh_classes(
 ) -> np.ndarray:
     """Return the weights of rows times those of their classes; targets are numbers of classes.
 
-    As everywhere in scikit-learn, "balanced" gives one of K classes the weight n / (K n_c), where
-    n_c counts its rows, whatever they weigh; a class that a dict does not name has the weight 1.
+    As in scikit-learn, "balanced" gives one of K classes the weight n / (K n_c), where n_c counts
+    its rows, whatever they weigh; a class that a dict does not name has the weight 1.
     """
     if class_weight is None:
         return weight

@@ -9,8 +9,8 @@ that kernels know, ``gbt.kernels.trees.rounds`` has it compiled
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-There one call grows many trees, if rows and columns are not sampled and no evaluation set or
-callback wants to know of every tree. Elsewhere a call grows one tree of each output.
+A compiled call grows many trees if rows and columns are not sampled and no evaluation set or
+callback needs every tree. Otherwise a call grows one tree of each output.
 """
 
 from collections.abc import Sequence
@@ -39,12 +39,12 @@ from gbt.training.sampling import Draws, sample_size
 from gbt.training.shares.outputs import SharedOutputs
 from gbt.training.shares.table import SharedRows
 
-SMALL = 2.0**-300  # targets above do not bring gradients whose squares vanish
+SMALL = 2.0**-300  # squares of the gradients of larger targets do not become 0
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a fit is asked to do; the estimators' parameters after validation."""
+    """The estimators' parameters after validation, as far as training needs them."""
 
     n_estimators: int = 100
     learning_rate: float = 0.1
@@ -70,7 +70,7 @@ class Parameters:
 
     @property
     def acts_on_every_tree(self) -> bool:
-        """Whether something is drawn or shown for every tree."""
+        """Whether every tree needs a call of its own: for random draws, or to be shown."""
         return min(self.subsample, self.colsample) < 1.0 or bool(self.verbose)
 
     def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
@@ -92,7 +92,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Boosted:
-    """What a fit leaves behind."""
+    """The result of a fit."""
 
     ensemble: Ensemble
     evals_result: dict[str, list[float]]
@@ -121,16 +121,18 @@ def boost(
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
     Rows are in memory, or in shares (``gbt.training.shares``), and the ensemble is the same.
-    Columns that have ``categories`` hold the numbers of their levels. One weight stands for all.
-    ``base_score`` is in link space; None is the loss's best constant, or 0 where every row has a
-    starting value of its own, ``init_score`` of shape (n, K). Losses on the evaluation sets are
-    recorded after every tree. With ``early_stopping_rounds`` the last of them decides: boosting
-    ends when that many trees brought nothing better, and the trees after the best are dropped.
+    Columns that have ``categories`` hold the numbers of their levels. A single weight stands for
+    those of all rows, if they are equal. ``base_score`` is in link space; None is the loss's best
+    constant, or 0 where every row has a starting value of its own, ``init_score`` of shape (n, K).
+    Losses on the evaluation sets are recorded after every tree. With ``early_stopping_rounds`` the
+    last set decides: boosting ends when that many trees brought nothing better, and the trees after
+    the best are dropped.
 
-    With ``start``, a model of these very rows, its trees are the first, and counted. The ensemble
-    does not know yet which rows it has seen, because the memory of growing is still in use here.
+    With ``start``, a model of these very rows, its trees come first and count. The returned
+    ensemble does not yet remember the rows it has seen, because the memory of growing is still in
+    use.
     """
-    # A read-only array is another type to Numba, for which the kernels would be compiled again.
+    # A read-only array is another type to Numba, for which kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     n, p = X.shape
@@ -245,8 +247,8 @@ def _check_start(
 ) -> None:
     """Raise ValueError unless more trees may follow those of a model.
 
-    ``rows`` is `SeenRows.in_order` of what the trees will be grown on. A model that was read from a
-    file has none; there the base score, which follows from targets and weights, has to do.
+    ``rows`` is `SeenRows.in_order` of the rows to grow on. A model that was read from a file has
+    none; then only the base score, which follows from targets and weights, is compared.
     """
     if not is_same(start.loss, loss):
         raise ValueError(

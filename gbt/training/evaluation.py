@@ -10,9 +10,9 @@ decide nothing.
 
 A metric is larger for better predictions, as scikit-learn's scores are and unlike losses. It is a
 function ``(y, prediction) -> number``, or the name of a scikit-learn scorer. A classifier's targets
-are then 0 and 1, and its predictions the probability of 1; of K classes they are 0 .. K - 1 and
-K probabilities. A scorer of scikit-learn says itself whether it wants predictions, probabilities or
-the raw prediction, and gets those.
+are then 0 and 1, and its predictions the probability of 1; with K classes they are 0 .. K - 1 and
+K probabilities. A scorer of scikit-learn decides itself whether it takes predictions, probabilities
+or the raw prediction.
 """
 
 import inspect
@@ -36,7 +36,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
 
-# What get_scorer, make_scorer and check_scoring return; the last may ask for an own score.
+# What get_scorer, make_scorer and check_scoring return; the last may call the model's score.
 SCORER = type(get_scorer("r2")) | type(check_scoring(DummyRegressor()))
 SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 
@@ -44,28 +44,28 @@ SEVERAL_SCORERS = type(check_scoring(DummyRegressor(), scoring=["r2"]))
 EvalSet = tuple[Any, np.ndarray, np.ndarray | None, np.ndarray | None]
 Metric = Callable[..., float]
 Metrics = Metric | str | list[Metric | str] | tuple[Metric | str, ...] | None
-ROUNDING = 1e-9  # of a mean loss: trees that say what a constant says are not worse than it
+ROUNDING = 1e-9  # of a mean loss: trees that predict what a constant does are not worse
 TRAIN = "train"  # in ``evals_result_``, the rows that are trained on
 
 
 class WorseThanConstantWarning(UserWarning):
-    """A fit's rows for evaluation are predicted worse than they would be without any tree."""
+    """Rows for evaluation are predicted worse than they would be without any tree."""
 
 
 @dataclass
 class Round:
-    """What a callback is told after every tree, and what it may change.
+    """The state of a fit after a round, for callbacks; they may set ``learning_rate``.
 
     Parameters
     ----------
     number : int
-        Of the tree, from 0; with several classes of the round, which grows one tree a class.
+        Number of the tree, from 0; with several classes of the round, which grows one tree a class.
     n_rounds : int
-        How many there may be at most.
+        The most rounds that the fit may have.
     evals : dict of str to float
         The latest numbers, by the names that ``evals_result_`` has.
     learning_rate : float
-        Of the next tree, and those after it. A callback may set it.
+        Rate of the next tree and those after it. A callback may set it.
     make_model : function without arguments
         Makes ``model``, the `gbt.Ensemble` of the trees so far, which takes a copy of them.
     """
@@ -98,7 +98,7 @@ class Watch:
     patience : int or None
         Rounds without a better number after which boosting ends; None is without end.
     min_delta : float
-        A number is better if it is so by more than this.
+        By how much more than the best so far a number must be better.
     training : (X, y, weight), optional
         The rows that are trained on, if they are to be watched.
     """
@@ -171,11 +171,11 @@ class Watch:
     def warn_if_useless(
         self, y: np.ndarray, sample_weight: np.ndarray, best_iteration: int, stacklevel: int
     ) -> None:
-        """Warn of each set that the trees that are kept predict worse than a constant does.
+        """Warn of each set that the kept trees predict worse than a constant does.
 
-        It is the best constant of the rows that were trained on, of which these are the targets and
-        weights. Nothing better can be said of rows unless some feature tells them apart. Rows that
-        have starting values of their own are compared with these alone.
+        The constant is the best one for the training rows, to which ``y`` and ``sample_weight``
+        belong: the best prediction if no feature is of use. Rows that have starting values are
+        compared with these instead.
         """
         if not self._sets:
             return
@@ -201,7 +201,7 @@ class Watch:
 
     @property
     def is_over(self) -> bool:
-        """Whether the last rounds, as many as ``patience`` says, brought no better number."""
+        """Whether the last ``patience`` rounds brought no better number."""
         if not self._patience:
             return False
         *_, deciding = self.evals_result.values()
@@ -237,7 +237,7 @@ class _Watched:
         self.X = X
         self.y = y
         of_each = sample_weight is not None and len(sample_weight) == len(y)
-        self.sample_weight = sample_weight if of_each else None  # one weight stands for all
+        self.sample_weight = sample_weight if of_each else None  # equal weights change no mean
         self.of_outputs = raw_before(base_score, len(y), init_score)
         self.of_starts = None if init_score is None else self.mean_loss()
 
@@ -264,7 +264,7 @@ class _Watched:
             return mean(loss, self.sample_weight)
 
     def score(self, metric: Metric | str) -> float:
-        """Return the metric; weights are handed on only if they differ."""
+        """Return the metric's number; the metric is given weights only if they differ."""
         w = self.sample_weight
         weights = {} if w is None or (w == w[0]).all() else {"sample_weight": read_only(w)}
         with refusing_overflow_of(self.loss):
@@ -295,7 +295,7 @@ class _Watched:
 
 
 class _RegressorStage(RegressorMixin, BaseEstimator):
-    """Given predictions behind the methods of a fitted estimator, which scorers call."""
+    """A fitted regressor whose predictions are given, for scorers to call."""
 
     def __init__(self, prediction: Any = None):
         self.prediction = prediction
@@ -308,7 +308,7 @@ class _RegressorStage(RegressorMixin, BaseEstimator):
 
 
 class _ClassifierStage(ClassifierMixin, BaseEstimator):
-    """The same for probabilities: of 1, or of K classes."""
+    """A fitted classifier whose probabilities are given: of 1, or of K classes."""
 
     def __init__(self, prediction: Any = None):
         self.prediction = prediction
@@ -332,7 +332,7 @@ class _ClassifierStage(ClassifierMixin, BaseEstimator):
 
 
 def refuse_other_eval_sets(eval_set: Any) -> None:
-    """Raise ValueError unless evaluation sets are a list of pairs, with what may follow these."""
+    """Raise ValueError unless evaluation sets are a list of (X, y, ...) of two to four parts."""
     is_listed = isinstance(eval_set, tuple | list)
     if isinstance(eval_set, list) and all(
         isinstance(part, tuple | list) and len(part) in (2, 3, 4) for part in eval_set
@@ -356,7 +356,7 @@ def refuse_other_arguments(
     """Raise ValueError if a function cannot be called as a metric is."""
     try:
         takes = inspect.signature(metric)
-    except (TypeError, ValueError):  # compiled functions need not have one
+    except (TypeError, ValueError):  # compiled functions need not have a signature
         return
     try:
         takes.bind(y, prediction, **weights)

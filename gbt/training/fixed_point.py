@@ -32,7 +32,7 @@ def to_fixed_point(
 
     Whole weights, of 256 or less on average, multiply the rounded x: a row of weight 3 is, to the
     last bit, three rows, and cuts that tie among repeated rows tie among weighted ones. With
-    ``rows``, int32, only those matter, and the others become 0. One number stands for all
+    ``rows``, int32, all other rows become 0. A single x or weight stands for those of all
     ``n_rows``.
     """
     n_rows = len(x) if n_rows is None else n_rows

@@ -10,17 +10,17 @@ With a plain scan of every cut, which any policy may use, level by level::
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
 largest gain; nothing else differs.
 
-The policies of ours have a histogram search, ``gbt.training.histogram_growth``, which grows many
-trees in one compiled call, from gradients to finished trees. Histograms are kept from parents to
-children; for greedy splits bounds say what a cut may gain (``gbt.kernels.cuts.search``), the other
-two have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
+Our own policies have a histogram search, ``gbt.training.histogram_growth``, which grows many trees
+in one compiled call, from gradients to finished trees. Children take over the histograms of their
+parents. For greedy splits bounds limit what a cut may gain (``gbt.kernels.cuts.search``); the other
+two policies have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
 
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
                           \--> HistogramGrowth:  histograms, many trees a call       (ours)
 
-Both write down the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the
-histogram search levels of a categorical column are bins, or are added up from the rows if they are
-too many or rows have weights (``gbt.training.histogram_levels``). Fits with monotone constraints
+Both grow the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the histogram
+search levels of a categorical column are bins, or are added up from the rows if there are too many
+of them or rows have weights (``gbt.training.histogram_levels``). Fits with monotone constraints
 scan every cut whatever the policy: there a node also has bounds for its step, and values are kept
 within them when the tree is finished (``gbt.splitting.monotone``).
 """
@@ -55,7 +55,7 @@ DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.training.sampling`` 
 
 
 def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> Growth:
-    """Let a policy grow trees on one table."""
+    """Return what grows trees on one table by a policy."""
     if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
     if type(policy) is Greedy and plan.limits.directions is None:
@@ -85,7 +85,7 @@ class TreeGrowth:
         self.plan = replace(self.plan, learning_rate=rate)
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow one tree, whatever ``most`` is; see ``gbt.training.plan.Growth``."""
+        """Grow one tree, however many ``most`` allows; see ``gbt.training.plan.Growth``."""
         y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
@@ -118,7 +118,7 @@ class TreeGrowth:
     def _grow_nodes(
         self, m: int, rows: np.ndarray | None, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None], np.ndarray]:
-        """Return rows, those of a leaf beside each other, and nodes with level sets and bounds."""
+        """Return the rows in the order of the leaves, and nodes with level sets and bounds."""
         n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
@@ -151,7 +151,7 @@ class TreeGrowth:
         features: np.ndarray,
         random: np.random.Generator,
     ) -> None:
-        """Ask the policy how to split those of the nodes just opened that may be split."""
+        """Ask the policy for splits of the opened nodes that may be split."""
         deepest = np.inf if self.plan.shape.max_depth is None else self.plan.shape.max_depth
         least = 2 * self.plan.limits.min_samples_leaf
         asked = [n for n in opened if n.depth < deepest and n.stop - n.start >= least]
@@ -211,7 +211,7 @@ class TreeGrowth:
             is_left = node.goes_left[codes[own]]
             n_left = int(is_left.sum())
             own[:] = np.concatenate([own[is_left], own[~is_left]])
-        if n_left in (0, len(own)):  # else growth would never end
+        if n_left in (0, len(own)):  # growth would never end
             raise ValueError("The policy returned a split that sends no row to one of its sides.")
         if node.low_row < 0:
             raise ValueError("The policy returned a split that sends only missing values left.")
@@ -224,14 +224,14 @@ class TreeGrowth:
         return sides
 
     def _level_set(self, node: "_Node") -> np.ndarray | None:
-        """Say of every level of a categorical column whether it goes left at the node it splits."""
+        """Return which levels go left at a node that splits a categorical column, else None."""
         if node.left < 0 or node.goes_left is None:
             return None
         return self.columns.levels_left(node.feature, node.goes_left, node.missing_left)
 
 
 def _refuse_other_columns(splits: Splits, frontier: Frontier) -> None:
-    """Raise ValueError if a policy has split a node on a column on which it may not be."""
+    """Raise ValueError if a policy has split a node on a column that is not open to it."""
     for j, feature in enumerate(splits.feature.tolist()):
         may_be = frontier.features
         if frontier.is_open is not None:

@@ -1,4 +1,4 @@
-"""The trees of a fit so far, as a model will have them: nodes end to end, level sets, scores."""
+"""The trees of a fit so far, as the model will have them: nodes end to end, level sets, scores."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,10 +13,10 @@ from gbt.tables.level_sets import LevelSets
 class NewTrees(NamedTuple):
     """Trees that have grown in one call, one or many.
 
-    ``nodes``, records of `NODE_RECORD`, are those of all trees end to end, each in preorder, and
-    ``sizes`` says how many each has. Only a tree that comes alone has ``level_sets``, where a
-    column is categorical. ``split_scores``, float64 of shape (trees, p), are there if the policy
-    tells what it found the candidates worth, added up by feature.
+    ``nodes``, records of `NODE_RECORD`, are those of all trees end to end, each tree in preorder;
+    ``sizes`` are the numbers of nodes. With a categorical column a call grows a single tree, which
+    then has ``level_sets``. ``split_scores``, float64 of shape (trees, p), are the policy's scores
+    of its candidates, added up by feature; None if it has none.
     """
 
     nodes: np.ndarray
@@ -44,7 +44,7 @@ class GrownTrees:
         return len(self.sizes)
 
     def add(self, grown: Sequence[NewTrees]) -> None:
-        """Append the trees of each of some calls."""
+        """Append the trees of several calls."""
         for new in grown:
             self.nodes.append(new.nodes)
             self.sizes.extend(new.sizes)
@@ -58,17 +58,17 @@ class GrownTrees:
         return len(self) > 0 and max(self.sizes[-n_outputs:]) == 1
 
     def arrays(self) -> dict[str, Any]:
-        """Return what a model has of the nodes, and where its trees begin."""
+        """Return the node arrays of the model, and where its trees begin."""
         nodes = arrays_of(end_to_end(self.nodes))
         return {**nodes, "tree_offset": np.cumsum([0, *self.sizes])}
 
     def all_level_sets(self) -> LevelSets:
-        """Return the level sets of all nodes; where no column has a level no node has one."""
+        """Return the level sets of all nodes; empty ones where no column is categorical."""
         if self.level_sets:
             return LevelSets.end_to_end(self.level_sets)
         return LevelSets.of([None] * sum(self.sizes))
 
     def sum_of_scores(self, n_trees: int) -> np.ndarray | None:
-        """Return the scores of the first trees added up; None if no policy told any."""
+        """Return the summed scores of the first trees; None if the policy has none."""
         told = [scores for scores in self.split_scores[:n_trees] if scores is not None]
         return np.sum(told, axis=0) if told else None

@@ -1,11 +1,11 @@
 """The histogram search: many trees a compiled call.
 
-The growth of trees is ``gbt.kernels.trees.rounds``. The greedy search is
-``gbt.kernels.cuts.search``, which looks at few cuts because bounds spare it the others, and for
-levels ``gbt.kernels.cuts.node_levels``. Where some rows choose splits and others judge them it is
-``gbt.kernels.cuts.judging``. This module hands the parameters to the kernels, lays out the memory
-in which they work, and calls the threads. Greedy trees are those that
-``gbt.training.growing.TreeGrowth`` grows with ``gbt.splitting.greedy``.
+``gbt.kernels.trees.rounds`` grows trees. The greedy search is ``gbt.kernels.cuts.search``, which
+looks at few cuts because bounds exclude the others, and ``gbt.kernels.cuts.node_levels`` for
+levels. If some rows choose splits and others judge them, it is ``gbt.kernels.cuts.judging``. This
+module hands the parameters to the kernels, lays out the memory in which they work, and calls the
+threads. Greedy trees are those that ``gbt.training.growing.TreeGrowth`` grows with
+``gbt.splitting.greedy``.
 """
 
 from functools import partial
@@ -57,18 +57,18 @@ from gbt.training.plan import Plan
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
 # has this many values, rows times columns, for each thread; a level of a tree reads each once.
 LEAST_VALUES_PER_THREAD = 20_000
-# One call grows levels of trees until it may have read so many values, but one level at least. That
-# takes a tenth of a second, in which nobody can interrupt the fit. The trees of one call share
-# memory for so many nodes, or for those of one tree if it may have more.
+# One call grows trees, depth by depth, until it may have read so many values, but one depth at
+# least. That takes a tenth of a second, in which the fit cannot be interrupted. The trees of one
+# call share memory for so many nodes, or for those of one tree if it may have more.
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
 NO_LIMIT = -1
-MOST_OF_ANYTHING = 2**31  # more rows, levels or leaves than a table gives
+MOST_OF_ANYTHING = 2**31  # more than any number of rows, depths or leaves
 
 
 class HistogramGrowth:
     """The memory of growing trees on one table, used again for every tree.
 
-    ``judges`` is what the policy asks for, and None where it is greedy.
+    ``judges`` is that of the policy; None if it is greedy.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class HistogramGrowth:
         return NewTrees(trees, sizes, sets, scores)
 
     def _weigh_levels(self, training: Training, plan: Plan) -> None:
-        """Set what tells levels of few rows: weights of the rows, and the least of a level."""
+        """Set what identifies levels of few rows: the rows' weights, and the least of a level."""
         n, smoothing = self.columns.n_rows, plan.limits.categorical_smoothing
         weight, scale = to_fixed_point(np.ones(1), training.weight, None, n)
         self.rules["categorical_smoothing"] = smoothing
@@ -200,7 +200,7 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
 
 
 def _rows_of(n: int, width: int, has_sides: bool) -> Rows:
-    """Lay out what rows carry; ``width`` is how many numbers a bin of a histogram has."""
+    """Lay out the arrays of rows; ``width`` is the number of sums in a bin of a histogram."""
     return Rows(
         entries=aligned(n * width // 2),
         node=np.empty(n, dtype=np.int32),
@@ -212,7 +212,7 @@ def _rows_of(n: int, width: int, has_sides: bool) -> Rows:
 
 
 def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
-    """Lay out places for what is known of nodes, with histograms of so many bins."""
+    """Lay out memory for nodes under search, with histograms of ``n_bins`` bins."""
     return Slots(
         histogram=aligned(n_slots, (n_bins + 1) * width),
         found=records(n_slots * p, FOUND).reshape(n_slots, p),
@@ -239,7 +239,7 @@ def _searching_of(n_threads: int, n_codes: int) -> Searching:
 def _judging_of(
     judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int
 ) -> Judging:
-    """Lay out what trees need where rows judge splits, so many trees a call."""
+    """Lay out memory for trees whose splits are judged by rows, ``n_trees`` a call."""
     habits = records(1, HABITS)
     habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
     habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
@@ -262,9 +262,9 @@ def _zeros(n: int, dtype: np.dtype) -> np.ndarray:
 
 
 def aligned(*shape: int) -> np.ndarray:
-    """Return integers that begin where a cache line does.
+    """Return integers that begin at a cache line.
 
-    NumPy's memory may begin 16 bytes after one, and every second bin of 32 bytes be in two.
+    NumPy's memory may begin 16 bytes later, and then every second bin of 32 bytes lies in two.
     """
     line, n_bytes = 64, 8 * prod(shape)
     memory = np.empty(n_bytes + line, dtype=np.uint8)
@@ -273,7 +273,7 @@ def aligned(*shape: int) -> np.ndarray:
 
 
 def _rules_of(plan: Plan) -> dict[str, float]:
-    """Return what all trees must respect, see ``gbt.kernels.cuts.memory``."""
+    """Return the limits of all trees, see ``gbt.kernels.cuts.memory``."""
     limits, shape = plan.limits, plan.shape
     return {
         "reg_lambda": limits.reg_lambda,
@@ -297,7 +297,7 @@ def _limit(number: int | None) -> int:
 
 
 def table_of(columns: Columns) -> tuple[Table, int]:
-    """Return the columns as the kernels take them, their histograms laid out, and bins in all."""
+    """Return the columns for kernels, with places of histograms, and the number of bins."""
     p, n_lines, n_packs = columns.n_columns, len(columns.order), len(columns.packed_bins)
     sparse = SparseColumns.none(p) if columns.sparse is None else columns.sparse
     facts, packs = records(p, COLUMN), records(n_packs + len(sparse.packs), PACK)
@@ -318,7 +318,7 @@ def table_of(columns: Columns) -> tuple[Table, int]:
     packs["line"] = np.maximum(np.arange(len(packs)) - n_packs, 0)
     packs["stop"] = np.cumsum(n_columns)
     packs["start"] = packs["stop"] - n_columns
-    # Behind the bins of a sparse pack there is one more, for all rows.
+    # After the bins of a sparse pack there is one more, for all rows.
     pack_of = np.repeat(np.arange(len(packs)), n_columns)
     is_after = np.maximum(pack_of - n_packs, 0)
     first_bin = np.cumsum([0, *(columns.missing_bin[in_packs] + 1)])
@@ -346,11 +346,11 @@ def table_of(columns: Columns) -> tuple[Table, int]:
 
 
 def _has_heavy_bins(columns: Columns) -> np.ndarray:
-    """Say of every column whether a bin of one value holds more than twice the rows of the mean.
+    """Say of every column whether a bin of a single value has over twice the mean number of rows.
 
-    Such a bin has no cut inside. A group of bins has, between them; so if such a bin were in one,
-    its many rows would raise the bound of these cuts, and small nodes would have to walk or sort
-    them to look at the cuts. Where all bins are of one value groups do no harm.
+    There is no cut inside such a bin, but a group of bins has cuts between them. The many rows of
+    such a bin would raise the bound of these cuts, and small nodes would have to walk or sort them
+    to look at the cuts. If all bins are of single values, groups do no harm.
     """
     of_one_value = columns.one_value * np.diff(columns.bin_start, axis=1)[:, :MAX_BINS]
     mean = columns.n_present / np.maximum(columns.n_bins, 1)

@@ -1,12 +1,12 @@
 """Categories in the histogram search: sets of levels, found in the kernels like cuts of numbers.
 
-Numbers have an order that stays, and bounds and histograms live on it. Levels are put in order anew
-in every node, by their sums (``gbt.kernels.cuts.node_levels``). Where every level has a bin of its
-own, and rows no weights, the histogram has these sums, which children inherit from their parents;
-the levels of other columns are added up row by row::
+Numbers have a fixed order, on which bounds and histograms rely. Levels are ordered anew in every
+node, by their sums (``gbt.kernels.cuts.node_levels``). If every level has a bin of its own, and
+rows no weights, the histogram has these sums, which children take over from their parents; the
+levels of other columns are added up row by row::
 
-    IN_BINS    the node remembers its set, a bit a level
-    BY_ROWS    its rows are told their sides, and children tell which levels went where
+    IN_BINS    the node stores its set, a bit a level
+    BY_ROWS    the rows are marked left or right, and the children's rows show which levels they are
 
 The plain scan of ``gbt.kernels.cuts.levels`` adds up the same integers and computes a score by the
 same formula, so its trees are the same to the last bit.
@@ -22,7 +22,7 @@ from gbt.tables.level_sets import LevelSets
 
 
 def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:
-    """Say of every column how its levels are added up, 0 if it has none."""
+    """Return for every column how its levels are added up, 0 if it has none."""
     has_bins = (columns.n_bins == columns.n_values) & (columns.n_values < MOST_CODES)
     in_bins = has_bins & (not is_weighted)
     return np.where(columns.n_levels > 0, np.where(in_bins, IN_BINS, BY_ROWS), 0)
@@ -40,10 +40,10 @@ def level_sets_of(
     nodes : NODE array
         In the order in which they were opened.
     listed : int32 array
-        The rows, those of a node beside each other.
+        The rows in the order of the leaves.
     columns : Columns
     ways : int array
-        As of `ways_of_levels`.
+        As `ways_of_levels` returns them.
     """
     in_preorder: list[np.ndarray | None] = [None] * len(tree)
     for j in np.flatnonzero((nodes["left"] >= 0) & (ways[nodes["feature"]] > 0)).tolist():

@@ -1,6 +1,7 @@
 """The columns on which nodes may be split, for trees that grow by the plain scan.
 
-The histogram search asks ``gbt.kernels.trees.node_columns`` from within; here Python asks the same.
+The histogram search calls ``gbt.kernels.trees.node_columns`` from other kernels, this module calls
+it from Python.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from gbt.training.plan import Plan
 
 
 class NodeColumns:
-    """What is open to the nodes of one tree after the other."""
+    """The columns that are open to the nodes of a tree; used for one tree after the other."""
 
     def __init__(self, n_columns: int, plan: Plan):
         self.narrows = plan.limits.narrows
@@ -28,15 +29,15 @@ class NodeColumns:
         self.features = np.arange(n_columns)
 
     def begin(self, m: int, features: np.ndarray) -> None:
-        """Begin tree ``m``, which may be split on some columns."""
+        """Begin tree ``m``, which may be split on ``features``."""
         self.rules["first_tree"], self.features = m, features
         self.columns["is_allowed"] = 0
         self.columns["is_allowed"][features] = 1
 
     def of(self, places: Sequence[tuple[int, int, int]]) -> np.ndarray | None:
-        """Say of the tree's columns which are open to nodes, bool of shape (J, n_features).
+        """Return which of the tree's columns are open to nodes, bool of shape (J, n_features).
 
-        A place is a node's depth, state and path. None stands for all.
+        A place is a node's depth, state and path. The result None stands for all columns.
         """
         if not self.narrows:
             return None

@@ -3,14 +3,15 @@ r"""The outputs of a model while it is fitted: raw predictions, and the trees th
 With one output, tree after tree is grown on the derivatives at the raw predictions so far; in the
 histogram search (``gbt.training.growing``), where kernels know the loss, one call grows many. With
 K outputs (``gbt.losses.several_outputs``) all K trees of a round are grown on the derivatives
-before it. None needs another, so threads grow them side by side, each thread in memory of its own::
+before it. They do not depend on each other, so threads grow them side by side, each in memory of
+its own::
 
     raw predictions -> loss -> g, h -> thread 0: trees 0, 2, 3 -> raw predictions
         (K, n)              (K, n) \-> thread 1: trees 1, 4    -/     (K, n)
 
-A thread that is done takes the next tree that no other has begun, and which thread grows a tree
-makes no difference to it. Threads that share one tree wait for each other several times for every
-depth of it; threads with trees of their own wait once a round.
+A thread that is done takes the next tree that no other has begun; a tree does not depend on the
+thread that grows it. Threads that share one tree wait for each other several times for every depth
+of it; threads with trees of their own wait once a round.
 """
 
 from collections.abc import Callable
@@ -35,8 +36,8 @@ from gbt.training.grown_trees import NewTrees
 from gbt.training.plan import Growth, Plan
 from gbt.training.sampling import Draws
 
-# Handing trees to a thread takes some 60 microseconds a round. It pays where the thread's trees
-# read this many values, rows times columns.
+# Handing trees to a thread takes some 60 microseconds a round. It pays if the thread's trees read
+# this many values, rows times columns.
 LEAST_VALUES_PER_THREAD = 20_000
 
 
@@ -49,7 +50,7 @@ class Outputs:
     start : float64 array of shape (K, n)
         Raw predictions before the first tree.
     y, sample_weight : float64 arrays
-        Of all rows; one weight may stand for all.
+        Of all rows; a single weight may stand for those of all.
     columns : Columns
     splitter : Policy
     plan : Plan
@@ -66,7 +67,7 @@ class Outputs:
         plan: Plan,
     ):
         self.loss, self.y = loss, y
-        # A policy of the user's own may overflow as it likes.
+        # Whether a policy of the user's own overflows is not ours to refuse.
         is_ours = type(splitter) in POLICIES.values()
         self._learning_rate = plan.learning_rate
         self.guard: Callable[[], AbstractContextManager[None]]
@@ -101,13 +102,13 @@ class Outputs:
                 growth.set_learning_rate(rate)
 
     def go_on_from(self, raw_prediction: np.ndarray) -> None:
-        """Take the raw predictions of a model, of shape (n,) or (n, K)."""
+        """Continue from the raw predictions of a model, of shape (n,) or (n, K)."""
         self.raw[:] = raw_prediction.T
 
     def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
-        """Grow tree ``m`` and those of its round, or, of one output, as many as ``most``.
+        """Grow the round of tree ``m``; with one output, up to ``most`` trees.
 
-        ``X`` is the table once more: rows that a tree does not see go down it all the same.
+        ``X`` is the table: rows that a tree has not seen go down it to be predicted.
         """
         derivatives = self._derivatives()
         grown: dict[int, NewTrees] = {}

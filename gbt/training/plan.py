@@ -1,4 +1,4 @@
-"""What the trees of a fit have in common, and what grows them."""
+"""What the trees of a fit have in common, and the protocol of what grows them."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -21,8 +21,8 @@ class Shape:
 class Plan:
     """What the trees of a fit have in common.
 
-    ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``; trees draw what they
-    need at random from ``seed`` and their number.
+    ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``. The random numbers of a
+    tree follow from ``seed`` and its number.
     """
 
     loss: int
@@ -43,7 +43,7 @@ class Growth(Protocol):
     leaf_of_row: np.ndarray
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow trees, one after the other, at most so many.
+        """Grow trees, one after the other, at most ``most`` of them.
 
         Parameters
         ----------

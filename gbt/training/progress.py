@@ -7,10 +7,10 @@ SECONDS_BETWEEN_LINES = 0.5
 
 
 class Progress:
-    """A context that says how far a fit is, at most twice a second, if ``verbose`` is not 0.
+    """A context that prints how far a fit is, at most twice a second, if ``verbose`` is not 0.
 
-    On a terminal it rewrites one line. Anywhere else, in a file or a notebook, each is a line of
-    its own. The last round is always told, whatever ended the fit.
+    On a terminal it rewrites one line; in a file or a notebook every message is a line of its own.
+    The last round is always printed, whatever ended the fit.
     """
 
     def __init__(self, n_rounds: int, verbose: int):
@@ -30,7 +30,7 @@ class Progress:
             sys.stderr.write("\n")
 
     def show(self, m: int, scores: str) -> None:
-        """Say that round ``m``, counted from 0, is done; scores are words to add."""
+        """Print that round ``m``, counted from 0, is done, followed by the text ``scores``."""
         if not self.verbose:
             return
         now = time.monotonic()

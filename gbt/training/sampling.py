@@ -1,7 +1,7 @@
-"""Who sees what: the seed of a fit, the rows and columns of each tree, the rows held out.
+"""Random draws of a fit: its seed, the rows and columns of each tree, the rows held out.
 
 A tree draws from streams of its own, seeded by the fit's seed and the tree's number. So no tree
-depends on how others were drawn, and what a tree has seen can be told afterwards.
+depends on the draws of others, and the rows that a tree has seen can be drawn again afterwards.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Sampling:
         return sample_size(self.n_rows - len(self.left_out), self.subsample)
 
     def refuse_to_become(self, other: "Sampling") -> None:
-        """Raise ValueError unless trees sampled as ``other`` says may follow trees sampled so."""
+        """Raise ValueError if trees sampled by ``other`` cannot follow trees sampled by this."""
         for name in ("n_rows", "subsample"):
             before, now = getattr(self, name), getattr(other, name)
             if before != now:
@@ -55,7 +55,7 @@ class Sampling:
 
 
 class Draws:
-    """What each tree may see of the rows and columns that are trained on.
+    """The rows and columns that each tree may see.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class Draws:
     subsample, colsample : float
         The fraction of them that a tree sees.
     limits : Limits, optional
-        They say whether a tree draws columns for its nodes. ``are_of_all`` says whether all nodes
-        see all of both.
+        They say whether a tree draws columns for its nodes. ``are_of_all`` is true if all nodes see
+        all rows and columns.
     """
 
     def __init__(
@@ -94,8 +94,8 @@ class Draws:
     def columns(self, m: int) -> np.ndarray:
         """Return the columns that tree ``m`` may split on, ascending.
 
-        With ``colsample`` 1 it is the same array each time, by which growth sees that nothing
-        changed.
+        With ``colsample`` 1 it is the same array each time, so that growth can skip what depends on
+        it.
         """
         return sampled_features(self.seed, m, self._columns, self._colsample)
 
