@@ -8,14 +8,14 @@ three tests, each only for rows that have passed the one before:
 1. Is the root of the first tree filled, by as many rows or as much hessian as it was made of? This
    alone, without a walk down a tree, excludes tables with another number of rows.
 2. Are the leaves of the first trees filled? Tables with the same number of rows, as when a table
-was
-   cut into halves, nearly always fail in the first tree.
+   was cut into halves, nearly always fail in the first tree.
 3. Would new rows have filled them, too? If one split separates two classes without error, any table
    with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn from
    the given rows, with replacement and within classes. If *none* of these fills the leaves of the
-   first trees, the given rows are taken for the training rows. If some do, gradients are compared:
-   those of the rows must add up to G in the leaves of the first round, as those of other rows
-   hardly ever do where targets are numbers. (Only the first round, since later ones repeat it.)
+   first trees, the given rows are taken for the training rows. If some do, gradients are compared
+   in the same way: those of the rows must add up to G in the leaves of the first round, as those
+   of other rows hardly ever do where targets are numbers. (Only the first round, since later ones
+   repeat it.)
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
 and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), 0.0012,
