@@ -28,7 +28,7 @@ from, and the later steps add to it. Adding the feature's own work back to the r
 ``partial_inner`` does, takes most of this away, and weak features are found more often. Both are
 first-order measures of one fitted model.
 
-All are sums over rows. So standard errors come for free: ``attributions.statistics.row_sums``
+All are sums over rows, so standard errors need no refits: ``attributions.statistics.row_sums``
 computes them, for all measures, and says why they are right. Parts of the rows may lie anywhere
 (``gbt.parallel.chunks``); ``attributions.held_out.steps`` works through a part, in memory that does
 not grow with the rows.

@@ -11,10 +11,10 @@ A file is one object::
 
 Floats are written as Python writes them, with the fewest digits that give the same float64 back, so
 the round trip is exact. A model holds neither nan nor infinities. Files of version 1 did not say
-which statistics a model has, and had zeros where one was not known.
+which statistics a model has, and had zeros for unknown ones.
 
-This module writes what a model says of itself and imports no model, so that models can save
-themselves; ``gbt.loading`` reads it and imports all of them.
+This module writes descriptions that models make of themselves. It imports no model, so that models
+can import it; ``gbt.loading`` reads files and imports all models.
 """
 
 import json
@@ -32,16 +32,16 @@ from gbt.losses.known import as_loss, describe_loss
 FORMAT = "gbt"
 VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
-# What only a further fit asks for: an object among these is left out of the file, with a warning.
+# Parameters that only a further fit needs: objects among them are left out, with a warning.
 ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
-# Parameters that were added after the first files. They are written where they differ from what a
-# file without them, old or new, means: their default, or what that was when they were added.
+# Parameters that were added after the first files. They are written if they differ from the value
+# that a file without them stands for: their default, or their default when they were added.
 ADDED_LATER = (
     "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
     "monotone_constraints", "min_delta", "refit", "train_score", "interaction_constraints",
     "colsample_bylevel", "colsample_bynode",
 )  # fmt: skip
-FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # of what is added later
+FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # when they were added
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -49,7 +49,7 @@ LABEL_DTYPES = (
 
 
 def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
-    """Write what a model says of itself to a file that `gbt.load` reads.
+    """Write the description of a model to a file that `gbt.load` reads.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
 
 
 def kind_of(model: Any) -> type:
-    """Return the class of ours that an estimator is of, or that its own class is derived from.
+    """Return our class of an estimator, or the one from which its class is derived.
 
-    A ValueError is raised if its own class overrides methods: what is read again has ours.
+    A ValueError is raised if a derived class overrides methods, which loading cannot restore.
     """
     classes = type(model).__mro__
     n_own = next(
@@ -97,7 +97,7 @@ def kind_of(model: Any) -> type:
 def describe_estimator(
     model: Any, defaults: Mapping[str, Any], parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return what a fitted estimator is beside its trees, as JSON has it."""
+    """Return the description of a fitted estimator without its trees, for JSON."""
     left_out = [name for name in ONLY_FOR_FITS if not _is_plain(parameters[name])]
     if left_out:
         warnings.warn(
@@ -127,7 +127,7 @@ def describe_estimator(
 
 
 def _is_plain(value: Any) -> bool:
-    """Say whether JSON has a parameter's value as it is, or as a list of such values."""
+    """Say whether JSON can hold a parameter's value, or a list of such values."""
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, bool | int | float | str | np.generic)
@@ -148,7 +148,7 @@ def _describe_labels(classes: np.ndarray) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return the value of a parameter as JSON has it, a dict as pairs: its keys may be numbers."""
+    """Return the value of a parameter for JSON; a dict as pairs, since keys may be numbers."""
     if name == "loss" and not isinstance(value, str | None):
         return describe_loss(as_loss(value))
     value = value.item() if isinstance(value, np.generic) else value

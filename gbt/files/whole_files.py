@@ -1,7 +1,7 @@
-"""Files that are there as a whole or not at all, whoever writes them and whenever that is killed.
+"""Files that are written as a whole or not at all, even if the writing process is killed.
 
-What is written goes to a file beside the one that is meant, under a lock, and takes its name once
-it is complete. What a killed process left is removed by the next that writes the same file.
+The text goes to a temporary file beside the target, under a lock, which is renamed once it is
+complete. What a killed process left behind is removed by the next that writes the same file.
 """
 
 import os
@@ -17,7 +17,7 @@ except ImportError:  # Windows has no such locks; there, what a killed save left
 
 
 def write_whole(text: str, path: str | os.PathLike) -> None:
-    """Write a file that is there as a whole or not at all.
+    """Write a file as a whole or not at all.
 
     An existing file keeps its permissions and is replaced once the new one is complete; a symbolic
     link stays one, and the file that it leads to is replaced.
@@ -41,7 +41,7 @@ def write_whole(text: str, path: str | os.PathLike) -> None:
 
 
 def _check_target(path: str | os.PathLike) -> Path:
-    """Return the file to write, links followed; say what is wrong with a place that cannot be."""
+    """Return the file to write, links followed; raise an error if it cannot be written."""
     target = Path(os.path.realpath(path))
     folder = target.parent
     if not folder.exists():
@@ -60,7 +60,7 @@ def _check_target(path: str | os.PathLike) -> Path:
 
 
 def _unfinished_name(target: Path, ending: str) -> str:
-    """Return a name for a file that is to become another; it is cut, as names may be too long."""
+    """Return the name of the temporary file, cut since names may be too long."""
     return f".{target.name[:40]}.{ending}.unfinished"
 
 
@@ -85,7 +85,7 @@ def _create_beside(target: Path, mode: int | None) -> tuple[Path, int]:
 def _remove_abandoned(target: Path) -> None:
     """Remove what saves to the same file left behind when they were killed.
 
-    Whoever writes holds a lock, which the system lets go of when it dies.
+    A writing process holds a lock, which the system releases when the process dies.
     """
     if fcntl is None:
         return

@@ -38,19 +38,19 @@ def as_ensemble(
     Parameters
     ----------
     model : Ensemble, estimator, xgboost.Booster, lightgbm.Booster or dict
-        Estimators, of ours, of XGBoost, LightGBM, CatBoost or scikit-learn, must be fitted. A dict
-        is the JSON of an XGBoost model. What scikit-learn wraps around a model is taken off where
-        the rows reach it as they are, see `gbt.formats.wrappers`.
+        Estimators, ours or of XGBoost, LightGBM, CatBoost or scikit-learn, must be fitted. A dict
+        is the JSON of an XGBoost model. Wrappers of scikit-learn are removed if they hand rows on
+        unchanged, see `gbt.formats.wrappers`.
     X : table of shape (n, p), optional
-        The rows that the model was trained on. They supply what its library did not keep of the
-        nodes, and check what it did; a warning names what they contradict. Without ``y`` rows are
-        taken for a model of CatBoost with columns of categories: any that have its levels, which it
-        keeps by their hashes.
+        The rows that the model was trained on. They supply statistics of nodes that its library did
+        not keep, and check those that it did; a warning names what they contradict. Rows without
+        ``y`` are for models of CatBoost with columns of categories: any rows that have the levels,
+        of which CatBoost keeps only hashes.
     y : array of shape (n,), optional
         Their targets, or labels of ``model.classes_``.
     sample_weight : array of shape (n,), optional
-        Their weights, times those of their classes if these had any. Without, they are those that
-        the model's ``class_weight="balanced"`` gives them, if it has that, else 1.
+        Their weights, multiplied by those of their classes if these had any. Without it, weights
+        are those of the model's ``class_weight="balanced"``, if it has that, else 1.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which they started: XGBoost's ``base_margin``, LightGBM's
         ``init_score``. No library keeps them with its model. The ensemble then has starting values
@@ -59,22 +59,22 @@ def as_ensemble(
     Returns
     -------
     Ensemble
-        The model itself if it is one, and the estimator's own, not a copy. Models of other
-        libraries are imported once and kept while they live and stay as they are. The field
-        ``statistics`` says what is known of the nodes. Where gradient sums are unknown, or may be
-        another loss's, ``about_gradients`` says why, and so does whatever needs them: it refuses,
-        or warns.
+        The model itself if it is an Ensemble, that of an estimator of ours, not a copy, or an
+        import. Models of other libraries are imported once; the import is kept as long as the
+        model exists and does not change. The field ``statistics`` says which sums of nodes are
+        known. If gradient sums are unknown, or may be those of another loss, ``about_gradients``
+        says why, and functions that need them raise an error or warn with this reason.
 
     Raises
     ------
     TypeError
         For anything else.
     ValueError
-        For a model that cannot be expressed, by the name of what is in the way; see the module of
-        its library in ``gbt.formats``.
+        For a model that an `Ensemble` cannot express; the message names the reason. See the module
+        of its library in ``gbt.formats``.
     gbt.formats.checking.MisreadModelError
-        Also a ValueError: a few rows are predicted otherwise than by the model itself, as happens
-        when a later version of its library writes models in another way.
+        Also a ValueError: some rows are not predicted as by the model itself, as happens when a
+        later version of its library writes models in another way.
     sklearn.exceptions.NotFittedError
         For an estimator that has not been fitted.
     """
@@ -95,14 +95,13 @@ def as_ensemble(
 def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     """Write a model as XGBoost's JSON, which ``xgboost.Booster(model_file=path)`` reads.
 
-    It predicts as the model does within float32 rounding: of float32 rows each reaches the same
-    leaf. Float64 numbers are rounded to float32 by XGBoost, and may then be on the other side of a
-    threshold that is as near as that. Classes are numbered in the order of ``classes_``, and levels
-    of a categorical column in that of ``Ensemble.categories``: give XGBoost the rows that
-    ``Ensemble.as_input`` returns, with ``feature_types``. Starting values are its ``base_margin``,
-    which it is to be given once more. Gradients, learning rate and lambda are
-    no part of such a file; `gbt.formats.xgboost.from_xgboost` reads G and H back if it is given the
-    latter two. Needs XGBoost 3.1 or later to be read.
+    XGBoost predicts as the model does within float32 rounding: float32 rows reach the same leaves.
+    XGBoost rounds float64 numbers to float32, which may move them to the other side of a very near
+    threshold. Classes are numbered in the order of ``classes_``, and levels of a categorical column
+    in that of ``Ensemble.categories``: give XGBoost the rows that ``Ensemble.as_input`` returns,
+    with ``feature_types``. Starting values must be given to XGBoost as ``base_margin``. Such a file
+    does not hold gradients, learning rate and lambda; `gbt.formats.xgboost.from_xgboost` restores G
+    and H if it is given the latter two. Reading it needs XGBoost 3.1 or later.
 
     Parameters
     ----------
@@ -122,7 +121,7 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
 
 
 def import_model(model: Any, X: Any = None) -> Imported:
-    """Hand the model, and rows if they tell its levels, to the file that knows it."""
+    """Import a model by the module of its library; rows go along where they tell its levels."""
     model = unwrapped(model)
     if isinstance(model, Ensemble):
         return Imported(model, "given")

@@ -1,18 +1,18 @@
-"""The proof of an import: a few rows, predicted by the library and by what was made of its model.
+"""The check of an import: a few rows, predicted by the library and by the imported model.
 
 Formats change without notice. Weights of trees move to another key, a comparison becomes strict, a
-start is written as something else, and what was read predicts other numbers than the model, in
-silence. So whenever a model of another library is imported and is at hand, it is asked for the raw
-predictions of `N_ROWS` rows, and a difference beyond rounding is a `MisreadModelError`.
+start is written in another way, and the import silently predicts other numbers than the model. So
+whenever a model of another library is imported from an object that can predict, its raw predictions
+of `N_ROWS` rows are compared, and a difference beyond rounding is a `MisreadModelError`.
 
-The rows are made of the model itself, because thresholds are where trees differ: each number is a
-threshold of its column or the next number above it, here and there missing, and each category is a
-level that the model knows::
+The rows are made from the model itself, because thresholds are where trees differ: each number is a
+threshold of its column or the next number above it, some are missing, and each category is a level
+that the model knows::
 
     thresholds of x0: .5, 2      x0 of the rows:  .5   2.0000000000000004   nan   .5000000000000001
 
-They visit some of the leaves only, so what is misread everywhere is found and what is misread at
-one leaf of thousands may not be. A file, or a dict, is no model that predicts: it is not checked.
+The rows reach only some of the leaves, so an error in all of them is found, and an error in one
+leaf of thousands may not be. A file, or a dict, cannot predict and is not checked.
 """
 
 from collections.abc import Callable
@@ -36,15 +36,15 @@ SHARE_MISSING = 0.1
 ROUNDINGS = 64  # of a sum of one term; a sum of M terms may have M more
 EPS = float(np.finfo(np.float64).eps)
 
-CHECKED: WeakSet[Imported] = WeakSet()  # what is not compared again
+CHECKED: WeakSet[Imported] = WeakSet()  # imports that have passed
 
 
 class MisreadModelError(ValueError):
-    """What was made of another library's model does not predict as the model does."""
+    """The import of another library's model does not predict as the model does."""
 
 
 def check_predictions(imported: Imported, model: Any) -> None:
-    """Compare some predictions of what was imported with the model's own, once.
+    """Compare some predictions of an import with the model's own, once.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def check_predictions(imported: Imported, model: Any) -> None:
 
 
 def rows_to_try(ensemble: Ensemble, has_missing: bool) -> np.ndarray:
-    """Return rows at and beside thresholds, (N_ROWS, p); of categories they have our numbers."""
+    """Return rows at and beside thresholds, (N_ROWS, p), with our numbers for categories."""
     rng = np.random.default_rng(0)
     dtype = np.float32 if ensemble.input_dtype == np.float32 else np.float64
     largest = dtype(np.finfo(dtype).max)
@@ -119,7 +119,7 @@ def _rounding_of_start(loss: Loss, base: np.ndarray) -> np.ndarray:
 
 
 def _refuse(imported: Imported, got: np.ndarray, expected: np.ndarray, differ: np.ndarray) -> None:
-    """Say which library's model was misread, and by how much."""
+    """Raise MisreadModelError with the library, the number of rows and an example."""
     package = _PACKAGES[imported.library]
     try:
         release = f" {version(package)}"
@@ -166,7 +166,9 @@ def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray
     if imported.ensemble.categories is not None:
         columns = _with_levels(imported.ensemble, rows)
         for k, levels in enumerate(imported.ensemble.categories):
-            if levels is not None:  # CatBoost takes no column of which it knows nothing as missing
+            if (
+                levels is not None
+            ):  # CatBoost refuses missing values in columns without known levels
                 columns[k] = [text_of_level(level) if levels else "" for level in columns[k]]
         table = [list(row) for row in zip(*columns, strict=True)]
     return model.predict(table, prediction_type="RawFormulaVal", thread_count=1)
@@ -190,7 +192,7 @@ def _of_sklearn(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
 
 
 def _frame(table: np.ndarray, names: list[str]) -> Any:
-    """Return the same with names, by whichever library of frames there is."""
+    """Return the table as a frame with names, of whichever library is installed."""
     if find_spec("pandas") is None:
         columns = dict(zip(names, (list(column) for column in table.T), strict=True))
         return import_module("polars").DataFrame(columns, strict=False)
@@ -207,7 +209,7 @@ _PACKAGES = {library: library.lower() for library in _OWN_PREDICTIONS}
 
 
 def _takes_missing(model: Any) -> bool:
-    """Say whether rows of the model may lack numbers; some of scikit-learn's refuse them."""
+    """Say whether the model takes missing values, which some of scikit-learn's refuse."""
     if type(model).__module__.startswith("sklearn."):
         return model.__sklearn_tags__().input_tags.allow_nan
     return True

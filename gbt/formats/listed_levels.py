@@ -1,14 +1,14 @@
 """Categories of imported models: the levels that a library lists at its nodes, as sets of ours.
 
-A library numbers the levels of a column in an order of its own, and writes down at every node that
-splits them which numbers go one way. Here levels are sorted (``gbt.tables.categories``), so they
-change places; a node's list becomes a set with a bit for every level of its column::
+A library numbers the levels of a column in an order of its own, and stores at every node that
+splits them which numbers go to one side. Here levels are sorted (``gbt.tables.categories``), so
+numbers change; a node's list becomes a set with a bit for every level of its column::
 
     the library's levels   red 0   blue 1   green 2       a node lists 0, 1
     here                   blue 0  green 1  red 2         its set is {0, 2}
 
-Where a library keeps numbers alone, these are the levels: all that any node lists. A number that
-none lists is as good as an unseen one, since no node tells it from that.
+If a library keeps only numbers, these are the levels: all that any node lists. A number that no
+node lists is treated as an unseen one, because no node distinguishes the two.
 """
 
 from collections.abc import Collection
@@ -33,9 +33,9 @@ class Listed(NamedTuple):
     def of(
         cls, tree: Preorder, has_list: np.ndarray, node: np.ndarray, level: np.ndarray
     ) -> "Listed":
-        """Return lists whose nodes are numbered as the library does, as lists of nodes in preorder.
+        """Return lists of nodes in preorder, given lists of nodes as the library numbers them.
 
-        Those of nodes that no tree reaches, or that have no list, are left out.
+        Entries of nodes that no tree reaches, or that have no list, are left out.
         """
         place = np.full(max(tree.order.max(initial=-1), node.max(initial=-1)) + 1, -1)
         place[tree.order] = np.arange(len(tree.order))
@@ -87,14 +87,14 @@ class Listed(NamedTuple):
                 )
             number[is_own] = place[listed]
         n_words = np.array([0 if c is None else n_words_for(len(c)) for c in categories])
-        column = np.where(self.has_list, feature, 0)  # files may say anything of other nodes
+        column = np.where(self.has_list, feature, 0)  # files may have anything at other nodes
         return {
             "categories": tuple(categories),
             "level_sets": self._packed(number, n_words[column]),
         }
 
     def _packed(self, number: np.ndarray, n_words: np.ndarray) -> LevelSets:
-        """Return the sets, given the number of each listed level among ours, and words by node."""
+        """Return the sets, given our number of each listed level, and the words of each node."""
         begin = np.cumsum(np.concatenate([[0], np.where(self.has_list, n_words, 0)]))
         words = np.zeros(begin[-1], dtype=np.uint64)
         bit = np.uint64(1) << (number % BITS).astype(np.uint64)
@@ -104,7 +104,7 @@ class Listed(NamedTuple):
 
 
 def _sorted(own: list[Any], library: str, name: str) -> tuple[Levels, np.ndarray]:
-    """Return a library's levels sorted, and where each of them stands now."""
+    """Return a library's levels sorted, and the new place of each."""
     levels = [_as_level(level, library, name) for level in own]
     by_kind = {kind_of(level): level for level in levels}
     if len(by_kind) > 1:

@@ -1,8 +1,7 @@
-"""What all importers share: nodes put in preorder, sums that must add up, float32 thresholds.
+"""Shared by all importers: nodes put in preorder, sums that must add up, float32 thresholds.
 
-An importer reads the nodes of all trees as a library has them, numbers them through, and hands them
-over here. Work goes level by level through all trees at once, so it costs a few NumPy calls a level
-and none a node.
+An importer reads the nodes of all trees as a library has them, numbers them consecutively, and
+hands them over here. All trees are walked at once, depth by depth, with a few NumPy calls a depth.
 """
 
 from typing import Any, NamedTuple
@@ -38,7 +37,7 @@ class Preorder(NamedTuple):
         return parent, self.left[parent], self.right[parent]
 
     def add_up(self, of_leaves: np.ndarray) -> np.ndarray:
-        """Return what the leaves below every node add up to; of inner nodes nothing is read."""
+        """Return the sums of the leaves below every node; entries of inner nodes are not read."""
         sums = np.array(of_leaves, dtype=np.float64)[:, np.newaxis]
         add_up_children(*(_sealed(links.astype(np.int32)) for links in self[1:3]), sums)
         return sums[:, 0]
@@ -50,7 +49,7 @@ class Preorder(NamedTuple):
 
 
 def _sealed(array: np.ndarray) -> np.ndarray:
-    """Return an array as those of a model are, for which the kernel is compiled."""
+    """Return a read-only array, as in models, for which the kernel is compiled."""
     array.flags.writeable = False
     return array
 
@@ -133,7 +132,7 @@ def family_that_does_not_add_up(nodes: Preorder, sums: np.ndarray, within: float
 
 
 def below_in_float32(threshold: np.ndarray) -> np.ndarray:
-    """Return the thresholds for ``<=`` that say what ``<`` says between float32 numbers."""
+    """Return thresholds for ``<=`` that are equivalent to these for ``<`` in float32."""
     before = np.nextafter(threshold.astype(np.float32), np.float32(-np.inf))
     return before.astype(np.float64)
 
@@ -161,7 +160,7 @@ def to_ensemble(
     sum_gradient, sum_hessian, n_samples : arrays of shape (n_nodes,), optional
         Those that are known.
     values_are_known : bool
-        Whether ``value`` of inner nodes is.
+        Whether ``value`` of inner nodes is known.
     **others
         The other fields of `Ensemble`.
     """

@@ -1,22 +1,23 @@
-"""Where gradient sums come from: what trees tell of the loss that they were grown on.
+"""The origin of gradient sums: what trees reveal about the loss that they were grown on.
 
-A library may name a loss and have been trained with another (an objective of the user's own), or
-have started from other predictions than the model says (``base_margin``). Neither is written down,
-but both leave traces. With G, H of a root, b the base score and s the leaves' values:
+A model may name one loss and have been trained with another (an objective of the user's own), or
+have started from other predictions than it says (``base_margin``). Neither is stored, but both
+leave traces. With G, H of a root, b the base score and s the leaves' values:
 
 * Half the squared error has h = 1 for every row, so the roots of all trees weigh the same, and a
   step of s moves every gradient by s. If no rows were sampled,
   ``G(next root) = G(root) + sum over the leaves of s H``, exactly.
 * The logistic loss begins with h = p (1 - p) for every row and g in {p, p - 1}, p the probability
-  that belongs to b. So H / p (1 - p) is what the rows of a node weigh, whole numbers without
+  that belongs to b. So H / p (1 - p) is the weight of a node's rows, a whole number without
   weights, and G lies between ``(p - 1)`` and ``p`` times that.
 * Softmax has probabilities that add up to 1, so the gradients of all classes add up to 0, in every
   round, if no rows were sampled.
-* A base score that the library worked out itself is the mean of the targets, so the first root has
-  the G that belongs to it: 0, if the mean is what it starts from.
+* A base score that the library computed itself is the mean of the targets, so the first root has
+the
+  G that belongs to it: 0, if training starts from the mean.
 
-A trace that contradicts says that G is not what the model's name for the loss makes one believe.
-Where there is none to be found, `doubt_of` says so, too.
+If a trace contradicts the model, G is not that of the loss that the model names. If there are no
+traces, `doubt_of` says so, too.
 """
 
 from typing import Any, NamedTuple
@@ -32,16 +33,16 @@ class Start(NamedTuple):
     """How a training began."""
 
     base_score: Any  # the raw prediction before the first tree, for every output
-    is_estimated: bool  # whether the library worked it out from the targets
-    is_default: bool  # whether it should have been and was not, as with objectives of a user's own
-    means: tuple[float, ...]  # if it was: the mean of the targets, by each formula in use
+    is_estimated: bool  # whether the library computed it from the targets
+    is_default: bool  # whether it should have been computed and was not, as with a user's objective
+    means: tuple[float, ...]  # if computed: the mean of the targets, by each formula in use
     may_be_sampled: bool  # whether trees may have seen some of the rows only
 
 
 def contradiction(
     nodes: Preorder, G: np.ndarray, H: np.ndarray, values: np.ndarray, loss: Loss, start: Start
 ) -> str | None:
-    """Say in what the sums contradict the loss and the start, None if they do not."""
+    """Return how the sums contradict the loss or the start, None if they do not."""
     roots = nodes.tree_offset[:-1]
     if not len(roots):
         return None

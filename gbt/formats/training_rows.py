@@ -1,14 +1,14 @@
-"""Training rows beside a model: they supply what a library did not keep, and check what it did.
+"""Training rows given with a model: they supply sums that a library did not keep, and check others.
 
-The rows go down the trees along the model's own predictions (`Ensemble.refit_statistics`). What the
-library kept must be what they add up to, within the rounding of float32. Where it is not, the
-model was trained on other rows, weights, a sample, another loss or another start than it says; a
-mixture of its sums and those of the rows would be neither's, so then all of them are the rows'.
+The rows go down the trees along the model's own predictions (`Ensemble.refit_statistics`). They
+must add up to the sums that the library kept, within the rounding of float32. If they do not, the
+model was trained on other rows or weights, on a sample, with another loss or from another start
+than it says. A mixture of its sums and those of the rows would belong to neither, so then all sums
+are those of the rows.
 
-Counts do not depend on the targets, and neither does H, given the predictions. Where G is not kept
-but a leaf's value v is one step of the library, this says what G was in training:
--(v / learning_rate) (H + lambda), with the H of the rows. So wrong targets and weights are found
-out there, too.
+Counts do not depend on the targets, and neither does H, given the predictions. If G is not kept but
+a leaf's value v is one step of the library, G in training was -(v / learning_rate) (H + lambda),
+with the H of the rows. So wrong targets and weights are found there, too.
 """
 
 import warnings
@@ -25,14 +25,14 @@ from gbt.model.ensemble import NEEDED_FOR, STATISTICS, Ensemble
 from gbt.parallel.chunks import is_in_chunks
 from gbt.tables.targets import as_target, as_weight
 
-KEPT_WITHIN = 1e-3  # of the sums of a tree; with another loss or sample they are off by per cents
-LEAST_HESSIAN = 1e-9  # of the largest of a tree: float64 knows what is more within KEPT_WITHIN
+KEPT_WITHIN = 1e-3  # of the sums of a tree; another loss or sample changes them by per cents
+LEAST_HESSIAN = 1e-9  # of the tree's largest; float64 has larger ones within KEPT_WITHIN
 
 
 def complete(
     imported: Imported, model: Any, X: Any, y: Any, sample_weight: Any, init_score: Any = None
 ) -> Ensemble:
-    """Return the ensemble with all statistics, those of the rows where it lacks or contradicts."""
+    """Return the ensemble with all statistics, from the rows where it lacks or contradicts them."""
     ensemble = imported.ensemble
     if is_in_chunks(X) or is_in_chunks(y):
         raise ValueError(
@@ -77,7 +77,7 @@ def complete(
         )
         return of_rows
     if imported.has_dropped or imported.trained_on is not None:
-        return of_rows  # what the library kept belongs to other predictions, or derivatives
+        return of_rows  # the library's sums belong to other predictions or derivatives
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
         for array, statistic in NEEDED_FOR.items()
@@ -105,10 +105,10 @@ def _counted_alike(
 def _start_from_mean(
     ensemble: Ensemble, target: np.ndarray, weight: np.ndarray, weight_of_1: float
 ) -> Ensemble:
-    """Return the same predictions with the mean of the targets as base score.
+    """Return a model of the same predictions whose base score is the mean of the targets.
 
-    What that is more, or less, the first tree's nodes have less, or more. The mean knows nothing of
-    what a library multiplied the weights of class 1 by.
+    The difference to the old base score is subtracted from the first tree's nodes. The mean does
+    not contain a factor by which a library multiplied the weights of class 1.
     """
     if weight_of_1 != 1:
         weight = weight / np.where(target == 1, weight_of_1, 1.0)
@@ -126,7 +126,7 @@ def _start_from_mean(
 def discrepancy(
     kept: Ensemble, of_rows: Ensemble, largest_target: float, facts: Collection[str]
 ) -> str | None:
-    """Say where what a model keeps of its nodes is not what rows give them, None if nowhere.
+    """Return where a model's statistics of nodes differ from those of rows, None if nowhere.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ def discrepancy(
         The model, and what `Ensemble.refit_statistics` makes of it with the rows.
     largest_target : float
     facts : collection of str
-        What is compared: some of the model's statistics, and "steps", G as the leaves' values say
-        it. A tree that is a single leaf is no step: scikit-learn leaves its value at 0. Nor is a
-        leaf whose rows have probabilities of 0 and 1: it divides by what rounding left of H.
+        What is compared: some of the model's statistics, and "steps", the G that follows from the
+        leaves' values. Left out are trees of a single leaf, whose value scikit-learn leaves at 0,
+        and leaves whose rows have probabilities of 0 and 1, whose H is only rounding errors.
     """
     n_nodes = np.diff(kept.tree_offset)
     roots = kept.tree_offset[:-1]

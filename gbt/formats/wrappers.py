@@ -1,7 +1,7 @@
-"""What people wrap models in: searches over parameters, pipelines, thresholds.
+"""Wrappers of models: searches over parameters, pipelines, thresholds.
 
-A wrapper that hands rows on as they are is as good as the model inside. One that changes them, or
-has several models, is refused with what to pass instead.
+A wrapper that hands rows on unchanged is replaced by the model inside. One that changes them, or
+has several models, is refused, and the error says what to pass instead.
 """
 
 from typing import Any
@@ -12,8 +12,8 @@ _WRAPPERS = (
     "sklearn.feature_selection", "sklearn.model_selection", "sklearn.multiclass",
     "sklearn.multioutput", "sklearn.semi_supervised",
 )  # fmt: skip
-# Where wrappers keep what they have fitted, and how one model is got from there. What holds several
-# models comes first: beside these, `estimator_` is what they were cloned from, which is not fitted.
+# Attributes in which wrappers keep fitted models, and how to get one from there. Wrappers of
+# several models come first: their `estimator_` is the unfitted model of which they are clones.
 _PARTS = {
     "calibrated_classifiers_": "model.calibrated_classifiers_[0].estimator",
     "estimators_": "model.estimators_[0]",
@@ -24,7 +24,7 @@ _PARTS = {
 
 
 def unwrapped(model: Any) -> Any:
-    """Return the model inside wrappers of scikit-learn that leave rows and targets alone.
+    """Return the model inside wrappers of scikit-learn that leave rows and targets unchanged.
 
     Raises
     ------
@@ -39,11 +39,11 @@ def unwrapped(model: Any) -> Any:
         if not changing:
             return unwrapped(model.steps[-1][1])
         raise TypeError(
-            f"The rows that the model in this {name} sees are not those that it is given, because"
-            f" these steps come first: {', '.join(changing)}. Pass the model and the rows as it"
-            " sees them: pipeline[-1] and pipeline[:-1].transform(X), once the pipeline is fitted."
-            " What fits by itself, as cross_fit does, takes the last step alone, and rows that are"
-            " transformed already."
+            f"The model in this {name} does not see the rows that it is given, because these steps"
+            f" change them first: {', '.join(changing)}. Pass the model and the rows as it sees"
+            " them: pipeline[-1] and pipeline[:-1].transform(X), once the pipeline is fitted."
+            " Functions that fit models themselves, such as cross_fit, take the last step alone,"
+            " and rows that are transformed already."
         )
     if name in ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator"):
         return unwrapped(getattr(model, "estimator_", model.estimator))
@@ -58,6 +58,6 @@ def unwrapped(model: Any) -> Any:
             raise TypeError(f"This {name} has no model: it has not been fitted, or not refitted.")
         raise TypeError(
             f"{name} is no model of trees but has such inside. Pass one of them, as {inside[0]} is,"
-            " with the rows and targets as that one sees them."
+            " with the rows and targets that it sees."
         )
     return model

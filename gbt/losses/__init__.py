@@ -16,25 +16,26 @@ loss                          value                        gradient g    hessian
                               s^2 = 1 + ((y - f)/d)^2
 ============================  ===========================  ============  ===============  =========
 
-with p = 1 / (1 + exp(-f)), m = exp(f), and x+ what is positive of x. The names carry the constant:
-the squared error is halved, and so is the binomial deviance. Sample weights are not a loss's
-business; whoever sums multiplies. `Tweedie` and `SquaredLogError` have their formulas in
+with p = 1 / (1 + exp(-f)), m = exp(f), and x+ the positive part of x. The names tell the constant:
+the squared error is halved, and so is the binomial deviance. Losses know no sample weights; code
+that sums over rows multiplies by them. `Tweedie` and `SquaredLogError` have their formulas in
 ``gbt.losses.amounts``, the losses of several outputs in ``gbt.losses.several_outputs``.
 
-Read ``loss`` first (what a loss has to answer), then the losses themselves: ``half`` (the two that
-kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` takes a user's object,
-``known`` finds a loss by its name, ``overflow`` refuses sums that no number can hold.
+Read ``loss`` first (the methods of a loss), then the losses themselves: ``half`` (the two that
+kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` wraps a user's object,
+``known`` finds a loss by its name, ``overflow`` refuses sums that do not fit into float64.
 
 The hessians of `Poisson` and `Gamma` are not the second derivatives at the prediction, m and y / m,
-but the largest between prediction and target. With the former, Newton's step -G/H would send a row
-of 5000 that is predicted as 10 to 10 exp(499), from where it comes back by a learning rate a tree,
-and by the gamma loss amounts near 0 as far down. With S = sum of y and M = sum of m over the rows
-of a leaf, H is at least the larger of both, and the best step is log(S/M), so that
+but the largest between prediction and target. With second derivatives at the prediction, Newton's
+step -G/H would send a row of 5000 that is predicted as 10 to 10 exp(499), from where it returns by
+a learning rate a tree, and the gamma loss would send amounts near 0 as far down. With S = sum of y
+and M = sum of m over the rows of a leaf, H is at least the larger of both, and the best step is
+log(S/M), so that
 
     -G/H = (S - M) / H      has the sign of log(S/M), and is at most 1 and at most abs(log(S/M)).
 
-No tree goes beyond where its leaves are best, and the loss of the training rows never rises.
-(`Gamma`: sums of y / m and of 1.) Models of other libraries keep the hessians that these have.
+No step goes beyond the best value of its leaf, and the loss of the training rows never rises.
+(`Gamma`: sums of y / m and of 1.) Models of other libraries keep their libraries' hessians.
 
 Kernels have the formulas of the first two; the derivatives of the others are computed in NumPy
 before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a
@@ -43,9 +44,9 @@ is refitted to the quantile of its rows, as some libraries do, so a step is neve
 learning rate: scale a target that ranges over thousands, or take more trees. Fitting warns where
 the steps of all trees together are far too short (`warn_of_short_steps`).
 
-A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and stands in
-``OF_REGRESSION`` of ``gbt.losses.known``; `Gamma` is an example, and CONTRIBUTING.md says what else
-to do. A loss of a user's own needs no file at all. Only one that is worth compiling has its
+A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and is listed
+in ``OF_REGRESSION`` of ``gbt.losses.known``; `Gamma` is an example, and CONTRIBUTING.md says what
+else to do. A user's own loss needs no file here. Only a loss that is worth compiling has its
 formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
 """
 

@@ -1,4 +1,4 @@
-"""Two more losses of a raw prediction f against an amount y, with their derivatives in f.
+"""Losses for amounts: Poisson and gamma (``gbt.losses`` has their formulas), and two more.
 
 ::
 
@@ -18,9 +18,9 @@ with Poisson's and gamma's losses the hessian is the largest second derivative b
 and target (``gbt.losses`` says why). This one is convex in f, so it is largest at one of the two,
 and at the target it is y^(2-p). For p = 1.5 the one at the prediction is never smaller.
 
-The squared logarithmic error asks by which factor a prediction is off. It bends down where 1 + f is
-more than e times 1 + y, so two things are as XGBoost has them: the hessian is at least 1e-6, and
-from f = -1 + 1e-6 downwards the loss is a straight line.
+The squared logarithmic error measures by which factor a prediction is off. It is concave where
+1 + f is more than e times 1 + y, so two rules are XGBoost's: the hessian is at least 1e-6, and from
+f = -1 + 1e-6 downwards the loss is a straight line.
 """
 
 from dataclasses import dataclass
@@ -47,10 +47,10 @@ class LogLink(GivenLoss):
 
 @dataclass(frozen=True)
 class Poisson(LogLink):
-    """Half the Poisson deviance of counts or rates, but for a constant.
+    """Half the Poisson deviance of counts or rates, up to a constant.
 
-    With a number for ``max_delta_step``, d, the hessian is e^d times the second derivative. That is
-    for models of other libraries: XGBoost and LightGBM have d = 0.7, scikit-learn 0.
+    With a number d for ``max_delta_step`` the hessian is e^d times the second derivative, as in
+    models of other libraries: XGBoost and LightGBM have d = 0.7, scikit-learn 0.
     """
 
     max_delta_step: float | None = None
@@ -81,7 +81,7 @@ class Poisson(LogLink):
 
 @dataclass(frozen=True)
 class Gamma(LogLink):
-    """Half the gamma deviance of positive amounts, but for a constant.
+    """Half the gamma deviance of positive amounts, up to a constant.
 
     With ``is_newton`` the hessian is the second derivative, as in models of other libraries.
     """
@@ -109,7 +109,7 @@ LEAST_PREDICTION = float(np.float32(-1 + 1e-6))  # a float32 number, as XGBoost 
 
 @dataclass(frozen=True)
 class Tweedie(LogLink):
-    """Half the Tweedie deviance of amounts that may be 0, but for a constant.
+    """Half the Tweedie deviance of amounts that may be 0, up to a constant.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ class HalfLogistic:
 class CrossEntropy(HalfLogistic):
     """Log loss of a share or probability between 0 and 1, the same formulas as for labels.
 
-    A row of target y is as good as two rows, of label 1 with weight y and of 0 with weight 1 - y.
+    A row with target y is equivalent to two rows: label 1 with weight y, and 0 with weight 1 - y.
     """
 
     name = "cross_entropy"
@@ -80,8 +80,8 @@ class CrossEntropy(HalfLogistic):
     def link(self, prediction: float) -> float:
         if not 0 < prediction < 1:
             raise ValueError(
-                f"A probability between 0 and 1 is where boosting starts under {self.name}; got"
-                f" {prediction:g}: y has no other number, or base_score is outside of (0, 1)."
+                f"Under {self.name} boosting starts from a probability between 0 and 1; got"
+                f" {prediction:g}: all of y is that number, or base_score is outside of (0, 1)."
             )
         return super().link(prediction)
 
@@ -96,7 +96,7 @@ def _derivatives(
     kind: int, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None
 ) -> Pair:
     """Return the derivatives of a loss that kernels know."""
-    if raw_prediction.shape[-1:] != y.shape:  # the kernel does not ask
+    if raw_prediction.shape[-1:] != y.shape:  # the kernel does not check
         raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
     gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
     if len(y) > 0:

@@ -1,4 +1,4 @@
-"""What a loss may be: one of ours by name or as an object, or an object of the user's."""
+"""Possible values of ``loss=``: one of ours by name or as an object, or a user's object."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -26,11 +26,11 @@ OF_REGRESSION: dict[str, Callable[..., Loss]] = {
     "huber": Huber,
     "pseudo_huber": PseudoHuber,
 }
-OWN = "own"  # in files, the key of the name of a class of the user's
+OWN = "own"  # in files, the key under which the name of a user's class stands
 
 
 def as_loss(loss: Any) -> Loss:
-    """Turn what a user gives for a regressor's loss into one; `is_loss` says what that may be."""
+    """Return the loss that a regressor's parameter stands for; `is_loss` has checked it."""
     if loss is None or isinstance(loss, str):
         name = "half_squared_error" if loss is None else loss
         return LOSSES[name] if name in LOSSES else OF_REGRESSION[name]()
@@ -47,7 +47,7 @@ def is_loss(loss: Any) -> bool:
 
 
 def is_own(loss: Any) -> bool:
-    """Say whether a loss is an object of the user's, which no name stands for."""
+    """Say whether a loss is a user's object, which has no name in files."""
     return not (isinstance(loss, str) or is_known(loss))
 
 
@@ -57,7 +57,7 @@ def parameters_of(loss: Loss) -> dict[str, Any]:
 
 
 def is_same(loss: Loss, other: Loss) -> bool:
-    """Say whether two losses are the same; a user's own are if their classes are."""
+    """Say whether two losses are the same; two user's objects are if their classes are."""
     is_own = isinstance(loss, OwnLoss)
     is_alike = loss.n_outputs == other.n_outputs and (
         is_own or parameters_of(loss) == parameters_of(other)
@@ -72,7 +72,7 @@ def is_known(loss: Any) -> bool:
 
 
 def describe_loss(loss: Loss) -> str | dict[str, Any]:
-    """Return what a model file says of a loss; ``gbt.loading`` reads it again."""
+    """Return the entry of a loss in a model file; ``gbt.loading`` reads it."""
     if isinstance(loss, OwnLoss):
         of_classes = {"n_classes": loss.n_classes} if loss.n_classes else {}
         return {OWN: type(loss.loss).__name__, **of_classes}
@@ -81,5 +81,5 @@ def describe_loss(loss: Loss) -> str | dict[str, Any]:
 
 
 def refusing_overflow_of(loss: Loss) -> AbstractContextManager[None]:
-    """Return a context in which losses of ours may not overflow; what a user's does is theirs."""
+    """Return a context in which overflow is an error, unless the loss is a user's own."""
     return nullcontext() if isinstance(loss, OwnLoss) else refusing_overflow()

@@ -1,6 +1,6 @@
-"""What a loss is: the protocol that boosting and attributions ask, and what losses share.
+"""The protocol of a loss, for boosting and attributions, and code that losses share.
 
-The table of all losses, and why their hessians are what they are, stands in ``gbt.losses``.
+``gbt.losses`` has the table of all losses, and the reasons for their hessians.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 class Loss(Protocol):
-    """What boosting and attributions need of a loss.
+    """The methods of a loss that boosting and attributions call.
 
     ``gradient_hessian`` serves attributions and evaluation, and boosting if ``kind`` is ``GIVEN``.
     Of the other kinds boosting calls the kernel itself; both run the same formulas.
@@ -24,7 +24,7 @@ class Loss(Protocol):
 
     @property
     def name(self) -> str:
-        """What files and messages call it."""
+        """Its name in files and messages."""
         ...
 
     metric: str
@@ -49,7 +49,7 @@ class Loss(Protocol):
         ----------
         y : float64 array of shape (n,)
         raw_prediction : float64 array of shape (n,) or (T, n)
-            The second are those before each of T trees.
+            Of shape (T, n), those before each of T trees.
         out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
             Where to put the two; else new arrays are made.
         """
@@ -64,19 +64,19 @@ class Loss(Protocol):
         ...
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> Any:
-        """Return the raw prediction that, given to every row, has the least loss.
+        """Return the raw prediction that has the least loss if every row gets it.
 
-        One weight stands for all rows.
+        ``weight`` may have a single entry for all rows.
         """
         ...
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless the targets are such as the loss is made for."""
+        """Raise ValueError for targets that the loss is not defined for."""
         ...
 
 
 class GivenLoss:
-    """What losses share that kernels have no formulas of; each adds ``value``, ``derivatives``."""
+    """The base of losses without formulas in kernels; each adds ``value``, ``derivatives``."""
 
     metric: str
     kind = GIVEN
@@ -137,18 +137,18 @@ def sum_of_gradients(loss: Loss, y: np.ndarray, weight: np.ndarray) -> Callable[
 
 
 def root_between(low: float, high: float, slope: Callable[[float], float]) -> float:
-    """Return where an increasing function is 0, to the precision of the interval's ends.
+    """Return the root of an increasing function, to the precision of the interval's ends.
 
-    ``brentq`` alone stops within 2e-12, which in a table of small units is anywhere.
+    ``brentq`` alone stops within 2e-12, which is far off if targets are that small.
     """
     eps, least = np.finfo(np.float64).eps, np.finfo(np.float64).tiny
     return brentq(slope, low, high, xtol=max(4 * eps * (high - low), least))
 
 
 def mean(y: np.ndarray, weight: np.ndarray | None) -> float:
-    """Return the weighted mean; one weight, or none, stands for all rows.
+    """Return the weighted mean; a single weight, or None, is that of all rows.
 
-    It is a quotient of correctly rounded sums, so that the order of the rows does not enter.
+    It is a quotient of correctly rounded sums, so it does not depend on the order of the rows.
     """
     if weight is None or len(weight) != len(y):
         return exact_sum(y) / len(y)

@@ -1,4 +1,4 @@
-"""Sums that no number can hold are refused, by name and before they spoil a model."""
+"""Sums that do not fit into float64 are refused before they spoil a model."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,20 +6,20 @@ from typing import NoReturn
 
 import numpy as np
 
-# Of the first round: 2^-1022 is the least number of full precision, the gains of later rounds are
-# those of gradients that are a millionth of the first, and 2^-53 of a gain is its last digit.
+# Of the first round. 2^-1022 is the least number of full precision; gradients of later rounds may
+# be a millionth of the first, and the last digit of a gain is 2^-53 of it.
 LEAST_GRADIENT = 2.0**-460
 
 
 class SumsOverflowError(FloatingPointError):
-    """What a fit needs of sums does not fit into float64; the estimators put it into words."""
+    """A sum that a fit needs does not fit into float64; the estimators' errors explain it."""
 
 
 @contextmanager
 def refusing_overflow() -> Iterator[None]:
-    """Raise `SumsOverflowError` where arithmetic of ours in NumPy overflows.
+    """Raise `SumsOverflowError` where our own arithmetic in NumPy overflows.
 
-    Code of the user's stays outside: what NumPy does there is for them to say (``np.errstate``).
+    A user's code is not run inside: there ``np.errstate`` is the user's choice.
     """
     try:
         with np.errstate(over="raise"):

@@ -7,14 +7,14 @@ It has four methods in plain NumPy::
     link(prediction)                      a number to a raw prediction
     inverse_link(raw_prediction)          raw predictions to predictions
 
-A classifier's has targets that are numbers of classes, 0 .. K - 1. Of two classes a raw prediction
-is one number a row, and ``inverse_link`` returns the probability of 1. Of more, raw predictions,
+For a classifier targets are numbers of classes, 0 .. K - 1. With two classes a raw prediction is
+one number a row, and ``inverse_link`` returns the probability of 1. With more, raw predictions,
 gradients and hessians have the shape (n, K), ``link`` takes K probabilities, and ``inverse_link``
 returns those of every row.
 
-It then works wherever a loss does. A model file has nothing of it but the name of its class. What
-``value`` and ``gradient_hessian`` are given are the caller's targets and the predictions that
-boosting goes on with, so these two methods can only read them.
+Such an object works wherever a loss does. A model file has only the name of its class. ``value``
+and ``gradient_hessian`` are given read-only arrays, because these are the caller's targets and the
+predictions with which boosting continues.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
 
 
 def read_only(array: np.ndarray) -> np.ndarray:
-    """Return a view of an array through which nothing can be written."""
+    """Return a read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -37,15 +37,15 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class OwnLoss(GivenLoss):
-    """A loss of the user's: an object with the methods ``OF_A_LOSS``, in plain NumPy.
+    """A user's loss: an object with the methods ``OF_A_LOSS``, in plain NumPy.
 
-    What it returns is checked here, because boosting and attributions trust every loss.
+    Its results are checked here, because boosting and attributions trust every loss.
 
     Parameters
     ----------
     loss : object
     n_classes : int
-        Of a classifier; 0 for a regressor.
+        Number of classes of a classifier; 0 for a regressor.
     """
 
     loss: Any
@@ -60,7 +60,7 @@ class OwnLoss(GivenLoss):
 
     @property
     def name(self) -> str:
-        """The class, and whose it is."""
+        """The name of the class, marked as the user's."""
         return f"{type(self.loss).__name__} (of your own)"
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class OwnLoss(GivenLoss):
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return gradients and hessians, checked."""
-        if raw_prediction.ndim > 1 + (self.n_outputs > 1):  # before each of T trees: it knows one
+        if raw_prediction.ndim > 1 + (self.n_outputs > 1):  # T sets of predictions: one call each
             pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
             shape = raw_prediction.shape
             gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
@@ -114,7 +114,7 @@ class OwnLoss(GivenLoss):
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> Any:
         """Return where the gradients add up to 0, near the mean of the targets.
 
-        Of several classes, the link of their shares.
+        For several classes it is the link of their shares.
         """
         if self.n_outputs > 1:
             each = np.broadcast_to(weight, y.shape)
@@ -145,9 +145,9 @@ class OwnLoss(GivenLoss):
         return np.broadcast_to(array, shape)
 
 
-NAMES_OF_ERRORS = ("_error", "_loss", "_deviance", "mse", "mae", "mape", "logloss")  # how they end
+NAMES_OF_ERRORS = ("_error", "_loss", "_deviance", "mse", "mae", "mape", "logloss")  # their ends
 
 
 def is_name_of_error(name: str) -> bool:
-    """Say whether a function that is called so is smaller for better predictions."""
+    """Say whether a function of this name is smaller for better predictions."""
     return name.lower().endswith(NAMES_OF_ERRORS) and not name.startswith("neg")

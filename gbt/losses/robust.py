@@ -10,7 +10,7 @@ from gbt.losses.loss import GivenLoss, Loss, Pair
 
 @dataclass(frozen=True)
 class Quantile(GivenLoss):
-    """The pinball loss, least at the quantile ``alpha``; 1 stands in place of its curvature.
+    """The pinball loss, whose minimum is the quantile ``alpha``; its hessian is set to 1.
 
     ``alpha`` is the share of targets, between 0 and 1, that should lie below the prediction.
     """
@@ -40,7 +40,7 @@ class Quantile(GivenLoss):
 
 @dataclass(frozen=True)
 class Absolute(GivenLoss):
-    """The absolute error, least at the median; 1 stands in place of its curvature."""
+    """The absolute error, whose minimum is the median; its hessian is set to 1."""
 
     name = "absolute"
     metric = "absolute error"
@@ -116,12 +116,12 @@ class PseudoHuber(GivenLoss):
 def warn_of_short_steps(
     loss: Loss, y: np.ndarray, n_trees: int, learning_rate: float, stacklevel: int
 ) -> None:
-    """Warn if all steps together bridge less than a tenth of what those of squared errors would.
+    """Warn if all steps together reach less than a tenth as far as with squared errors.
 
-    These would bring a prediction by 1 - (1 - learning_rate)^n_trees of the way across the middle
-    half of the targets. Where hessians are 1 no step is longer than the learning rate times the
-    largest gradient. Hessians of the pseudo-Huber loss vanish far from the target, and there no
-    node is heavy enough to split.
+    With squared errors a prediction could cover 1 - (1 - learning_rate)^n_trees of the range of the
+    middle half of the targets. With hessians of 1 no step is longer than the learning rate times
+    the largest gradient. Hessians of the pseudo-Huber loss vanish far from the target, so that no
+    node there is heavy enough to split.
     """
     reach = n_trees * learning_rate * getattr(loss, "largest_gradient", np.inf)
     if np.isinf(reach):
@@ -146,11 +146,11 @@ def _check_delta(delta: float) -> None:
 
 
 def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:
-    """Return the least target up to which the weights are more than a share ``alpha`` of all.
+    """Return the least target up to which weights add up to more than a share ``alpha``.
 
-    Where they are that share exactly, as half of the rows below a median of an even number, it is
-    the mean of this target and the next. Equal targets are put in the order of their weights, so
-    that sums do not depend on that of the rows.
+    If they add up to exactly that share at a target, as at the median of an even number of rows, it
+    is the mean of this target and the next. Equal targets are sorted by weight, so that sums do not
+    depend on the order of the rows.
     """
     weight = np.broadcast_to(weight, y.shape)
     order = np.lexsort((weight, y))

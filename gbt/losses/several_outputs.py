@@ -8,8 +8,8 @@ derivatives before the round. Of the K x K second derivatives only those on the 
     value -log p_y        gradient p_k - [y = k]        hessian max(c p_k (1 - p_k), 1e-16)
 
 c = 2 is XGBoost's (``src/objective/multiclass_obj.cu``: ``fmax(2 p (1 - p), 1e-16)``), which makes
-steps half as long as c = 1 would; for two classes it is what moving one raw prediction up by s and
-the other down by s amounts to. LightGBM has c = K / (K - 1), scikit-learn 1.
+steps half as long as c = 1 would; with two classes it is the curvature of moving one raw prediction
+up and the other down. LightGBM has c = K / (K - 1), scikit-learn 1.
 
 Raw predictions have the shape (n, K) here, or (T, n, K) before each of T rounds.
 """
@@ -28,7 +28,7 @@ LEAST_HESSIAN = 1e-16
 
 
 class SeveralOutputs(GivenLoss):
-    """What both losses share: raw predictions have K columns."""
+    """The base of both losses: raw predictions have K columns."""
 
     def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
         """Raise ValueError unless there are K raw predictions a row."""

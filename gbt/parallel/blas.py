@@ -1,6 +1,6 @@
 """BLAS on one thread, while threads of ours work side by side.
 
-The products of a tree's linear model are of some fifty columns. OpenBLAS divides even these among
+The matrices of a tree's linear model have some fifty columns. OpenBLAS divides even these among
 all cores, and its threads then wait for the next product in a loop that takes the whole core: on
 two cores that are busy with other work, `local_mdi` took four times the processor time that it
 takes with BLAS on one thread.
@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 _lock = threading.Lock()
-_limits: list[Any] = []  # what to undo, one for every caller that is inside
+_limits: list[Any] = []  # to be undone: one entry for every caller that is inside
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _libraries() -> Any:
-    """Return a handle on the libraries that are loaded; to find them takes milliseconds."""
+    """Return a handle on the loaded libraries; cached, since a search takes milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

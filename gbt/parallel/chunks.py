@@ -1,18 +1,18 @@
 """Tables in chunks: arrays and frames of Dask, whose rows lie on disk or on several machines.
 
-What is a sum over rows is computed chunk by chunk, each where its rows are, and the parts are
+Sums over rows are computed chunk by chunk, by the workers that hold the rows, and the parts are
 merged a few at a time until one is left. Only that one travels to the caller::
 
     rows      X_0 y_0    X_1 y_1    X_2 y_2    X_3 y_3    X_4 y_4
     parts       P_0        P_1        P_2        P_3        P_4       one task a chunk
     merged      P_0 + P_1 + ... + P_7 + ...                           ``FAN_IN`` parts a task
 
-A worker holds the chunks that its threads are at and some parts, whatever the number of rows. The
+A worker holds the chunks on which its threads work and some parts, whatever the number of rows. The
 parts are merged in an order that depends on the chunks alone, so the same chunks give the same
 result to the last bit, on one thread or on a cluster.
 
-A table in memory is a single chunk: whoever sums over rows writes one line for both. Dask is
-imported only where a table is Dask's, which the module of its class tells.
+A table in memory is a single chunk, so that one line of code sums over either kind of table. Dask
+is imported only for tables of Dask, which are recognised by the module of their class.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,12 +23,12 @@ from uuid import uuid4
 import numpy as np
 
 FAN_IN = 8
-BESIDE = ("y", "sample_weight", "groups", "init_score")  # of a row
+BESIDE = ("y", "sample_weight", "groups", "init_score")  # one entry a row
 Part = TypeVar("Part")
 
 
 class Chunk(NamedTuple):
-    """Some rows of a table, with what stands beside them.
+    """Some rows of a table, with targets, weights, groups and starting values.
 
     Parameters
     ----------
@@ -49,48 +49,48 @@ class Chunk(NamedTuple):
     is_part: bool = False
 
     def n_jobs(self, asked: int | None) -> int | None:
-        """Return how many threads to use: one in a worker, whose other threads have tasks too."""
+        """Return how many threads to use: 1 in a worker, whose other threads have tasks, too."""
         return 1 if asked is None and self.is_part else asked
 
 
 def is_in_chunks(table: Any) -> bool:
-    """Say whether a table is Dask's."""
+    """Say whether a table is one of Dask."""
     return type(table).__module__.split(".")[0] == "dask"
 
 
 def in_memory(given: Any) -> Any:
-    """Return what stands beside the rows of a table, computed if it is Dask's."""
+    """Return an array of one entry a row, computed if it is one of Dask."""
     return given.compute() if is_in_chunks(given) else given
 
 
 def refuse_chunks(table: Any) -> None:
-    """Raise ValueError if a table is Dask's where rows in memory are needed."""
+    """Raise ValueError for a table of Dask where rows in memory are needed."""
     if is_in_chunks(table):
         raise ValueError(
             f"X is Dask's, a {type(table).__name__}, and rows in memory are needed here. The guide"
-            " (docs/guide/dask.md) lists what takes such tables; X.map_blocks and X.map_partitions"
-            " predict; X.compute() brings all rows here."
+            " (docs/guide/dask.md) lists the functions that take such tables; X.map_blocks and"
+            " X.map_partitions predict; X.compute() returns all rows in memory."
         )
 
 
 def over_chunks(
     part_of: Callable[[Chunk], Part | None], merge: Callable[[Part, Part], Part], rows: Chunk
 ) -> Part:
-    """Make a part of every chunk of some rows, and merge the parts.
+    """Return the merged parts of all chunks of some rows.
 
     Parameters
     ----------
     part_of : callable
-        Takes a `Chunk` of at least one row; may return None if none of them counts. It is sent to
-        the workers, so it can be pickled.
+        Takes a `Chunk` of at least one row; may return None if no row counts. It is sent to the
+        workers, so it must be picklable.
     merge : callable
-        Takes two parts, returns that of the rows of both.
+        Takes two parts, returns the part of the rows of both.
     rows : Chunk
-        Of tables in memory, which are handed to ``part_of`` as they are, or of Dask.
+        In memory, and then handed to ``part_of`` as they are, or of Dask.
 
     Returns
     -------
-    The part of all rows; chunks without rows have none.
+    The part of all rows. Chunks without rows are skipped.
     """
     part = _merged(part_of, merge, rows) if any(map(is_in_chunks, rows)) else part_of(rows)
     if part is None:
@@ -101,7 +101,7 @@ def over_chunks(
 def _merged(
     part_of: Callable[[Chunk], Part | None], merge: Callable[[Part, Part], Part], rows: Chunk
 ) -> Part | None:
-    """Make the parts where the chunks are, and merge them there."""
+    """Return the merged parts of all chunks, made and merged by the workers."""
     from dask import delayed
 
     parts, _ = each_chunk(part_of, rows)
@@ -115,9 +115,9 @@ def _merged(
 def each_chunk(
     part_of: Callable[[Chunk], Any], rows: Chunk, with_empty: bool = False
 ) -> tuple[list[Any], list[float]]:
-    """Return what is to become of every chunk, as ``dask.delayed`` has it, and its number of rows.
+    """Return the parts of all chunks, ``dask.delayed``, and the chunks' numbers of rows.
 
-    The number is nan where Dask does not know it. Chunks without rows become None, unless
+    The number is nan where Dask does not know it. The part of a chunk without rows is None, unless
     ``with_empty``.
     """
     from dask import delayed
@@ -134,7 +134,7 @@ def each_chunk(
 def measure_chunk(
     part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
 ) -> Any:
-    """Make the part of one chunk: a task of Dask's."""
+    """Return the part of one chunk: a task of Dask."""
     rows = Chunk(*chunk)._replace(number=number, is_part=True)
     X = rows.X
     for name in BESIDE:
@@ -153,7 +153,7 @@ def measure_chunk(
 
 
 def merge_chunks(merge: Callable[[Part, Part], Part], parts: Sequence[Part | None]) -> Part | None:
-    """Merge some parts in their order: a task of Dask's."""
+    """Merge some parts in their order: a task of Dask."""
     merged: Part | None = None
     for part in parts:
         if part is not None:
@@ -162,7 +162,7 @@ def merge_chunks(merge: Callable[[Part, Part], Part], parts: Sequence[Part | Non
 
 
 def map_chunks(function: Callable[[Any], np.ndarray], X: Any, dtype: Any, width: int | None) -> Any:
-    """Return an array of Dask of what a function makes of every chunk of a table.
+    """Return the results of a function for every chunk of a table as an array of Dask.
 
     Parameters
     ----------
@@ -170,9 +170,9 @@ def map_chunks(function: Callable[[Any], np.ndarray], X: Any, dtype: Any, width:
         Takes the rows of a chunk, at least one; returns an array of one entry a row.
     X : array or frame of Dask
     dtype : dtype
-        Of what it returns.
+        Dtype of its result.
     width : int or None
-        Of how many numbers an entry is; None where entries are single numbers.
+        How many numbers an entry has; None if entries are single numbers.
     """
     import dask.array
 
@@ -190,14 +190,15 @@ def map_chunks(function: Callable[[Any], np.ndarray], X: Any, dtype: Any, width:
 
 
 def chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
-    """Return the chunks of a table, with all columns each, and their numbers of rows."""
+    """Return the chunks of a table, each with all columns, and their numbers of rows."""
     if not is_in_chunks(X):
         raise ValueError(
-            f"X is in memory, a {type(X).__name__}, and what stands beside it is Dask's. Give all"
-            " of it in memory, y.compute(), or X as an array or a frame of Dask, too."
+            f"X is in memory, a {type(X).__name__}, and y, or what else has an entry a row, is"
+            " Dask's. Give all of it in memory, y.compute(), or X as an array or a frame of Dask,"
+            " too."
         )
     if isinstance(getattr(X, "npartitions", None), int) and hasattr(X, "columns"):
-        # Each frame reads only the columns of its own that are asked for.
+        # Every frame reads only the columns that are used.
         return list(X.to_delayed()), [float("nan")] * X.npartitions
     if not isinstance(getattr(X, "ndim", None), int):  # a Delayed has attributes of any name
         raise ValueError(
@@ -210,14 +211,14 @@ def chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
 
 
 def _chunks_of_array(array: Any) -> list[Any]:
-    """Return the chunks of rows of an array; what several arrays are made of is made once."""
+    """Return the chunks of rows of an array; what several chunks are made from is made once."""
     if array.ndim == 2 and array.numblocks[1] > 1:
         array = array.rechunk({1: -1})
     return list(array.to_delayed(optimize_graph=False).ravel())
 
 
 def _chunks_beside(name: str, given: Any, X: list[Any], sizes: list[float]) -> list[Any]:
-    """Cut what stands beside the rows where the rows are cut."""
+    """Cut an array of one entry a row where the rows are cut."""
     if given is None:
         return [None] * len(X)
     if not is_in_chunks(given):
@@ -252,7 +253,7 @@ def _known_sizes(X: list[Any], sizes: list[float]) -> list[int]:
 
 
 def _pieces(name: str, given: Any, sizes: list[int]) -> list[Any]:
-    """Cut what is in memory into pieces of some sizes."""
+    """Cut an array in memory into pieces of the given sizes."""
     if len(given) != sum(sizes):
         raise ValueError(f"{name} has {len(given)} rows and X has {sum(sizes)}.")
     pieces, start = [], 0

@@ -2,17 +2,17 @@
 
 A container is a control group of Linux, and may have a quota: so much time in every period, on any
 cores. With more threads than quota / period all of them stand still for the rest of the period once
-the time is used up. Groups are nested, and what is least on the way up from the process's own group
-counts. There are two versions of the files that say so, and a system may have both::
+the time is used up. Groups are nested, and the least quota on the way up from the process's own
+group counts. Its files come in two versions, and a system may have both::
 
     /proc/self/cgroup              0::/a/b            4:cpu,cpuacct:/a/b
     below /sys/fs/cgroup           a/b/cpu.max        cpu/a/b/cpu.cfs_quota_us, cpu.cfs_period_us
     a quota of 1.5 cores           150000 100000      150000, 100000
     none                           max 100000         -1, 100000
 
-A container may see only its own group, as the root of the tree, under the path that the group has
-outside; that path is not there, and the way up ends at the root all the same. What cannot be read
-or understood is no limit. ``joblib.cpu_count`` knows the group at the root alone.
+A container may see only its own group, as the root of the tree, but with the path that the group
+has outside. That path does not exist inside, and the way up ends at the root all the same. What
+cannot be read or understood is no limit. ``joblib.cpu_count`` looks only at the group at the root.
 """
 
 import math
@@ -32,9 +32,9 @@ def available_cores(system: Path = Path("/")) -> int:
     return int(min(cores, _quota(system)))
 
 
-@cache  # a prediction of one row asks, too, and reading takes longer than that
+@cache  # even a prediction of one row needs it, and reading takes longer than that
 def _quota(system: Path) -> float:
-    """Return the least quota in cores, rounded up: at least 1, and infinity where there is none."""
+    """Return the least quota in cores, rounded up: at least 1, or infinity if there is none."""
     return min((_cores_of(limit) for limit in _limits(system)), default=math.inf)
 
 

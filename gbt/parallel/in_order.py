@@ -19,20 +19,20 @@ def merge_blocks(
     n_jobs: int | None,
     rows_per_block: int = ROWS_PER_BLOCK,
 ) -> Part:
-    """Make something of every block of rows, in several threads, and merge it in row order.
+    """Return the merged parts of all blocks of rows, made in several threads, merged in row order.
 
     Parameters
     ----------
     part_of : callable
         Takes a slice of row numbers. Called from several threads.
     merge : callable
-        Takes what the rows so far gave and what the next block gave; may reuse the first.
+        Takes the part of the rows so far and that of the next block; may reuse the first.
     n_rows : int
         At least 1.
     n_jobs : int or None
         Threads, see ``gbt.parallel.effective_n_jobs``.
     rows_per_block : int
-        More where what a block leaves is large, and to make and merge it takes long.
+        More where the part of a block is large, and takes long to make and merge.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def merge_blocks(
     """
     blocks = row_blocks(n_rows, rows_per_block)
     n_threads = min(effective_n_jobs(n_jobs), len(blocks))
-    waiting: dict[int, Part] = {}  # for those of earlier rows, which another thread makes
+    waiting: dict[int, Part] = {}  # parts that wait for those of earlier rows
     merged: Part
     n_begun = n_merged = 0
     turn = Condition()
@@ -53,7 +53,7 @@ def merge_blocks(
         try:
             while True:
                 with turn:
-                    turn.wait_for(may_go_on)  # few parts may wait for a thread that is slow
+                    turn.wait_for(may_go_on)  # lest many parts pile up behind a slow thread
                     if n_begun == len(blocks):
                         return
                     b = n_begun

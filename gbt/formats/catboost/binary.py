@@ -1,7 +1,7 @@
 """CatBoost's own binary format, as far as trees on numbers and on single levels need it.
 
 After the letters CBM1 and a length, the model is a table of FlatBuffers. A table begins with the
-distance to its list of places, which has, for every field, where in the table it is, or 0::
+distance to a list that has the place of every field in the table, 0 for absent ones::
 
     list of places   | size | size of the table | field 0 | field 1 | ...      uint16
     table            | distance | fields ...                                   int32, then any
@@ -51,7 +51,7 @@ class Model(NamedTuple):
 
     @property
     def has_symmetric_trees(self) -> bool:
-        """Whether all nodes of a level are split alike."""
+        """Whether all nodes of a depth have the same split."""
         return not len(self.further)
 
 
@@ -94,7 +94,7 @@ class _Table(NamedTuple):
 
 
 def read_model(data: bytes) -> Model:
-    """Return what a model's bytes say."""
+    """Return the model in CatBoost's bytes."""
     root = _Table(data, START + struct.unpack_from("<I", data, START)[0])
     trees = _Table(data, root.target(TREES))
     columns, of_levels = trees.tables(FLOAT_FEATURES), trees.tables(CAT_FEATURES)

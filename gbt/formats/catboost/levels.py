@@ -1,11 +1,11 @@
-"""Levels of CatBoost's categorical columns, which rows tell: it keeps their hashes alone.
+"""Levels of CatBoost's categorical columns, found from rows: the model keeps only their hashes.
 
-A split of a column of few levels (``one_hot_max_size``) asks whether x is one level. Of this level
-the model has 32 bits of a hash. Rows have levels, CatBoost says which of its hashes each has, and
-so levels are found by value. They need not be the training rows, but must have every level that
-the model splits. A level whose hash the model does not have, one that was not there in training
-among them, is none of those split: it goes right everywhere, as in CatBoost. So does a missing
-value, of which CatBoost has none in columns of categories.
+A split of a column of few levels (``one_hot_max_size``) asks whether x is one level, of which the
+model has 32 bits of a hash. Rows have levels, CatBoost computes their hashes, and so levels are
+found by value. They need not be the training rows, but must have every level that the model splits.
+A level whose hash the model does not have, such as one that training has not seen, is not split: it
+goes right everywhere, as in CatBoost. So do missing values, which CatBoost does not allow in
+columns of categories.
 
 Two levels can have one hash. CatBoost takes them for one, and so the sets here have both.
 """
@@ -20,11 +20,11 @@ from gbt.parallel.chunks import refuse_chunks
 from gbt.tables.categories import Categories, Level, learn
 from gbt.tables.given import Table, refuse_other_columns
 
-Hashed = dict[int, np.ndarray]  # of a column's levels, which of the model's hashes they have
+Hashed = dict[int, np.ndarray]  # by column: the number of each level's hash in the model
 
 
 def levels_of(model: Model, X: Any) -> Categories | None:
-    """Return the levels of the categorical columns in some rows; of unsplit ones, none are needed.
+    """Return the levels of the categorical columns in some rows; unsplit columns need none.
 
     Raises
     ------
@@ -47,8 +47,8 @@ def levels_of(model: Model, X: Any) -> Categories | None:
     split = [names[k] for k in model.categorical if (model.feature[model.level >= 0] == k).any()]
     if split:
         raise ValueError(
-            f"This CatBoost model splits levels of {', '.join(map(repr, split))} and keeps their"
-            " hashes alone. Give rows that have these levels, such as those that it was trained"
+            f"This CatBoost model splits levels of {', '.join(map(repr, split))} and keeps only"
+            " their hashes. Give rows that have these levels, such as those that it was trained"
             " on, and use what this returns in place of the model:"
             " gbt.formats.as_ensemble(model, X=X_train)."
         )
@@ -56,7 +56,7 @@ def levels_of(model: Model, X: Any) -> Categories | None:
 
 
 def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
-    """Return which of the model's hashes the levels of each column have."""
+    """Return the numbers of the hashes of each column's levels in the model."""
     found: Hashed = {}
     for place, k in enumerate(model.categorical):
         n_hashes = int((model.feature[model.level >= 0] == k).sum())
@@ -71,7 +71,7 @@ def hashed(model: Model, booster: Any, categories: Categories | None) -> Hashed:
         if n_absent:
             raise ValueError(
                 f"This CatBoost model splits {n_hashes} levels of {model.feature_names[k]!r}, and"
-                f" the rows have all but {n_absent} of them. Give those that it was trained on."
+                f" the rows lack {n_absent} of them. Give the rows that it was trained on."
             )
     return found
 

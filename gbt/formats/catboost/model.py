@@ -1,17 +1,17 @@
 """CatBoost models: trees on numbers and on single levels of categories.
 
 They are read from the bytes in which CatBoost keeps a model, which is faster than its JSON
-(``gbt.formats.catboost.binary``), and put in preorder (``gbt.formats.catboost.trees``). Of levels
-CatBoost keeps hashes; where some are split, rows must tell which these are
+(``gbt.formats.catboost.binary``), and put in preorder (``gbt.formats.catboost.trees``). CatBoost
+keeps hashes of levels; if some are split, rows must show which levels these are
 (``gbt.formats.catboost.levels``). Combinations of categories are statistics of the targets, and are
 refused.
 
-Of a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE that is H, and
-G = -(value / eta) (W + lambda); but where rows are weighted, lambda has been multiplied by their
-mean weight, which nothing tells. So G is taken for known only if the sums of every tree follow from
-the tree before it (``gbt.formats.origin``). Under Logloss H is lost. Where W is whole everywhere it
-is taken for the number of rows, unless something tells that rows were weighted. Numbers and borders
-are float32.
+For a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE W is H, and
+G = -(value / eta) (W + lambda); but if rows are weighted, lambda has been multiplied by their mean
+weight, which the model does not have. So G is taken for known only if the sums of every tree follow
+from the tree before it (``gbt.formats.origin``). Under Logloss H is lost. If W is whole everywhere
+it is taken for the number of rows, unless there are signs that rows were weighted. Numbers and
+borders are float32.
 """
 
 from typing import Any
@@ -34,11 +34,11 @@ OF_CLASSES = "MultiClass"
 
 
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
-    """Turn a model of CatBoost into an `Ensemble`; None for what is no model.
+    """Turn a model of CatBoost into an `Ensemble`; None for anything else.
 
-    ``X`` are rows that have the levels of categories which the model splits. Refused are other
-    losses than RMSE, Logloss and MultiClass, several targets, and features that are combinations of
-    categories, text or embeddings, by name.
+    ``X`` are rows that have the levels which the model splits. Losses other than RMSE, Logloss and
+    MultiClass, several targets, and features that are combinations of categories, text or
+    embeddings are refused by name.
     """
     if not hasattr(model, "get_all_params"):
         return None
@@ -50,9 +50,10 @@ def import_catboost(model: Any, X: Any = None) -> Imported | None:
     read = read_model(state)
     if read.others:
         raise ValueError(
-            f"A CatBoost model with {' and '.join(read.others)} features cannot be imported: of"
-            " these it keeps statistics. Train with numbers in their place, or, where columns of"
-            " categories have few levels, with one_hot_max_size as large as their number."
+            f"A CatBoost model with {' and '.join(read.others)} features cannot be imported:"
+            " these are statistics of the training rows. Train with numbers in their place or, if"
+            " columns of categories have few levels, with one_hot_max_size as large as their"
+            " number."
         )
     categories = levels_of(read, X)
     return kept(

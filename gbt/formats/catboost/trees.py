@@ -1,8 +1,8 @@
-r"""The nodes of CatBoost's trees in preorder, from its two ways to write trees down.
+r"""The nodes of CatBoost's trees in preorder, from the two forms in which it stores trees.
 
-**Symmetric** trees split all nodes of a level alike: d splits ``x > border`` and 2^d leaves, bit i
-of a leaf's number says whether split i holds. The last split is put at the root, so that leaves are
-in order::
+**Symmetric** trees have one split for all nodes of a depth: d splits ``x > border`` and 2^d leaves;
+bit i of a leaf's number says whether split i holds. The last split is put at the root, so that
+leaves are in order::
 
                    split 1                    leaves   0   1   2   3
                   /       \                    split 0  no  yes no  yes
@@ -10,15 +10,15 @@ in order::
              /    \       /    \
             0      1     2      3
 
-Trees of one depth have one shape, so they are written down together.
+Trees of one depth have one shape, so they are converted together.
 
-**Others** (``grow_policy="Depthwise"`` and ``"Lossguide"``) are lists of nodes. A node says how far
-on in the list is the node for rows of which its split does not hold, and for those of which it
-does. 0 ends the walk there: a node with both 0 is a leaf. One with one of them 0 is also the leaf
-of that side, which gets a node of its own here, behind it::
+**Other** trees (``grow_policy="Depthwise"`` and ``"Lossguide"``) are lists of nodes. A node has two
+distances in the list: to the node for rows for which its split does not hold, and to that for rows
+for which it does. 0 ends the walk: a node with two zeros is a leaf. A node with a single 0 is also
+the leaf of that side, which gets a node of its own here, after it::
 
     node                 a       b       c     d               a
-    how far on           1 2     0 0     0 1   0 0            / \
+    distances            1 2     0 0     0 1   0 0            / \
                                                              b   c
                                                                 / \
                                                   new leaf of c     d
@@ -35,21 +35,21 @@ from gbt.formats.catboost.binary import Model
 from gbt.formats.nodes import Preorder, in_preorder
 
 
-class Nodes(NamedTuple):
+class CatBoostNodes(NamedTuple):
     """All nodes in preorder, a tree of every output in each round."""
 
     tree: Preorder
-    split: np.ndarray  # which of the model's splits; of leaves, an entry after the last
+    split: np.ndarray  # which of the model's splits; at leaves, a number after the last
     value: np.ndarray  # 0 at inner nodes
     weight: np.ndarray  # 0 at inner nodes
 
 
-def read_trees(model: Model) -> Nodes:
+def read_trees(model: Model) -> CatBoostNodes:
     """Return the nodes of all trees."""
     return _symmetric(model) if model.has_symmetric_trees else _others(model)
 
 
-def _symmetric(model: Model) -> Nodes:
+def _symmetric(model: Model) -> CatBoostNodes:
     n_outputs, depth = model.n_outputs, model.size.astype(np.int64)
     first_split = np.cumsum(depth) - depth
     n_leaves = 2**depth
@@ -73,11 +73,11 @@ def _symmetric(model: Model) -> Nodes:
             own = first_leaf[m][:, np.newaxis] + (np.arange(2**d) ^ changed[m][:, np.newaxis])
             value[leaves], weight[leaves] = leaf_value[own, k], model.leaf_weight[own]
     tree = Preorder(np.arange(n_nodes), left, right, tree_offset)
-    return Nodes(tree, split, value, weight)
+    return CatBoostNodes(tree, split, value, weight)
 
 
 def _changed_sides(model: Model, depth: np.ndarray, first_split: np.ndarray) -> np.ndarray:
-    """Return for every tree a number whose bit i says that split i changes sides."""
+    """Return for every tree a number whose bit i says whether split i changes sides."""
     tree = np.repeat(np.arange(len(depth)), depth)
     bit = 2 ** (np.arange(len(tree)) - first_split[tree])
     has_level = model.level[model.split] >= 0
@@ -85,7 +85,7 @@ def _changed_sides(model: Model, depth: np.ndarray, first_split: np.ndarray) -> 
 
 
 def _complete_tree(depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the level of each node of a complete tree in preorder, and children of inner ones."""
+    """Return the depth of each node of a complete tree in preorder, and inner nodes' children."""
     level = np.zeros(1, dtype=np.int64)
     for _ in range(depth):
         level = np.concatenate([[0], level + 1, level + 1])
@@ -93,7 +93,7 @@ def _complete_tree(depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return level, inner + 1, inner + 2 ** (depth - level[inner])
 
 
-def _others(model: Model) -> Nodes:
+def _others(model: Model) -> CatBoostNodes:
     further = model.further.astype(np.int64)
     ends = further == 0
     is_leaf, is_half_a_leaf = ends.all(axis=1), ends.any(axis=1) & ~ends.all(axis=1)
@@ -122,4 +122,4 @@ def _others(model: Model) -> Nodes:
     own = leaf[node][nodes.is_leaf]
     value[nodes.is_leaf] = model.leaf_value[own + output[nodes.is_leaf]]
     weight[nodes.is_leaf] = model.leaf_weight[own // model.n_outputs]
-    return Nodes(nodes, split[node], value, weight)
+    return CatBoostNodes(nodes, split[node], value, weight)

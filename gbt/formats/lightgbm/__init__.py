@@ -1,7 +1,7 @@
 """LightGBM's models.
 
 ``model`` makes an `Imported` of a booster: read it first. ``text`` reads the text in which LightGBM
-saves one, and ``trees`` puts its nodes in preorder.
+saves boosters, and ``trees`` puts their nodes in preorder.
 """
 
 from gbt.formats.lightgbm.model import from_lightgbm, import_lightgbm

@@ -1,23 +1,23 @@
-"""LightGBM models: boosters of trees, with the gradient sums that they let us work out.
+"""LightGBM models: boosters of trees, with gradient sums as far as they can be computed.
 
-Everything is read from the text in which LightGBM saves a booster. Of a leaf it has the value v,
-the hessian sum H and the count to the last bit, of an inner node only six digits. So the sums of
+Everything is read from the text in which LightGBM saves a booster. For a leaf it has the value v,
+the hessian sum H and the count to the last bit, for an inner node only six digits. So the sums of
 inner nodes are those of the leaves below them, and with eta the learning rate
 
     G(leaf) = -(v - b) / eta (H + lambda)
 
 where b is the start value. LightGBM begins with the mean of the targets (``boost_from_average``;
 its log-odds for two classes) and hides it in the first tree: b is added to its nodes. There the G
-of all rows is 0, so b is the mean of the leaves' values weighed by H + lambda. (If rows were
-sampled, it is not quite, and G is unknown.) Later trees say their eta (``shrinkage``), the first
-says 1 if it hides something. After splits of categories lambda is larger, see
+of all rows is 0, so b is the mean of the leaves' values weighted by H + lambda. (If rows were
+sampled, G is not quite 0, and unknown.) Later trees state their eta (``shrinkage``); the first
+states 1 if it hides b. After splits of categories lambda is larger, see
 ``gbt.formats.lightgbm.trees``.
 
 **DART** has multiplied the values of its trees already. They were grown on gradients at the
-predictions of those trees that were not dropped, which nothing tells again: G is unknown, unless
-every tree has kept its rate, so that none was dropped.
+predictions of those trees that were not dropped, which are not stored: G is unknown, unless every
+tree has kept its rate, so that none was dropped.
 
-Nothing is taken on trust: the values of inner nodes must follow from the leaves, within their six
+Everything is checked: the values of inner nodes must follow from the leaves, within their six
 digits, and sums of later trees from those of earlier ones (``gbt.formats.origin``).
 """
 
@@ -66,7 +66,7 @@ DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digit
 
 
 def from_lightgbm(model: Any) -> Ensemble:
-    """Turn a model of LightGBM into an `Ensemble`, or say what in it cannot be.
+    """Turn a model of LightGBM into an `Ensemble`, or raise an error that says why it cannot be.
 
     Parameters
     ----------
@@ -77,19 +77,19 @@ def from_lightgbm(model: Any) -> Ensemble:
     Returns
     -------
     Ensemble
-        Raw predictions are those of ``raw_score=True`` without an ``init_score``; but of
+        Raw predictions are those of ``raw_score=True`` without an ``init_score``; with
         ``boosting="rf"`` they are the mean of the trees, which ``predict`` returns, where
-        ``raw_score=True`` is their sum. Where the
-        gradient sums cannot be worked out (``lambda_l1``, ``max_delta_step``, ``path_smooth``,
-        monotone constraints, learning rates that change, a start that is not the mean, a first tree
-        on a sample, trees that DART has dropped), it has no gradients, and ``about_gradients`` says
-        why; `gbt.formats.as_ensemble` takes them from training rows.
+        ``raw_score=True`` is their sum. If gradient sums cannot be computed (``lambda_l1``,
+        ``max_delta_step``, ``path_smooth``, monotone constraints, learning rates that change, a
+        start that is not the mean, a first tree on a sample, trees that DART has dropped), it has
+        no gradients, and ``about_gradients`` says why; `gbt.formats.as_ensemble` takes them from
+        training rows.
 
     Raises
     ------
     ValueError
-        For what an `Ensemble` cannot express: other objectives than ``LOSS_OF_OBJECTIVE`` and
-        ``OTHERS``, linear trees, levels that are no words, whole numbers or booleans.
+        For what an `Ensemble` cannot express: objectives other than ``LOSS_OF_OBJECTIVE`` and
+        ``OTHERS``, linear trees, levels that are not words, whole numbers or booleans.
     gbt.files.documents.InvalidModelError
         Also a ValueError: the text does not describe a booster.
     """
@@ -97,10 +97,10 @@ def from_lightgbm(model: Any) -> Ensemble:
 
 
 def import_lightgbm(model: Any) -> Imported:
-    """Do what `from_lightgbm` does, and say what could not be found out."""
+    """Return the import of a model, with what could not be found out."""
     if isinstance(model, str | os.PathLike):
         return _import(Path(model).read_text(encoding="utf-8"))
-    # LGBMClassifier and its like wrap a booster.
+    # LGBMClassifier and similar classes wrap a booster.
     booster = model.booster_ if hasattr(type(model), "booster_") else model
     if not hasattr(booster, "model_to_string"):
         raise TypeError(
@@ -168,7 +168,7 @@ def _import(text: str) -> Imported:
         **trees.listed.as_sets("LightGBM", trees.feature, names, own_levels),
     )
     has_hidden_start = has_start and not (is_forest or rates.has_dropped)
-    if has_hidden_start:  # unless its rate is 1, where starting values look like that
+    if has_hidden_start:  # unless its rate is 1, which looks the same with starting values
         ensemble = replace(ensemble, has_init_score=False)
     is_binary = loss.name == "half_logistic"
     return Imported(
@@ -185,7 +185,7 @@ def _import(text: str) -> Imported:
 def _hidden_starts(
     nodes: Preorder, value: np.ndarray, weight: np.ndarray, n_outputs: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start value of each output, and at every node what its tree hides."""
+    """Return the start value of each output, and for every node the start that its tree hides."""
     starts, start_of = np.zeros(n_outputs), np.zeros(len(value))
     for k in range(n_outputs):
         first = slice(*nodes.tree_offset[k : k + 2])
@@ -196,7 +196,7 @@ def _hidden_starts(
 
 
 class _Rates(NamedTuple):
-    """What the trees say of the learning rate."""
+    """What the trees reveal about the learning rate."""
 
     learning_rate: float
     differ: bool
@@ -205,7 +205,7 @@ class _Rates(NamedTuple):
 
 
 def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str | None:
-    """Say what of the training makes gradients unknown, None if nothing does."""
+    """Return what in the training makes gradients unknown, None if nothing does."""
     has_start = rates.has_start and not is_forest
     hidden_by = hides_gradients(parts)
     for holds, why in (
@@ -292,8 +292,8 @@ def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
 def _read_rates(parts: Text) -> _Rates:
     """Return the learning rate, whether it changed, and whether the first tree hides a start.
 
-    DART changes the rate of every tree that it drops, and of the one that it grows then. It may
-    have dropped the first tree, with the start that this hides.
+    DART changes the rate of every tree that it drops, and of the next one that it grows. It may
+    have dropped the first tree, which hides the start.
     """
     rates = [as_number(tree.get("shrinkage", ""), "shrinkage") for tree in parts.trees]
     # LightGBM writes 1 for a tree of one leaf, which took no step, whatever the rate was.
@@ -322,7 +322,7 @@ def _first_far(
     value: np.ndarray,
     start_values: np.ndarray,
 ) -> int:
-    """Return the first inner node whose value is not what it says within its digits, else -1."""
+    """Return the first inner node whose stated value differs by more than its digits, else -1."""
     n_nodes = np.diff(nodes.tree_offset)
     if not len(n_nodes):
         return -1

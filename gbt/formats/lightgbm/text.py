@@ -1,8 +1,8 @@
 """The text in which LightGBM saves a booster: a head, an object for each tree, the parameters.
 
-Lines are ``name=value``; arrays are numbers with blanks between them. Those of all trees are read
-at once, a few NumPy calls an array and not one a tree, since texts have a million numbers. It
-is never trusted: whatever is not as it should be is an `InvalidModelError` that names it.
+Lines are ``name=value``; arrays are numbers with blanks between them. An array of all trees is read
+with a few NumPy calls, not one a tree, since texts have a million numbers. The text is never
+trusted: anything unexpected is an `InvalidModelError` that names it.
 """
 
 import re
@@ -18,7 +18,7 @@ LEVELS_OF_FRAMES = "\npandas_categorical:"
 
 
 class Text(NamedTuple):
-    """What the text of a booster has."""
+    """The parts of a booster's text."""
 
     head: dict[str, str]
     trees: list[dict[str, str]]
@@ -29,15 +29,15 @@ class Text(NamedTuple):
 def text_of(booster: Any) -> str:
     """Return the text of a booster, by way of a file, which takes half the time.
 
-    ``Booster.model_to_string`` (LightGBM 4) offers a buffer of 1 MB and, if a text is longer, has
-    all of it written again; a file is written once. It is there where no file can be written.
+    ``Booster.model_to_string`` (LightGBM 4) starts with a buffer of 1 MB and writes a longer text
+    twice; a file is written once. The method is used where no file can be written.
     """
     try:
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.txt"
             booster.save_model(path)
             return path.read_text(encoding="utf-8")
-    except Exception:  # LightGBM's own is no OSError
+    except Exception:  # LightGBM's own error is no OSError
         return booster.model_to_string()
 
 
@@ -87,7 +87,7 @@ def numbers(
     ----------
     text : Text
     name : str
-        Of the array.
+        Name of the array.
     n_of_tree : int64 array of shape (n_trees,)
         How many numbers each tree has.
     dtype : numpy.int64 or numpy.float64
@@ -110,19 +110,19 @@ def numbers(
         )
         if len(found) != n_of_tree.sum():
             raise ValueError
-    except (ValueError, DeprecationWarning):  # so NumPy says that something is no number
+    except (ValueError, DeprecationWarning):  # what NumPy raises for text that is no number
         raise InvalidModelError(f"{name} of the LightGBM model are not {kind}.") from None
     return found
 
 
 def parameter(text: Text, name: str, default: float) -> float:
-    """Return a number of the training, a default where the text does not say it."""
+    """Return a training parameter that is a number, or a default if the text lacks it."""
     found = text.parameters.get(name, "")
     return as_number(found, name) if found else default
 
 
 def as_number(text: str, name: str) -> float:
-    """Return the number that a text is."""
+    """Return a text as a number."""
     try:
         return float(text)
     except ValueError:
@@ -144,7 +144,7 @@ def is_sampled(text: Text) -> bool:
 
 
 def labels_are_weighted(text: Text) -> bool:
-    """Say whether labels of the two classes weigh differently."""
+    """Say whether the two classes have different weights."""
     weight = parameter(text, "scale_pos_weight", 1.0)
     return weight != 1 or parameter(text, "is_unbalance", 0.0) != 0
 

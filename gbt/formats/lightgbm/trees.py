@@ -10,9 +10,9 @@ node says in ``decision_type`` whether it splits categories (bit 0), which way m
 2     nan                      as here
 ====  =======================  ===================================================================
 
-Where categories are split, ``threshold`` says which of the tree's sets goes left: of bits in words
-of 32, one for every number of a level. All others go right, unseen and missing ones among them.
-Numbers are places in ``pandas_categorical``, where that is given, else the levels themselves.
+If categories are split, ``threshold`` is the number of the tree's set that goes left: bits in words
+of 32, one for every number of a level. All other levels go right, also unseen and missing ones.
+Numbers are places in ``pandas_categorical``, if that is given, else the levels themselves.
 
 **Penalties.** A split of a column of more than ``max_cat_to_onehot`` levels adds ``cat_l2`` to the
 penalty lambda of its two children, so their values are -eta G / (H + lambda + cat_l2).
@@ -48,7 +48,7 @@ WORD = 32  # bits in a word
 
 
 class Trees(NamedTuple):
-    """What the text says of all nodes, in preorder; 0 where it says nothing of their kind."""
+    """The text's entries for all nodes, in preorder; 0 where a node of its kind has none."""
 
     tree: Preorder
     feature: np.ndarray
@@ -79,7 +79,7 @@ def read_trees(text: Text) -> Trees:
         absent = name in ("leaf_weight", "leaf_count")
         read[name] = np.zeros(len(tree_of), dtype)
         read[name][is_leaf == (name in OF_LEAF)] = numbers(text, name, expected, dtype, absent)
-    # A split between missing and present rows has the threshold nan: no number is left of it.
+    # A split between missing and present rows has the threshold nan; no number lies left of it.
     read["threshold"] = np.nan_to_num(read["threshold"], nan=-LARGEST)
     for name, array in read.items():
         if not np.isfinite(array).all():
@@ -122,7 +122,7 @@ def _linked(
     n_leaves: np.ndarray,
     tree_of: np.ndarray,
 ) -> np.ndarray:
-    """Return children as they are numbered through all trees, -1 at leaves."""
+    """Return children numbered consecutively through all trees, -1 at leaves."""
     if ((child > len(child)) | (child < -len(child))).any():
         raise InvalidModelError("The LightGBM model has children that are not numbers of nodes.")
     place = np.where(child >= 0, child, n_leaves[tree_of] - 2 - child)
@@ -144,9 +144,9 @@ def _count(tree: dict[str, str], m: int) -> int:
 def _read_sets(
     text: Text, read: dict[str, np.ndarray], starts: np.ndarray, tree_of: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes that split categories, counted through all trees, and the levels on their left.
+    """Return one entry for each level on the left of a node that splits categories.
 
-    Every level has an entry, with the node that lists it.
+    An entry is the node, counted through all trees, and the number of the level.
     """
     nodes, levels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     is_split = (read["decision_type"] & IS_CATEGORICAL) != 0
@@ -188,7 +188,7 @@ def _numbers_of_tree(tree: dict[str, str], name: str, m: int) -> np.ndarray:
 def _missing(
     read: dict[str, np.ndarray], inner: np.ndarray, has_list: np.ndarray
 ) -> tuple[np.ndarray, bool]:
-    """Return which way missing values go at every node, and whether 0 is one."""
+    """Return whether missing values go left at every node, and whether 0 is missing."""
     decision, compared = read["decision_type"], inner & ~has_list
     kind = decision >> 2 & 3
     zero_is_missing = kind[compared] == ZERO_IS_MISSING
@@ -209,8 +209,8 @@ def _missing(
 def levels_of(text: Text) -> dict[int, list[Any]]:
     """Return the levels of columns that were categories of a frame, in LightGBM's order.
 
-    The text says which columns are categorical, and the levels of all categories of the frame, but
-    not which are whose. If there are as many, one belongs to the other.
+    The text says which columns are categorical, and lists the levels of the frame's categories, but
+    does not link the two. If there are equally many, they are in the same order.
     """
     if not text.levels:
         return {}

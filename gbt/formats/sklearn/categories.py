@@ -1,9 +1,9 @@
 """Categories of scikit-learn's gradient boosting on histograms.
 
-Columns of categories come first there, whatever their place in the table, and the numbers of their
-levels are their places among those that an ``OrdinalEncoder`` has learned. A node has eight words
-of 32 bits for the numbers that go left. One that is not among the known numbers of its column goes
-where missing values go, as an unseen level does here.
+Columns of categories come first there, whatever their place in the table, and levels are numbered
+by their places among those that an ``OrdinalEncoder`` has learned. A node has eight words of 32
+bits for the numbers that go left. An unknown number goes where missing values go, as an unseen
+level does here.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from gbt.tables.given import is_missing
 
 
 def columns_in_order(model: Any) -> np.ndarray:
-    """Return the column of the table that each of the model's is."""
+    """Return for each of the model's columns its number in the table."""
     columns = np.arange(model.n_features_in_)
     if model.is_categorical_ is None:
         return columns
@@ -41,7 +41,7 @@ def listed_levels(
 ) -> Listed:
     """Return the numbers of levels that go left.
 
-    ``records`` are scikit-learn's, in preorder, with columns as they are in the table.
+    ``records`` are scikit-learn's nodes, in preorder, with the columns of the table.
     """
     has_list = ~tree.is_leaf & records["is_categorical"].astype(bool)
     node = np.flatnonzero(has_list)

@@ -17,8 +17,8 @@ model                        what its nodes keep, and what follows              
 A forest of M trees predicts their mean: they are M trees with learning rate 1/M, each grown on the
 gradients at b = 0 (``is_forest``). A single tree is boosting of one round: b is the mean of its
 root, the base score. Both are judged at what they predict before any split (``gbt.model.stages``).
-Of K > 2 classes, or K targets, every tree counts K times, once an output, with the same splits.
-What is lost, training rows supply (``as_ensemble(model, X=X_train, y=y_train)``).
+With K > 2 classes, or K targets, every tree counts K times, once an output, with the same splits.
+Training rows supply lost sums (``as_ensemble(model, X=X_train, y=y_train)``).
 """
 
 from typing import Any, NamedTuple
@@ -63,14 +63,14 @@ IS_CLASSIFIER = "classes_"
 FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
 
 
-class _Nodes(NamedTuple):
+class _SklearnNodes(NamedTuple):
     """What scikit-learn's ``Tree`` keeps of all nodes, in preorder."""
 
     tree: Preorder
     feature: np.ndarray
     threshold: np.ndarray
     missing_left: np.ndarray
-    value: np.ndarray  # of two classes that of the second, of several that of the tree's own class
+    value: np.ndarray  # with two classes that of the second, with more that of the tree's class
     weight: np.ndarray
     n_samples: np.ndarray
 
@@ -78,13 +78,13 @@ class _Nodes(NamedTuple):
 def import_sklearn(model: Any) -> Imported | None:
     """Turn a model of scikit-learn's trees into an `Ensemble`; None for other models.
 
-    Refused are losses and criteria that have no loss here, several targets that are classes, an
-    ``init`` of one's own, and ``IsolationForest``.
+    Losses and criteria without an equivalent here, several targets that are classes, an estimator
+    as ``init``, and ``IsolationForest`` are refused.
     """
     if isinstance(model, IsolationForest):
         raise ValueError(
-            "An IsolationForest cannot be imported: it predicts from depths of leaves, and nothing"
-            " that a gradient could be taken of."
+            "An IsolationForest cannot be imported: it predicts from depths of leaves and has no"
+            " loss."
         )
     if not isinstance(model, (*BOOSTED, *HISTOGRAMS, *FORESTS, *TREES)):
         return None
@@ -92,8 +92,8 @@ def import_sklearn(model: Any) -> Imported | None:
     classes = getattr(model, IS_CLASSIFIER, (0, 1))
     if len(classes) < 2 or (hasattr(model, IS_CLASSIFIER) and getattr(model, "n_outputs_", 1) > 1):
         raise ValueError(
-            f"A {type(model).__name__} of several targets that are classes cannot be imported, or"
-            " of one class only."
+            f"A {type(model).__name__} with several targets that are classes, or with a single"
+            " class, cannot be imported."
         )
     if isinstance(model, HISTOGRAMS):
         return kept(
@@ -113,8 +113,8 @@ def _averaged(model: Any, estimators: Any) -> Imported:
     """Import a forest, or a single tree."""
     if not hasattr(model, IS_CLASSIFIER) and model.criterion not in SQUARED_ERRORS:
         raise ValueError(
-            f"criterion={model.criterion!r} cannot be imported, only {SQUARED_ERRORS} can: the"
-            " values of others are not means, or not chosen by the squared error."
+            f"criterion={model.criterion!r} cannot be imported, only {SQUARED_ERRORS} can: with"
+            " others, values are not means, or splits are not chosen by the squared error."
         )
     n_outputs = len(getattr(model, IS_CLASSIFIER, ())) or model.n_outputs_
     n_outputs = 1 if n_outputs == 2 and hasattr(model, IS_CLASSIFIER) else n_outputs
@@ -156,8 +156,8 @@ def _boosted(model: Any) -> Imported:
     loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, BOOSTED_LOSSES)
     if model.init is not None and model.init != "zero":
         raise ValueError(
-            f"init={model.init!r} cannot be imported: the trees begin from predictions of a model"
-            " of its own. Train with init=None or init='zero'."
+            f"init={model.init!r} cannot be imported: the trees start from the predictions of"
+            " another model. Train with init=None or init='zero'."
         )
     nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()], 1)
     is_squared = model.loss == "squared_error"
@@ -276,10 +276,10 @@ def _constraints(model: Any) -> list[int]:
     return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
 
 
-def _read_trees(trees: list[Any], n_outputs: int) -> _Nodes:
+def _read_trees(trees: list[Any], n_outputs: int) -> _SklearnNodes:
     """Read the nodes of all trees; scikit-learn has them in preorder or by gain.
 
-    Of several outputs, tree m gives the values of output m mod K.
+    With K outputs, tree m gives the values of output m mod K.
     """
     stops = np.cumsum([tree.node_count for tree in trees], dtype=np.int64)
     starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
@@ -299,7 +299,9 @@ def _read_trees(trees: list[Any], n_outputs: int) -> _Nodes:
     columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]
     value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[nodes.order]
     threshold = np.nan_to_num(threshold)  # inf between present and missing
-    return _Nodes(nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples)
+    return _SklearnNodes(
+        nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples
+    )
 
 
 def _names(model: Any) -> tuple[str, ...]:

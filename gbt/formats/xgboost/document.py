@@ -1,7 +1,7 @@
-"""Entries of XGBoost's JSON, which is never trusted: by their keys, and as what they should be.
+"""Entries of XGBoost's JSON by key and type; the JSON is never trusted.
 
 XGBoost writes parameters as text, "5E-1" or "[5E-1,2E-1]", and arrays of nodes as lists, or in
-UBJSON as arrays. Whatever is not as it should be is an `InvalidModelError` that names it.
+UBJSON as arrays. Anything unexpected is an `InvalidModelError` that names it.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError, as_array, parse_json, shown
 
-MOST_UNNAMED_COLUMNS = 2**20  # a file that claims more would make us write as many names
+MOST_UNNAMED_COLUMNS = 2**20  # a false number in a file must not make us invent as many names
 
 
 def entry(mapping: Any, *path: str) -> Any:
@@ -59,7 +59,7 @@ def whole(mapping: Any, key: str) -> int:
 
 
 def version_of(document: Any) -> tuple[int, ...]:
-    """Return the version of XGBoost that wrote the JSON; () if it does not tell."""
+    """Return the version of XGBoost that wrote the JSON; () if it has none."""
     version = document.get("version") if isinstance(document, dict) else None
     parts = version.tolist() if isinstance(version, np.ndarray) else version  # from UBJSON
     if not isinstance(parts, list) or not all(isinstance(part, int) for part in parts):
@@ -78,7 +78,7 @@ def numbers_of(mapping: Any, name: str, where: str, dtype: Any) -> np.ndarray:
 
 
 def feature_names_of(learner: Any, n_features: int) -> tuple[str, ...]:
-    """Return the names of the columns; those of XGBoost's own reports if it was given none."""
+    """Return the names of the columns; f0, f1, ..., as in XGBoost's reports, if it has none."""
     names = learner.get("feature_names", [])
     if not isinstance(names, list):
         raise InvalidModelError(f"The XGBoost model's feature_names are {shown(names)}, no list.")
@@ -96,5 +96,5 @@ def feature_names_of(learner: Any, n_features: int) -> tuple[str, ...]:
 
 
 def named(value: Any) -> str:
-    """Return what should be a name, in quotes, or what it is instead."""
+    """Return a name in quotes, or a description of a value that is no name."""
     return repr(value) if isinstance(value, str) else shown(value)

@@ -1,4 +1,4 @@
-"""Objectives of XGBoost as losses, with what a model's JSON says of their parameters.
+"""Objectives of XGBoost as losses, with parameters from a model's JSON.
 
 ====================================  ============================================================
 objective                             loss

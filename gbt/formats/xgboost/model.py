@@ -1,8 +1,8 @@
-"""XGBoost models: boosters of trees, with the gradient sums that they let us work out.
+"""XGBoost models: boosters of trees, with gradient sums as far as they can be computed.
 
-XGBoost keeps no sum of gradients, but what it keeps at every node determines it: from
-w = -G / (H + lambda) follows G = -w (H + lambda). What its JSON says of a node, and what becomes of
-it (eta is the learning rate, s = eta w the value of a leaf):
+XGBoost keeps no sums of gradients, but what it keeps at every node determines them: from
+w = -G / (H + lambda) follows G = -w (H + lambda). These are the entries of a node in its JSON, and
+what becomes of them (eta is the learning rate, s = eta w the value of a leaf):
 
 ====================  ===========================  ================================================
 array                 at an inner node, at a leaf  here
@@ -17,28 +17,28 @@ array                 at an inner node, at a leaf  here
 ====================  ===========================  ================================================
 
 (The base weight of a leaf is w from ``tree_method="exact"`` but s from ``"hist"`` and ``"approx"``,
-measured with version 3.2, so it is not read.) lambda and eta are no part of the model; what is
-known of them is the matter of ``gbt.formats.xgboost.training``.
+measured with version 3.2, so it is not read.) lambda and eta are not part of the model;
+``gbt.formats.xgboost.training`` finds out what it can about them.
 
-**DART** gives every tree a weight, which later drops of that tree have changed, and here multiplies
-its values. Versions keep these weights, ``weight_drop``, in different places::
+**DART** gives every tree a weight, which later drops of that tree have changed, and which
+multiplies its values here. Versions keep these weights, ``weight_drop``, in different places::
 
     until 3.2    {"name": "dart", "weight_drop": [...], "gbtree": {"model": {...}}}
     3.3          {"name": "gbtree", "weight_drop": [...], "model": {...}}
     from 3.4 on  {"name": "gbtree", "model": {..., "weight_drop": [...]}}
 
-Its trees were grown on gradients at the predictions of those trees that were not dropped, which
-nothing tells again. So G is unknown, unless no tree was ever dropped.
+Its trees were grown on gradients at the predictions of those trees that were not dropped, which are
+not stored. So G is unknown, unless no tree was ever dropped.
 
 **The absolute and the quantile loss** have no curvature. Until 3.3 XGBoost grew trees on h = 1 and
 refitted leaves to quantiles. From 3.4 on it grows them on smoothed derivatives, whose scale it
-works out from all rows in every round, and refits nothing (``gbt.formats.xgboost.smoothed``). Which
-of the two a model has been through its nodes tell: refitted leaves do not add up to their parents.
+computes from all rows in every round, and refits nothing (``gbt.formats.xgboost.smoothed``). The
+nodes show which of the two it was: refitted leaves do not add up to their parents.
 
-**What XGBoost does not keep.** It does not count rows. That an objective was the user's own, or
-that training started from a ``base_margin``, it does not write down; ``gbt.formats.origin`` looks
-for traces. A base margin whose residuals average 0 leaves none, and neither does any if rows were
-sampled. Another marker than nan for missing values leaves none in a booster.
+**What XGBoost does not keep.** It does not count rows. It does not store that an objective was the
+user's own, or that training started from a ``base_margin``; ``gbt.formats.origin`` looks for
+traces. A base margin whose residuals average 0 leaves none, and no base margin does if rows were
+sampled. A marker other than nan for missing values leaves no trace in a booster.
 """
 
 import os
@@ -101,7 +101,7 @@ def from_xgboost(
     reg_lambda: float | None = None,
     learning_rate: float | None = None,
 ) -> Ensemble:
-    """Turn a model of XGBoost into an `Ensemble`, or say what in it cannot be.
+    """Turn a model of XGBoost into an `Ensemble`, or raise an error that says why it cannot be.
 
     Parameters
     ----------
@@ -111,18 +111,18 @@ def from_xgboost(
         ``Booster.predict`` does; of a scikit-learn model that stopped early those up to its best
         iteration, as its ``predict``.
     reg_lambda : float, optional
-        L2 penalty of the training. Needed where the model does not know it, and it is not 1: for a
-        dict and a file, and for a booster that was read from a file.
+        L2 penalty of the training, if it was not 1. Needed for models that do not have it: a dict,
+        a file, and a booster that was read from a file.
     learning_rate : float, optional
         Learning rate (eta) of the training. Needed for a booster that was read from a file; for a
-        dict and a file it is read off the leaves.
+        dict and a file it is computed from the leaves.
 
     Returns
     -------
     Ensemble
         Raw predictions are those of ``output_margin=True`` without a base margin within float32
-        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. Where the
-        gradient sums cannot be worked out (``reg_alpha``, ``max_delta_step``, monotone constraints,
+        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. If
+        gradient sums cannot be computed (``reg_alpha``, ``max_delta_step``, monotone constraints,
         learning rates that change between rounds, an objective of one's own, trees that DART has
         dropped), it has no gradients either, and ``about_gradients`` says why;
         `gbt.formats.as_ensemble` takes them from training rows.
@@ -130,9 +130,9 @@ def from_xgboost(
     Raises
     ------
     ValueError
-        For what an `Ensemble` cannot express: booster "gblinear", other objectives than those of
-        ``gbt.formats.xgboost.losses``, trees of several outputs each, several trees a round (but
-        one round of many, a forest), levels that are no words, whole numbers or booleans.
+        For what an `Ensemble` cannot express: booster "gblinear", objectives other than those of
+        ``gbt.formats.xgboost.losses``, trees of several outputs each, several trees a round (except
+        a forest, a single round of many), levels that are not words, whole numbers or booleans.
     gbt.files.documents.InvalidModelError
         Also a ValueError: the JSON does not describe a booster.
     """
@@ -142,7 +142,7 @@ def from_xgboost(
 def import_xgboost(
     model: Any, reg_lambda: float | None = None, learning_rate: float | None = None
 ) -> Imported:
-    """Do what `from_xgboost` does, and say what could not be found out."""
+    """Return the import of a model, with what could not be found out."""
     for name, given_number in {"reg_lambda": reg_lambda, "learning_rate": learning_rate}.items():
         if given_number is not None and not (given_number >= 0 and given_number < np.inf):
             raise ValueError(f"{name} must be 0 or more, and finite; got {given_number!r}.")
@@ -204,7 +204,7 @@ def _import(
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
     has_dropped = bool((tree_weight != 1).any())
     has_curvature = entry(learner, "objective", "name") not in WITHOUT_CURVATURE
-    # Read by a later version and saved again, an old model has the later number.
+    # An old model that a later version has read and saved again has the later number.
     may_be_smoothed = not has_curvature and version_of(document) >= FIRST_SMOOTHED
     is_smoothed = may_be_smoothed and (wrong is None or training.hidden_by is not None)
     if training.hidden_by is not None:
@@ -298,7 +298,7 @@ def _trees_of(learner: Any) -> _Trees:
 
 
 def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
-    """Return loss and number of columns of a learner, and how many trees a round has an output."""
+    """Return a learner's loss and number of columns, and the trees a round and output."""
     objective = entry(learner, "objective", "name")
     shape = entry(learner, "learner_model_param")
     if not isinstance(shape, dict):
@@ -331,7 +331,7 @@ def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
 
 
 def _objective_numbers(learner: Any) -> dict[str, list[float]]:
-    """Return the numbers that the JSON has, as text, for parameters of the objective."""
+    """Return the parameters of the objective, which the JSON has as text."""
     found = {}
     for parameters in learner["objective"].values():
         for name, text in parameters.items() if isinstance(parameters, dict) else ():

@@ -1,6 +1,6 @@
 """The derivatives on which XGBoost, from 3.4 on, grows trees of the absolute and quantile loss.
 
-These losses have no curvature. XGBoost smooths both at a scale S that it works out from all rows
+These losses have no curvature. XGBoost smooths both at a scale S that it computes from all rows
 before every round, with residuals r = f - y and weights w::
 
     S = (sum of w sqrt|r| / sum of w)^2
@@ -10,9 +10,9 @@ before every round, with residuals r = f - y and weights w::
                  with x = r / (c S) and c = 0.04
 
 (``absolute_error_obj.cc`` and ``quantile_obj.cc`` of its source.) As the scale changes, these are
-the derivatives of no one loss, and new rows have no scale. So a model is judged by its loss as it
-is, and what is here serves one purpose: to tell whether rows are those of the training, since its
-sums of hessians are these.
+not the derivatives of a single loss, and new rows have no scale. So attributions use the loss
+itself, and these derivatives serve one purpose: to recognise the training rows, since the model's
+sums of hessians are made of them.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ QUANTILE_SCALE, LEAST_RATIO = 0.04, 3e-4
 
 @dataclass(frozen=True, eq=False)
 class Smoothed(GivenLoss):
-    """What XGBoost makes of a loss for rows of these weights, which are above 0."""
+    """XGBoost's smoothed form of a loss for training rows of these weights, all above 0."""
 
     loss: Any  # `Absolute`, or `Quantile` with its alpha
     weight: np.ndarray

@@ -1,8 +1,8 @@
-"""How an XGBoost model was trained: lambda, learning rate and start, as far as they can be told.
+"""How an XGBoost model was trained: lambda, learning rate and start, as far as can be found out.
 
-**lambda and eta** are no part of the model. A booster still in memory has them in its
-configuration; one that was read from a file has the defaults there instead. Therefore nothing is
-taken on trust: the G of two children must add up to their parent's within the rounding of float32
+**lambda and eta** are not part of the model. A booster still in memory has them in its
+configuration; one that was read from a file has the defaults there instead. Therefore everything is
+checked: the G of two children must add up to their parent's within the rounding of float32
 (measured: at most 1.1 eps of the sum of the three absolute values), or the model's gradients are
 declared unknown. This also catches the penalties and constraints under which w is not
 -G / (H + lambda). Where eta is unknown it is read off the leaves: of an inner node G is known
@@ -20,7 +20,7 @@ from gbt.formats.nodes import EPS_32, family_that_does_not_add_up
 from gbt.formats.origin import Start
 from gbt.formats.xgboost.document import entry, number, numbers_in
 from gbt.formats.xgboost.losses import OF_CLASSES
-from gbt.formats.xgboost.trees import Nodes
+from gbt.formats.xgboost.trees import XGBoostNodes
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets
 
@@ -29,16 +29,16 @@ DEFAULT_BASE_SCORE, DEFAULT_LAMBDA = 0.5, 1.0
 
 
 class Training(NamedTuple):
-    """What is known of a training; None and False where the booster has forgotten."""
+    """What is known of a training; None and False stand for unknown."""
 
     reg_lambda: float | None = None
     learning_rate: float | None = None
-    hidden_by: str | None = None  # what makes w another thing than -G / (H + lambda)
+    hidden_by: str | None = None  # the parameter for which w is not -G / (H + lambda)
     is_unsampled: bool = False
 
 
 def read_training(configuration: Any) -> Training:
-    """Return what a booster's configuration tells of its training, if it still can."""
+    """Return what a booster's configuration says about its training, unless it came from a file."""
     if configuration is None:
         return Training()
     learner = entry(configuration, "learner")
@@ -63,9 +63,9 @@ def read_training(configuration: Any) -> Training:
 
 
 def complete(
-    nodes: Nodes, training: Training, given: Training, per_round: int
+    nodes: XGBoostNodes, training: Training, given: Training, per_round: int
 ) -> tuple[Training, str | None]:
-    """Return lambda and eta as given, as known, or as found; say why if there is none to find.
+    """Return lambda and eta, given, known or computed, and why they are unknown, or None.
 
     The trees of a round share its learning rate.
     """
@@ -93,14 +93,14 @@ def complete(
     return training._replace(reg_lambda=reg_lambda, learning_rate=eta), why
 
 
-def gradients(nodes: Nodes, reg_lambda: float, eta: float) -> np.ndarray:
+def gradients(nodes: XGBoostNodes, reg_lambda: float, eta: float) -> np.ndarray:
     """Return G of all nodes."""
     w = np.where(nodes.tree.is_leaf, nodes.split_condition / eta, nodes.base_weight)
     return -w * (nodes.sum_hessian + reg_lambda)
 
 
-def say_why_not(nodes: Nodes, wrong: int, training: Training) -> str:
-    """Say that sums do not add up at a node, and what that may come from."""
+def say_why_not(nodes: XGBoostNodes, wrong: int, training: Training) -> str:
+    """Return a text: sums do not add up at a node, and the possible reasons."""
     m, node = nodes.tree.of_tree(wrong)
     return (
         f"the sums of its tree {m} do not add up at node {node} with"
@@ -112,8 +112,8 @@ def say_why_not(nodes: Nodes, wrong: int, training: Training) -> str:
     )
 
 
-def _adds_up(nodes: Nodes, reg_lambda: float, eta: float | None) -> bool:
-    """Say whether a penalty is possible, with the learning rate given or any other."""
+def _adds_up(nodes: XGBoostNodes, reg_lambda: float, eta: float | None) -> bool:
+    """Say whether a penalty is consistent with a learning rate, or with any if that is None."""
     eta = _read_learning_rate(nodes, reg_lambda) if eta is None else eta
     if eta is None:
         return True
@@ -121,14 +121,14 @@ def _adds_up(nodes: Nodes, reg_lambda: float, eta: float | None) -> bool:
     return family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN) is None
 
 
-def _read_learning_rate(nodes: Nodes, reg_lambda: float) -> float | None:
+def _read_learning_rate(nodes: XGBoostNodes, reg_lambda: float) -> float | None:
     """Find the learning rate from the nodes that have leaves among their children.
 
-    What these leaves add up to is known twice: from themselves, a = sum of s (H + lambda) = -eta G,
-    and from the parent less its other child, b = w (H + lambda) - w' (H' + lambda) = -G. Both lose
-    digits where terms cancel, so a = eta b is solved by least squares, with every node's equation
-    divided by the size of its terms. That size depends on eta: solved twice, first as if it were 1.
-    None if that leaves it undetermined.
+    The sum of these leaves follows in two ways: from themselves, a = sum of s (H + lambda) = -eta
+    G, and from the parent less its other child, b = w (H + lambda) - w' (H' + lambda) = -G. Both
+    lose digits where terms cancel, so a = eta b is solved by least squares, with every node's
+    equation divided by the size of its terms. That size depends on eta, so there are two passes,
+    the first with eta = 1. None if the equations do not determine eta.
     """
     ab, bb = _sum_products(nodes, reg_lambda, 1.0)
     if ab > 0:
@@ -139,7 +139,9 @@ def _read_learning_rate(nodes: Nodes, reg_lambda: float) -> float | None:
     return float(ab / bb)
 
 
-def _sum_products(nodes: Nodes, reg_lambda: float, learning_rate: float) -> tuple[float, float]:
+def _sum_products(
+    nodes: XGBoostNodes, reg_lambda: float, learning_rate: float
+) -> tuple[float, float]:
     """Return the sums of a b and of b^2 of `_read_learning_rate` over all nodes."""
     weight, is_leaf = nodes.sum_hessian + reg_lambda, nodes.tree.is_leaf
     shrunk = np.where(is_leaf, nodes.split_condition * weight, 0.0)
@@ -155,11 +157,11 @@ def _sum_products(nodes: Nodes, reg_lambda: float, learning_rate: float) -> tupl
 
 
 def read_start(learner: Any, loss: Loss, training: Training, n_trees: int) -> Start:
-    """Return the base score in link space, and how it came to be; the file has a prediction.
+    """Return the base score in link space, and its origin; the file has it as a prediction.
 
-    It is text: a number, since version 3.1 a list of one for every output. XGBoost has estimated
-    it as the mean of the targets or, before 3.1 and where positives weigh more, by one Newton step
-    from 0, whose length is 4 times what the mean is above 1/2.
+    It is text: a number, or since version 3.1 a list of one for every output. XGBoost estimates it
+    as the mean of the targets or, before 3.1 and where positives weigh more, by one Newton step
+    from 0, whose length is 4 times the excess of the mean over 1/2.
     """
     shape = entry(learner, "learner_model_param")
     text = entry(shape, "base_score")

@@ -1,7 +1,7 @@
 r"""The nodes of XGBoost's trees, read from its JSON and put in preorder; levels of categories.
 
-A row goes left below a threshold, compared in float32, and where a column of categories is split,
-if the number of its level is in no list that the node has::
+A row goes left below a threshold, compared in float32. At a split of a column of categories it goes
+left unless the number of its level is in the node's list::
 
     split_type          0            1                     x is the number of a level
                         |            |
@@ -9,13 +9,13 @@ if the number of its level is in no list that the node has::
                     /   \          /     \
                 yes      no    others   1 or 4
 
-A number that no node lists therefore goes left everywhere, one that training has not seen, too, and
+A number that no node lists therefore goes left everywhere, also one that training has not seen, and
 only nan goes where ``default_left`` says. An `Ensemble` sends the levels of a set left and all
 others right, so such nodes change sides here: the listed levels are left, ``missing_left`` is the
-opposite of ``default_left``, and the model is told that unseen levels are not missing.
+opposite of ``default_left``, and the `Ensemble` has ``unseen_is_missing=False``.
 
-XGBoost 3.1 keeps the levels themselves where it was trained on a frame of categories (``cats``),
-words with all letters end to end. An older model, or one of arrays, has numbers alone: they are the
+XGBoost 3.1 keeps the levels themselves if it was trained on a frame of categories (``cats``), words
+with all letters end to end. An older model, or one of arrays, has only numbers: they are the
 levels.
 """
 
@@ -43,8 +43,8 @@ LARGEST_32 = float(np.finfo(np.float32).max)
 MOST_LEVELS = 2**24  # numbers of levels are float32 to XGBoost
 
 
-class Nodes(NamedTuple):
-    """What the model says of all nodes, in preorder; float64 arrays hold float32 numbers."""
+class XGBoostNodes(NamedTuple):
+    """The model's entries for all nodes, in preorder; float64 arrays hold float32 numbers."""
 
     tree: Preorder
     feature: np.ndarray
@@ -55,7 +55,7 @@ class Nodes(NamedTuple):
     listed: Listed  # the levels that go left where categories are split
 
 
-def read_trees(trees: list[Any], n_features: int) -> Nodes:
+def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
     """Read the nodes of some trees and put them in preorder; pruned ones are left out."""
     read: dict[str, list[np.ndarray]] = {name: [] for name in NODE_ARRAYS}
     for m, tree in enumerate(trees):
@@ -109,7 +109,7 @@ def read_trees(trees: list[Any], n_features: int) -> Nodes:
         arrays[name].astype(np.float32).astype(np.float64)
         for name in ("split_conditions", "base_weights", "sum_hessian")
     )
-    return Nodes(
+    return XGBoostNodes(
         tree,
         feature,
         (arrays["default_left"] != 0) != has_list,
@@ -126,7 +126,7 @@ _NO_LISTS = np.empty((2, 0), dtype=np.int64)
 def _changed_sides(
     has_list: np.ndarray, left: np.ndarray, right: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the children with those of nodes that have a list on the other side."""
+    """Return the children, exchanged at nodes that have a list."""
     return np.where(has_list, right, left), np.where(has_list, left, right)
 
 
@@ -135,8 +135,8 @@ def _read_lists(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes, counted through all trees, and the numbers of levels that they list.
 
-    A tree has the lists of its nodes end to end, and says of every list whose it is, where it
-    begins and how long it is.
+    A tree has the lists of its nodes end to end, and for every list its node, where it begins and
+    how long it is.
     """
     nodes, levels = [_NO_LISTS[0]], [_NO_LISTS[1]]
     for m, tree in enumerate(trees):
@@ -173,7 +173,7 @@ def read_levels(model: Any, n_features: int) -> dict[int, list[Any]]:
 
 
 def categorical_columns(learner: Any, n_features: int) -> list[int]:
-    """Return the columns that were declared categories, of which trees need not split any."""
+    """Return the columns that were declared categories, whether or not a tree splits them."""
     types = learner.get("feature_types", [])
     if not isinstance(types, list) or len(types) not in (0, n_features):
         raise InvalidModelError(

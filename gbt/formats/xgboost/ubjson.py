@@ -1,13 +1,13 @@
 """UBJSON, the binary JSON in which XGBoost writes its models: read into Python objects and arrays.
 
 A value is a letter for its type, then its bytes, numbers with the most significant byte first. An
-array may say how many values follow (``#``), and of which type they all are (``$``); such an array
-of numbers is a NumPy array over the bytes read, and nothing is copied::
+array may state how many values follow (``#``), and the type of all of them (``$``); such an array
+of numbers becomes a NumPy array over the bytes read, without a copy::
 
     [ $ d # L 0000000000000003  3f800000 40000000 40400000     three float32: 1, 2, 3
     { L 0000000000000001 a  i 05 }                             {"a": 5}
 
-Nothing is made larger than the bytes that are there; whatever does not fit is an
+Nothing is allocated beyond the bytes of the file; a length that does not fit is an
 `InvalidModelError`.
 """
 
@@ -34,7 +34,7 @@ _STRING, _ARRAY, _OBJECT, _END_ARRAY, _END_OBJECT, _OF_TYPE, _OF_LENGTH = b"S[{]
 
 
 def parse_ubjson(data: bytes) -> Any:
-    """Return what UBJSON holds; its errors go on after the name of the file."""
+    """Return what UBJSON holds; messages of errors continue after the name of the file."""
     try:
         value, at = _value(data, 1, data[0])
     except (struct.error, IndexError, ValueError, RecursionError) as error:
@@ -61,7 +61,7 @@ def _value(data: bytes, at: int, letter: int) -> tuple[Any, int]:
 
 
 def _length(data: bytes, at: int, letter: int) -> tuple[int, int]:
-    """Return a length, not more than there are bytes, and where its bytes end."""
+    """Return a length, at most the number of bytes left, and where its own bytes end."""
     if letter not in _LENGTHS:
         raise ValueError(f"the length at byte {at} has the type {chr(letter)!r}")
     number = _NUMBERS[letter]

@@ -1,13 +1,13 @@
 r"""Our models as XGBoost's JSON, which XGBoost loads, predicts with and explains.
 
-What is written is what ``gbt.formats.xgboost`` reads, array by array, the other way round::
+The arrays are those that ``gbt.formats.xgboost`` reads, converted the other way::
 
     split_conditions   threshold of x < t, value of a leaf     base_weights   value / learning_rate
     loss_changes       gain                                    sum_hessian    H
 
 All numbers are float32 there. Predictions are ours within that rounding, and every row of float32
-numbers reaches the same leaf: of our rule ``x <= threshold`` it is asked ``x < t`` with the first
-float32 t above the threshold::
+numbers reaches the same leaf: our rule ``x <= threshold`` becomes ``x < t`` with the first float32
+t above the threshold::
 
     float32      a           b           c            t = c: of float32 rows a and b go left,
     threshold                   |                     as they do here
@@ -15,7 +15,7 @@ float32 t above the threshold::
 XGBoost rounds other rows to float32 first. A float64 number that lies with a threshold between the
 same two float32 numbers may be rounded to the other side of it.
 
-Nodes are numbered level by level, since XGBoost takes for a right child the node after the left::
+Nodes are numbered depth by depth, since XGBoost takes the node after the left child for the right::
 
     here    a                   there    a
            / \                          / \          a b e c d
@@ -23,13 +23,13 @@ Nodes are numbered level by level, since XGBoost takes for a right child the nod
          / \                          / \
         c   d                        c   d
 
-A categorical column is one of codes: the number of a row's level in ``Ensemble.categories``, nan
-where it has none, which is what ``Ensemble.as_input`` returns. There, a set of codes goes right.
-XGBoost sends codes that a model has not seen left; give nan in their place, which goes where
-missing values go.
+A categorical column holds codes: the number of a row's level in ``Ensemble.categories``, or nan if
+it has none, as ``Ensemble.as_input`` returns them. In XGBoost a set of codes goes right. XGBoost
+sends codes that a model has not seen left; give nan in their place, which goes where missing values
+go.
 
-The hessians of our Poisson and gamma losses are not XGBoost's (``gbt.losses``), and a file cannot
-say so. The sums in its nodes are ours all the same; sums that are worked out anew are XGBoost's.
+The hessians of our Poisson and gamma losses are not XGBoost's (``gbt.losses``), which a file cannot
+express. The sums in its nodes are ours; sums that XGBoost computes anew are XGBoost's.
 """
 
 import json
@@ -51,7 +51,7 @@ LARGEST_32 = np.finfo(np.float32).max
 LARGEST_DECIMAL = 3.4028234e38  # as float32 LARGEST_32, and as float64 not above it
 NO_PARENT = 2**31 - 1
 NOT_IN_NAMES = ("[", "]", "<")
-OBJECTIVES = {  # by the name of a loss: the objective, and where its parameters stand in the file
+OBJECTIVES = {  # by the name of a loss: the objective, and the key of its parameters in the file
     "half_squared_error": ("reg:squarederror", "reg_loss_param"),
     "half_logistic": ("binary:logistic", "reg_loss_param"),
     "cross_entropy": ("reg:logistic", "reg_loss_param"),
@@ -70,7 +70,7 @@ def write_xgboost(ensemble: Ensemble, path: str | os.PathLike) -> None:
     """Write a model as XGBoost's JSON; see `gbt.formats.to_xgboost`."""
     if Path(path).suffix != ".json":
         raise ValueError(
-            f"XGBoost tells what a file holds by its name, which must end in .json; got"
+            f"XGBoost knows the format of a file by its name, which must end in .json; got"
             f" {os.fspath(path)!r}."
         )
     ensemble.validate()
@@ -79,7 +79,7 @@ def write_xgboost(ensemble: Ensemble, path: str | os.PathLike) -> None:
 
 
 def _refuse(ensemble: Ensemble) -> None:
-    """Raise ValueError by the name of what XGBoost's JSON cannot say."""
+    """Raise ValueError for a model that XGBoost's JSON cannot express."""
     ensemble.require("hessians", "values", what="XGBoost's JSON")
     loss = (
         ensemble.loss.of_each if isinstance(ensemble.loss, SeveralTargets) else ensemble.loss.name
@@ -188,7 +188,7 @@ def _base_score(ensemble: Ensemble) -> str:
 
 
 def _node_arrays(ensemble: Ensemble) -> dict[str, np.ndarray]:
-    """Return what XGBoost has of every node, as the shortest decimals of float32 numbers."""
+    """Return XGBoost's arrays of all nodes, as the shortest decimals of float32 numbers."""
     is_leaf = ensemble.left < 0
     condition = np.where(is_leaf, ensemble.value, _first_above(ensemble.threshold))
     condition[ensemble.has_set] = 0.0
@@ -201,7 +201,7 @@ def _node_arrays(ensemble: Ensemble) -> dict[str, np.ndarray]:
 
 
 def _first_above(threshold: np.ndarray) -> np.ndarray:
-    """Return the first float32 above each number; the largest one has none, and comes back."""
+    """Return the first float32 above each number; the largest float32 stays itself."""
     with np.errstate(over="ignore"):
         nearest = threshold.astype(np.float32)
         above = np.nextafter(nearest, np.float32(np.inf))
@@ -218,9 +218,9 @@ def _decimals(numbers: np.ndarray) -> np.ndarray:
 
 
 def _by_level(ensemble: Ensemble) -> np.ndarray:
-    """Return the nodes of each tree level by level: siblings become neighbours.
+    """Return the nodes of each tree depth by depth, which makes siblings neighbours.
 
-    In preorder what stands between them is below the left one.
+    In preorder the branch of the left child stands between them.
     """
     offset = ensemble.tree_offset
     sizes = np.diff(offset)

@@ -173,7 +173,7 @@ def test_noise_is_not_found_wherever_the_targets_have_their_origin(grower):
 @pytest.mark.parametrize("inner", [partial_inner, partial_inner_rows])
 def test_no_tree_of_a_forest_was_grown_after_others(inner):
     forest, tree = (clone(REGRESSORS[case]).fit(X, Y) for case in ("random forest", "a tree"))
-    with pytest.raises(ValueError, match="trees of a forest have no earlier ones"):
+    with pytest.raises(ValueError, match="trees of a forest do not build on earlier ones"):
         inner(forest, X_NEW, Y_NEW)
     whole = {partial_inner: tree_inner, partial_inner_rows: tree_inner_rows}[inner]
     expected = whole(tree, X_NEW, Y_NEW, ifa="saabas").values

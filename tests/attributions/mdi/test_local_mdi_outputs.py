@@ -258,7 +258,7 @@ def test_labels_of_three_classes_have_three_logistic_models():
     ],
 )
 def test_what_has_no_labels(model, target, linear_model):
-    with pytest.raises(ValueError, match=r"is for labels, and the trees of .* predict numbers"):
+    with pytest.raises(ValueError, match=r"is for labels, but the trees of .* predict numbers"):
         attributions.local_mdi(model, X, target, linear_model=linear_model)
 
 

@@ -150,11 +150,11 @@ def test_chunks_of_rows_do_not_add_up():
 def test_what_is_refused():
     boosted = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
     for score in (mdi_plus, mdi_oob):
-        with pytest.raises(ValueError, match="for boosted models use tree_inner"):
+        with pytest.raises(ValueError, match="For boosted models use tree_inner"):
             score(boosted, X, y)
         with pytest.raises(ValueError, match="not what the model was fitted on"):
             score(FOREST, X[::-1], y)
     with pytest.raises(ValueError, match="bootstrap=True"):
         mdi_oob(ExtraTreesRegressor(2).fit(X, y), X, y)
-    with pytest.raises(ValueError, match="leaves out rows of a ridge or a logistic ridge"):
+    with pytest.raises(ValueError, match="only a ridge and a logistic ridge have a formula"):
         mdi_plus(FOREST, X, y, linear_model="elastic_net")

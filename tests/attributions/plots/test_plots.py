@@ -337,7 +337,7 @@ def test_wrong_options_are_refused(draw):
     axes = pyplot.subplots(1, 2)[1]
     with pytest.raises(ValueError, match="ax is a ndarray; it must be one Axes of Matplotlib"):
         draw(ax=axes)
-    with pytest.raises(ValueError, match="figsize is the size of a new figure, but ax was given"):
+    with pytest.raises(ValueError, match="figsize is the size of a new figure, but ax belongs to"):
         draw(ax=axes[0], figsize=(5, 4))
 
 

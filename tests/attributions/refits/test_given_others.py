@@ -236,7 +236,7 @@ def test_parameters_of_columns_of_other_libraries_are_refused(parameter):
     pairs = [(ours, theirs), (ours, make_pipeline(theirs))]
     pairs += [(theirs, REGRESSOR)] * (name != "monotonic_cst")  # which loses the sums of gradients
     for model, regressor in pairs:
-        with pytest.raises(ValueError, match=f"{name}=.* says which columns it means"):
+        with pytest.raises(ValueError, match=f"{name}=.* refers to columns of the whole table"):
             given_others(model, X[60:], y[60:], training=training, regressor=regressor)
 
 

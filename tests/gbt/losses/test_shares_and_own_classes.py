@@ -86,8 +86,8 @@ def test_shares_are_judged_by_their_loss_where_no_metric_is_asked_for(tmp_path):
     [
         (SHARE + 0.01, r"must be within \[0, 1\] under cross_entropy; it holds 1.01"),
         (SHARE - 0.01, "it holds -0.01"),
-        (np.zeros(N), "A probability between 0 and 1 is where boosting starts"),
-        (np.ones(N), "y has no other number"),
+        (np.zeros(N), "boosting starts from a probability between 0 and 1; got 0: all of y"),
+        (np.ones(N), "got 1: all of y is that number"),
     ],
 )
 def test_targets_that_are_no_shares_are_refused(y, said):

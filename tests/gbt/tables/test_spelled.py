@@ -55,7 +55,7 @@ def test_what_is_no_number_stays_text_and_is_named_where_it_was_asked_for(texts)
     read = read_numbers(frame)
     assert read.a.tolist() == texts
     assert read.b.tolist() == [1.0, 2.0]
-    with pytest.raises(ValueError, match=r"^Column 'a' holds .*, which is no number, or wears"):
+    with pytest.raises(ValueError, match=r"^Column 'a' holds .*, which is no number, or has"):
         read_numbers(frame, ["a"])
     assert_same(read_numbers(frame, ["b"]).b.to_numpy(), [1.0, 2.0])
 

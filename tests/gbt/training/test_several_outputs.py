@@ -645,7 +645,7 @@ def test_results_of_several_outputs():
             wrong()
     with pytest.raises(ValueError, match=r"output\('d'\): the outputs are \['a', 'b', 'c'\]"):
         result.output("d")
-    with pytest.raises(ValueError, match="is of one output"):
+    with pytest.raises(ValueError, match="has a single output"):
         b.output(0)
     assert b.plot(row="r3").ax_ is not None
 

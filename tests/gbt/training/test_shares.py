@@ -220,7 +220,7 @@ def test_bad_input_is_refused(X, y, said):
 def test_starting_values_and_sparse_chunks_are_refused_by_name():
     X, y = np.eye(20), np.arange(20.0)
     model = GBTRegressor(splitter="greedy")
-    with pytest.raises(ValueError, match=r"init_score goes with rows in memory: X\.compute\(\)"):
+    with pytest.raises(ValueError, match=r"init_score needs rows in memory: X\.compute\(\)"):
         model.fit(cut(X, [10]), y, init_score=y)
     sparse = cut(X, [10]).map_blocks(csr_matrix)
     with pytest.raises(ValueError, match=r"sparse rows.*X\.compute\(\)"):
