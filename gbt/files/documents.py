@@ -1,8 +1,8 @@
 """JSON documents that are never trusted: read whole, then checked value by value.
 
-Whatever is not as it should be is an `InvalidModelError` that says where in the document it stands.
-Types are those of JSON: a number written as a string is a string. Nothing is executed, and nothing
-is made larger than what the file holds.
+Anything unexpected is an `InvalidModelError` that says where in the document it is. Types are those
+of JSON: a number written as a string is a string. Nothing is executed, and nothing is allocated
+beyond what the file holds.
 """
 
 import json
@@ -26,9 +26,9 @@ def read_json(path: str | os.PathLike) -> Any:
 
 
 def parse_json(text: str | bytes | bytearray, finite: bool = True) -> Any:
-    """Return what JSON text holds; its errors go on after the name of the file.
+    """Return what JSON text holds; messages of errors continue after the name of the file.
 
-    ``finite=False`` admits NaN and Infinity, which are no JSON but written by some as such.
+    ``finite=False`` admits NaN and Infinity, which are not JSON but are written by some programs.
     """
     try:
         return json.loads(text, parse_constant=_refuse_constant if finite else None)
@@ -99,7 +99,7 @@ def _nouns(dtype: DTypeLike) -> str:
 
 
 def shown(value: Any) -> str:
-    """Return the beginning of what a file has, as JSON."""
+    """Return the beginning of a value as JSON, for messages."""
     try:
         text = json.dumps(value)
     except (TypeError, ValueError, RecursionError):  # given as Python objects

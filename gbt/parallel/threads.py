@@ -52,7 +52,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
 
 
 def _pool_of_threads() -> ThreadPoolExecutor:
-    """Return the pool, made when it is first asked for."""
+    """Return the pool of threads, which is made at the first call."""
     global _pool
     if _pool is None:
         _pool = ThreadPoolExecutor(max(available_cores(), 2), thread_name_prefix=THREAD_NAME)
@@ -60,11 +60,11 @@ def _pool_of_threads() -> ThreadPoolExecutor:
 
 
 def _offer(work: Callable[..., object], *arguments: object) -> None:
-    """Hand work to the pool, where it may stay undone: who offers it can do without a thread.
+    """Offer work to the pool; callers do it themselves if no thread takes it.
 
-    Python begins no threads once the main thread has ended, which leaves threads that are no
-    daemons and functions registered with ``atexit``. Nor does a system that allows no more of them;
-    the pool then raises an error, too, and keeps the work for the next thread that it gets.
+    Python starts no threads once the main thread has ended, when other threads and functions
+    registered with ``atexit`` may still run. A system may also allow no more threads; the pool then
+    raises an error, too, and keeps the work for the next thread that it gets.
     """
     with suppress(RuntimeError):
         _pool_of_threads().submit(work, *arguments)
@@ -85,9 +85,8 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
     """Run the tasks at once, the first of them on the calling thread.
 
     Once the first is done, the calling thread also runs the tasks that no thread of the pool has
-    begun, because these threads may be busy with somebody else's fit for minutes. Tasks of tasks
-    run one after the other. What the caller has asked NumPy to do about overflows
-    (``np.errstate``) holds for all of them.
+    begun, because these threads may be busy with another fit for minutes. Tasks within tasks run
+    one after the other. The caller's ``np.errstate`` holds for all of them.
     """
     if len(tasks) < 2 or threading.current_thread().name.startswith(THREAD_NAME):
         for task in tasks:
@@ -111,9 +110,9 @@ def run_all(tasks: list[Callable[[], None]]) -> None:
 
 
 def threads_for(work: int, least_work: int, n_jobs: int | None) -> int:
-    """Return how many threads to use where each should have some least amount of work.
+    """Return how many threads to use if each should have at least ``least_work``.
 
-    A caller that is itself a thread of the pool gets 1: the other threads work beside it.
+    A caller that is itself a thread of the pool gets 1, because the other threads are busy.
     """
     if threading.current_thread().name.startswith(THREAD_NAME):
         return 1
@@ -121,10 +120,10 @@ def threads_for(work: int, least_work: int, n_jobs: int | None) -> int:
 
 
 class Helpers:
-    """Jobs that help the calling thread if a thread of the pool is free; nobody waits for them.
+    """Jobs that help the calling thread if a thread of the pool is free; it never waits for them.
 
-    A job ends by itself when there has been nothing to help with for a while. If it is called just
-    then it begins again.
+    A job ends by itself when there has been nothing to help with for a while. If `call` comes just
+    then, the job begins again.
     """
 
     def __init__(self, jobs: Sequence[Callable[[], object]]):

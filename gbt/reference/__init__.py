@@ -2,9 +2,8 @@
 
 Read ``boosting`` from top to bottom: a loss, a tree, the loop. ``splits`` is how a node finds its
 best cut, ``policies`` are two other ways to choose one, from sets of a node's rows, and ``sets``
-says how the fast search draws these and bins values. ``shares`` is boosting once more, of rows that
-lie in parts. Nothing here is fast, and nothing here imports
-the code that is.
+has the sets and bins that the fast search draws. ``shares`` is boosting on rows that lie in several
+parts. Nothing here is fast, and nothing here imports the fast code.
 """
 
 from gbt.reference.boosting import Model, Node, boost, boost_classes, grow

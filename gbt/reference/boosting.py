@@ -55,7 +55,7 @@ from gbt.reference.splits import (  # noqa: F401  (those that are not used here:
 
 
 def sigmoid(f: np.ndarray) -> np.ndarray:
-    """Return 1 / (1 + exp(-f)); exp sees no positive number and cannot overflow."""
+    """Return 1 / (1 + exp(-f)), with exp of negative numbers only, which cannot overflow."""
     small = np.exp(-np.abs(f))
     return np.where(f >= 0, 1.0, small) / (1.0 + small)
 
@@ -118,7 +118,7 @@ def grow(
     gradient, hessian : float64 arrays of shape (n,)
         Derivatives of each row's loss.
     sample_weight : array of shape (n,) or None
-        What they are multiplied by; None if that is done already, or weights are 1.
+        Factors of both; None if these are multiplied already, or weights are 1.
     **parameters
         See ``Parameters``.
 
@@ -234,7 +234,7 @@ def write(
 
 
 def step(node: Node, reg_lambda: float) -> float:
-    """Return -G / (H + lambda), 0 where H + lambda is 0."""
+    """Return -G / (H + lambda), or 0 if H + lambda is 0."""
     weight = node.sum_hessian + reg_lambda
     return -node.sum_gradient / weight if weight > 0 else 0.0
 

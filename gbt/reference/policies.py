@@ -28,12 +28,12 @@ def cross_validated_cut(
 ) -> Cut | None:
     """Return the cut of the feature that does best on rows that did not choose its cut, or None.
 
-    For each fold the best cut of a feature on the other rows is judged on the fold's, by the loss
-    G v + H v^2 / 2 of its two sides, v the values that the other rows give them. The feature of
-    least loss is cut where all rows gain most, if 2 loss + min_split_gain <= -G^2 / (H + lambda).
-    Adler and Painsky 2022, section 3. ``folds`` are those of the rows; a line a feature if each has
-    folds of its own, as in their program. With ``bins``, of the shape of X, values of one bin stay
-    together; the fast search has bins (``gbt.reference.sets``).
+    For each fold the best cut of a feature on the other rows is judged on the fold's rows, by the
+    loss G v + H v^2 / 2 of its two sides, with the values v from the other rows. The feature of
+    least loss is cut where all rows gain most, if 2 loss + min_split_gain <= -G^2 / (H + lambda)
+    (Adler and Painsky 2022, section 3). ``folds`` are those of the rows; they have a line for each
+    feature if features have folds of their own, as in the authors' program. With ``bins``, of the
+    shape of X, values of one bin stay together, as in the fast search (``gbt.reference.sets``).
     """
 
     def loss_of(feature: int) -> float:
@@ -77,7 +77,7 @@ def unbiased_cut(
     merged: bool = False,
     bins: np.ndarray | None = None,
 ) -> Cut | None:
-    """Return the cut whose place, feature and right to be were chosen by three parts of the rows.
+    """Return the cut of a node whose cut, feature and right to split three parts of rows choose.
 
     Zhang, Zhang and Li 2023, Algorithm 2. Parts are numbered 0, 1, 2; with ``merged`` the last two
     are one. Every part must have enough rows on either side. ``bins`` are as above.

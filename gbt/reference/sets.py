@@ -23,10 +23,10 @@ def scrambled(x: int) -> int:
 
 
 def parts_of(n_rows: int, n_parts: int, seed: int, tree: int) -> np.ndarray:
-    """Return in which part the rows of a tree are: dealt out in turn, and shuffled in every block.
+    """Return the part of every row of a tree: dealt out in turn, and shuffled in every block.
 
-    Shuffling is that of Fisher and Yates; what is random is a hash of the seed, the number of the
-    tree and the place of a row.
+    Shuffling is that of Fisher and Yates; the random numbers are hashes of the seed, the number of
+    the tree and the place of a row.
     """
     key = (scrambled(seed % WORD) + tree) % WORD
     parts = [place % n_parts for place in range(n_rows)]
@@ -57,7 +57,7 @@ def columns_of_node(
 
 
 def key_of_level(seed: int, tree: int, depth: int) -> int:
-    """Return what the draws at one depth of a tree follow from."""
+    """Return the key from which the draws at one depth of a tree follow."""
     of_tree = scrambled((scrambled(seed % WORD) + tree) % WORD)
     return scrambled((of_tree + depth + 1) % WORD)
 
@@ -65,7 +65,7 @@ def key_of_level(seed: int, tree: int, depth: int) -> int:
 def drawn_columns(columns: list[int], share: float, key: int) -> list[int]:
     """Draw a share of some columns, one at least, each as likely as another.
 
-    Where so many are wanted of those not yet looked at, the next is taken with this probability
+    The next column is taken with the probability (columns still wanted) / (columns still left)
     (Algorithm S of Knuth, The Art of Computer Programming 2, section 3.4.2).
     """
     if share == 1.0:
@@ -82,10 +82,10 @@ def drawn_columns(columns: list[int], share: float, key: int) -> list[int]:
 def bins_of(x: np.ndarray) -> np.ndarray:
     """Return the bin of every value of a column, ascending; -1 where it is missing.
 
-    Every value has a bin of its own where they are few enough. Else the first i of m bins should
+    Every value has a bin of its own if there are few enough. Otherwise the first i of m bins should
     hold a share sin^2(i/m pi/2) of the rows: few at the ends of a column, where a row moves a mean
-    most. A bin ends with the value that is there; and a value in which two bins or more should end
-    has one to itself.
+    most. A bin ends after the value at that position; a value in which two or more bins should end
+    has a bin of its own.
     """
     in_order = np.sort(x[~np.isnan(x)])
     values = np.unique(in_order)

@@ -7,8 +7,8 @@ A cut sends the rows of a node, with the sums G and H, to two sides and gains
     gain = G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) - G^2 / (H + lambda)
 
 The page before derives this. G^2 / (H + lambda) is the same for all cuts of a node, so the largest
-*score*, the gain without it, is looked for. Sums come as arrays of four: G, H, the number of rows,
-and their weight, by which levels of few rows are told. The product finds the same cuts in
+*score*, the gain without it, is sought. Sums are arrays of four: G, H, the number of rows, and
+their weight, by which levels of few rows are recognised. The product finds the same cuts in
 ``gbt.splitting.greedy`` and, faster, in ``gbt.kernels.cuts.search``.
 """
 
@@ -82,13 +82,13 @@ class Parameters:
     min_split_gain: float = 0.0  # a split must gain more than this
     fixed_point: bool = False  # search with exact sums, see to_fixed_point
     categorical: tuple[int, ...] = ()  # the columns of numbers of levels
-    categorical_smoothing: float = 0.0  # draws levels of few rows together, see level_cuts
-    hessian_scale: float = 1.0  # what hessians were multiplied by, and smoothing is beside them
-    weight_scale: float = 1.0  # the same of weights, by which levels of few rows are told
+    categorical_smoothing: float = 0.0  # keeps levels of few rows together, see level_cuts
+    hessian_scale: float = 1.0  # factor of hessians, by which smoothing is multiplied, too
+    weight_scale: float = 1.0  # factor of weights, by which levels of few rows are recognised
     # 1 where predictions must rise with a column, -1 where they must fall
     monotone: tuple[int, ...] = ()
     bounds: Bounds = (-math.inf, math.inf)  # of the steps below a node, see bounds_of_children
-    # Groups of columns that may stand on one path; without them all may.
+    # Groups of columns that may be on one path; without groups all may.
     interactions: tuple[frozenset[int], ...] = ()
     columns: frozenset[int] | None = None  # on which a node may be split, see may_follow; all
 
@@ -137,8 +137,8 @@ def level_cuts(
 ) -> Iterator[Cut]:
     """Yield the cuts of one categorical feature; missing is a level like the others.
 
-    Levels are put in the order of G / (H + smoothing) and cut wherever this rises. Those of few
-    rows, each counted as its weight says, say little of themselves: together they have the place of
+    Levels are put in the order of G / (H + smoothing) and cut wherever this rises. Levels of few
+    rows, counted by weight, say little on their own: they stay together, in the place of the sum of
     all their rows.
     """
     smoothing = parameters.categorical_smoothing
@@ -174,8 +174,8 @@ def score_of_node(total: np.ndarray, parameters: Parameters) -> float:
 def least_gain(sums: np.ndarray, parameters: Parameters) -> float:
     """Return the gain that a split must exceed.
 
-    Where all residuals are equal no cut gains anything, but its roundings may seem to: they are
-    fewer than 16, each at most eps times the largest score that such a cut can have.
+    If all residuals are equal no cut gains anything, but rounding may look like a gain: there are
+    fewer than 16 roundings, each at most eps times the largest score that such a cut can have.
     """
     magnitude = float(np.abs(sums[:, 0]).sum())
     weight = float(sums[:, 1].sum()) + parameters.reg_lambda

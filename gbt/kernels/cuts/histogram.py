@@ -22,7 +22,7 @@ The bin of missing rows has a number that no mask changes.
 
 Cost: 0.4 to 0.6 nanoseconds a row and column with 2 numbers a bin (znver4); one read of a word
 of eight bins feeds eight additions whose histograms stay in the L1 cache. Where one in twelve rows
-of 1,000,000 is read it is 1.0, and 2.2 without asking for words ahead.
+of 1,000,000 is read it is 1.0, and 2.2 without prefetching.
 """
 
 from typing import NamedTuple
@@ -33,11 +33,11 @@ from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, min, prefetch
 
 LANES = 8  # columns whose bins share a word
-# Asking for rows ahead costs .1 ns an addition. It pays in large tables, and where less than one in
+# Prefetching rows costs 0.1 ns an addition. It pays in large tables, and where less than one in
 # eight rows is read, so that there is one in a cache line (znver4, 20,000 to 1,000,000 rows).
 MOST_ROWS_NEARBY = 2**18
 # Groups of 1 to 2^4 bins, and at least sqrt(16 rows) of them as far as there are as many bins. With
-# sqrt(4 rows) or sqrt(64 rows) fits took as long, but for noise of 10 %.
+# sqrt(4 rows) or sqrt(64 rows) fits took equally long, within noise of 10 %.
 MOST_GROUP_BITS, GROUPS_SQUARED_PER_ROW = 4, 16
 
 

@@ -1,9 +1,9 @@
 """Node levels: the best set of levels of a categorical column, in one node.
 
-Levels have no order that stays, so in every node they are put in order anew and cut as
-``gbt.kernels.cuts.levels`` does it, which knows many sets of rows and many nodes at once. What a
-level adds up to stands in the histogram, where all levels have bins of their own and rows have no
-weights; or the rows are added up here::
+Levels have no fixed order, so in every node they are ordered anew and cut as in
+``gbt.kernels.cuts.levels``, which handles many sets of rows and many nodes at once. The histogram
+has the sums of levels if all have bins of their own and rows have no weights; otherwise the rows
+are added up here::
 
     level       a     b     c  missing       order of G / (H + smoothing), a cut after the second:
     sums        .     .     .     .            c   missing | a   b        c and missing go left
@@ -37,7 +37,7 @@ OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
 
 @internal
 def levels_of_bins(histogram, column, terms, rules, levels):
-    """Write down the levels of a node that have bins; return how many occur."""
+    """List the levels of a node that have bins; return how many occur."""
     n_levels = np.uint64(0)
     for b in range(column.n_bins + 1):
         place = b if b < column.n_bins else column.missing_bin
@@ -168,7 +168,7 @@ def best_set_of_rows(k, node, table, rows, rules, own):
 
 @internal
 def mark_sides(node, n_levels, missing_code, rules, own):
-    """Say of every level whether it goes left at a node whose cut is so many of their order.
+    """Mark for every level whether it goes left at a node whose cut is a number in their order.
 
     Codes that no row of the node has go where missing rows go.
     """
@@ -186,7 +186,7 @@ def mark_sides(node, n_levels, missing_code, rules, own):
 
 @internal
 def record_bits(node, histogram, column, terms, rules, own):
-    """Write down which codes go left at a node, a bit a level."""
+    """Store which codes go left at a node, a bit a level."""
     n_levels = levels_of_bins(histogram, column, terms, rules, own.levels)
     mark_sides(node, n_levels, column.n_bins, rules, own)
     none, one = np.uint64(0), np.uint64(1)
@@ -200,7 +200,7 @@ def record_bits(node, histogram, column, terms, rules, own):
 
 @internal
 def sides_by_bits(node, codes, listed, side):
-    """Tell the rows of a node on which side of its set of levels they are: 0 left, 1 right."""
+    """Mark the rows of a node with their side of its set of levels: 0 left, 1 right."""
     for i in range(len(listed)):
         row = np.uint64(listed[i])
         code = np.uint64(codes[row])
@@ -210,7 +210,7 @@ def sides_by_bits(node, codes, listed, side):
 
 @internal
 def sides_by_rows(node, listed, codes, n_codes, rows, rules, own):
-    """Tell the rows of a node the same, where it has no bits."""
+    """Do what `sides_by_bits` does for a node without bits."""
     n_levels = levels_of_rows(listed, codes, n_codes, rows.entries, rows.weight, rules, own)
     mark_sides(node, n_levels, n_codes - 1, rules, own)
     levels, side_of_code, side = own.levels, own.order[0], rows.side  # the order has been used
@@ -223,7 +223,7 @@ def sides_by_rows(node, listed, codes, n_codes, rows, rules, own):
 
 @uncounted
 def codes_on_the_left(codes, on_the_left, on_the_right, goes_left):
-    """Say of the codes that rows of a node have whether they went left when it was partitioned.
+    """Mark for the codes that rows of a node have whether they went left in the partition.
 
     codes          (n,)   int32   IN      by row of the table
     on_the_left    (m,)   int32   IN      rows

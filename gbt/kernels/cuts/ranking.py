@@ -16,7 +16,7 @@ section 5.2.5)::
     keys  42 17 12 47       by last digit  42 12 17 47       by first digit  12 17 42 47
 
 Digits have 11 bits: 2,048 places to write to, whose cache lines fit the L2 cache. For 20,000 to
-2,000,000 continuous values of float32 ranking takes .4 to .75 of the time that it takes with
+2,000,000 continuous values of float32 ranking takes 0.4 to 0.75 of the time that it takes with
 NumPy's ``argsort``, digit by digit of 16 bits (znver4).
 """
 
@@ -31,9 +31,9 @@ N_DIGITS = 3  # of 32 bits
 
 @uncounted
 def write_keys(bits, infinity, keys):
-    """Write down whole numbers in the order of some floats; return how many are missing.
+    """Write whole numbers in the order of some floats; return how many are missing.
 
-    Of negative numbers all bits are flipped, of others the sign. Missing, any nan, is the largest
+    In negative numbers all bits are flipped, in others the sign. Missing, any nan, is the largest
     of all, and -0 is 0.
 
     bits       (n,)          int32 or int64   IN    of float32 or float64
@@ -150,12 +150,12 @@ def code_at(codes, order, position):
 
 @uncounted
 def choose_bins(codes, order, n_present, n_values, ends, most, bin_start):
-    """Write down at which positions of its order the bins of a column start; return how many.
+    """Write the positions of its order at which the bins of a column start; return how many.
 
-    Each value has a bin of its own where there are no more than ``most``. Else bins end with the
-    value that is at the last position where they should; and a value in which two bins or more
-    should end has one of its own: few rows of other values beside its many would leave open what a
-    cut between them is worth.
+    Each value has a bin of its own if there are no more than ``most``. Otherwise a bin ends after
+    the value at the position where it should end. A value in which two or more bins should end has
+    a bin of its own: with a few rows of other values beside its many, the bound of the cuts between
+    them would be useless.
 
     codes, order   (n,)      int32   IN    see ``rank_rows``
     n_present                int64   IN    rows with a value

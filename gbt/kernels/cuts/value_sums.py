@@ -1,4 +1,4 @@
-r"""Value sums: what the rows of each distinct value of a column add up to, node by node.
+r"""Value sums: sums over the rows of each distinct value of a column, node by node.
 
 Levels of a categorical column have no order of their own, so their sums come before their cuts; and
 of numbers that take few distinct values, the sums of these are all that their cuts need. Either the

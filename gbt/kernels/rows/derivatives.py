@@ -1,6 +1,6 @@
 """Derivatives: gradient and hessian of a loss in one pass over the rows; see ``gbt.losses``.
 
-NumPy would take several passes, and between them a thread would wait for Python each time.
+NumPy would take several passes, and a thread would wait for Python before each of them.
 """
 
 import math
@@ -9,7 +9,7 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import kernel
 
-GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC = -1, 0, 1  # given: by whoever grows trees on them
+GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC = -1, 0, 1  # GIVEN: computed by the caller
 KINDS = (GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC)
 
 
@@ -17,8 +17,8 @@ KINDS = (GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC)
 def write_derivatives(kind, y, f, gradient, hessian):
     """Write f - y and 1, or p - y and p q with p = 1 / (1 + exp(-f)) and q = 1 - p.
 
-    Of p and q the larger is 1 / (1 + e), e = exp(-|f|), and the smaller e times that: at f = 40 q
-    is 4e-18, where 1 - p would be 0.
+    The larger of p and q is 1 / (1 + e), e = exp(-|f|), and the smaller is e times that: at f = 40
+    q is 4e-18, where 1 - p would be 0.
 
     kind                  int64     IN    of the loss, not ``GIVEN``
     y           (n,)      float64   IN    targets

@@ -28,7 +28,7 @@ every row, and the number of its place, four bits, is selected among them in reg
      | |   | |   | |  | |
     places 0 1 2 ...      15
 
-Places are numbered after all nodes and, for the next step, are as good as the nodes that stand
+Places are numbered after all nodes and have links of their own: those of the nodes that stand
 there.
 
 A node that splits a categorical column has a level set (``gbt.kernels.rows.walk``) and the
@@ -36,8 +36,8 @@ threshold -inf: a row goes left if x <= threshold, or if its level is listed. Ro
 such nodes go down the four depths of the top step by step. Models of numbers have None for sets,
 and nothing of this is compiled for them.
 
-Rows of float32 are compared as such, twice as many at once, with thresholds rounded down to that:
-no float32 number lies between the two. Their nodes have numbers of 32 bits.
+Rows of float32 are compared in float32, twice as many at once, with thresholds rounded down to
+float32: no float32 number lies between the two. Node numbers then have 32 bits.
 
 Blocks are transposed: a feature's values lie side by side. A block holds every feature twice, with
 a missing value as nan and as -inf, of which the first is in no ``x <= threshold`` and the second in
@@ -124,7 +124,7 @@ def link_nodes(
 
 @forced_inline
 def chosen(condition, if_true, if_false):
-    """Return one of two, both of which are known: a selection, not a branch."""
+    """Return one of two values, both of which are computed: a selection, not a branch."""
     return if_true if condition else if_false
 
 

@@ -1,20 +1,20 @@
-"""Sums that no order of the rows enters: each is the float64 number nearest to the exact sum.
+"""Sums that do not depend on the order of rows: each is the float64 nearest to the exact sum.
 
-Adding floats rounds, and in another order it rounds otherwise. The exact sum has no order, and so
-its nearest float64 number has none, which is what Python's ``math.fsum`` returns. While numbers are
-added, what each addition loses is computed, exactly (Knuth, "Seminumerical Algorithms", 4.2.2,
-theorem B), and added up, too::
+Adding floats rounds, differently in another order. The exact sum has no order, nor has its nearest
+float64 number, which is what Python's ``math.fsum`` returns. While numbers are added, the rounding
+error of each addition is computed, exactly (Knuth, "Seminumerical Algorithms", 4.2.2, theorem B),
+and added up, too::
 
     high    1e16        1e16 + 1 = 1e16          the sum, rounded at every addition
-    low     0           1                        what that lost
-    slack   0           1                        the same without signs
+    low     0           1                        what the additions lost
+    slack   0           1                        magnitudes of what they lost
 
-The exact sum is high + low, but for what ``low`` has lost itself, which is at most n eps slack. If
-that leaves no doubt about the nearest number, as nearly always, this is it. Else the numbers are
-added once more, into partial sums that do not overlap and together are exact (Shewchuk, "Adaptive
-Precision Floating-Point Arithmetic", 1997), of which two or three are enough for most rows.
+The exact sum is high + low, up to what ``low`` has lost itself, which is at most n eps slack.
+Nearly always that leaves no doubt about the nearest number. Otherwise the numbers are added once
+more, into partial sums that do not overlap and together are exact (Shewchuk, "Adaptive Precision
+Floating-Point Arithmetic", 1997), of which two or three are enough for most rows.
 
-Additions wait for the one before them, and what is computed beside them finds the processor idle.
+Each addition waits for the one before it, so the processor computes the errors in idle time.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ NOTHING = (0.0, 0.0, 0.0)  # high, low and slack of no numbers
 
 @forced_inline
 def two_sum(a, b):
-    """Return a + b, rounded, and what rounding took away, exactly."""
+    """Return a + b, rounded, and the exact rounding error."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
@@ -35,7 +35,7 @@ def two_sum(a, b):
 
 @forced_inline
 def plus(total, x):
-    """Return high, low and slack of one number more."""
+    """Return high, low and slack after one more number."""
     high, low, slack = total
     high, lost = two_sum(high, x)
     return high, low + lost, slack + abs(lost)
@@ -43,14 +43,14 @@ def plus(total, x):
 
 @forced_inline
 def merged(total, other):
-    """Return high, low and slack of the numbers of two sums: two additions to ``low`` more."""
+    """Return high, low and slack of two sums together: two more additions to ``low``."""
     high, lost = two_sum(total[0], other[0])
     return high, total[1] + other[1] + lost, total[2] + other[2] + abs(lost)
 
 
 @forced_inline
 def nearest(total, n):
-    """Return the number nearest to the exact sum, and whether it certainly is that.
+    """Return the number nearest to the exact sum, and whether it certainly is the nearest.
 
     ``n`` is how many additions to ``low`` there were. A sum that is not finite is not certain.
     """

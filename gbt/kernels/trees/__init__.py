@@ -1,8 +1,8 @@
-"""Growing trees: a node is opened, its rows are partitioned, the finished tree is written down.
+"""Growing trees: nodes are opened, their rows are partitioned, finished trees are stored.
 
 ``quantise`` makes integers of gradients, ``nodes`` is the record of a node that grows, ``growth``
-is what the leader of a team of threads decides and ``tasks`` what each of its threads does,
+has the decisions of the leader of a team of threads and ``tasks`` the work of its threads,
 ``partition`` divides the rows of a node, ``finish`` puts the tree in preorder with the float64 sums
 that it remembers, and ``rounds`` is the loop of boosting, compiled. ``drawing`` and
-``judged_tasks`` are what there is to do where some rows choose splits and others judge them.
+``judged_tasks`` are for trees whose splits some rows choose and others judge.
 """

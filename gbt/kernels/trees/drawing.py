@@ -1,4 +1,4 @@
-"""Drawing: which set of the rows every row of a tree is in, the same in all nodes.
+"""Drawing: the set of every row of a tree, which is the same in all nodes.
 
 Rows are dealt out to *parts* of equal size, block by block: where n rows have the places 0 ... n-1,
 those of a block are given the numbers ``place % n_parts``, shuffled::
@@ -7,10 +7,9 @@ those of a block are given the numbers ``place % n_parts``, shuffled::
     place % 3             0   1   2   0   1   2
     shuffled              1   0   0   2   1   2
 
-So it is known without counting how many rows of a part stand in the blocks before, and threads put
-rows in the order of their parts side by side. What is random is a hash of the fit's seed, the tree
-and the place; so results depend on nothing else. The plain twin is
-`gbt.reference.sets.parts_of`.
+So the number of rows of a part in earlier blocks is known without counting, and threads can sort
+blocks by part side by side. The random numbers are hashes of the fit's seed, the tree and the
+place, so results depend on nothing else. The plain twin is `gbt.reference.sets.parts_of`.
 """
 
 import numpy as np
@@ -44,7 +43,7 @@ def number_below(limit, key, place):
 
 @internal
 def key_of_tree(rules):
-    """Return what all that the tree which grows draws follows from."""
+    """Return the key from which all draws of the growing tree follow."""
     return scrambled(scrambled(rules.seed) + np.uint64(rules.first_tree + rules.n_grown))
 
 

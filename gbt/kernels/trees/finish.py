@@ -1,9 +1,8 @@
-"""Finish: write down a grown tree in preorder, with the float64 sums that it remembers.
+"""Finish: store a grown tree in preorder, with the float64 sums that it remembers.
 
-Integers searched for the splits; what is stored are sums of the floats themselves. That of a leaf
-is the float64 number nearest to the exact sum over its rows, whatever their order; a parent adds up
-its two children, so that its sums are theirs to the last bit, whatever happened while the tree
-grew::
+Splits were searched with integers; stored are sums of the floats themselves. The sum of a leaf is
+the float64 number nearest to the exact sum over its rows, whatever their order; a parent adds up
+its two children, so that its sums are theirs to the last bit::
 
     step(t)  = -G_t / (H_t + lambda)        score(t) = -G_t step(t)        value(t) = rate step(t)
     gain(t)  = score(left) + score(right) - score(t)
@@ -18,7 +17,7 @@ from gbt.kernels.trees.quantise import of_row, settled
 
 @forced_inline
 def score_and_step(sum_gradient, sum_hessian, reg_lambda):
-    """Return G^2 / (H + lambda) and -G / (H + lambda), 0 where there is no weight."""
+    """Return G^2 / (H + lambda) and -G / (H + lambda), or 0 if H + lambda is 0."""
     weight = sum_hessian + reg_lambda
     step = -sum_gradient / weight if weight > 0.0 else 0.0
     return -sum_gradient * step, step
@@ -42,7 +41,7 @@ def put_in_preorder(nodes):
 
 @internal
 def write_sums(record, g, h, score_of_children, rates):
-    """Write down the sums of a node and what follows from them; gains only of splits."""
+    """Store the sums of a node and what follows from them; gains only at splits."""
     reg_lambda, learning_rate = rates
     score, step = score_and_step(g, h, reg_lambda)
     record.sum_gradient, record.sum_hessian, record.value = g, h, learning_rate * step
@@ -88,7 +87,7 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, 
 
 @internal
 def finish_splits(nodes, rates, tree, rows_at_cut):
-    """Write the other nodes to their places; say whether all numbers of the tree are finite.
+    """Write the nodes that split to their places; return whether all numbers are finite.
 
     See ``finish_tree``.
     """
@@ -114,11 +113,11 @@ def finish_splits(nodes, rates, tree, rows_at_cut):
 
 @uncounted
 def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut, partials):
-    """Write every node to its place in preorder; say whether all numbers are finite.
+    """Write every node to its place in preorder; return whether all numbers are finite.
 
     Thresholds come later (``gbt.tables.columns``). Where all rows of the table take part, the value
-    of its leaf is added to every row's raw prediction. Where threads share the work they go through
-    the steps by themselves.
+    of its leaf is added to every row's raw prediction. Threads that share the work call its steps
+    themselves.
 
     rows          (m,)           int32         IN    rows of a node beside each other
     nodes         (n_nodes,)     NODE          IN    children after their parent

@@ -1,8 +1,8 @@
-"""Growth: what the leader of a team decides while a tree grows.
+"""Growth: the decisions of a team's leader while a tree grows.
 
-A level of the tree is three phases, SEARCH, REFINE and PARTITION, whose tasks all threads share
-(``gbt.kernels.trees.tasks``). Between them the leader lists what is to be done: which nodes to
-search, in which columns to look inside bins, which nodes to split, which histograms to keep.
+Each depth of the tree has three phases, SEARCH, REFINE and PARTITION, whose tasks all threads share
+(``gbt.kernels.trees.tasks``). Before each phase the leader lists its tasks: which nodes to search,
+in which columns to look inside bins, which nodes to split, which histograms to keep.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ def take_slot(node, slots):
 
 @internal
 def list_task(tasks, n_tasks, node, other, place):
-    """Write down a task and return how many there are now."""
+    """Append a task and return the number of tasks."""
     task = tasks[n_tasks]
     task.node, task.other, task.place = node, other, place
     return n_tasks + 1
@@ -78,7 +78,7 @@ def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
 
 @inlined
 def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
-    """List the searches of the nodes opened last, small ones first; settle who has a slot."""
+    """List the searches of the nodes opened last, small ones first; assign slots to large ones."""
     n_tasks = ZERO
     for left in range(first, n_nodes, 2):
         smaller, larger = by_size(nodes, left)
@@ -103,7 +103,7 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
 
 @inlined
 def list_refinements(first, n_nodes, nodes, slots, tasks):
-    """List the columns of large nodes in which a cut not looked at could beat all others."""
+    """List the columns of large nodes where a cut that was not scored may be the best."""
     n_tasks, n_columns = ZERO, slots.found.shape[1]
     for j in range(first, n_nodes):
         if nodes[j].slot >= 0:
@@ -118,7 +118,7 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 @inlined
 def record_splits(first, n_nodes, work, searching, judging):
-    """Write down the splits of the large nodes, as small ones have theirs already."""
+    """Record the splits of the large nodes; those of small nodes are recorded already."""
     table, nodes, slots = work.table, work.nodes, work.slots
     for j in range(first, n_nodes):
         node = nodes[j]
@@ -132,7 +132,7 @@ def record_splits(first, n_nodes, work, searching, judging):
 
 @inlined
 def release_slots(first, n_nodes, nodes, slots, rules):
-    """Keep the slots of those nodes alone whose children will need them."""
+    """Release the slots of all nodes whose children do not need them."""
     for j in range(first, n_nodes):
         node = nodes[j]
         if node.slot >= 0 and (node.feature < 0 or not is_large(node.stop - node.start, rules)):
@@ -141,7 +141,7 @@ def release_slots(first, n_nodes, nodes, slots, rules):
 
 @inlined
 def list_splits(first, n_nodes, nodes, tasks, rules):
-    """List the nodes to split now, all that can be or the one of largest gain; number children."""
+    """List the nodes to split now, all or that of largest gain, and number their children."""
     n_tasks = ZERO
     if rules.max_leaves < 0:
         for j in range(first, n_nodes):

@@ -1,4 +1,4 @@
-"""Judged tasks: what a thread of a team does where some rows choose splits and others judge them.
+"""Judged tasks: the work of a team's threads if some rows choose splits and others judge them.
 
     DRAW        a block of the rows      sets, and rows in the order of these
                 that take part
@@ -8,7 +8,7 @@
                 a small node             the same of all columns, from its rows; its split
     PARTITION   a node that splits       as in ``gbt.kernels.trees.tasks``, which has the others
 
-The leader writes down the splits of large nodes.
+The leader records the splits of large nodes.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from gbt.kernels.trees.tasks import ALL_PACKS, DRAW, PARTITION, best_column, is_
 
 @internal
 def judge_columns(j, p, slot, thread, work, judging):
-    """Find the best cuts of the columns of pack p, and let the rows that judge them do so."""
+    """Find the best cuts of the columns of pack p, and judge them by the rows that do."""
     table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
     listed, pack = rows.listed[node.start : node.stop], table.packs[p]
     judge = judging.judges[thread]
@@ -47,7 +47,7 @@ def judge_columns(j, p, slot, thread, work, judging):
 
 @internal
 def record_judged_split(j, slot, thread, work, judging):
-    """Write down the split that rows have judged best, if it is worth enough to others."""
+    """Record the split that rows have judged best, if its worth to other rows is enough."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[slot]
     k = best_column(found)

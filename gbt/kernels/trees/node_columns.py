@@ -1,9 +1,9 @@
-"""Node columns: on which columns a node may be split, where that differs from node to node.
+"""Node columns: the columns on which a node may be split, if they differ between nodes.
 
-Three things narrow what the tree may be split on, in this order:
+Three parameters narrow the columns of the tree, in this order:
 
     colsample_bylevel         a share of the tree's columns, drawn for each depth
-    interaction_constraints   those that may stand on one path with the columns that are on it
+    interaction_constraints   those that may be on one path with the columns that are on it
     colsample_bynode          a share of what these leave open, drawn for each node
 
 Constraints come as a table of what may follow. A node has a *state*, which follows from the columns
@@ -14,9 +14,9 @@ of the children if it is split on that column; -1 ends them. For the groups {0, 
     column               0  1  2 -1     0  1 -1     1  2 -1
     state of children    4  0  7        4  4        7  7
 
-Without constraints there is one state, of all columns. What is drawn follows from the fit's seed,
-the number of the tree, the depth, and the turns on the path to the node, and from nothing else, so
-it does not matter which thread asks, or when. Without any of the three nothing is done here.
+Without constraints there is one state, of all columns. Draws follow from the fit's seed, the number
+of the tree, the depth, and the turns on the path to the node, and from nothing else, so it does not
+matter which thread draws, or when. Without any of the three parameters nothing is done here.
 
 The plain twins are ``gbt.reference.splits`` (`may_follow`) and ``gbt.reference.sets``
 (`columns_of_level`, `columns_of_node`).
@@ -48,7 +48,7 @@ def draw_columns(found, share, key):
 
 @internal
 def open_columns(node, columns, rules, following, found):
-    """Say of every column whether a node may be split on it.
+    """Write for every column whether a node may be split on it.
 
     columns     (p,)         COLUMN      IN
     following   (entries,)   FOLLOWING   IN
@@ -73,7 +73,7 @@ def open_columns(node, columns, rules, following, found):
 
 @internal
 def pass_on(parent, left, right, rules, following):
-    """Tell the children of a node that is split what their path is."""
+    """Give the children of a node that is split their state and path."""
     if rules.narrows:
         place = parent.state
         while following[place].column != parent.feature:
@@ -85,7 +85,7 @@ def pass_on(parent, left, right, rules, following):
 
 @uncounted
 def columns_of_nodes(nodes, columns, rules, following, found):
-    """Do the same for some nodes, see `open_columns`, on behalf of Python.
+    """Do what `open_columns` does for some nodes; called from Python.
 
     nodes   (J,)     NODE    IN    ``depth``, ``state`` and ``path``
     rules   (1,)     RULES   IN    ``first_tree`` + ``n_grown`` is the number of the tree

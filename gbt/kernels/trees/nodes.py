@@ -4,8 +4,9 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import IS_COMPILING, internal
 
-# A set of levels is no cut: rows are told their sides when a node is partitioned, and sides are cut
-# like codes. ``NO_SIDE`` stands for the code of missing rows, which have a side as all others do.
+# A set of levels is no cut of codes: before a node is partitioned its rows are marked left or
+# right, and these sides are cut like codes. ``NO_SIDE`` takes the place of the code of missing
+# rows; these have a side, too.
 LEFT, NO_SIDE = np.int64(0), np.int64(2)
 MOST_CODES = 256  # of a column whose levels are bits of a node, that of missing rows included
 

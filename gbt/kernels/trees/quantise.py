@@ -134,7 +134,7 @@ def quantise(x, weight, rows, scale, repeats, integers):
 
 @internal
 def measure_rows(training, rows, rules, start, stop, block):
-    """Write down how large the derivatives are in a block of the rows that take part.
+    """Add up the magnitudes of derivatives in a block of the rows that take part.
 
     block   BLOCK   OUT   see ``gbt.kernels.cuts.memory``
     """
@@ -149,7 +149,7 @@ def measure_rows(training, rows, rules, start, stop, block):
 
 @internal
 def choose_scales(training, rules, blocks):
-    """Settle the units of a tree and its rules in them; say whether all sums are finite."""
+    """Choose the units of a tree, and its rules in them; return whether all sums are finite."""
     g_total, h_total, weight_total = NOTHING, NOTHING, 0.0
     is_whole, n_additions = True, rules.n_listed + 2 * len(blocks)
     for b in range(len(blocks)):
@@ -169,7 +169,7 @@ def choose_scales(training, rules, blocks):
 
 @inlined
 def settle_units(totals, is_whole, one, rules):
-    """Settle the units of a tree, given sums over its rows; say whether all sums are finite.
+    """Choose the units of a tree from sums over its rows; return whether all sums are finite.
 
     totals     3 x float64   IN      of |weight * gradient|, |weight * hessian| and weights
     is_whole   bool          IN      whether all weights are whole

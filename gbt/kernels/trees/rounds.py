@@ -13,8 +13,8 @@ A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.tr
     split_level      PARTITION; again from search_level, until no node splits
     end_tree         FINISH, which also updates the raw predictions
 
-After as many of these steps as the caller allows the leader returns, and goes on where it stood
-when it is called again: in between Python looks for signals such as Ctrl-C.
+After as many of these steps as the caller allows the leader returns, and continues when it is
+called again: in between Python handles signals such as Ctrl-C.
 
 Handing the arrays from Python to one kernel after the other took some 15 microseconds a tree, of
 145 that a tree of 1,000 rows and 50 columns took in all.
@@ -56,9 +56,9 @@ OF_SUM, OF_SQUARE = 1, 2  # overflows
 
 @internal
 def run_task(kind, t, thread, work, searching, judging):
-    """Do task t of a phase; what some are about stands in ``work.tasks``.
+    """Do task t of a phase; some kinds are described in ``work.tasks``.
 
-    One of the last two is None, and what is for this one alone is not compiled.
+    One of the last two arguments is None, and code that only it needs is not compiled.
     """
     if kind in (DERIVE, MEASURE, QUANTISE, FINISH):
         run_round_task(kind, t, work)
@@ -84,7 +84,7 @@ def run_phase(kind, n_tasks, work, searching, judging):
 
 @internal
 def add_up_scores(nodes, rules, scores):
-    """Add up by column what the splits looked at were worth, whether or not they were made."""
+    """Add up the scores of all candidate splits by column, whether or not they were made."""
     for k in range(len(scores)):
         scores[k] = 0.0
     for j in range(len(nodes)):
@@ -146,7 +146,7 @@ def split_level(work, searching, judging):
 
 @inlined
 def end_tree(work, searching, judging):
-    """Write down the tree that has grown."""
+    """Store the tree that has grown."""
     rules, nodes, grown = work.rules[0], work.nodes[: work.rules[0].n_nodes], work.grown
     put_in_preorder(nodes)
     run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work, searching, judging)
@@ -164,9 +164,9 @@ def end_tree(work, searching, judging):
 
 @uncounted
 def grow_trees(thread, work, searching, judging):
-    """Grow trees until there are as many as asked for, or all steps allowed have been taken.
+    """Grow trees until all are grown, or all allowed steps have been taken.
 
-    A helper does tasks until none are offered for a while.
+    A helper does tasks until none have been offered for a while.
 
     thread   int64             0 leads, the others help
     work     ``Work``  INOUT   see ``gbt.kernels.cuts.memory``

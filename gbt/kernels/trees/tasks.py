@@ -1,4 +1,4 @@
-"""Tasks: what a thread of a team does, each a small part of a round of boosting.
+"""Tasks: the work of a team's threads, each a small part of a round of boosting.
 
     DERIVE      a block of rows          gradients at the raw predictions so far
     MEASURE     a block of the rows      how large these are
@@ -15,9 +15,9 @@
     FINISH      some nodes               sums and values of those that are leaves; raw predictions
                                          of their rows
 
-It makes no difference which thread runs a task. Sums over rows are of integers, or correctly
+Results do not depend on which thread runs a task. Sums over rows are of integers, or correctly
 rounded (``gbt.kernels.rows.sums``); and a thread that reads an old value of the score to beat only
-looks at more cuts than it needs to.
+looks at more cuts than necessary.
 """
 
 import numpy as np
@@ -62,7 +62,7 @@ def is_large(n_rows, rules):
 
 @internal
 def may_split(node, rules):
-    """Say whether a node may be split, as far as its depth and rows tell."""
+    """Say whether depth and number of rows allow a node to be split."""
     is_deep = rules.max_depth >= 0 and node.depth >= rules.max_depth
     return not is_deep and node.stop - node.start >= 2 * rules.min_rows
 
@@ -94,7 +94,7 @@ def add_up_rows(rows, node, layout):
 def partition(j, table, rows, nodes, rules, following, of_levels):
     """Give the rows of a node to its children.
 
-    Without ``of_levels`` its rows have been told already on which side of a set of levels they are.
+    Without ``of_levels`` its rows are marked already with their side of a set of levels.
     """
     parent = nodes[j]
     start, stop, k = parent.start, parent.stop, parent.feature
@@ -129,7 +129,7 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
 
 @inlined
 def add_up_children(parent, rows, nodes, rules):
-    """Add up the rows of a node's children, of one where that gives the other."""
+    """Add up the rows of a node's children; of one child if the other follows by subtraction."""
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
     larger.slot = parent.slot
@@ -153,7 +153,7 @@ def by_size(nodes, left):
 
 @internal
 def is_in_question(found, node):
-    """Say whether a cut of one column that was not looked at could be the best of a node."""
+    """Say whether a cut of one column that was not scored may be the best of a node."""
     return found.bound > -np.inf and found.bound >= node.to_beat
 
 
@@ -161,7 +161,7 @@ def is_in_question(found, node):
 def refine(j, k, slot, table, rows, nodes, slots, rules, scratch, of_levels):
     """Look inside the bins of one column, if a cut there could be the best of a node.
 
-    Of levels that have no bins nothing is known before, so their bound is above all scores.
+    For levels without bins nothing is known before, so their bound is above all scores.
     """
     node, found = nodes[j], slots.found[slot, k]
     if not is_in_question(found, node):  # not any more
@@ -178,7 +178,7 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, scratch, of_levels):
 
 @internal
 def best_column(found):
-    """Return the column of the best cut found, of equals the lowest."""
+    """Return the column of the best cut found, the lowest among equals."""
     best = np.int64(0)
     for k in range(1, len(found)):
         if found[k].score > found[best].score:
@@ -188,9 +188,9 @@ def best_column(found):
 
 @internal
 def begin_search(node, slot, columns, rules, following, found):
-    """Say which columns are open to a node that is to be searched, and set the score to beat.
+    """Mark the columns that are open to a node, and set the score to beat.
 
-    That is its own and the least gain.
+    That is its own score plus the least gain.
     """
     open_columns(node, columns, rules, following, found[slot])
     score, least_gain = own_score(node, rules)
