@@ -14,7 +14,7 @@ Whether errors of a model agree within its values is tested later
 (``attributions.command.independence``).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -270,8 +270,3 @@ def _pairs(values: np.ndarray) -> float:
     """Return how many pairs of rows have the same value."""
     sizes = np.unique(values, return_counts=True)[1].astype(np.float64)
     return float((sizes * (sizes - 1)).sum() / 2)
-
-
-def named_columns(candidates: Iterable[Belonging]) -> str:
-    """Return the names of some candidates for a sentence."""
-    return ", ".join(repr(elided(candidate.name)) for candidate in candidates)
