@@ -7,7 +7,7 @@ import numpy as np
 from attributions.plots.captions import title_of, value_label
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.places import spread
-from attributions.plots.sheet import ROW_HEIGHT, Sheet, as_max_display
+from attributions.plots.sheet import ROW_HEIGHT, Display, Sheet, as_max_display
 from attributions.plots.shown import Curve, PerFeature
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ VALUE = "mean raw prediction"
 OF_ROWS = "\n(grey: how the rows are distributed)"
 
 
-class BoostingDisplay:
+class BoostingDisplay(Display):
     """How the importance of features adds up tree by tree.
 
     A curve that rises on held-out rows is a feature that is still learning something true; one that
@@ -76,20 +76,7 @@ class BoostingDisplay:
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result, names = self.attribution, self.attribution.feature_names
         by_tree = np.asarray(result.per_tree)
         n_trees, n_features = by_tree.shape
@@ -126,8 +113,7 @@ class BoostingDisplay:
         self._name_curves(sheet, named, curves[-1, named], color, fontsize)
         sheet.quieten(grid="y")
         sheet.caption(heading, below, beside)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return ax
 
     def _name_curves(
         self,
@@ -170,7 +156,7 @@ class BoostingDisplay:
             )
 
 
-class CurveDisplay:
+class CurveDisplay(Display):
     """The mean raw prediction as a function of one feature.
 
     The curve of a feature of numbers is drawn step by step, above the distribution of the rows.
@@ -213,20 +199,7 @@ class CurveDisplay:
         """
         return cls(curve).plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         curve = self.curve
         heading = title_of(curve.method) if title is None else title
         is_of_levels = curve.levels is not None
@@ -243,8 +216,7 @@ class CurveDisplay:
             self._draw_steps(sheet, values)
             sheet.quieten(grid="y")
             sheet.caption(heading, name + (OF_ROWS if curve.shares is not None else ""), VALUE)
-        self.ax_, self.figure_ = sheet.ax, sheet.ax.figure
-        return self
+        return sheet.ax
 
     def _draw_steps(self, sheet: Sheet, values: np.ndarray) -> None:
         """Draw one line an output, the distribution, and where the feature is missing."""

@@ -1,6 +1,6 @@
 """Features by importance, as bars."""
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,14 +13,14 @@ from attributions.plots.captions import (
     value_label,
 )
 from attributions.plots.colors import BLUE, VERMILION
-from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display, is_crowded
+from attributions.plots.sheet import TWO_SIDED_95, Display, Sheet, as_max_display, is_crowded
 from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class ImportanceDisplay:
+class ImportanceDisplay(Display):
     """Bars of the most important features, with 95 % intervals where there are standard errors.
 
     A hollow bar is one whose interval is not to be relied on (``is_reliable``).
@@ -69,20 +69,7 @@ class ImportanceDisplay:
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]
         heading = title_of(result.method) if title is None else title
@@ -123,5 +110,4 @@ class ImportanceDisplay:
         sheet.quieten(grid="x", left=False)
         some = share(n_shown, len(names), best="best ") if title is None else ""
         sheet.caption(heading + (f": {some}" if some else ""), label)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return ax

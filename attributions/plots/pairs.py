@@ -6,7 +6,7 @@ import numpy as np
 
 from attributions.plots.captions import share, title_of, value_label
 from attributions.plots.colors import BLUE, VERMILION
-from attributions.plots.sheet import Sheet, as_max_display
+from attributions.plots.sheet import Display, Sheet, as_max_display
 from attributions.plots.shown import PerPair
 
 ABOVE = "below splits on this number (diagonal: no other)"
@@ -14,7 +14,7 @@ COLORS = "blue helped, vermilion hurt"
 DIGITS = 2.5  # letters of width that a column's number takes, with the gap to the next
 
 
-class PairsDisplay:
+class PairsDisplay(Display):
     """What the features in rows earned below splits on the features in columns.
 
     Columns have the numbers of their features, which stand beside the names of the rows. The area
@@ -58,16 +58,7 @@ class PairsDisplay:
         display = cls(attribution, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self, ax: Any = None, *, title: str | None = None, figsize: Any = None
-    ) -> "PairsDisplay":
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
+    def _draw(self, ax: Any, title: str | None, figsize: Any) -> Any:
         result, names = self.attribution, self.attribution.feature_names
         ranking = np.argsort(-result.importance(), kind="stable")[: self.max_display]
         heading = title_of(result.method) if title is None else title
@@ -106,5 +97,4 @@ class PairsDisplay:
         sheet.quieten(grid="both", left=False)
         some = share(n_shown, len(names), best="best ") if title is None else ""
         sheet.caption(heading + (f": {some}" if some else ""), label)
-        self.ax_, self.figure_ = sheet.ax, sheet.ax.figure
-        return self
+        return sheet.ax

@@ -10,7 +10,7 @@ from attributions.names import find_row, on_one_line
 from attributions.plots.captions import row_label, share, title_of
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
-from attributions.plots.sheet import Sheet, as_max_display
+from attributions.plots.sheet import Display, Sheet, as_max_display
 from attributions.plots.shown import PerRow
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ SHORT = 10  # letters of a number that is written in full
 DARKEST = 0.35  # where a swarm's colours begin on a dark background: darker ones are not seen
 
 
-class LocalAttributionDisplay:
+class LocalAttributionDisplay(Display):
     """Signed bars for one row, or a swarm of all rows for each feature.
 
     Parameters
@@ -77,20 +77,7 @@ class LocalAttributionDisplay:
         display = cls(attribution, row=row, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``LocalAttribution.plot``.
-        """
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result = self.attribution
         rows = result.values if self.row is None else result.values[[self.row]]
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
@@ -115,8 +102,7 @@ class LocalAttributionDisplay:
         sheet.quieten(grid="x", left=False)
         some = share(n_shown, len(result.feature_names)) if title is None else ""
         sheet.caption(heading + (f", {some}" if some else ""), label)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return ax
 
     def _heading(self) -> str:
         """Return the title: all rows, or one row by its label, or by its number if it has none."""

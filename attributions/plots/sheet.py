@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -33,6 +33,34 @@ class Colors(NamedTuple):
     ink: "ColorType"
     faint: RGB
     outside: RGB  # the figure around the axes
+
+
+class Display:
+    """A picture that keeps its data; ``_draw`` draws it and returns the axes."""
+
+    ax_: "Axes"
+    figure_: Any
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
+        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        self.ax_ = self._draw(ax, title, figsize)
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+        raise NotImplementedError
 
 
 class Sheet:

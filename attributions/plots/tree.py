@@ -11,7 +11,7 @@ import numpy as np
 
 from attributions.names import elided, on_one_line
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
-from attributions.plots.sheet import LEAST_FONT, Sheet
+from attributions.plots.sheet import LEAST_FONT, Display, Sheet
 from gbt.tables.categories import Categories, level_names
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Layout(NamedTuple):
     size: np.ndarray  # of all together
 
 
-class TreeDisplay:
+class TreeDisplay(Display):
     """Boxes of nodes: their question, value, number of training rows, and sums G and H.
 
     Blue boxes raise the prediction, vermilion ones lower it.
@@ -173,20 +173,7 @@ class TreeDisplay:
         )
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         depths = self.tree.depth
         depth = int(depths.max() if self.max_depth is None else min(self.max_depth, depths.max()))
         names = [self.feature_names[k] for k in self._columns]
@@ -206,9 +193,8 @@ class TreeDisplay:
             layout = self._arrange(sheet, layout.depth - 1)
         if layout.depth < depth and title is None:
             sheet.caption(self._heading(layout.depth), legend)
-        self._draw(sheet, layout)
-        self.ax_, self.figure_ = sheet.ax, sheet.ax.figure
-        return self
+        self._draw_boxes(sheet, layout)
+        return sheet.ax
 
     def _heading(self, depth: int) -> str:
         """Return the title: which tree it is, and how many nodes are not shown."""
@@ -311,7 +297,7 @@ class TreeDisplay:
         """Return the factor by which the boxes have to shrink to fit into the axes."""
         return min(1.0, *np.divide(sheet.ax.get_window_extent().size, layout.size))
 
-    def _draw(self, sheet: Sheet, layout: Layout) -> None:
+    def _draw_boxes(self, sheet: Sheet, layout: Layout) -> None:
         """Draw the boxes, and lines with the answers between them."""
         ax, tree = sheet.ax, self.tree
         scale = self._scale(sheet, layout)

@@ -1,7 +1,7 @@
 """How much the model uses each feature, and how far that helps, as points."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from attributions.names import find_feature
 from attributions.plots.captions import DOUBTED, are_doubtful, value_label
 from attributions.plots.colors import BLUE, GREY, RGB
 from attributions.plots.places import Box, place_beside
-from attributions.plots.sheet import TWO_SIDED_95, Sheet, as_max_display
+from attributions.plots.sheet import TWO_SIDED_95, Display, Sheet, as_max_display
 from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ TITLE = "What the model uses, and what that is good for"
 NAMES_WIDTH = 0.3  # of the axes
 
 
-class UsedUsefulDisplay:
+class UsedUsefulDisplay(Display):
     """How much the model uses each feature (to the right), and how far that helps (upwards).
 
     A feature far to the right and above 0 is used and useful. One far to the right and below 0 is
@@ -113,20 +113,7 @@ class UsedUsefulDisplay:
         )
         return display.plot(ax, title=title, figsize=figsize)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Draw on ``ax``, or on a new figure of ``figsize`` inches; return the display.
-
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         x, y = self.used.values, self.useful.values
         marked = np.isin(np.arange(len(x)), self.highlight)
         named = self._named(marked)
@@ -172,8 +159,7 @@ class UsedUsefulDisplay:
         sheet.quieten(grid="both")
         sheet.caption(heading, below, beside, aside, BLUE)
         self._name_points(sheet, named, marked)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return ax
 
     def _hollow(self, doubtful: np.ndarray, background: RGB) -> None:
         """Hollow out the points whose interval is not to be relied on."""
