@@ -11,9 +11,12 @@ no deadline anywhere: the first example compiles kernels and takes seconds.
 """
 
 import os
+import warnings
 
 import pytest
 from hypothesis import settings
+
+from tests.asserts import peer
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
@@ -51,3 +54,18 @@ def pytest_terminal_summary(terminalreporter, config):
     count = config.stash.get(LEFT_OUT, 0)
     if count and not config.getoption("--runslow"):
         terminalreporter.write_line(f"{count} slow tests were left out: --runslow runs them too")
+
+
+@pytest.fixture(scope="module")
+def worker_processes():
+    """Return a client of Dask whose cluster is two worker processes of one thread each."""
+    distributed = peer("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(
+                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client

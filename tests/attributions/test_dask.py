@@ -4,7 +4,6 @@ import os
 import pickle
 import subprocess
 import sys
-import warnings
 from functools import partial
 from itertools import pairwise
 
@@ -697,21 +696,6 @@ def test_memory_does_not_grow_with_the_number_of_chunks():
 # A cluster ------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Two worker processes of one thread each."""
-    distributed = peer("distributed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client
-
-
 def rows_elsewhere(X, y, n_chunks=6):
     """Return rows and targets that are made in any process but this one."""
     here, size = os.getpid(), len(X) // n_chunks
@@ -729,9 +713,9 @@ def rows_elsewhere(X, y, n_chunks=6):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_a_cluster_gives_the_answer_of_one_process(measure, client):
+def test_a_cluster_gives_the_answer_of_one_process(measure, worker_processes):
     ensemble, X, y = fitted_rows(N)
-    with dask.config.set(scheduler=client):
+    with dask.config.set(scheduler=worker_processes):
         result = measure(ensemble, *rows_elsewhere(X, y))
         again = measure(ensemble, *rows_elsewhere(X, y))
     assert_same_sums(result, measure(ensemble, X, y), terms_of(ensemble, X, y))
@@ -755,10 +739,10 @@ def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_a_cluster_explains_shuffles_and_refits_rows(client):
+def test_a_cluster_explains_shuffles_and_refits_rows(worker_processes):
     ensemble, X, y = fitted_rows(N)
     here = table_of(X, (20,) * 6), da.from_array(y, chunks=20)
-    with dask.config.set(scheduler=client):
+    with dask.config.set(scheduler=worker_processes):
         rows = rows_elsewhere(X, y)
         lazy = saabas(ensemble, rows[0])
         mean = np.abs(lazy.values).mean(axis=0).compute()
@@ -773,19 +757,19 @@ def test_a_cluster_explains_shuffles_and_refits_rows(client):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(client):
+def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(worker_processes):
     xgboost = peer("xgboost")
     peer("xgboost.dask")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 4)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=600) > 0).astype(float)
     rows, target = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
-    with dask.config.set(scheduler=client):
-        data = xgboost.dask.DaskDMatrix(client, rows, target)
+    with dask.config.set(scheduler=worker_processes):
+        data = xgboost.dask.DaskDMatrix(worker_processes, rows, target)
         asked = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist"}
-        booster = xgboost.dask.train(client, asked, data, num_boost_round=5)["booster"]
+        booster = xgboost.dask.train(worker_processes, asked, data, num_boost_round=5)["booster"]
         model = xgboost.dask.DaskXGBClassifier(n_estimators=5, max_depth=3)
-        model.client = client
+        model.client = worker_processes
         model.fit(rows, target)
         for trained in (booster, model):
             with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):

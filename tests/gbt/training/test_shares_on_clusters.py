@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import warnings
 from threading import Thread
 
 import numpy as np
@@ -142,21 +141,6 @@ def test_an_error_of_a_chunk_is_raised_here_and_leaves_nothing_behind(cluster):
 # Worker processes -------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def processes():
-    """Two worker processes of one thread."""
-    distributed = peer("distributed")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with (
-            distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client
-
-
 CUTS = {
     "1": [],
     "2": [333],
@@ -169,7 +153,7 @@ CUTS = {
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("edges", CUTS.values(), ids=CUTS)
 @pytest.mark.parametrize("of", ["numbers", "two classes", "words"])
-def test_processes_grow_the_same_model(processes, edges, of):
+def test_processes_grow_the_same_model(worker_processes, edges, of):
     X, y, weight = table(1000)
     model, target = GBTRegressor, y
     if of != "numbers":
@@ -180,22 +164,22 @@ def test_processes_grow_the_same_model(processes, edges, of):
     asked = {"n_estimators": 5, "splitter": "greedy"}
     in_memory = model(**asked).fit(X, target, weight)
     assert_same_model(in_memory, model(**asked).fit(cut(X, edges), target, weight))
-    assert not left_behind(processes)
+    assert not left_behind(worker_processes)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_processes_that_are_killed_change_nothing_but_the_time(processes):
+def test_processes_that_are_killed_change_nothing_but_the_time(worker_processes):
     """In one round a process is killed while the others wait for it."""
     X, y, _ = table(1000)
     asked = {"n_estimators": 8, "splitter": "greedy"}
 
     def kill_one(told):
         if told.number == 2:
-            killed = min(processes.run(os.getpid).values())
+            killed = min(worker_processes.run(os.getpid).values())
             os.kill(killed, signal.SIGKILL)
 
     in_memory = GBTRegressor(**asked).fit(X, y)
     shared = GBTRegressor(**asked, callbacks=[kill_one]).fit(cut(X, [99, 500, 700]), y)
     assert_same_model(in_memory, shared)
-    assert not left_behind(processes)
+    assert not left_behind(worker_processes)
