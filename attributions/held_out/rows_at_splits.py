@@ -198,12 +198,12 @@ class RowsAtSplits(Rows):
         is_softmax = isinstance(ensemble.loss, Softmax)
         asks = _of_classes if is_softmax and _may_be_odds(self.model, raw) else _of_any_loss
         gradients_in = asks(self.model, y, raw)
-        n_levels = max(1, int(paths.levels.max(initial=1)))
-        of_round = n_outputs * n_levels * n * n_outputs
+        n_steps = max(1, int(paths.tree_depth.max(initial=1)))
+        of_round = n_outputs * n_steps * n * n_outputs
         for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
             trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
             leaves = ensemble.predictor.find_leaves(block, trees)
-            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_levels)
+            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps)
 
 
 def _blocks_in(rows: slice) -> list[slice]:
@@ -216,13 +216,13 @@ Gradients = Callable[[np.ndarray, int, int], np.ndarray]
 
 
 def _of_any_loss(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
-    """Return what asks the loss itself, of leaves (T, n), the first of T trees and S levels."""
+    """Return a function of leaves (T, n), first tree and steps S that calls the loss itself."""
     ensemble = model.ensemble
     n_outputs, n = raw.shape
     work = np.zeros((n_outputs, ensemble.n_features, n))
 
-    def gradients(leaves: np.ndarray, first: int, n_levels: int) -> np.ndarray:
-        asked = np.empty((len(leaves), n_levels, n, n_outputs))
+    def gradients(leaves: np.ndarray, first: int, n_steps: int) -> np.ndarray:
+        asked = np.empty((len(leaves), n_steps, n, n_outputs))
         ask(leaves, first, model.paths, raw, work, asked)
         return _gradients(ensemble, y, asked)
 
@@ -230,19 +230,19 @@ def _of_any_loss(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradien
 
 
 def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:
-    """Say whether no row's odds can go beyond what is cut off elsewhere."""
+    """Say whether the odds of all rows stay within those that float64 can carry."""
     spread = np.max(raw.max(axis=0) - raw.min(axis=0), initial=0.0)
     return bool(spread + model.farthest <= np.log(MAX_ODDS))
 
 
 def _of_classes(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
-    """Return what asks the softmax, whose rows carry odds; ``raw`` go on, all shifted alike."""
+    """Return such a function for the softmax on odds; a row's ``raw`` may be off by a constant."""
     n_outputs, n = raw.shape
     work = np.ones((model.ensemble.n_features, n, n_outputs))
     state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)
 
-    def gradients(leaves: np.ndarray, first: int, n_levels: int) -> np.ndarray:
-        found = np.empty((len(leaves), n_levels, n))
+    def gradients(leaves: np.ndarray, first: int, n_steps: int) -> np.ndarray:
+        found = np.empty((len(leaves), n_steps, n))
         ask_classes(leaves, first, model.paths_of_odds, y, state, work, found)
         np.log(state.T, out=raw)
         return found
@@ -252,14 +252,14 @@ def _of_classes(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradient
 
 def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarray:
     """Return the derivatives by each tree's own output at raw predictions (T, S, n, K)."""
-    n_trees, n_levels, n, n_outputs = asked.shape
+    n_trees, n_steps, n, n_outputs = asked.shape
     if n_outputs == 1:
-        gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_levels, n))
-        return gradient.reshape(n_trees, n_levels, n)
-    gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_levels, n, n_outputs))
-    of_rounds = gradient.reshape(-1, n_outputs, n_levels, n, n_outputs)
+        gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_steps, n))
+        return gradient.reshape(n_trees, n_steps, n)
+    gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_steps, n, n_outputs))
+    of_rounds = gradient.reshape(-1, n_outputs, n_steps, n, n_outputs)
     own = np.einsum("rosno->rosn", of_rounds)
-    return np.ascontiguousarray(own).reshape(n_trees, n_levels, n)
+    return np.ascontiguousarray(own).reshape(n_trees, n_steps, n)
 
 
 @dataclass(frozen=True, eq=False)

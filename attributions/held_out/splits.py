@@ -75,30 +75,30 @@ class StepsOfModel(Intake):
             up[child], feature[child] = parent, means.feature[parent]
             change[child] = means.change[parent, side]
         moves = not ensemble.is_forest  # whose trees are all judged at the same prediction
-        levels = ensemble.predictor.links.tree_depth
-        paths = Paths(up, feature, change * moves, ensemble.value * moves, levels)
+        depth = ensemble.predictor.links.tree_depth
+        paths = Paths(up, feature, change * moves, ensemble.value * moves, depth)
         return cls(ensemble, classes_, lower, paths, change)
 
     @cached_property
     def paths_of_rows(self) -> Paths:
         """The steps to nodes and places; factors of odds for the logistic loss (`add_up_rows`)."""
         is_logistic = self.ensemble.loss.kind == HALF_LOGISTIC
-        up, feature, step, value, levels = self.paths_of_odds if is_logistic else self.paths
+        up, feature, step, value, depth = self.paths_of_odds if is_logistic else self.paths
         node = self.ensemble.predictor.links.node
-        return Paths(up[node], feature[node], step[node], value[node], levels)
+        return Paths(up[node], feature[node], step[node], value[node], depth)
 
     @cached_property
     def paths_of_odds(self) -> Paths:
-        """The steps to nodes, as factors of odds: e^value, and e^-step for what is taken away."""
+        """The steps to nodes as factors of odds: e^value, and e^-step to remove a step."""
         return self.paths._replace(step=odds(-self.paths.step), value=odds(self.paths.value))
 
     @cached_property
     def farthest(self) -> float:
-        """How far a row's raw prediction, or a feature's part of it, can move by all trees."""
+        """The most that all trees can move a row's raw prediction, or a feature's part of it."""
         ensemble, at = self.ensemble, np.arange(len(self.paths.up))
         by_node = np.abs(self.paths.value)
         for_path = np.zeros(len(at))
-        for _ in range(self.paths.levels.max(initial=0)):
+        for _ in range(self.paths.tree_depth.max(initial=0)):
             for_path += np.abs(self.paths.step[at])
             at = self.paths.up[at]
         of_trees = np.maximum.reduceat(np.maximum(by_node, for_path), ensemble.tree_offset[:-1])

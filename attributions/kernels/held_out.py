@@ -44,7 +44,7 @@ class Paths(NamedTuple):
     feature: np.ndarray  # (N,) uint64, on which the parent splits
     step: np.ndarray  # (N,) float64, value less that of the parent; 0 in a forest
     value: np.ndarray  # (N,) float64, that a leaf adds to the raw prediction; 0 in a forest
-    levels: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
+    tree_depth: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
 
 
 @internal
@@ -88,7 +88,7 @@ def move(leaf, n_steps, paths, at, raw, work):
 def ask(leaves, first, paths, raw, work, asked):
     """Write for every step the raw predictions without the step's feature, round by round.
 
-    T trees of whole rounds, K outputs, S levels at most.
+    T trees of whole rounds, K outputs, S steps at most from a leaf to the root.
 
     leaves   (T, n)         unsigned   IN     counted through all trees
     first                   int64      IN     which tree of the model the first of them is
@@ -103,7 +103,7 @@ def ask(leaves, first, paths, raw, work, asked):
             write_asked(leaves[m], paths, raw, work, at, asked[m])
         for o in range(n_outputs):
             m = begin + o
-            move(leaves[m], paths.levels[first + m], paths, at, raw[o], work[o])
+            move(leaves[m], paths.tree_depth[first + m], paths, at, raw[o], work[o])
 
 
 @internal
@@ -157,11 +157,11 @@ def ask_classes(leaves, first, paths, y, odds, work, gradient):
     for begin in range(0, leaves.shape[0], n_outputs):
         for o in range(n_outputs):
             m = begin + o
-            n_steps = paths.levels[first + m]
+            n_steps = paths.tree_depth[first + m]
             write_gradients(leaves[m], n_steps, paths, o, y, odds, work, at, gradient[m])
         for o in range(n_outputs):
             m = begin + o
-            move_class(leaves[m], paths.levels[first + m], paths, o, at, odds, work)
+            move_class(leaves[m], paths.tree_depth[first + m], paths, o, at, odds, work)
 
 
 @kernel
@@ -173,14 +173,14 @@ def add_up_steps(leaves, first, paths, gradient, weight, sums):
     weight     (n,)        float64   IN
     sums       (N, 3)      float64   INOUT   w g of the step, w, rows that weigh something
     """
-    up, levels = paths.up, paths.levels
+    up, tree_depth = paths.up, paths.tree_depth
     at = np.empty(leaves.shape[1], np.uint64)
     for m in range(leaves.shape[0]):
         for i in range(at.shape[0]):
             at[i] = leaves[m, i]
             sums[at[i], 1] += weight[i]
             sums[at[i], 2] += weight[i] > 0.0
-        for s in range(levels[first + m]):
+        for s in range(tree_depth[first + m]):
             for i in range(at.shape[0]):
                 sums[at[i], 0] += weight[i] * gradient[m, s, i]
                 at[i] = up[at[i]]
@@ -195,12 +195,12 @@ def add_parts_of_steps(leaves, first, paths, part, gradient, out):
     gradient   (T, S, n)   float64   IN
     out        (p, n)      float64   INOUT
     """
-    up, feature, levels = paths.up, paths.feature, paths.levels
+    up, feature, tree_depth = paths.up, paths.feature, paths.tree_depth
     at = np.empty(leaves.shape[1], np.uint64)
     for m in range(leaves.shape[0]):
         for i in range(at.shape[0]):
             at[i] = leaves[m, i]
-        for s in range(levels[first + m]):
+        for s in range(tree_depth[first + m]):
             for i in range(at.shape[0]):
                 c = at[i]
                 out[feature[c], i] += part[c, 0] * gradient[m, s, i] + part[c, 1]
@@ -289,10 +289,10 @@ def add_up_rows(rows, most_odds, paths, weight, sums, of_leaves):
     of_leaves   (2 N,)          float64    INOUT  w, and 1 if a row weighs something
     """
     for m in range(rows.spot.shape[0]):
-        if paths.levels[m] <= N_TOP:
+        if paths.tree_depth[m] <= N_TOP:
             add_up_tree(m, N_TOP, most_odds, paths, rows, weight, sums, of_leaves)
         else:
-            add_up_tree(m, paths.levels[m], most_odds, paths, rows, weight, sums, of_leaves)
+            add_up_tree(m, paths.tree_depth[m], most_odds, paths, rows, weight, sums, of_leaves)
 
 
 @forced_inline
@@ -319,8 +319,8 @@ def add_parts_of_rows(rows, most_odds, paths, slope, constant, out):
     out               (p, n)        float64   INOUT
     """
     for m in range(rows.spot.shape[0]):
-        if paths.levels[m] <= N_TOP:
+        if paths.tree_depth[m] <= N_TOP:
             add_parts_of_tree(m, N_TOP, most_odds, paths, rows, slope, constant, out)
         else:
-            n_steps = paths.levels[m]
+            n_steps = paths.tree_depth[m]
             add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out)

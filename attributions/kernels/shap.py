@@ -89,7 +89,7 @@ class Games(NamedTuple):
 
 
 @kernel
-def describe_splits(tree_offset, feature, right, earlier_depth, n_above, n_levels, n_distinct):
+def describe_splits(tree_offset, feature, right, earlier_depth, n_above, longest_path, n_distinct):
     """Find, for every split, the edge above it on the same feature.
 
     tree_offset      (M + 1,)    int64  IN
@@ -97,14 +97,14 @@ def describe_splits(tree_offset, feature, right, earlier_depth, n_above, n_level
     earlier_depth    (n_nodes,)  int64  OUT  depth of the lower end of e', 0 if there is none;
                                              not written at leaves
     n_above          (n_nodes,)  int64  OUT  distinct features on the path to a node
-    n_levels         (M,)        int64  OUT  splits on the longest path of a tree
+    longest_path         (M,)        int64  OUT  splits on the longest path of a tree
     n_distinct       (M,)        int64  OUT  most distinct features on one of its paths
     """
     for m in range(tree_offset.shape[0] - 1):
         root, end = tree_offset[m], tree_offset[m + 1]
         path = np.empty(end - root, np.int64)  # the split at each depth of the current path
         distinct = np.empty(end - root + 1, np.int64)  # features above each depth
-        distinct[0], n_levels[m], n_distinct[m] = 0, 0, 0
+        distinct[0], longest_path[m], n_distinct[m] = 0, 0, 0
         d = 0
         for node in range(root, end):
             n_above[node] = distinct[d]
@@ -116,8 +116,8 @@ def describe_splits(tree_offset, feature, right, earlier_depth, n_above, n_level
                 earlier_depth[node] = e
                 d += 1
                 distinct[d] = distinct[d - 1] + (e == 0)
-                if d > n_levels[m]:
-                    n_levels[m] = d
+                if d > longest_path[m]:
+                    longest_path[m] = d
                 if distinct[d] > n_distinct[m]:
                     n_distinct[m] = distinct[d]
             else:

@@ -114,13 +114,13 @@ class BoundTreeShap:
         offset = ensemble.tree_offset
         feature, threshold, _, right, missing_left = ensemble.structure
         earlier_depth, n_above, n_splits, n_bits = np.empty((4, len(feature)), dtype=np.int64)
-        n_levels, n_distinct = np.empty((2, ensemble.n_trees), dtype=np.int64)
+        longest_path, n_distinct = np.empty((2, ensemble.n_trees), dtype=np.int64)
         kernels.describe_splits(
-            offset, feature, right, earlier_depth, n_above, n_levels, n_distinct
+            offset, feature, right, earlier_depth, n_above, longest_path, n_distinct
         )
         pieces.cut_trees(offset, right, n_above, n_distinct, n_splits, n_bits)
         n_points = np.maximum(1, -(-n_distinct // 2))
-        self.n_levels = max(1, n_levels.max(initial=0))
+        self.longest_path = max(1, longest_path.max(initial=0))
         most = CELLS_AT_ONCE // max(1, ensemble.n_features)
         self.rows_at_once = min(ROWS_AT_ONCE, max(ROWS_IN_CACHE, most))
         self.n_slots = max(1, min(ensemble.n_features, n_splits.max(initial=0)))
@@ -155,7 +155,7 @@ class BoundTreeShap:
 
     def _work(self, X: np.ndarray, n: int) -> tuple:
         """Return the memory for explaining n rows at once."""
-        depth, n_points = self.n_levels, self.trees.quadrature.points.shape[1]
+        depth, n_points = self.longest_path, self.trees.quadrature.points.shape[1]
         path = pieces.Path(
             node=np.empty(depth, dtype=np.int64),
             taken=np.empty(depth, dtype=np.int64),

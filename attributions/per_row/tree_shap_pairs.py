@@ -84,7 +84,7 @@ def _squares(bound: BoundTreeShap, block: np.ndarray) -> np.ndarray:
     n_trees = len(bound.trees.tree_offset) - 1
     shapley, below = np.zeros((p, n)), np.zeros((p, p, n))
     bound.add(block, range(n_trees), np.ones((n_trees, n)), shapley)
-    add_shapley_pairs(bound.trees, bound.edge_share, block, _work(bound.n_levels, n), below)
+    add_shapley_pairs(bound.trees, bound.edge_share, block, _work(bound.longest_path, n), below)
     squares = np.empty((n, p, p))
     squares[:] = (below + below.transpose(1, 0, 2)).transpose(2, 0, 1)
     diagonal = np.arange(p)
