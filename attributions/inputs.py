@@ -19,7 +19,7 @@ from gbt.tables.given import refuse_infinities
 
 
 class SeenRowsWarning(UserWarning):
-    """Rows are judged that the model has seen, so that noise may be taken for signal."""
+    """Warn that the model has seen rows that judge it, so that noise may be taken for signal."""
 
 
 def warn_of_seen_rows(n_seen: int, n_rows: int, stacklevel: int) -> None:

@@ -59,12 +59,12 @@ def permutation(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
-    """Return the mean drop of a score over shuffles of each feature.
+    """Return by how much a score drops, on average, when a feature is shuffled.
 
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array or DataFrame of shape (n, p)
         Rows; nan is a missing value. Arrays and frames of Dask are shuffled within chunks, see the
         notes.
@@ -100,7 +100,7 @@ def permutation(
     Notes
     -----
     Shuffling one of several correlated features asks the model about rows that do not occur. An
-    overfitted model answers there with anything, and the score drops: where columns were strongly
+    overfitted model may predict anything there, and the score drops: where columns were strongly
     correlated and y was noise, up to 58 % of the features had p < 0.05 (:doc:`docs/inference.md
     </inference>`). With columns that are nearly independent the p-values hold their level.
 

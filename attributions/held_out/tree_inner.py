@@ -78,18 +78,19 @@ def tree_inner(
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
-    """Sum over rows and trees of each feature's move against the gradient.
+    """Sum, over rows and trees, how much each feature's steps lowered the loss.
 
-    ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their part of every
-    boosting step lowered the loss of rows that the model has not seen. On exactly the rows that the
-    trees were grown on, and with the weights of the fit (``sample_weight`` times those of
-    ``class_weight``), it is the total gain, if ``ifa`` is the default and the model has neither
-    ``subsample`` nor ``monotone_constraints`` nor learning rates that a callback has set.
+    ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their steps in the
+    trees lowered the loss of rows that the model has not seen. It is the TreeInner of Sun (2022);
+    `held_out_gain` is the measure to begin with. On exactly the rows that the trees were grown on,
+    with the weights of the fit (``sample_weight`` times those of ``class_weight``), it equals the
+    total gain, if ``ifa`` is the default and the model has neither ``subsample`` nor
+    ``monotone_constraints`` nor learning rates that a callback has set.
 
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. For an honest ranking they must not have been used for
         fitting, tuning or early stopping. A `SeenRowsWarning` says how many a model of ours has
@@ -148,7 +149,7 @@ def tree_inner(
     Notes
     -----
     The measure is first order: it asks in which direction a step went, not whether it went too far.
-    It speaks of this fitted model, not of the data's mechanism. Correlated features share credit
+    It describes this fitted model, not the data's mechanism. Correlated features share credit
     in the way in which the trees happened to use them.
 
     Examples
@@ -182,7 +183,7 @@ def partial_inner(
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
-    """TreeInner with each feature's own earlier contributions added back to the residual.
+    """Compute TreeInner with each feature's own earlier contributions added back to the residual.
 
     q_ik = (1/alpha) sum_m r_mk(x_i) (-g_im + h_im F_imk), with F_imk the sum of r_qk(x_i) over the
     trees q before m and h_im the hessian. Where TreeInner asks whether the feature's steps lowered
@@ -287,7 +288,7 @@ def forest_inner(
 
 
 class LevelWarning(UserWarning):
-    """P-values are asked of a measure that calls too much noise significant for such a model."""
+    """Warn of p-values of a measure that calls too much noise significant for such a model."""
 
 
 # Losses whose hessians are their second derivatives; of a user's own it is taken for granted.

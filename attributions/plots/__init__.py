@@ -6,8 +6,8 @@ it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
 ``BoostingDisplay``          Importance along boosting: one curve a feature
-``UsedUsefulDisplay``        What the model uses against what that is good for, one point a feature
-``PairsDisplay``             What features earned below splits on others, one square a pair
+``UsedUsefulDisplay``        How much a feature is used, and how much it helps: one point a feature
+``PairsDisplay``             What features earned below splits on others: one square per pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
 ``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
 ``TreeDisplay``              One tree of a model, with the sums that its nodes remember

@@ -146,7 +146,7 @@ class TreeDisplay:
         Parameters
         ----------
         model : estimator, Ensemble or foreign model
-            Whatever ``gbt.formats.as_ensemble`` takes.
+            Any fitted model that ``gbt.formats.as_ensemble`` takes.
         number : int
             Of the tree, from 0.
         max_depth

@@ -88,7 +88,7 @@ def given_others(
     Notes
     -----
     The null hypothesis is that y does not depend on the column given the others. Of two columns
-    that say the same neither is found, since each is spared by the other; look at those together.
+    with the same information neither is found, since each replaces the other; test them together.
     Both models should fit well: what an underfitted one leaves of the other columns, too few trees
     at too small a learning rate, say, is taken for the column's. With a few hundred rows, or
     groups, noise beside a signal has p < 0.05 in 7 to 10 % of cases (:doc:`docs/inference.md

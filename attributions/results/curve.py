@@ -23,7 +23,7 @@ N_SHOWN = 10  # steps in the text of a result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureCurve(tables.ShownAsTable):
-    """Raw predictions in the mean, by the value of one feature.
+    """The mean raw prediction as a function of one feature.
 
     Parameters
     ----------

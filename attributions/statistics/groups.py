@@ -23,7 +23,7 @@ ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is
 
 
 class FewGroupsWarning(UserWarning):
-    """So few groups give a standard error that normal intervals and p-values are too small."""
+    """Warn that with so few groups normal intervals are too narrow and p-values too small."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,8 +70,8 @@ def unbiased_gain(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes. Its splits and predictions are used; sums of
-        gradients and hessians are those of the given rows, along its predictions.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes. Its splits and predictions are
+        used; sums of gradients and hessians are those of the given rows, along its predictions.
     X_train, y_train : arrays of shape (n, p) and (n,)
         The rows that the model was fitted on; nan is a missing value. Targets, or labels of
         ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss. Both tables may be

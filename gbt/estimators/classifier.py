@@ -27,7 +27,7 @@ from gbt.training.sampling import RandomState
 class GBTClassifier(ClassifierMixin, BaseGBT):
     """Gradient boosted trees for classes: the logistic loss for two, softmax for three or more.
 
-    With K > 2 classes every round grows K trees, one a class, on the derivatives before the round
+    With K > 2 classes every round grows K trees, one per class, on the derivatives before the round
     (``gbt.losses.several_outputs``); n_estimators and early_stopping_rounds count rounds.
 
     Parameters
