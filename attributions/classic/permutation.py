@@ -95,7 +95,7 @@ def permutation(
     GlobalAttribution
         ``values`` are the means of ``repeats``, of shape (p, n_repeats), whose spread is that of
         shuffling these rows. Standard errors, over other rows, come with the default metrics and
-        with a callable that returns one number a row; a name of scikit-learn's has none.
+        with a callable that returns one number per row; a name of scikit-learn's has none.
 
     Notes
     -----
@@ -128,7 +128,7 @@ def permutation(
     if _is_scorer(metric) and is_chunked:
         raise ValueError(
             f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
-            " tables of Dask give a function (y, prediction) -> one number a row."
+            " tables of Dask give a function (y, prediction) -> one number per row."
         )
     intake = Intake.of_model(model)
     asked = Asked(None if is_chunked else model, metric, n_repeats, _seed(random_state))
@@ -398,7 +398,7 @@ def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str
 
 
 def _roc_auc(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return one number a row, whose mean is the ROC AUC and whose spread is that of the AUC.
+    """Return one number per row, whose mean is the ROC AUC and whose spread is that of the AUC.
 
     The AUC is the probability that a row of class 1 is ranked above one of 0, ties counting half. A
     row's placement is the share of the other class that it is ranked on the right side of, so the

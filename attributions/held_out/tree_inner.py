@@ -214,8 +214,8 @@ def partial_inner(
     it. Saabas starts from the mean of the leaves below the node, so what the leaves share is the
     node's and not the feature's (:doc:`docs/attributions.md </attributions>`, section 7).
 
-    `held_out_gain` asks the same question without hessians and about centred steps, and is the one
-    to use. This one keeps its level for the squared and the logistic loss and columns of numbers.
+    `held_out_gain` answers this question without hessians, with centred steps, and is recommended.
+    `partial_inner` keeps its level for the squared and the logistic loss and columns of numbers.
     Where the hessians of a fit are not the loss's second derivatives it gives a `LevelWarning`, and
     on columns of many words it calls too much noise significant.
 

@@ -163,7 +163,7 @@ def mdi_oob(
     some trees and has grown the others, so it is an approximation.
 
     Contributions do not average 0 on fresh rows, so a constant added to y would be credited to some
-    feature. Subtracting the mean of y changes nothing on the average and takes out that noise.
+    feature. Subtracting the mean of y changes nothing on average and takes out that noise.
     """
     training = _forest_training(model, X_train, y_train, None, "inbag", n_jobs, "mdi_oob")
     if not training.has_fresh_rows:

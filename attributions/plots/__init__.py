@@ -5,8 +5,8 @@ it again, elsewhere if need be, and leaves ``ax_`` and ``figure_``.
 
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
-``BoostingDisplay``          Importance along boosting: one curve a feature
-``UsedUsefulDisplay``        How much a feature is used, and how much it helps: one point a feature
+``BoostingDisplay``          Importance along boosting: one curve per feature
+``UsedUsefulDisplay``        How much a feature is used and how much it helps: one point per feature
 ``PairsDisplay``             What features earned below splits on others: one square per pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
 ``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
