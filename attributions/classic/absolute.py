@@ -42,7 +42,7 @@ def absolute(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. Those of Dask are taken chunk by chunk, as in `tree_inner`.
     ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable

@@ -49,7 +49,7 @@ def partial_dependence(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     feature : str or int
         Its name, or the number of its column.
     X : array of shape (n, p), optional

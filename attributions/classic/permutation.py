@@ -59,12 +59,12 @@ def permutation(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
-    """Return the mean drop of a score over shuffles of each feature.
+    """Return by how much a score drops, on average, when a feature is shuffled.
 
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array or DataFrame of shape (n, p)
         Rows; nan is a missing value. Arrays and frames of Dask are shuffled within chunks, see the
         notes.
@@ -130,7 +130,7 @@ def permutation(
     if _is_scorer(metric) and is_chunked:
         raise ValueError(
             f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
-            " tables of Dask give a function (y, prediction) -> one number a row."
+            " tables of Dask give a function (y, prediction) -> one number per row."
         )
     intake = Intake.of_model(model)
     shuffling = Shuffling(None if is_chunked else model, metric, n_repeats, _seed(random_state))
@@ -400,7 +400,7 @@ def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str
 
 
 def _roc_auc(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return one number a row, whose mean is the ROC AUC and whose spread is that of the AUC.
+    """Return one number per row, whose mean is the ROC AUC and whose spread is that of the AUC.
 
     The AUC is the probability that a row of class 1 is ranked above one of 0, ties counting half. A
     row's placement is the share of the other class that it is ranked on the right side of, so the

@@ -30,7 +30,7 @@ def total_gain(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     per_tree : bool
         Also return the (M, p) gains of the trees.
     per_output : bool

@@ -81,7 +81,7 @@ def held_out_gain(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. They must not have been used for fitting, tuning or early
         stopping. A `SeenRowsWarning` says how many of them a model of ours was fitted or stopped
@@ -128,13 +128,13 @@ def held_out_gain(
     -----
     A split that no row, or only rows of one side, reaches is worth 0.
 
-    The trees of a forest build on no others: all are judged at what the forest predicts before any
-    split, where no feature has done anything yet that could be removed.
+    The trees of a forest do not build on each other: all are judged at what the forest predicts
+    before any split, where no feature has done anything yet that could be removed.
 
     With several outputs a tree is judged by the derivative of its own output, at predictions from
     which the feature's work is removed in all outputs.
 
-    It speaks of this fitted model, not of the data's mechanism: a noisy copy of a useful column
+    It describes this fitted model, not the data's mechanism: a noisy copy of a useful column
     that the trees split on is useful.
 
     Examples

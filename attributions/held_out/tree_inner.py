@@ -79,13 +79,14 @@ def tree_inner(
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
-    """Sum over rows and trees of each feature's move against the gradient.
+    """Sum, over rows and trees, how much each feature's steps lowered the loss.
 
-    ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their part of every
-    boosting step lowered the loss of rows that the model has not seen. On exactly the rows that the
-    trees were grown on, and with the weights of the fit (``sample_weight`` times those of
-    ``class_weight``), it is the total gain, if ``ifa`` is the default and the model has neither
-    ``subsample`` nor ``monotone_constraints`` nor learning rates that a callback has set.
+    ``tree_inner(model, X_held_out, y_held_out)`` ranks features by how much their steps in the
+    trees lowered the loss of rows that the model has not seen. It is the TreeInner of Sun (2022);
+    `held_out_gain` is the measure to begin with. On exactly the rows that the trees were grown on,
+    with the weights of the fit (``sample_weight`` times those of ``class_weight``), it equals the
+    total gain, if ``ifa`` is the default and the model has neither ``subsample`` nor
+    ``monotone_constraints`` nor learning rates that a callback has set.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def tree_inner(
     Notes
     -----
     The measure is first order: it asks in which direction a step went, not whether it went too far.
-    It speaks of this fitted model, not of the data's mechanism. Correlated features share credit
+    It describes this fitted model, not the data's mechanism. Correlated features share credit
     in the way in which the trees happened to use them.
 
     Examples
@@ -160,7 +161,7 @@ def partial_inner(
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
-    """TreeInner with each feature's own earlier contributions added back to the residual.
+    """Compute TreeInner with each feature's own earlier contributions added back to the residual.
 
     q_ik = (1/alpha) sum_m r_mk(x_i) (-g_im + h_im F_imk), with F_imk the sum of r_qk(x_i) over the
     trees q before m and h_im the hessian. Where TreeInner asks whether the feature's steps lowered
@@ -191,8 +192,8 @@ def partial_inner(
     it. Saabas starts from the mean of the leaves below the node, so what the leaves share is the
     node's and not the feature's (:doc:`docs/attributions.md </attributions>`, section 7).
 
-    `held_out_gain` asks the same question without hessians and about centred steps, and is the one
-    to use. This one keeps its level for the squared and the logistic loss and columns of numbers.
+    `held_out_gain` answers this question without hessians, with centred steps, and is recommended.
+    `partial_inner` keeps its level for the squared and the logistic loss and columns of numbers.
     Where the hessians of a fit are not the loss's second derivatives it gives a `LevelWarning`, and
     on columns of many words it calls too much noise significant.
 
@@ -267,7 +268,7 @@ def forest_inner(
 
 
 class LevelWarning(UserWarning):
-    """P-values are asked of a measure that calls too much noise significant for such a model."""
+    """Warn of p-values of a measure that calls too much noise significant for such a model."""
 
 
 # Losses whose hessians are their second derivatives; a user's own loss is trusted to be one.

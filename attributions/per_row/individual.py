@@ -112,7 +112,7 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows to explain; nan is a missing value.
     individual : str, IndividualAttribution or callable

@@ -72,10 +72,13 @@ class PathChanges:
 def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribution:
     """Split predictions among the features along the paths of the trees.
 
+    A row walks from the root of every tree to a leaf. At each step the node's value changes, and
+    the change is credited to the feature on which the node splits.
+
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
         `ChunkedAttribution`, not computed yet.

@@ -220,10 +220,13 @@ def tree_shap(
 ) -> LocalAttribution:
     """Split predictions by Shapley values.
 
+    The Shapley value of a feature says how much the prediction changes when the feature becomes
+    known, on average over all orders in which features can become known.
+
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
         `ChunkedAttribution`, not computed yet.

@@ -34,7 +34,7 @@ def tree_shap_pairs(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Whatever ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows to explain; nan is a missing value. The result holds n p^2 numbers.
     cover : {"hessian", "count"}

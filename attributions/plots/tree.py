@@ -146,7 +146,7 @@ class TreeDisplay(Display):
         Parameters
         ----------
         model : estimator, Ensemble or foreign model
-            Whatever ``gbt.formats.as_ensemble`` takes.
+            Any fitted model that ``gbt.formats.as_ensemble`` takes.
         number : int
             Which tree, from 0.
         max_depth

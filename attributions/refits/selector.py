@@ -43,7 +43,10 @@ CORRECTIONS = ("bh", "by")
 
 
 class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
-    """Keep features whose use pays on held-out rows, at a false-discovery rate.
+    """Keep features that help on held-out rows, at a false-discovery rate.
+
+    Clones of the estimator are fitted on parts of the rows and judged by the others, so that no row
+    judges a model that has seen it.
 
     Parameters
     ----------

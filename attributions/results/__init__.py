@@ -2,8 +2,8 @@
 
 =====================  =============================================================================
 ``LocalAttribution``   One row of numbers a sample, see ``attributions.results.per_row``
-``GlobalAttribution``  One number a feature, see ``attributions.results.per_feature``
-``PairAttribution``    One number a pair of features, see ``attributions.results.per_pair``
+``GlobalAttribution``  One number per feature, see ``attributions.results.per_feature``
+``PairAttribution``    One number per pair of features, see ``attributions.results.per_pair``
 =====================  =============================================================================
 
 They print as a table, are read by a feature's name, ``result["age"]``, and are drawn by ``plot()``.

@@ -40,7 +40,7 @@ N_WORST = 3  # of these, where there are more and a feature can have done harm
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GlobalAttribution(tables.ShownAsTable):
-    """One number a feature, with a standard error where rows can give one.
+    """One number per feature, with a standard error where rows can give one.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ N_SHOWN = 10  # pairs in the text of a result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairAttribution(tables.ShownAsTable):
-    """One number a pair of features, with its standard error.
+    """One number per pair of features, with its standard error.
 
     Parameters
     ----------

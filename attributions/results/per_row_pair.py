@@ -14,7 +14,7 @@ N_SHOWN = 10  # pairs in the text of a result
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalPairAttribution(tables.ShownAsTable):
-    """A symmetric square of numbers a row, which adds up to the prediction.
+    """A symmetric matrix of numbers per row, which adds up to the prediction.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from gbt.training.sampling import RandomState
 class GBTClassifier(ClassifierMixin, BaseGBT):
     """Gradient boosted trees for classes: the logistic loss for two, softmax for three or more.
 
-    With K > 2 classes every round grows K trees, one a class, on the derivatives before the round
+    With K > 2 classes every round grows K trees, one per class, on the derivatives before the round
     (``gbt.losses.several_outputs``); n_estimators and early_stopping_rounds count rounds.
 
     Parameters
@@ -78,7 +78,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         fewer rows than this, and than an eighth of the node's, stay together. Rows count by their
         weights. None is what goes with the splitter: 20 with greedy trees, else 5.
     monotone_constraints : dict, list or None, default=None
-        By name or index of a column, or one number a column: 1 where predictions must not fall as
+        By name or index of a column, or one number per column: 1 where predictions must not fall as
         its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
         goes with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).

@@ -65,7 +65,9 @@ NEEDED_FOR = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Nodes):
-    """Trees end to end in flat arrays, one entry a node; see the module's docstring.
+    """The trees of a model, end to end in flat arrays with one entry per node.
+
+    The module's docstring describes the arrays.
 
     Parameters
     ----------

@@ -29,19 +29,26 @@ PUBLIC = {
 # What readers stumbled over, and what to say instead.
 RIDDLES = {
     r"come(s)? for free": "without refitting",
-    r"gain importance lies": "which features really help",
+    r"gain (importance )?lies": "gain misleads; which features really help",
     r"put(s)? them last": "the noise ranks last",
     r"chosen by rows that did not": "a less biased choice of splits",
     r"all rows to judge": "cross-validated importances",
     r"who is who": "group membership",
     r"come(s)? out again": "we reproduce",
     r"allow(s)? no verdict": "cannot be distinguished from zero",
-    r"they praise|praise noise|praise whatever": "every used feature looks good",
+    r"\bprais(e|es|ed)\b": "every used feature looks good",
     r"[Ww]hatever takes a model": "every function accepts fitted models",
     r"too little rather than too much": "is conservative",
     r"thereby noise": "this does not prove that it is noise",
     r"[Hh]ow fast, beside what": "benchmarks and how to reproduce them",
     r"saved of the loss|part in every boosting step": "how much it reduced the loss",
+    r"\bask(s|ed)? (any |new |the |these |training )*rows\b": "is computed on rows",
+    r"\bspeaks? of (this|the|one) (fitted )?model": "describes the model",
+    r"\b(is|are) the one to use\b": "we recommend",
+    r"\bmakes? what follows\b": "makes the tables below",
+    r"\bon the average\b": "on average",
+    r"\b[Oo]ne (number|fit|value|verdict|output|curve|point) an? "
+    r"(row|feature|column|class|pair|model|table)\b": "one number per row",
     r"cannot be expressed": "unsupported models raise an error that names what is in the way",
     r"target(s)? (that we set ourselves|is reached|are reached)": "say what was measured",
 }
@@ -100,6 +107,9 @@ def test_a_public_docstring_has_none(name):
         "p is below .05 there",
         "between -.2 and 1",
         "a neighbor",
+        "Total gain praises noise",
+        "It asks new rows what a split is worth",
+        "one number a feature",
     ],
 )
 def test_a_riddle_is_noticed(text):
