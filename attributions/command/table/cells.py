@@ -78,7 +78,9 @@ class Cells:
             found = np.array(each, dtype=np.float64)[self.values]
             known = ~np.array([is_blank(text) for text in self.texts], dtype=bool)[self.values]
         is_finite = np.isfinite(found)
-        if is_finite.all():  # the cells' own array: a table of a million rows is kept once
+        if not np.isinf(
+            found
+        ).any():  # the cells' own array: a table of a million rows is kept once
             return found, known & ~is_finite
         return np.where(is_finite, found, np.nan), known & ~is_finite
 
