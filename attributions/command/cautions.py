@@ -15,8 +15,9 @@ FEW_OF_A_CLASS = 30
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 # A feature may leak the target if it brings 80 % of what all features bring, and the model saves at
 # least 60 % of the constant model's loss.
-# It may also if a model of it alone saves 90 % of that; so may two.
-MOST_OF_IT, MUCH, NEARLY_AS_GOOD = 0.8, 60.0, 0.9
+# It may also if a model of it alone saves 90 % of what all save, and these at least 60 %. Two may
+# if all save 80 %: in many a table two honest columns explain two thirds, and nothing else does.
+MOST_OF_IT, MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD = 0.8, 60.0, 80.0, 0.9
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
@@ -119,14 +120,14 @@ def _about_leaks(found: Findings) -> Iterator[str]:
             " Often a column then gives the answer away; the most important"
             f" {'is' if is_one else 'are'} {names}. {reason}"
         )
-    elif saved >= MUCH and n_enough and found.saved_by_best:
+    elif n_enough and found.saved_by_best:
         best = found.saved_by_best[n_enough - 1]
         yield (
             f"{names} {'alone predicts' if is_one else 'together predict'} nearly as well as all"
             f" features do: a model of {'it' if is_one else 'these two'} saves {best:.0f} % of the"
             f" constant model's loss, that of all {saved:.0f} %. {reason}"
         )
-    elif saved >= MUCH and n_enough:
+    elif n_enough:
         share = value[used[0]] / value[used].sum()
         yield (
             f"{names} alone brings {100 * share:.0f} % of what all features that help bring."
@@ -135,13 +136,16 @@ def _about_leaks(found: Findings) -> Iterator[str]:
 
 
 def how_many_are_enough(found: Findings, used: Sequence[int]) -> int:
-    """Return 1 or 2 if so many columns predict nearly as well as all, else 0.
+    """Return 1 or 2 if so many columns predict nearly as well as all, and that well; else 0.
 
     If no model was fitted to them, as when a model is given, their share of the gain decides.
     """
+    if found.saved < MUCH:
+        return 0
     if found.saved_by_best:
         enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]
-        return 1 + enough.index(True) if True in enough else 0
+        n_enough = 1 + enough.index(True) if True in enough else 0
+        return 0 if n_enough == 2 and found.saved < MUCH_OF_TWO else n_enough
     value = found.useful.values
     return int(len(value) > 1 and value[used[0]] >= MOST_OF_IT * value[used].sum())
 

@@ -9,7 +9,7 @@ import numpy as np
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
-from attributions.command.wording import elided_apart, lines_of
+from attributions.command.wording import ABOVE_100, elided_apart, lines_of
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
@@ -88,9 +88,9 @@ def table_lines(found: Findings) -> list[str]:
         if k in listed and found.is_used[k]:
             verdict = found.verdicts[k] + " ?" * bool(doubtful[k])
             value, error = _with_error(found.useful.values[k], errors[k])
+            share = round(100 * found.gain_share[k], 1) + 0.0  # never -0
             lines.append(
-                f"{label} {value:>13}  +- {error:7}{verdict:18}"
-                f"  {100 * found.gain_share[k]:>17.1f} %  {gain_rank[k]:>4}"
+                f"{label} {value:>13}  {error:10}{verdict:18}  {share:>17.1f} %  {gain_rank[k]:>4}"
             )
         elif k in listed:
             twin = found.twins.get(k)
@@ -100,6 +100,8 @@ def table_lines(found: Findings) -> list[str]:
             lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
         lines.append("?: a few rows may carry it; more held-out rows would tell.")
+    if found.useful.values.max() > 100:
+        lines += lines_of(ABOVE_100)
     return lines
 
 
@@ -203,8 +205,13 @@ def _digits(value: float, significant: int) -> int:
 
 
 def _with_error(value: float, error: float) -> tuple[str, str]:
-    """Write a per cent and its standard error, of which two digits are shown, if there is room."""
+    """Write a per cent and its standard error, of which two digits are shown, if there is room.
+
+    An error of 0 is left out: it is known exactly that nothing happened.
+    """
     digits = min(_digits(error or value, 2), N_DECIMALS)
     texts = (f"{round(number, digits) + 0.0:.{digits}f}" for number in (value, error))
     of_value, of_error = (text + " " * (N_DECIMALS - digits + (digits == 0)) for text in texts)
-    return of_value, of_error
+    if not of_error.strip("0. "):  # no held-out row comes by, or hardly any
+        of_error = f"<{10.0**-N_DECIMALS:.{N_DECIMALS}f}" if error else ""
+    return of_value, f"+- {of_error}" if of_error else ""

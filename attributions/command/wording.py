@@ -9,6 +9,10 @@ from attributions.names import cut_in_the_middle, elided, on_one_line
 N_NAMED = 8
 NAME_WIDTH = 40
 WIDTH = 100  # of a line in the terminal
+ABOVE_100 = (
+    "A gain above 100 % is no mistake: each tree is credited by the slope of the loss, and slopes"
+    " add up to more than the loss that they save together. Compare features with each other."
+)
 
 
 def shown_names(names: Sequence[str]) -> str:

@@ -29,13 +29,16 @@ def about_belonging(found: Findings) -> Iterator[str]:
         share = 100 * together.agreement.share
         reasons += f"; the model's errors agree within one ({share:.0f} % of their variance)"
     if not together.is_heeded:
-        what = "Errors are counted as those of independent rows"
+        what = "Errors are counted as those of independent rows, and verdicts may be too good."
         if not found.model_file:
-            what = "Here such rows stand in both halves, so that the model may know them again"
+            what = (
+                "Here such rows stand in both halves, so that the model knows these values. If it"
+                " is to predict rows of other values, the verdicts are too good."
+            )
         yield (
-            f"Rows with the same {name!r} may belong together ({reasons}). {what}, and verdicts may"
-            f" be too good. {option('--groups', together.column.name)} judges on values that the"
-            " model has not seen."
+            f"Rows with the same {name!r} may belong together ({reasons}). {what}"
+            f" {option('--groups', together.column.name)} judges on values that the model has not"
+            " seen."
         )
         return
     yield (

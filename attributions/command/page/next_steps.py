@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attributions.command.cautions import FEW_ROWS, MUCH, how_many_are_enough
+from attributions.command.cautions import FEW_ROWS, how_many_are_enough
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR
 from attributions.command.wording import option, shown_names
@@ -80,7 +80,7 @@ def _about_the_features(found: Findings) -> Iterator[str]:
     useful = found.useful
     used = [k for k in useful.ranking() if found.is_used[k] and useful.values[k] > 0]
     n_enough = how_many_are_enough(found, used) if used else 0
-    if n_enough and found.saved >= MUCH:
+    if n_enough:
         names = [found.task.feature_names[k] for k in used[:n_enough]]
         drops = " ".join(option("--drop", name) for name in names)
         yield (

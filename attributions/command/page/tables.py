@@ -12,6 +12,7 @@ from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.printed import N_SCORE_DECIMALS, ranks
 from attributions.command.simpler import LINEAR, TREE
 from attributions.command.table.columns import Column
+from attributions.command.wording import ABOVE_100
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -96,6 +97,8 @@ def features(report: Report) -> Markup:
         f"All {len(rows):,} features, the most helpful first, unused ones last. Held-out gain is"
         " in per cent of the constant model's loss; below 0 the feature made predictions worse."
     )
+    if said.useful.values.max() > 100:
+        caption += f" {ABOVE_100}"
     return _scrolled(
         "All features",
         element("caption", caption),

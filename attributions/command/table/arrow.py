@@ -104,14 +104,21 @@ def _by_pyarrow(content: bytes, path: Path, kind: str) -> tuple[list[str], list[
     from pyarrow import feather, parquet
 
     if kind == "Parquet":
-        about = parquet.read_metadata(BytesIO(content))
-        check_fits(path, about.num_rows, about.num_columns)
-        table = parquet.read_table(BytesIO(content))
-    else:
-        table = feather.read_table(BytesIO(content))
-        check_fits(path, table.num_rows, table.num_columns)
+        with parquet.ParquetFile(BytesIO(content)) as file:
+            check_fits(path, file.metadata.num_rows, file.metadata.num_columns)
+            # One column after the other: a whole table would stay beside its copies.
+            names = file.schema_arrow.names
+            return names, [_column_of_parquet(file, name) for name in names]
+    table = feather.read_table(BytesIO(content))
+    check_fits(path, table.num_rows, table.num_columns)
     whole = (column.combine_chunks() for column in table.columns)
     return table.column_names, [cells_of_pyarrow(column) for column in whole]
+
+
+def _column_of_parquet(file: Any, name: str) -> Cells:
+    """Read one column; what is asked for by "a" may be "a" and "a.b"."""
+    part = file.read(columns=[name])
+    return cells_of_pyarrow(part.column(part.column_names.index(name)).combine_chunks())
 
 
 def cells_of_pyarrow(column: Any) -> Cells:

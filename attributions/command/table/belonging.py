@@ -33,7 +33,8 @@ PERSONS = {
 PLACES = {
     "state", "country", "county", "city", "town", "village", "province", "district", "region",
     "municipality", "school", "classroom", "hospital", "clinic", "center", "centre", "site",
-    "station", "plot", "block", "farm", "field", "pond", "lake", "river", "firm", "company",
+    "station", "well", "borehole", "mine", "plot", "block", "farm", "field", "pond", "lake",
+    "river", "firm", "company",
     "industry", "plant", "bank", "store", "shop", "branch", "airline", "team", "club", "batch",
     "lot", "cluster", "group", "grp", "psu", "ward", "department", "precinct", "neighborhood",
     "neighbourhood", "judge", "product",
@@ -48,7 +49,7 @@ NUMBERED = {
     "years", "months", "weeks", "days", "hours", "times", "n", "count", "total", "mean", "per",
     "of", "at", "in", "since", "last", "next",
 }  # fmt: skip
-NO_TIMES = NUMBERED | {"birth", "born", "model", "built"}
+NO_TIMES = NUMBERED | {"birth", "born", "model", "built", "num", "number", "visits", "average"}
 FEWEST_VALUES = 10
 FEWEST_SHARING = 0.1  # of rows that have a value which other rows have, too
 LEAST_CHANCE = 20  # if chance makes fewer collisions than this, their absence proves nothing
@@ -73,6 +74,8 @@ class Belonging:
     times : str
         The column of times of which no value has one twice, or nothing.
     is_in_a_row, is_alike : bool
+    are_words : bool
+        Whether it holds words; where their rows stand below each other, somebody sorted by them.
     """
 
     name: str
@@ -84,13 +87,14 @@ class Belonging:
     times: str = ""
     is_in_a_row: bool = False
     is_alike: bool = False
+    are_words: bool = False
 
     @property
     def is_built(self) -> bool:
         """Whether the table itself shows it; without a telling name the table must show more."""
         if self.is_person or self.is_place:
             return bool(self.constant or self.times or self.is_in_a_row or self.is_alike)
-        return bool(self.constant or self.times)
+        return bool(self.constant or self.times or (self.is_in_a_row and self.are_words))
 
     @property
     def strength(self) -> tuple[int, int, int]:
@@ -144,6 +148,7 @@ def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
             times=next(_times_within(columns, others, name), ""),
             is_in_a_row=1 + (np.diff(values) != 0).sum() <= 1.1 * len(sizes),
             is_alike=bool(sizes.max() == sizes.min()),
+            are_words=bool(columns[name].words),
         )
         if candidate.is_person or candidate.is_place or candidate.is_built:
             found.append(candidate)

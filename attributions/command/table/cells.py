@@ -38,9 +38,9 @@ class Cells:
     @classmethod
     def of(cls, values: Iterable[Any], rows: np.ndarray | None = None) -> "Cells":
         """Make texts of any values, None where missing; ``rows`` says which one each row has."""
-        place: dict[str, int] = {}
-        texts = ("" if value is None else str(value).strip() for value in values)
-        places = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+        column = GrowingCells()
+        column.extend("" if value is None else str(value).strip() for value in values)
+        place, places = column.place, column.places()
         if rows is None:
             return cls("texts", places, [*place])
         found, first = np.unique(places[rows], return_index=True)  # of a list of levels: in use
@@ -70,14 +70,41 @@ class Cells:
         Booleans are 0 and 1.
         """
         if self.holds in ("numbers", "moments"):
-            found, known = self.values.astype(np.float64), ~np.isnan(self.values)
+            found = self.values.astype(np.float64, copy=False)
+            known = ~np.isnan(self.values)
         else:
             of_text = {"True": 1.0, "False": 0.0} if self.holds == "booleans" else {}
             each = [of_text.get(text, plain_number(text)) for text in self.texts]
             found = np.array(each, dtype=np.float64)[self.values]
             known = ~np.array([is_blank(text) for text in self.texts], dtype=bool)[self.values]
         is_finite = np.isfinite(found)
+        if not np.isinf(
+            found
+        ).any():  # the cells' own array: a table of a million rows is kept once
+            return found, known & ~is_finite
         return np.where(is_finite, found, np.nan), known & ~is_finite
+
+
+class GrowingCells:
+    """A column of texts that comes some rows at a time; only different texts stay in memory."""
+
+    def __init__(self) -> None:
+        self.place: dict[str, int] = {}
+        self._places: list[np.ndarray] = []
+
+    def extend(self, texts: Iterable[str]) -> None:
+        """Add rows."""
+        place = self.place
+        found = [place.setdefault(text, len(place)) for text in texts]
+        self._places.append(np.array(found, dtype=np.int64))
+
+    def places(self) -> np.ndarray:
+        """Return each row's place among the different texts."""
+        return np.concatenate(self._places) if self._places else np.empty(0, dtype=np.int64)
+
+    def cells(self) -> Cells:
+        """Return the column as far as it has come."""
+        return Cells("texts", self.places(), [*self.place])
 
 
 def joined(batches: Sequence[Cells]) -> Cells:

@@ -1,10 +1,11 @@
 """Cells become numbers, or stay words: what kind a column is, and whether it can be a feature.
 
 A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
-different ones: then the others count as missing. Numbers may wear commas between thousands, a
-currency or per cent sign, or the brackets of a loss, if all wear the same sign and none begins with
-a 0 as codes do. Otherwise it holds *dates* if all are dates of one form, and they become seconds
-since 1970. Otherwise it holds *words*, which are numbered here, and are categories to the engine.
+different ones: then the others count as missing. Where a cell such as 007 begins with a 0, as codes
+do, the column holds words, unless a given model takes numbers. Numbers may wear commas between
+thousands, a currency or per cent sign, or the brackets of a loss, if all wear the same sign and
+none begins with a 0. Else it holds *dates* if all are dates of one form, and they become seconds
+since 1970. Else it holds *words*, which are numbered here, and are categories to the engine.
 
 Some columns only identify the row: row numbers, identifiers, names of persons. A tree can cut them
 anywhere, so they promise much in training and predict nothing on new rows. ``LEFT_OUT`` states
@@ -37,6 +38,7 @@ NO_NAME = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
 NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 IDENTIFIERS = {"id", "key", "index"}
 
+CODE = re.compile(r"0\d\d+")  # 01 to 12 are months, hours or classes of age
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
 DAYS = (
     "%Y-%m", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
@@ -85,8 +87,13 @@ class Column:
     dressed: str = ""
 
 
-def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) -> Column:
-    """Find out what a column holds and turn it into numbers; every different cell is read once."""
+def column_of(
+    name: str, cells: Cells, may_have_decimal_commas: bool = False, may_be_codes: bool = False
+) -> Column:
+    """Find out what a column holds and turn it into numbers; every different cell is read once.
+
+    ``may_be_codes`` lets 007 be a word.
+    """
     if cells.holds in ("numbers", "moments"):
         return _typed(name, cells)
     levels = np.array([*cells.texts], dtype=object)
@@ -117,7 +124,9 @@ def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) ->
     is_number = known & ~np.isnan(numbers)
     n_distinct = len(np.unique(numbers[is_number]))
     is_nearly_all = shares[best] >= NEARLY_ALL * n_rows[known].sum()
-    if not (known & ~is_number).any() or (is_nearly_all and n_distinct > FEW):
+    are_codes = may_be_codes and any(map(CODE.fullmatch, levels[known]))
+    is_all = not (known & ~is_number).any()
+    if not are_codes and (is_all or (is_nearly_all and n_distinct > FEW)):
         is_dressed = best == len(readings) - 1
         plain = np.isnan(readings[0]) & is_number
         return column(
@@ -126,7 +135,7 @@ def column_of(name: str, cells: Cells, may_have_decimal_commas: bool = False) ->
             has_decimal_commas=may_have_decimal_commas and best == 1,
             dressed=str(levels[plain][0]) if is_dressed else "",
         )
-    seconds = _seconds(levels, known)
+    seconds = None if are_codes else _seconds(levels, known)
     if seconds is not None:
         return column("dates", seconds)
     order = np.flatnonzero(known)[np.argsort(levels[known])]

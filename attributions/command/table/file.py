@@ -9,17 +9,20 @@ or, where it is neither, in what is taken for Latin-1; packed by gzip or not. Pa
 import csv
 import gzip
 import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from attributions.command.table.arrow import kind_of, read_whole
-from attributions.command.table.cells import Cells
+from attributions.command.table.cells import Cells, GrowingCells
 from attributions.command.table.unusable import UnusableTableError, listed, named, nearest
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 N_SNIFFED = 100  # records that show which separator it is
+RECORDS_AT_ONCE = 4096
 GZIP = b"\x1f\x8b"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 FOREIGN = {
@@ -69,10 +72,9 @@ def read_table(path: Path) -> Table:
             ) from error
     if kind := kind_of(content):
         return Table(path, read_whole(content, path, kind), ", ".join([*steps, kind]))
-    text, encoding = _text(content, path)
-    separator = _sniffed_separator(text)
-    names, *rows = _records(text, separator, path)
-    columns = map(Cells.of, zip(*rows, strict=True))
+    codec, encoding = _encoding(content, path)
+    separator = _sniffed_separator(_lines(content, codec))
+    names, columns = _columns(_lines(content, codec), separator, path)
     return Table(
         path,
         dict(zip(named(names, path), columns, strict=True)),
@@ -106,8 +108,8 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _text(content: bytes, path: Path) -> tuple[str, str]:
-    """Return text and the name of its encoding; Latin-1 fits anything, so it comes last."""
+def _encoding(content: bytes, path: Path) -> tuple[str, str]:
+    """Return an encoding and its name for readers; Latin-1 fits anything, so it comes last."""
     for beginning, what in FOREIGN.items():
         if content.startswith(beginning):
             raise UnusableTableError(
@@ -118,20 +120,27 @@ def _text(content: bytes, path: Path) -> tuple[str, str]:
             f"{path} is neither text nor Parquet (it holds zero bytes); save its table as CSV."
         )
     if content.startswith(UTF_16):
-        return content.decode("utf-16", errors="replace"), "UTF-16"
+        return "utf-16", "UTF-16"
     try:
-        return content.decode("utf-8-sig"), "UTF-8"
+        for _ in _lines(content, "utf-8-sig", errors="strict"):
+            pass
     except UnicodeDecodeError:
-        return content.decode("latin-1"), "Latin-1"
+        return "latin-1", "Latin-1"
+    return "utf-8-sig", "UTF-8"
 
 
-def _sniffed_separator(text: str) -> str:
+def _lines(content: bytes, codec: str, errors: str = "replace") -> TextIOWrapper:
+    """Return lines with their ends, decoded as they come: the text is never there whole."""
+    return TextIOWrapper(BytesIO(content), encoding=codec, errors=errors, newline="")
+
+
+def _sniffed_separator(lines: Iterable[str]) -> str:
     """Return the separator for which most records have as many cells as the first.
 
     Ties go to the one with more cells, then to the one that is rarer within words and numbers.
     (``csv.Sniffer`` counts letters, and may split words and numbers at a letter that many contain.)
     """
-    sample = list(islice(StringIO(text, newline=""), 2 * N_SNIFFED))
+    sample = list(islice(lines, 2 * N_SNIFFED))
 
     def fit(separator: str) -> tuple[bool, int, int]:
         try:
@@ -145,29 +154,43 @@ def _sniffed_separator(text: str) -> str:
     return max(SEPARATORS, key=fit)
 
 
-def _records(text: str, separator: str, path: Path) -> list[list[str]]:
-    """Return the lines as lists of cells, all of one length, without lines of empty cells."""
-    reader = csv.reader(StringIO(text, newline=""), delimiter=separator)
-    records: list[list[str]] = []
+def _columns(lines: Iterable[str], separator: str, path: Path) -> tuple[list[str], list[Cells]]:
+    """Return names and columns of lines, which all have as many cells, or none that says anything.
+
+    Lines are read some at a time: as lists of texts a large table takes twenty times its file.
+    """
+    reader = csv.reader(lines, delimiter=separator)
+    records = _records(reader, separator, path)
     try:
-        for cells in reader:
-            record = [cell.strip() for cell in cells]
-            if not any(record):
-                continue
-            if records and len(record) != len(records[0]):
-                raise UnusableTableError(
-                    f"Line {reader.line_num} of {path} has {len(record)} cells between"
-                    f" {SEPARATORS[separator]}; its first line names {len(records[0])} columns."
-                    " Mend that line, or put quotation marks around cells that hold the separator."
-                )
-            records.append(record)
+        names = next(records, [])
+        columns = [GrowingCells() for _ in names]
+        while block := list(islice(records, RECORDS_AT_ONCE)):
+            for column, cells in zip(columns, zip(*block, strict=True), strict=True):
+                column.extend(cells)
     except csv.Error as error:
         raise UnusableTableError(
             f"Line {reader.line_num} of {path} cannot be cut into cells ({error}); look for a"
             " quotation mark that is not closed."
         ) from error
-    if len(records) < 2:
+    if not columns or not columns[0].place:
         raise UnusableTableError(
             f"{path} has no rows; it needs a line of column names and at least one row."
         )
-    return records
+    return names, [column.cells() for column in columns]
+
+
+def _records(reader: Any, separator: str, path: Path) -> Iterator[list[str]]:
+    """Yield the cells of each line that has any; the first has the names."""
+    n_columns = None
+    for cells in reader:
+        record = [cell.strip() for cell in cells]
+        if not any(record):
+            continue
+        if n_columns is not None and len(record) != n_columns:
+            raise UnusableTableError(
+                f"Line {reader.line_num} of {path} has {len(record)} cells between"
+                f" {SEPARATORS[separator]}; its first line names {n_columns} columns."
+                " Mend that line, or put quotation marks around cells that hold the separator."
+            )
+        n_columns = len(record)
+        yield record

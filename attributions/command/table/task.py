@@ -261,7 +261,7 @@ def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
     columns takes the table's columns in their order, if there are as many. Words are looked up
     among the levels that the model has learned.
     """
-    columns, target = read_columns(table, question)
+    columns, target = read_columns(table, question, may_be_codes=False)
     task, labelled = task_without_rows(table, question, model, [*columns], target)
     X, unseen = as_model_takes([columns[name] for name in task.feature_names], table.cells, model)
     reasons = dict.fromkeys(columns.keys() - {*task.feature_names, question.target})
@@ -321,11 +321,16 @@ def _what_is_there(table: Table | BatchFile, target: Target, n_columns: int) -> 
     return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
 
 
-def read_columns(table: Table, question: Question) -> tuple[dict[str, Column], Target]:
-    """Return all columns of a table by name, and what is to be predicted."""
+def read_columns(
+    table: Table, question: Question, may_be_codes: bool = True
+) -> tuple[dict[str, Column], Target]:
+    """Return all columns of a table by name, and what is to be predicted.
+
+    A given model may take 007 for a number, so that what its table holds ``may_be_codes`` no more.
+    """
     check_names(table.path, [*table.cells], question)
     columns = {
-        name: column_of(name, cells, table.has_decimal_commas)
+        name: column_of(name, cells, table.has_decimal_commas, may_be_codes)
         for name, cells in table.cells.items()
     }
     return columns, read_target(

@@ -11,9 +11,12 @@ import sys
 
 from benchmarks.papers.report.belonging import APART, PANELS
 from benchmarks.papers.report.leaks import LEAKS
+from benchmarks.papers.report.reading import READING
 from benchmarks.study import command
 
-STUDY = command.Study("report", __doc__, {part.name: part for part in (PANELS, APART, LEAKS)})
+STUDY = command.Study(
+    "report", __doc__, {part.name: part for part in (PANELS, APART, LEAKS, READING)}
+)
 
 
 def main(arguments=None) -> int:

@@ -61,10 +61,29 @@ def test_other_names_are_not(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["YearBuilt", "birth_year", "hours_per_week", "survival time", "TrainingTimesLastYear"]
+    "name",
+    [
+        "YearBuilt",
+        "birth_year",
+        "hours_per_week",
+        "survival time",
+        "TrainingTimesLastYear",
+        "NumWebVisitsMonth",
+    ],
 )
 def test_years_of_birth_and_durations_are_no_times(name):
     assert columns_of_time(columns(**{name: PERSON, "y": NOISE}), "y") == []
+
+
+def test_words_whose_rows_stand_below_each_other_may_hold_them_together():
+    """Wells in a file, one after the other; numbers in order are any column that was sorted."""
+    words = np.char.add("w", (100 + PERSON).astype(str))
+    (found,) = belonging(columns(drilled=words, x=NOISE, y=NOISE), "y")
+    assert found.is_in_a_row
+    assert found.is_built
+    shuffled = np.random.default_rng(1).permutation(words)
+    assert belonging(columns(drilled=shuffled, x=NOISE, y=NOISE), "y") == []
+    assert belonging(columns(drilled=PERSON, x=NOISE, y=NOISE), "y") == []
 
 
 def test_numbers_that_are_coded_once_more_hold_no_rows_together():

@@ -483,10 +483,12 @@ def test_verdicts_follow_the_rule_that_is_printed():
 
 
 def test_p_values_are_adjusted_for_the_number_of_features_that_are_used():
-    """Benjamini and Hochberg by hand: p = .0228 (z = 2) twice, .5 twice."""
-    words, p_values = said([2.0, 2.0, 0.0, 0.0], [1.0] * 4)
-    assert p_values == pytest.approx([0.0455, 0.0455, 0.5, 0.5], abs=1e-4)
+    """Holm by hand: p = .00621 (z = 2.5) and .01222 (2.25), times 4 and 3; .5 twice, times 2."""
+    words, p_values = said([2.5, 2.25, 0.0, 0.0], [1.0] * 4)
+    assert p_values == pytest.approx([0.02484, 0.03667, 1.0, 1.0], abs=1e-4)
     assert words == [HELPS, HELPS, UNCLEAR, UNCLEAR]
+    # the smaller of two is never above the larger: .0228 twice, times 2, and again
+    assert said([2.0, 2.0], [1.0, 1.0])[1] == pytest.approx([0.0455, 0.0455], abs=1e-4)
     # of 22 features it would be .5, but twenty are not used
     words, p_values = said([2.0, 0.0, *[0.0] * 20], [1.0, 1.0, *[0.0] * 20], n_used=2)
     assert p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)

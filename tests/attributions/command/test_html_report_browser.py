@@ -267,3 +267,20 @@ def test_a_row_of_several_classes_adds_up_to_the_predicted_one(browser, tmp_path
         seen.add(c)
     assert seen == {0, 1, 2}
     assert browser.complaints() == []
+
+
+def test_on_paper_all_is_black_on_white_and_nothing_is_hidden(browser, report):
+    """Also where the screen is dark and the reader has looked for one feature."""
+    browser.open(report, dark=True)
+    browser.enter("#find-feature", "no such feature")
+    assert set(browser.run(f"{ROWS}.map((row) => row.hidden)")) == {True}
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    style = "getComputedStyle(document.querySelector({!r})).{}"
+    assert browser.run(style.format("body", "backgroundColor")) == "rgb(255, 255, 255)"
+    assert browser.run(style.format("body", "color")) == "rgb(0, 0, 0)"
+    shown = browser.run(f"{ROWS}.map((row) => getComputedStyle(row).display)")
+    assert set(shown) == {"table-row"}
+    boxes = "[...document.querySelectorAll('.scroll')].map((e) => getComputedStyle(e).overflowX)"
+    assert set(browser.run(boxes)) == {"visible"}
+    for what in ("nav", "#rows", "#find-feature"):
+        assert browser.run(f"document.querySelector({what!r}).getClientRects().length") == 0

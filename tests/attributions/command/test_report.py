@@ -54,7 +54,7 @@ def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_eac
     assert [line[43:72] for line in lines] == [
         "      41.2    +- 3.1    helps",
         "       0.123  +- 0.027  helps",
-        "       0.000  +- 0.000  canno",
+        "       0.000  +- <0.001 canno",
         "      -5      +- 12     canno",
         "                        not u",
     ]
@@ -65,6 +65,23 @@ def test_two_digits_of_every_standard_error_are_shown_and_points_stand_below_eac
         ["12.2", "%", "2"],
     ]
     assert not any("e-" in line for line in lines)
+
+
+def test_an_error_of_nothing_is_left_out():
+    """No held-out row comes by the splits at the third feature."""
+    found = findings()
+    useful = replace(found.useful, values=np.array([41.23, 0.1234, 0.0, 0.0, -5.0]))
+    useful = replace(useful, standard_error=np.array([3.14, 0.0271, 0.0, 0.0, 12.0]))
+    (line,) = (text for text in table_lines(replace(found, useful=useful)) if "tiny" in text)
+    assert line[43:72] == "       0                canno"
+
+
+def test_more_than_all_is_explained():
+    found = findings()
+    assert "above 100 %" not in " ".join(table_lines(found))
+    values = np.array([273.8, *VALUES[1:]])
+    above = replace(found, useful=replace(found.useful, values=values))
+    assert "A gain above 100 % is no mistake" in " ".join(table_lines(above))
 
 
 def test_the_worst_are_shown_beside_the_best_and_unused_ones_last():
@@ -82,7 +99,7 @@ def test_the_worst_are_shown_beside_the_best_and_unused_ones_last():
     assert [line.split()[1] for line in lines[13:18]] == [*names[34:39]]
     assert found.order[-1] == 39
     said = " ".join(" ".join(report(found)).split())
-    assert "hurts, 17 of 40" in said  # z of the next is -1.54, adjusted .0618 * 39 / 18 = .134
+    assert "hurts, 16 of 40" in said  # z of the next is -2.56, adjusted .0052 * 23 = .12
     assert "not used, 1 of 40: x39" in said
 
 

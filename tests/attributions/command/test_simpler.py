@@ -102,6 +102,20 @@ def test_two_columns_that_give_it_away_together_are_named():
     assert "other" in warning.split(" together predict nearly as well")[0]
 
 
+def test_two_honest_columns_that_explain_two_thirds_are_not_warned_of():
+    """Noise beside them lets both together predict as well as all; nothing is given away."""
+    rng = np.random.default_rng(4)
+    one, other, *rest = rng.normal(size=(5, 800))
+    y = one + other + rng.normal(size=800)
+    table = {"one": one.round(3), "other": other.round(3), "y": y.round(3)}
+    table |= {f"x{k}": x.round(3) for k, x in enumerate(rest)}
+    found = found_in(table)
+    assert 60 < found.saved < 80
+    assert found.saved_by_best[1] > 0.9 * found.saved
+    assert not any("known at the time" in text for text in cautions(found))
+    assert not any("--drop" in text for text in next_steps(found))
+
+
 def test_honest_columns_are_not_warned_of():
     assert not any("known at the time" in text for text in cautions(of_leak("")))
 

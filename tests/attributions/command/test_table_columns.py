@@ -106,6 +106,15 @@ def test_numbers_in_other_clothes(cells, numbers, dressed):
         assert_same(column.numbers, np.array(numbers, dtype=np.float64))
 
 
+def test_codes_that_begin_with_0_are_words_unless_a_model_takes_numbers():
+    codes = ["00501", "10001", "02134", "00501"]
+    column = as_column("zip", codes, may_be_codes=True)
+    assert (column.kind, column.words) == ("words", ("00501", "02134", "10001"))
+    assert_same(as_column("zip", codes).numbers, [501.0, 10001.0, 2134.0, 501.0])
+    for cells in (["01", "02", "12"], ["0.5", "0", "100"], ["0", "10", "200"]):
+        assert as_column("month", cells, may_be_codes=True).kind == "numbers"
+
+
 def test_a_comma_between_cells_or_in_them_is_read_as_before():
     """Of one digit group or three, where the file's commas are decimal marks."""
     column = as_column("x", ["5,850", "1,2"], may_have_decimal_commas=True)

@@ -8,6 +8,7 @@ import polars
 import pytest
 
 from attributions.command.table import arrow
+from attributions.command.table.columns import column_of
 from attributions.command.table.file import read_table
 from attributions.command.table.unusable import UnusableTableError, listed, nearest
 from tests.asserts import assert_same
@@ -136,6 +137,34 @@ def test_parquet_is_read_by_pyarrow_or_polars(read, tmp_path, monkeypatch, absen
         assert [*cells.texts] == texts
     examples = {name: cells.example for name, cells in table.cells.items() if cells.example}
     assert examples == {"day": "2020-01-31", "moment": "2020-01-31 12:00:00"}
+
+
+def test_columns_of_parquet_are_read_by_their_whole_names(read, tmp_path):
+    """pyarrow takes "a" for the beginning of "a.b", too."""
+    given = {"a.b": [1.5, 2.5], "a": [3.5, 4.5], "a.c": [5.5, 6.5]}
+    polars.DataFrame(given).write_parquet(tmp_path / "t")
+    cells = read((tmp_path / "t").read_bytes()).cells
+    assert {name: column.values.tolist() for name, column in cells.items()} == given
+
+
+def test_numbers_of_a_typed_file_are_kept_once(read, tmp_path):
+    """A column is the array that the file was read into, unless a cell of it is infinite."""
+    polars.DataFrame({"x": [1.5, None], "y": [1.5, np.inf]}).write_parquet(tmp_path / "t")
+    cells = read((tmp_path / "t").read_bytes()).cells
+    assert np.shares_memory(column_of("x", cells["x"]).numbers, cells["x"].values)
+    assert_same(column_of("y", cells["y"]).numbers, [1.5, np.nan])
+    assert_same(cells["y"].values, [1.5, np.inf])
+
+
+def test_lines_beyond_the_first_block_are_read_and_counted(read):
+    """A block has 4,096 lines; the last line of this file, the 10,002nd, lacks a cell."""
+    rows = b"".join(b"%d,w%d\n" % (k, k % 3) for k in range(10_000))
+    cells = read(b"x,w\n" + rows).cells
+    assert_same(cells["x"].numbers()[0], np.arange(10_000.0))
+    assert cells["w"].texts == ["w0", "w1", "w2"]
+    assert_same(cells["w"].values, np.arange(10_000) % 3)
+    with pytest.raises(UnusableTableError, match=r"Line 10002 of .* has 1 cells"):
+        read(b"x,w\n" + rows + b"7\n")
 
 
 def test_parquet_without_a_library_says_which_one_reads_it(read, monkeypatch):
