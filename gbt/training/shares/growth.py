@@ -32,6 +32,7 @@ from gbt.training.shares.share import add_up_values
 from gbt.training.shares.team import Team
 
 FEW_ROWS = 16  # of a bin whose values are asked for at once
+FEW_IN_ALL = 2**14  # in all bins of a level: their values travel faster than a round more
 LARGEST = np.finfo(np.float64).max
 
 
@@ -72,6 +73,7 @@ class SharedGrowth:
         self.rules["min_child_weight"] = limits.min_child_weight
         self.rules["min_split_gain"] = limits.min_split_gain
         self.open_columns = NodeColumns(len(n_bins), plan)
+        self.units: dict[int, tuple] = {}  # of the last tree of every output
 
     def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
         """Grow tree ``m``, which is one of ``output``; raw predictions follow."""
@@ -80,6 +82,7 @@ class SharedGrowth:
         for name, value in root.items():
             self.nodes[name] = value
         self.splits: dict[int, dict[str, Any]] = {}
+        self.leaves: list[int] | None = None  # until they are added up
         opened, histograms = np.array([0]), histogram[np.newaxis]
         self.open_columns.begin(m, features)
         while len(opened):
@@ -95,23 +98,33 @@ class SharedGrowth:
     # ---------------------------------------------------------------- the root
 
     def _open_root(self, output: int, m: int) -> tuple[dict[str, int], np.ndarray]:
-        """Settle the units of a tree and its rules in them; see ``choose_scales`` of kernels."""
-        answers = self.team.ask("start_tree", output, m)
+        """Settle the units of a tree and its rules in them; see ``choose_scales`` of kernels.
+
+        Units are powers of two, and seldom others than those of the tree before: with these the
+        root is opened in the same round, and once more where they do not fit.
+        """
+        start, guess, roots = ("start_tree", output, m), self.units.get(output), []
+        if guess is None:
+            answers = self.team.ask(*start)
+        else:
+            answers, roots = self.team.ask_both(start, ("open_root", *guess))
         n = sum(answer[4] for answer in answers)
         total_weight, is_whole = sum(a[2] for a in answers), all(a[3] for a in answers)
-        of_h = _exact([answer[1] for answer in answers])
-        totals = np.array([_exact([answer[0] for answer in answers]), of_h, total_weight])
+        # Of a sum in doubt only its power of two matters, as in ``choose_scales``.
+        of_g, of_h = (_exact([answer[i][1:] for answer in answers]) for i in range(2))
         rules = self.rules
         rules["n_listed"] = n
-        if not begin_tree(totals, is_whole, self.weight, rules):
+        if not begin_tree(np.array([of_g, of_h, total_weight]), is_whole, self.weight, rules):
             refuse_overflow()
         scales = float(rules["g_scale"][0]), float(rules["h_scale"][0])
-        layout = np.array([self.width, rules["count_bits"][0], rules["hessian"][0]])
-        roots = self.team.ask("open_root", scales, bool(rules["repeats"][0]), layout)
+        layout = (self.width, int(rules["count_bits"][0]), int(rules["hessian"][0]))
+        self.units[output] = units = scales, bool(rules["repeats"][0]), layout
+        if units != guess:
+            roots = self.team.ask("open_root", *units)
         g, h, magnitude = (sum(root[i] for root in roots) for i in range(3))
         sums = {"g": g, "h": h, "magnitude": magnitude, "stop": n}
         sums |= {"start": 0, "depth": 0, "state": 0, "path": 1}
-        return sums, sum(root[3] for root in roots)
+        return sums, sum(root[3] for root in roots).ravel()
 
     def _is_searched(self, node: Any) -> bool:
         """Say whether a node may split, as ``gbt.kernels.trees.tasks`` does."""
@@ -167,7 +180,7 @@ class SharedGrowth:
     ) -> None:
         """Look into coarse bins that may hold the best cut, and then at values."""
         shift = self.edges.shift[asked["column"]]
-        is_direct = (shift == 0) | (n_rows <= FEW_ROWS)
+        is_direct = (shift == 0) | (n_rows <= FEW_ROWS) | (n_rows.sum() <= FEW_IN_ALL)
         first = coarse << shift
         spans = [(asked[is_direct], first[is_direct], (first + (1 << shift))[is_direct])]
         fine = asked[~is_direct]
@@ -177,7 +190,7 @@ class SharedGrowth:
             fine["start"] = np.arange(len(fine)) << BITS
             fine["stop"] = fine["start"] + (1 << BITS)
             fine["first"] = self.edges.first_fine[fine["column"]] + first
-            bound, before, is_better = self._weigh(fine, parts, self.fine_is_open)
+            bound, before, is_better = self._weigh(fine, parts.ravel(), self.fine_is_open)
             for j in is_better:
                 s, at = divmod(self.best_part(j), 1 << BITS)
                 self._set_cut(j, fine["column"][s], first[s] + at)
@@ -271,7 +284,13 @@ class SharedGrowth:
                 (int(searched[c]), int(cut["column"]), float(self.cut[c]),
                  bool(cut["missing_left"]), left, right, smaller if may_split else -1)
             )  # fmt: skip
-        answers = self.team.ask("split", asked)
+        is_last = asked[0][6] < 0
+        if is_last:  # of the tree
+            parents = set(self.splits).union(searched[chosen].tolist())
+            self.leaves = [j for j in range(first + len(children)) if j not in parents]
+            answers, self.sums = self.team.ask_both(("split", asked), ("add_up", self.leaves))
+        else:
+            answers = self.team.ask("split", asked)
         low = np.max([answer[0] for answer in answers], axis=0)
         high = np.min([answer[1] for answer in answers], axis=0)
         threshold = np.full(len(chosen), LARGEST)  # where no value goes right
@@ -285,9 +304,9 @@ class SharedGrowth:
         for t, split in zip(threshold, asked, strict=True):
             self.splits[split[0]] = {"threshold": t, "split": split}
         new = np.arange(first, len(self.nodes))
-        if asked[0][6] < 0:
+        if is_last:
             return np.empty(0, dtype=np.int64), histograms[:0]
-        own = sum(answer[3] for answer in answers)
+        own = sum(answer[3] for answer in answers).reshape(len(chosen), -1)
         magnitudes = sum(answer[2] for answer in answers)
         below = np.empty((len(new), histograms.shape[1]), dtype=np.int64)
         for i, c in enumerate(chosen):
@@ -314,16 +333,17 @@ class SharedGrowth:
 
     def _finish(self) -> NewTrees:
         """Write the tree down in preorder; see ``gbt.kernels.trees.finish``."""
-        leaves = [j for j in range(len(self.nodes)) if j not in self.splits]
-        answers = self.team.ask("add_up", leaves)
-        sums = {}
+        if self.leaves is None:
+            self.leaves = [j for j in range(len(self.nodes)) if j not in self.splits]
+            self.sums = self.team.ask("add_up", self.leaves)
+        leaves, sums = self.leaves, {}
         for i, j in enumerate(leaves):
-            g = _exact([answer[i][0] for answer in answers])
-            h = _exact([answer[i][1] for answer in answers])
             n = int(self.nodes["stop"][j] - self.nodes["start"][j])
-            if self.width == 2:
-                h = n * (self.weight * 1.0)
-            sums[j] = g, h
+            g, h = (_nearest([told[i][part] for told in self.sums]) for part in range(2))
+            if g is None or h is None:
+                answers = self.team.ask("add_up_exactly", j)
+                g, h = (_exact([told[part] for told in answers]) for part in range(2))
+            sums[j] = g, n * (self.weight * 1.0) if self.width == 2 else h
         tree = records(len(self.nodes), NODE_RECORD)
         tree["threshold"] = tree["gain"] = 0.0
         tree["feature"] = tree["left"] = tree["right"] = -1
@@ -366,6 +386,14 @@ class SharedGrowth:
 def first_missing(edges: Edges, column: np.ndarray) -> np.ndarray:
     """Return the bins of missing values of some columns."""
     return edges.first_bin[column] + edges.n_coarse[column]
+
+
+def _nearest(parts: list[np.ndarray]) -> float | None:
+    """Return the number nearest to an exact sum of which members have parts; None if in doubt."""
+    doubt = float(sum(part[0] for part in parts))
+    sums = [part[1:] for part in parts]
+    least, largest = (_exact([*sums, np.array([rest])]) for rest in (-doubt, doubt))
+    return least if least == largest and np.isfinite(least) else None
 
 
 def _exact(parts: list[np.ndarray]) -> float:
