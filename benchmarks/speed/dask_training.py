@@ -32,6 +32,7 @@ import gbt
 from benchmarks.speed.dask_rows import forget_peak, peak_of_process
 from gbt.parallel.cores import available_cores
 from gbt.training.shares.cluster import Cluster
+from gbt.training.shares.packing import packed
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/dask_training.md"
@@ -118,7 +119,7 @@ def count_what_travels(X: Any, y: Any, trees: int, client: Any) -> tuple[float, 
 
     def ask(self: Cluster, questions: Any) -> Any:
         answers = right(self, questions)
-        size = sum(len(pickle.dumps(part)) for part in (*questions, *answers))
+        size = sum(len(pickle.dumps(packed(part))) for part in (*questions, *answers))
         counted.append((size, any(name == "start_tree" for q in questions for name, _ in q)))
         return answers
 

@@ -17,17 +17,19 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import RULES
+from gbt.kernels.cuts.memory import COLUMN, OF_LEVELS, RULES
 from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.shares.levels import IN_UNITS, OF_ROWS, weigh_levels
 from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, begin_tree, weigh_parts
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.tables.columns import thresholds_between
+from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
-from gbt.training.shares.edges import BITS, Edges
+from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
 from gbt.training.shares.share import add_up_values
 from gbt.training.shares.team import Team
 
@@ -48,6 +50,8 @@ class SharedGrowth:
     plan : Plan
     weight, one_hessian : float, bool
         The weight of all rows, nan if they differ; whether the hessian of all rows is 1.
+    levels_weigh : (int, float)
+        What a row of a level weighs, if they weigh alike, and how many times its weight that is.
     """
 
     def __init__(
@@ -58,6 +62,7 @@ class SharedGrowth:
         plan: Plan,
         weight: float,
         one_hessian: bool,
+        levels_weigh: tuple[int, float],
     ):
         self.team, self.edges, self.plan = team, edges, plan
         self.is_open, self.fine_is_open = is_open
@@ -73,6 +78,14 @@ class SharedGrowth:
         self.rules["min_child_weight"] = limits.min_child_weight
         self.rules["min_split_gain"] = limits.min_split_gain
         self.open_columns = NodeColumns(len(n_bins), plan)
+        of_levels = np.flatnonzero(edges.n_levels)
+        self.of_levels, self.scratch = records(len(of_levels), COLUMN), records(1, OF_LEVELS)
+        self.of_levels["line"], self.of_levels["n_bins"] = of_levels, edges.n_coarse[of_levels]
+        self.of_levels["missing_bin"] = self.of_levels["n_bins"]
+        self.of_levels["first_bin"] = edges.first_bin[of_levels]
+        self.rules["categorical_smoothing"] = limits.categorical_smoothing
+        self.rules["weight_unit"] = levels_weigh[0]
+        self.rules["most_weight"] = limits.categorical_smoothing * levels_weigh[1]
         self.units: dict[int, tuple] = {}  # of the last tree of every output
 
     def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
@@ -103,7 +116,8 @@ class SharedGrowth:
         Units are powers of two, and seldom others than those of the tree before: with these the
         root is opened in the same round, and once more where they do not fit.
         """
-        start, guess, roots = ("start_tree", output, m), self.units.get(output), []
+        start, guess = ("start_tree", output, m), self.units.get(output)
+        roots: list[Any] = []
         if guess is None:
             answers = self.team.ask(*start)
         else:
@@ -144,6 +158,12 @@ class SharedGrowth:
         self.cut = np.full(len(searched), np.nan)  # the highest value that goes left
         n_bins = len(self.column_of_bin)
         bins = histograms.reshape(len(searched), n_bins, self.width)
+        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
+        if is_open is None:
+            is_open = np.ones((len(searched), len(allowed)), dtype=bool)
+        has_levels = self.edges.n_levels[allowed] > 0
+        self._search_levels(histograms, allowed[has_levels], is_open[:, has_levels])
+        allowed, is_open = allowed[~has_levels], is_open[:, ~has_levels]
         segments = np.zeros((len(searched), len(allowed)), dtype=SEGMENT)
         place = np.arange(len(searched))[:, np.newaxis]
         first = self.edges.first_bin[allowed]
@@ -152,8 +172,7 @@ class SharedGrowth:
         segments["stop"] = segments["start"] + self.edges.n_coarse[allowed]
         missing = bins[:, first + self.edges.n_coarse[allowed]]
         self._write_missing(segments, missing)
-        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
-        asked = segments.ravel() if is_open is None else segments[is_open]
+        asked = segments[is_open]
         bound, before, is_better = self._weigh(asked, histograms.ravel(), self.is_open)
         for j in is_better:
             place_in_node = self.best_part(j) % n_bins
@@ -170,6 +189,21 @@ class SharedGrowth:
         self._write_missing(asked, bins[asked["node"], first_missing(self.edges, asked["column"])])
         n_rows = self._rows_in(bins.reshape(-1, self.width)[in_question])
         self._zoom(searched, asked, coarse, n_rows)
+
+    def _search_levels(
+        self, histograms: np.ndarray, columns: np.ndarray, is_open: np.ndarray
+    ) -> None:
+        """Find the best sets of levels; ``is_left`` says of each node's which levels go left."""
+        self.is_left = np.zeros((len(histograms), 0), dtype=bool)
+        if len(columns):
+            nodes, best = self.found
+            self.is_left = np.zeros((len(nodes), MOST_COARSE + 1), dtype=bool)
+            facts = self.of_levels[np.isin(self.of_levels["line"], columns)]
+            weighs = OF_ROWS if np.isnan(self.weight) else IN_UNITS
+            weigh_levels(
+                nodes, histograms, facts, is_open, weighs, self.rules, self.scratch, best,
+                self.is_left,
+            )  # fmt: skip
 
     def best_part(self, j: int) -> int:
         """Return the last part left of a node's best cut."""
@@ -282,7 +316,8 @@ class SharedGrowth:
             may_split = deepest is None or pair[0]["depth"] < deepest
             asked.append(
                 (int(searched[c]), int(cut["column"]), float(self.cut[c]),
-                 bool(cut["missing_left"]), left, right, smaller if may_split else -1)
+                 bool(cut["missing_left"]), left, right, smaller if may_split else -1,
+                 self._set_of(c, int(cut["column"])))
             )  # fmt: skip
         is_last = asked[0][6] < 0
         if is_last:  # of the tree
@@ -302,7 +337,8 @@ class SharedGrowth:
                 opened[name][j] = value
         self.nodes = np.concatenate([self.nodes, opened]).view(type(self.nodes))
         for t, split in zip(threshold, asked, strict=True):
-            self.splits[split[0]] = {"threshold": t, "split": split}
+            threshold_of = 0.0 if split[7] is not None else t
+            self.splits[split[0]] = {"threshold": threshold_of, "split": split}
         new = np.arange(first, len(self.nodes))
         if is_last:
             return np.empty(0, dtype=np.int64), histograms[:0]
@@ -316,6 +352,11 @@ class SharedGrowth:
             self.nodes["magnitude"][larger] = self.nodes["magnitude"][searched[c]] - magnitudes[i]
             below[smaller - first], below[larger - first] = own[i], histograms[c] - own[i]
         return new, below
+
+    def _set_of(self, j: int, column: int) -> np.ndarray | None:
+        """Return which levels go left at a node's best cut, and last missing values."""
+        n_levels = self.edges.n_levels[column]
+        return self.is_left[j, : n_levels + 1].copy() if n_levels > 0 else None
 
     def _children(self, node: Any, cut: Any) -> list[dict[str, int]]:
         """Return what is known of the children of a node."""
@@ -349,11 +390,13 @@ class SharedGrowth:
         tree["feature"] = tree["left"] = tree["right"] = -1
         tree["missing_left"] = False
         values: dict[int, float] = {}
+        self.sets: list[np.ndarray | None] = [None] * len(tree)
         self._write(0, 0, tree, sums, values)
         for name in ("sum_gradient", "sum_hessian", "gain", "value"):
             if not np.isfinite(tree[name]).all():
                 refuse_square_overflow()
-        grown = NewTrees(tree, [len(tree)])
+        has_levels = len(self.of_levels) > 0
+        grown = NewTrees(tree, [len(tree)], LevelSets.of(self.sets) if has_levels else None)
         self.team.tell("add_values", leaves, [values[j] for j in leaves], grown.to_walk())
         return grown
 
@@ -364,7 +407,8 @@ class SharedGrowth:
         record, end = tree[place], place + 1
         record["n_samples"] = self.nodes["stop"][j] - self.nodes["start"][j]
         if j in self.splits:
-            _, column, _, missing_left, left, right, _ = self.splits[j]["split"]
+            _, column, _, missing_left, left, right, _, levels = self.splits[j]["split"]
+            self.sets[place] = None if levels is None else levels[:-1]
             record["feature"], record["missing_left"] = column, missing_left
             record["threshold"], record["left"] = self.splits[j]["threshold"], end
             end, left_g, left_h, left_score = self._write(left, end, tree, sums, values)

@@ -16,6 +16,7 @@ import numpy as np
 from gbt.kernels.cuts.histogram import LANES
 from gbt.kernels.cuts.memory import PACK
 from gbt.kernels.shares.bins import find_bins
+from gbt.kernels.shares.levels import add_weights, partition_levels
 from gbt.kernels.shares.rows import (
     add_up_products,
     add_value,
@@ -129,8 +130,13 @@ class Share:
         weight: np.ndarray,
         has_one_weight: bool,
         one_hessian: bool,
+        weight_of_levels: np.ndarray,
     ) -> None:
-        """Take targets and weights, of which one may stand for all; start at the base score."""
+        """Take targets and weights, of which one may stand for all; start at the base score.
+
+        Weights by which levels of few rows are told are whole numbers, none if rows count alike.
+        """
+        self.weight_of_levels = weight_of_levels
         self.has_one_weight = has_one_weight
         self.loss, self.y, self.weight = loss, y, np.require(weight, requirements=["C", "W"])
         self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
@@ -216,29 +222,38 @@ class Share:
         """Return the histogram of all columns over some rows; the last bin is of no column."""
         histogram = np.zeros((self.edges.first_bin[-1] + 1) * self.layout[0], dtype=np.int64)
         fill_columns(self.packed_bins, rows, self.entries, self.layout, self.packs, histogram)
+        if len(self.weight_of_levels):
+            for k in np.flatnonzero(self.edges.n_levels):
+                first_bin = self.edges.first_bin[k]
+                add_weights(self.bins[k], rows, self.weight_of_levels, first_bin, histogram)
         return histogram[: -self.layout[0]].reshape(-1, self.layout[0])
 
     # ---------------------------------------------------------------- growing
 
     def split(
-        self, splits: Sequence[tuple[int, int, float, bool, int, int, int]]
+        self, splits: Sequence[tuple[int, int, float, bool, int, int, int, np.ndarray | None]]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Divide the rows of some nodes, and add up those of a child of each.
 
         A split is node, column, the highest value that goes left, whether missing values do, left
-        and right child, and the child that is added up, -1 if none is. Returns the highest value on
-        the left and the lowest on the right, the sum of |g| of the children that were added up, and
-        their histograms.
+        and right child, the child that is added up, -1 if none is, and, of a column of levels,
+        which go left. Returns the highest value on the left and the lowest on the right, the sum of
+        |g| of the children that were added up, and their histograms.
         """
         low, high = np.full(len(splits), -np.inf), np.full(len(splits), np.inf)
         shape = (0, self.edges.first_bin[-1], self.layout[0])
         magnitudes, histograms = [], [np.empty(shape, dtype=np.int64)]
-        for i, (node, column, cut, missing_left, left, right, added_up) in enumerate(splits):
+        for i, (node, column, cut, missing_left, left, right, added_up, levels) in enumerate(
+            splits
+        ):
             start, stop = self.stretches.pop(node)
             rows = self.listed[start:stop]
-            n_left, low[i], high[i] = partition_values(
-                self.columns[column], cut, missing_left, rows, np.empty_like(rows)
-            )
+            if levels is not None:
+                n_left = partition_levels(self.bins[column], levels, rows, np.empty_like(rows))
+            else:
+                n_left, low[i], high[i] = partition_values(
+                    self.columns[column], cut, missing_left, rows, np.empty_like(rows)
+                )
             self.stretches[left] = start, start + n_left
             self.stretches[right] = start + n_left, stop
             if added_up >= 0:

@@ -36,6 +36,10 @@ TWINS = {
     "gbt.kernels.shares.bins": {
         "find_bins": "test_shares.py::test_bins_are_where_the_edges_say",
     },
+    "gbt.kernels.shares.levels": dict.fromkeys(
+        ["weigh_levels", "partition_levels", "add_weights"],
+        "test_shares.py::test_any_table_cut_anywhere",
+    ),
     "gbt.kernels.shares.parts": {
         "begin_tree": "gbt/reference/boosting.py::to_fixed_point",
         "begin_nodes": "gbt/reference/splits.py::least_gain",

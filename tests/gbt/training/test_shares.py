@@ -239,7 +239,7 @@ def test_bins_are_where_the_edges_say():
     X = RNG.normal(size=(50_000, 1))
     X[::3] = 0.5
     share = Share(lambda chunk: chunk, [X])
-    edges = choose_edges([share.sample(10_000)])
+    edges = choose_edges([share.sample(10_000)], np.zeros(1, dtype=int))
     low, high = share.find_bins(edges)
     assert edges.n_coarse[0] << edges.shift[0] <= MOST_FINE
     expected = np.searchsorted(edges.uppers[0], X[:, 0], side="left")
