@@ -130,6 +130,9 @@ class Cluster:
 class Member(Share):
     """A share as an actor: errors are answers, for a question has either."""
 
+    def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any]):
+        super().__init__(check, chunks, sum(map(len, chunks)))
+
     def ask(self, questions: Sequence[tuple[str, tuple]]) -> Any:
         """Answer some questions, or return the error that one ended in."""
         try:

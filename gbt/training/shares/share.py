@@ -54,19 +54,29 @@ class Share:
     check : callable
         Makes rows of floats of a chunk, or raises ValueError.
     chunks : list of tables
+    n_rows : int or None
+        Rows of all chunks, where that is known before they are checked: then none is kept.
     """
 
-    def __init__(self, check: Callable[[Any], np.ndarray], chunks: Sequence[Any]):
-        blocks = [check(chunk) for chunk in chunks]
-        self.sizes = [len(block) for block in blocks]
-        n_columns = max((block.shape[1] for block in blocks), default=0)
-        filled = [block for block in blocks if len(block)]
-        dtype = np.result_type(*filled) if filled else np.dtype(np.float32)
-        self.columns = np.empty((n_columns, sum(self.sizes)), dtype=dtype)
+    def __init__(
+        self, check: Callable[[Any], np.ndarray], chunks: Sequence[Any], n_rows: int | None = None
+    ):
+        blocks = map(check, chunks)
+        if n_rows is None:
+            kept = list(blocks)
+            n_rows = sum(map(len, kept))
+            blocks = (kept.pop(0) for _ in chunks)  # type: ignore[assignment]
+        self.sizes: list[int] = []
+        self.columns = np.empty((0, n_rows), dtype=np.float32)
         start = 0
-        while blocks:
-            block = blocks.pop(0)
-            self.columns[:, start : start + len(block)] = block.T
+        for block in blocks:
+            if not self.sizes or (start == 0 and len(block)):
+                self.columns = np.empty((block.shape[1], n_rows), dtype=block.dtype)
+            if len(block):
+                dtype = np.result_type(self.columns, block)
+                self.columns = self.columns.astype(dtype, copy=False)
+                self.columns[:, start : start + len(block)] = block.T
+            self.sizes.append(len(block))
             start += len(block)
 
     def ask(self, questions: Sequence[tuple[str, tuple]]) -> list[Any]:
@@ -159,7 +169,9 @@ class Share:
         with refusing_overflow_of(self.loss):
             g, h = self.loss.gradient_hessian(self.y, raw)
         self.gradient = np.atleast_2d(np.ascontiguousarray(g.T))
-        self.hessian = np.atleast_2d(np.ascontiguousarray(h.T))
+        self.hessian = np.atleast_2d(
+            np.ascontiguousarray((h[:1].copy() if self.one_hessian else h).T)
+        )
 
     def start_tree(self, output: int, m: int) -> tuple[np.ndarray, np.ndarray, float, bool, int]:
         """List the rows of tree ``m`` and return how large their derivatives are.

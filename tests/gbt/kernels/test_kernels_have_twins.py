@@ -199,6 +199,7 @@ PARTS = {
     "gbt.kernels.trees.drawing": "tests/gbt/training/test_judged_growth.py",
     "gbt.kernels.trees.judged_tasks": "tests/gbt/training/test_judged_growth.py",
     "gbt.kernels.cuts.levels": "tests/gbt/tables/test_categories_growing.py",
+    "gbt.kernels.shares.levels": "tests/gbt/training/test_shares.py",
     "gbt.kernels.cuts.memory": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.node_levels": "tests/gbt/kernels/test_greedy_levels.py",
     "gbt.kernels.trees.node_columns": "tests/gbt/training/test_interactions.py",
