@@ -317,7 +317,7 @@ class SharedGrowth:
             asked.append(
                 (int(searched[c]), int(cut["column"]), float(self.cut[c]),
                  bool(cut["missing_left"]), left, right, smaller if may_split else -1,
-                 self._set_of(c, int(cut["column"])))
+                 self._set_of(int(c), int(cut["column"])))
             )  # fmt: skip
         is_last = asked[0][6] < 0
         if is_last:  # of the tree
