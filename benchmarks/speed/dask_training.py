@@ -136,7 +136,7 @@ def count_what_travels(X: Any, y: Any, trees: int, client: Any) -> tuple[float, 
 
 def verify(n_columns: int, client: Any) -> None:
     """Compare a small fit on the cluster with the same rows in memory; all libraries warm up."""
-    X, y = rows_of(20_000, n_columns, "signal")
+    X, y = rows_of(100_000, n_columns, "signal")  # enough for all kernels to be loaded
     here = gbt.GBTRegressor(3, splitter="greedy").fit(X.compute(), y.compute()).ensemble_
     there = ours(X, y, 3, client).ensemble_
     names = ("feature", "threshold", "sum_gradient", "sum_hessian", "value", "gain")

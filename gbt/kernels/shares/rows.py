@@ -6,7 +6,7 @@ from gbt.kernels.cuts.histogram import Layout, add_rows, size_of
 from gbt.kernels.cuts.packed_bins import ALL_BINS
 from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
-from gbt.kernels.rows.sums import EPS, NOTHING, add_to_partials, plus
+from gbt.kernels.rows.sums import add_to_partials, two_sum
 from gbt.kernels.trees.quantise import of_row
 
 
@@ -173,29 +173,25 @@ def add_value(rows, value, to):
 
 
 @uncounted
-def add_up_products(x, weight, rows, is_of_magnitudes, n_at_once, partials):
-    """Add up weight * x, or |weight * x|, of some rows, so many at a time.
+def add_up_products(x, weight, rows, is_of_magnitudes, total):
+    """Add up weight * x, or |weight * x|, of some rows.
 
-    Returns how many numbers are written: how far the exact sum may be off, and partial sums, whose
-    exact sum it is but for that.
+    Written are how far the exact sum may be off, and two numbers whose exact sum it is but for
+    that. What an addition loses is added up, and what these additions lose, too: sums of few rows,
+    or of numbers of few digits, which are often as near to one float as to the next, lose nothing.
 
     x, weight   (n,) or (1,)   float64   IN
     rows        (m,)           int32     IN
-    partials                   float64   OUT   see ``gbt.kernels.rows.sums``
+    total       (3,)           float64   OUT
     """
-    first, doubt = np.int64(1), 0.0
-    n = first
-    for start in range(0, len(rows), n_at_once):
-        some, total = rows[start : start + n_at_once], NOTHING
-        for i in range(len(some)):
-            row = np.uint64(some[i])
-            product = of_row(weight, row) * of_row(x, row)
-            total = plus(total, abs(product) if is_of_magnitudes else product)
-        n = add_to_partials(total[0], partials, first, n)
-        n = add_to_partials(total[1], partials, first, n)
-        doubt += 2.0 * len(some) * EPS * total[2]  # see ``nearest``
-    partials[0] = doubt
-    return n
+    high = low = off = 0.0
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        product = of_row(weight, row) * of_row(x, row)
+        high, lost = two_sum(high, abs(product) if is_of_magnitudes else product)
+        low, lost = two_sum(low, lost)
+        off += abs(lost)
+    total[0], total[1], total[2] = 2.0 * off, low, high  # twice, for what ``off`` has lost
 
 
 @uncounted

@@ -38,7 +38,6 @@ from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
 
 ALL = np.empty(0, dtype=np.int32)
 NO_SUM = np.zeros(1)
-ROWS_OF_SUM = 2**10  # rows that are added up with roundings, which are known up to a few of theirs
 # Of the coarse bins of a column: fewer are few, and most rows lie in none of them.
 FEW_BINS = MOST_COARSE // 10
 # What rows add to their bins is put down for so many at a time. With 2^13, which stay in the second
@@ -209,9 +208,9 @@ class Share:
 
         It is the exact sum of all numbers but the first, which is how far it may be off.
         """
-        partials = np.empty(2 * (len(rows) // ROWS_OF_SUM + 1) + 1)
-        n = add_up_products(x, self.weight, rows, is_of_magnitudes, ROWS_OF_SUM, partials)
-        return partials[:n].copy()
+        total = np.empty(3)
+        add_up_products(x, self.weight, rows, is_of_magnitudes, total)
+        return total
 
     def open_root(
         self, scales: tuple[float, float], repeats: bool, layout: tuple[int, int, int]
