@@ -19,14 +19,24 @@ from gbt.defaults import LARGEST_UNBIASED, as_checked
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
-from gbt.parallel.chunks import in_memory, is_in_chunks
+from gbt.parallel.chunks import Chunk, compute_all, each_chunk, in_memory, is_in_chunks
 from gbt.parameters import NamedParameters
 from gbt.splitting.greedy import Greedy
-from gbt.tables.categories import Categories, EncodedRows, encode, learn
+from gbt.tables.categories import (
+    Categories,
+    EncodedRows,
+    chosen_columns,
+    count_levels,
+    encode,
+    learn,
+    learn_together,
+    levels_in,
+)
 from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
+from gbt.training.shares.edges import MOST_COARSE
 from gbt.training.shares.table import SharedRows
 
 
@@ -132,20 +142,31 @@ class ChecksTables(NamedParameters):
                 " X.map_blocks(lambda chunk: chunk.toarray()); or fit in memory: X.compute()."
             )
         table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
-        named = self.categorical_features not in (None, "from_dtype")
-        levels = table.of_categories() if self.categorical_features == "from_dtype" else ()
-        if named or levels:
-            which = [self._names_of(table)[k] for k in sorted(levels)]
-            told = f"columns {which[:10]} are" if which else "categorical_features names some"
-            raise ValueError(
-                f"Trees on tables of Dask take no categories, but {told}. Leave them out or make"
-                " numbers of them, or fit in memory: X.compute()."
-            )
         validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
-        self._labels, self._categories = table.names, None
+        self._labels, self._categories = table.names, self._learn_in_chunks(X, table)
         checker = copy(self)
-        checker.callbacks = checker.eval_metric = None  # functions of the user stay here
-        return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs)
+        checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
+        n_levels = count_levels(self._categories, table.n_columns)
+        return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs, n_levels)
+
+    def _learn_in_chunks(self, X: Any, table: Table) -> Categories | None:
+        """Return one dictionary of levels for all chunks; ``table`` is an empty one of the kind."""
+        names, which = self._names_of(table), self.categorical_features
+        by_type = isinstance(which, str) and which == "from_dtype"
+        chosen = table.of_categories() if by_type else chosen_columns(which, names)
+        if not chosen:
+            return None
+        found = each_chunk(partial(_levels_in_chunk, chosen, names), Chunk(X))[0]
+        parts = [part for part in compute_all(found) if part is not None]
+        categories = learn_together(parts, which, names)
+        for k in chosen:
+            if len(categories[k] or ()) > MOST_COARSE:
+                raise ValueError(
+                    f"Column {names[k]!r} has {len(categories[k] or ()):,} levels, and trees on"
+                    f" tables of Dask take {MOST_COARSE} of a column at most. Put rare levels"
+                    " together or leave the column out, or fit in memory: X.compute()."
+                )
+        return categories
 
     def _gathered(self, rows: SharedRows) -> np.ndarray:
         """Return a small table in memory, because "auto" may grow trees that are not greedy."""
@@ -230,6 +251,11 @@ class ChecksTables(NamedParameters):
             except ValueError as error:
                 raise ValueError(f"{place}: {error}") from error
         return checked
+
+
+def _levels_in_chunk(chosen: set[int], names: tuple[str, ...], chunk: Chunk) -> dict[int, list]:
+    """Return the distinct levels of some columns of a chunk."""
+    return levels_in(Table(chunk.X), chosen, names)
 
 
 def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:

@@ -14,7 +14,8 @@ import sys
 from gbt.training.shares.edges import BITS, MOST_COARSE
 
 DEPTH = 6
-BYTES_OF_BIN = 16  # g, and |g| with the number of rows, where all hessians are 1
+# g, and |g| with the number of rows, where all hessians are 1: 16 but for bytes that none needs.
+BYTES_OF_BIN = 13.5
 NETWORK, ADDED = 1e9, 1e9  # bytes and integers a second
 SHARES = {"signal": 0.04, "noise": 0.6}  # of coarse bins that are looked into
 TABLES = [(1_000_000, 20, 2), (10_000_000, 20, 10), (1_000_000_000, 100, 100)]

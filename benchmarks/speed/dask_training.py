@@ -32,6 +32,7 @@ import gbt
 from benchmarks.speed.dask_rows import forget_peak, peak_of_process
 from gbt.parallel.cores import available_cores
 from gbt.training.shares.cluster import Cluster
+from gbt.training.shares.packing import packed
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/dask_training.md"
@@ -118,7 +119,7 @@ def count_what_travels(X: Any, y: Any, trees: int, client: Any) -> tuple[float, 
 
     def ask(self: Cluster, questions: Any) -> Any:
         answers = right(self, questions)
-        size = sum(len(pickle.dumps(part)) for part in (*questions, *answers))
+        size = sum(len(pickle.dumps(packed(part))) for part in (*questions, *answers))
         counted.append((size, any(name == "start_tree" for q in questions for name, _ in q)))
         return answers
 
@@ -135,7 +136,7 @@ def count_what_travels(X: Any, y: Any, trees: int, client: Any) -> tuple[float, 
 
 def verify(n_columns: int, client: Any) -> None:
     """Compare a small fit on the cluster with the same rows in memory; all libraries warm up."""
-    X, y = rows_of(20_000, n_columns, "signal")
+    X, y = rows_of(100_000, n_columns, "signal")  # enough for all kernels to be loaded
     here = gbt.GBTRegressor(3, splitter="greedy").fit(X.compute(), y.compute()).ensemble_
     there = ours(X, y, 3, client).ensemble_
     names = ("feature", "threshold", "sum_gradient", "sum_hessian", "value", "gain")

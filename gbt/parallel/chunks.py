@@ -131,6 +131,13 @@ def each_chunk(
     return parts, sizes
 
 
+def compute_all(parts: Sequence[Any]) -> list[Any]:
+    """Return what is made of every chunk."""
+    import dask
+
+    return list(dask.compute(*parts))
+
+
 def measure_chunk(
     part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
 ) -> Any:
@@ -198,8 +205,7 @@ def chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
             " too."
         )
     if isinstance(getattr(X, "npartitions", None), int) and hasattr(X, "columns"):
-        # Every frame reads only the columns that are used.
-        return list(X.to_delayed()), [float("nan")] * X.npartitions
+        return _chunks_of_frame(X), [float("nan")] * X.npartitions
     if not isinstance(getattr(X, "ndim", None), int):  # a Delayed has attributes of any name
         raise ValueError(
             f"X is a {type(X).__name__} of Dask, which is no table; give an array or a frame, such"
@@ -217,6 +223,18 @@ def _chunks_of_array(array: Any) -> list[Any]:
     return list(array.to_delayed(optimize_graph=False).ravel())
 
 
+def _chunks_of_frame(frame: Any) -> list[Any]:
+    """Return the partitions of a frame, or of a column of one.
+
+    Each frame reads only the columns of its own that are asked for. Of files that are read for a
+    column or two Dask makes fewer partitions, which no longer are those of the other columns; these
+    are taken as they were.
+    """
+    chunks = list(frame.to_delayed())
+    is_cut_alike = len(chunks) == frame.npartitions
+    return chunks if is_cut_alike else list(frame.to_delayed(optimize_graph=False))
+
+
 def _chunks_beside(name: str, given: Any, X: list[Any], sizes: list[float]) -> list[Any]:
     """Cut an array of one entry a row where the rows are cut."""
     if given is None:
@@ -232,7 +250,7 @@ def _chunks_beside(name: str, given: Any, X: list[Any], sizes: list[float]) -> l
                 given = given.rechunk({0: tuple(sizes)})
         chunks = _chunks_of_array(given)
     else:
-        chunks = list(given.to_delayed())
+        chunks = _chunks_of_frame(given)
     if len(chunks) != len(X):
         raise ValueError(
             f"X has {len(X)} chunks and {name} has {len(chunks)}, and how many rows each has is not"

@@ -10,7 +10,8 @@ and decides, and the page shows why the cuts between shares cannot be seen in a 
 
 * Which split is best follows from sums of g, h and 1 over the rows of a node by value. They are
   integers (``gbt.reference.boosting.to_fixed_point``), and those have no order.
-* A threshold lies between two neighbouring values of the node, wherever these lie.
+* A threshold lies between two neighbouring values of the node, wherever these lie. Levels of a
+  categorical column are put in order by their sums; all shares number them by one dictionary.
 * What a tree stores are sums rounded once, from sums that are exact.
 
 So the trees are those of ``gbt.reference.boosting`` on the rows put together, to the last bit. Here
@@ -62,18 +63,19 @@ class Share:
         of_g, of_h = (exact(abs(self.weight * x)) for x in (self.gradient, self.hessian))
         return of_g, of_h, bool((self.weight == np.rint(self.weight)).all())
 
-    def quantise(self, scales: tuple[float, float], is_whole: bool) -> None:
-        """Turn g and h into integers, beside a 1 for every row."""
+    def quantise(self, scales: tuple[float, float, float], is_whole: bool) -> None:
+        """Turn g, h and weights into integers, beside a 1 for every row."""
         factor = self.weight if is_whole else np.ones(len(self.y))
         of_row = np.ones(len(self.y)) if is_whole else self.weight
-        columns = [
-            [int(w) * int(r) for w, r in zip(factor, np.rint(of_row * x * scale), strict=True)]
-            for x, scale in zip((self.gradient, self.hessian), scales, strict=True)
-        ]
-        self.sums = np.array([*columns, [1] * len(self.y)], dtype=object).T.reshape(-1, 3)
+        ones = np.ones(len(self.y))
+        g, h, w = (
+            [int(f) * int(r) for f, r in zip(factor, np.rint(of_row * x * scale), strict=True)]
+            for x, scale in zip((self.gradient, self.hessian, ones), scales, strict=True)
+        )
+        self.sums = np.array([g, h, [1] * len(self.y), w], dtype=object).T.reshape(-1, 4)
 
     def sums_by_value(self, rows: Rows, k: int) -> dict[float, np.ndarray]:
-        """Return the sums of g, h and 1 for every value that a column has in some rows."""
+        """Return the sums of g, h, 1 and w for every value that a column has in some rows."""
         found: dict[float, np.ndarray] = {}
         for i in rows:
             value = float(self.X[i, k])
@@ -107,7 +109,7 @@ def best_cut(shares: list[Share], rows: list[Rows], parameters: Parameters) -> C
         # Every value is looked at as a row that has the sums of all rows with it.
         X = np.full((len(of_value), k + 1), np.nan)
         X[:, k] = [np.nan if value == math.inf else value for value in of_value]
-        of_values = np.array(list(of_value.values()), dtype=object).reshape(-1, 3)
+        of_values = np.array(list(of_value.values()), dtype=object).reshape(-1, 4)
         cut = best_allowed(k, X, of_values, parameters)
         allowed += [] if cut is None else [cut]
     if not allowed:
@@ -134,9 +136,8 @@ def grow_node(
     may_split = given.max_depth is None or depth < given.max_depth
     cut = best_cut(shares, rows, scaled) if may_split else None
     if cut is not None:
-        node.feature, node.threshold, node.missing_left = (
-            cut.feature, cut.threshold, cut.missing_left,
-        )  # fmt: skip
+        node.feature, node.levels, node.missing_left = cut.feature, cut.levels, cut.missing_left
+        node.threshold = cut.threshold if node.levels is None else 0.0
         sides = [share.divide(own, cut) for share, own in zip(shares, rows, strict=True)]
         below = (shares, [side[0] for side in sides]), (shares, [side[1] for side in sides])
         node.left = len(tree)
@@ -176,8 +177,9 @@ def boost_shares(
     loss : {"half_squared_error", "half_logistic"}
     n_estimators : int
     **parameters
-        See ``gbt.reference.splits.Parameters``, of which columns of levels, monotone and
-        interaction constraints and ``max_leaves`` are left to the page for rows in one place.
+        See ``gbt.reference.splits.Parameters``, of which monotone and interaction constraints and
+        ``max_leaves`` are left to the page for rows in one place. Columns of levels hold their
+        numbers in a dictionary that all parts share.
 
     Returns
     -------
@@ -200,12 +202,14 @@ def boost_shares(
         g_scale, h_scale = scale_for(float(sum(of_g))), scale_for(float(sum(of_h)))
         is_whole = all(are_whole) and total_weight <= 256 * n_rows
         for share in shares:
-            share.quantise((g_scale, h_scale), is_whole)
+            share.quantise((g_scale, h_scale, scale_for(total_weight)), is_whole)
         scaled = replace(  # the same parameters in the units of g and h
             given,
             reg_lambda=given.reg_lambda * h_scale,
             min_child_weight=given.min_child_weight * h_scale,
             min_split_gain=(given.min_split_gain * g_scale) * (g_scale / h_scale),
+            hessian_scale=h_scale,
+            weight_scale=scale_for(total_weight),
         )
         tree: list[Node] = []
         grow_node(shares, [np.arange(len(share.y)) for share in shares], 0, tree, given, scaled)

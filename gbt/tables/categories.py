@@ -90,6 +90,27 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
     return categories, table.with_columns(numbers) if chosen else table
 
 
+def levels_in(table: Table, chosen: set[int], names: Sequence[str]) -> dict[int, list[Level]]:
+    """Return the distinct levels of some columns of a chunk of a table."""
+    return {k: _as_levels(table.values(k)[0], names[k]) for k in chosen}
+
+
+def learn_together(
+    parts: Sequence[dict[int, list[Level]]], which: Any, names: Sequence[str]
+) -> Categories:
+    """Return the levels of the columns of a table whose chunks have some each, as `learn` does."""
+    levels: dict[int, Levels] = {}
+    for k in {k for part in parts for k in part}:
+        given = [level for part in parts for level in part.get(k, [])]
+        if len(set(map(type, given))) > 1:
+            _refuse_two_kinds(given, names[k])
+        levels[k] = tuple(sorted(set(given)))
+        _refuse_too_many(levels[k], names[k])
+        if _is_from_dtype(which):
+            _warn_of_numbers(levels[k], names[k])
+    return tuple(levels.get(k) for k in range(len(names)))
+
+
 def encode(
     table: Table,
     categories: Categories | None,
@@ -239,6 +260,12 @@ def _levels_and_numbers(
     distinct, place = values
     given = _as_levels(distinct, name)
     levels = tuple(sorted(set(given)))
+    _refuse_too_many(levels, name)
+    return levels, _look_up(given, levels, np.nan)[place]
+
+
+def _refuse_too_many(levels: Levels, name: str) -> None:
+    """Raise ValueError if a column has more levels than may be."""
     if len(levels) > MOST_LEVELS:
         raise ValueError(
             f"Column {name!r} has {len(levels):,} levels; at most {MOST_LEVELS:,} are allowed, and"
@@ -246,7 +273,6 @@ def _levels_and_numbers(
             " its values are numbers, make it one: astype(float), or leave it out of"
             " categorical_features."
         )
-    return levels, _look_up(given, levels, np.nan)[place]
 
 
 def _numbers_of(

@@ -782,3 +782,21 @@ def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(worker_pro
             assert_same(explained.values.compute(), tree_shap(trained, X).values)
             gain = total_gain(as_ensemble(trained).refit_statistics(rows, target))
             assert gain.ranking()[0] == 0
+
+
+def test_columns_of_files_are_cut_where_the_other_columns_are(tmp_path):
+    """Dask reads several files at once where it is asked for one column of many."""
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(200, 21)))
+    frame.columns = [*(f"x{k}" for k in range(20)), "y"]
+    for start in range(0, 200, 40):
+        frame[start : start + 40].to_parquet(tmp_path / f"part.{start:03d}.parquet")
+    table = dd.read_parquet(tmp_path)
+    assert len(table["y"].to_delayed()) < table.npartitions
+    model = GBTRegressor(n_estimators=3, splitter="greedy")
+    for names in (["x0", "x1"], frame.columns[:20].tolist()):
+        model.fit(frame[names] + 1.0, frame["y"])
+        there = tree_inner(model, table[names], table["y"])
+        here = tree_inner(model, frame[names], frame["y"])
+        assert there.n_samples == 200
+        np.testing.assert_allclose(there.values, here.values, rtol=1e-12)

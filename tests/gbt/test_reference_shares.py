@@ -16,10 +16,13 @@ FIELDS += ["n_samples", "gain", "value"]
 
 @st.composite
 def problems(draw):
-    """Rows with ties and missing values, weights, where they are cut, and parameters."""
+    """Rows with ties and missing values, or levels, weights, where they are cut, and parameters."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(4, 30)), draw(st.integers(1, 3))
     X = np.round(rng.normal(size=(n, p)), draw(st.integers(0, 3)))
+    categorical = tuple(k for k in range(p) if draw(st.booleans()))
+    for k in categorical:
+        X[:, k] = np.unique(rng.integers(0, 6, n), return_inverse=True)[1]
     X[rng.random((n, p)) < draw(st.sampled_from([0.0, 0.3]))] = np.nan
     kind = draw(st.sampled_from(["ones", "whole", "any"]))
     weight = {"ones": np.ones(n), "whole": rng.integers(1, 4, n) * 1.0, "any": rng.random(n) + 0.1}
@@ -29,6 +32,9 @@ def problems(draw):
         "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
         "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
     }  # fmt: skip
+    if categorical:
+        asked |= {"categorical": categorical}
+        asked |= {"categorical_smoothing": draw(st.sampled_from([0.0, 2.0]))}
     edges = sorted(draw(st.lists(st.integers(0, n), max_size=4)))
     return X, rng.normal(size=n), weight[kind], edges, asked
 
@@ -53,13 +59,21 @@ def test_the_product_grows_the_same_trees_on_a_table_of_dask(problem):
     shared = boost_shares(list(zip(*cut, strict=True)), **asked)
     sizes = tuple(len(part) for part in cut[0])
     table = peer("dask.array").from_array(X, chunks=(sizes, X.shape[1]))
-    model = GBTRegressor(splitter="greedy", n_jobs=2, **asked).fit(table, y, weight)
+    columns = asked.pop("categorical", None)
+    model = GBTRegressor(splitter="greedy", n_jobs=2, categorical_features=columns, **asked)
+    model.fit(table, y, weight)
     assert model.ensemble_.base_score == shared.base_score
     nodes = [node for tree in shared.trees for node in tree]
     for name in FIELDS:
         expected = np.array([getattr(node, name) for node in nodes])
         found = getattr(model.ensemble_, name)
         assert_same(found, expected.astype(found.dtype))
+    for t, node in enumerate(nodes):
+        if node.levels is not None:
+            levels = model.ensemble_.categories[node.feature]
+            goes_left = model.ensemble_.level_sets.goes_left(t, len(levels))
+            expected = [node.levels.get(float(v), node.missing_left) for v in levels]
+            assert_same(goes_left, np.array(expected, dtype=bool))
 
 
 def test_a_share_that_forgets_a_row_is_found(monkeypatch):

@@ -1,6 +1,6 @@
 """Rows in shares: what members of a team do with their rows, and how their sums are judged.
 
 ``bins`` gives every value the number of its fine bin, ``rows`` adds up rows in bins and divides
-those of a node, ``parts`` says which parts of a column may hold the best cut. See
-``gbt.training.shares``.
+those of a node, ``parts`` says which parts of a column may hold the best cut, and ``levels`` finds
+the best sets of levels. See ``gbt.training.shares``.
 """

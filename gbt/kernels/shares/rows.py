@@ -6,7 +6,7 @@ from gbt.kernels.cuts.histogram import Layout, add_rows, size_of
 from gbt.kernels.cuts.packed_bins import ALL_BINS
 from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
-from gbt.kernels.rows.sums import add_to_partials
+from gbt.kernels.rows.sums import add_to_partials, two_sum
 from gbt.kernels.trees.quantise import of_row
 
 
@@ -24,7 +24,6 @@ def partition_values(values, cut, missing_left, rows, buffer):
     buffer         (m,)   int32                scratch
     """
     n_left, n_right, last = 0, 0, len(rows) - 1
-    low, high = -np.inf, np.inf
     for i in range(len(rows)):
         prefetch(values, rows[min(i + AHEAD, last)])
         row = rows[i]
@@ -34,10 +33,19 @@ def partition_values(values, cut, missing_left, rows, buffer):
         buffer[n_right] = row
         n_left += np.int64(is_left)
         n_right += 1 - np.int64(is_left)
-        low = value if is_left and value > low else low  # never of nan
-        high = value if not is_left and value < high else high
     for i in range(n_right):
         rows[n_left + i] = buffer[i]
+    # In the loop above these would take four times as long: which one a row may change is anybody's
+    # guess there, and hardly any row changes it here.
+    low, high = -np.inf, np.inf
+    for i in range(n_left):
+        value = np.float64(values[rows[i]])
+        if value > low:  # never of nan
+            low = value
+    for i in range(n_left, len(rows)):
+        value = np.float64(values[rows[i]])
+        if value < high:
+            high = value
     return n_left, low, high
 
 
@@ -69,31 +77,67 @@ def fill_columns(packed_bins, rows, entries, layout, packs, histogram):
 
 
 @uncounted
-def fill_parts(bins, rows, entries, layout, shift, slots, histogram):
-    """Add some rows to the parts of some bins of one column.
+def fill_parts(bins, rows, entries, layout, columns, slots, carried, histogram):
+    """Add some rows to the parts of some columns, block by block and column by column.
 
-    bins        (n,)     uint16      IN      fine ones, of which 2^shift make a coarse one
+    bins        (p, n)      uint16      IN        fine ones
+    rows        (m,)        int32       IN
+    entries                 int64       IN        of all rows
+    layout                  3 x int64   IN
+    columns     (c,)        int64       IN
+    slots       (c, bins)   int32       IN        the part of a fine bin; the last is for all others
+    carried                 int64       scratch   what the rows of a block add to their parts
+    histogram               int64       INOUT     of all parts
+    """
+    width, count_bits = np.uint64(layout[0]), layout[1]
+    numbers, one, two, nothing = width >> np.uint64(1), np.uint64(1), np.uint64(2), np.int64(0)
+    n_at_once = len(carried) // layout[0]
+    for start in range(0, len(rows) if len(columns) > 0 else 0, n_at_once):
+        some = rows[start : start + n_at_once]
+        last = len(some) - 1
+        for i in range(len(some)):
+            prefetch(entries, np.uint64(some[min(i + AHEAD, last)]) * numbers)
+            first, place = np.uint64(some[i]) * numbers, np.uint64(i) * width
+            g = entries[first]
+            carried[place], carried[place + one] = g, size_of(g, count_bits)
+            if width > two:
+                carried[place + two] = entries[first + one]
+        for c in range(len(columns)):
+            own, slot_of = bins[columns[c]], slots[c]
+            for i in range(len(some)):
+                prefetch(own, some[min(i + AHEAD, last)])
+                to = np.uint64(slot_of[own[np.uint64(some[i])]]) * width
+                j = np.uint64(i) * width
+                if width == two:
+                    add_pair(histogram, to, carried[j], carried[j + one])
+                else:
+                    h = carried[j + two]
+                    add_four(histogram, to, carried[j], carried[j + one], h, nothing)
+
+
+@uncounted
+def fill_few_parts(bins, rows, entries, layout, slots, histogram):
+    """Add some rows to the parts of one column, in which few of them are.
+
+    bins        (n,)     uint16      IN      fine ones
     rows        (m,)     int32       IN
     entries              int64       IN      of all rows
     layout               3 x int64   IN
-    slots       (bins,)  int64       IN      of a coarse bin; the last place is for all others
-    histogram            int64       INOUT   2^shift bins a slot
+    slots       (bins,)  int32       IN      the part of a fine bin; the last is for all others
+    histogram            int64       INOUT   of all parts
     """
     width, count_bits = np.uint64(layout[0]), layout[1]
-    numbers, one, nothing = np.uint64(layout[0] // 2), np.uint64(1), np.int64(0)
-    mask, last = (np.int64(1) << shift) - 1, len(rows) - 1
+    numbers, one, two = width >> np.uint64(1), np.uint64(1), np.uint64(2)
+    others, last = len(histogram) // layout[0] - 1, len(rows) - 1
     for i in range(len(rows)):
-        ahead = rows[min(i + AHEAD, last)]
-        prefetch(bins, ahead)
+        prefetch(bins, rows[min(i + AHEAD, last)])
         row = np.uint64(rows[i])
-        b = np.int64(bins[row])
-        place = np.uint64((slots[b >> shift] << shift) + (b & mask)) * width
-        g = entries[row * numbers]
-        size = size_of(g, count_bits)
-        if width == 2:
-            add_pair(histogram, place, g, size)
-        else:
-            add_four(histogram, place, g, size, entries[row * numbers + one], nothing)
+        slot = slots[bins[row]]
+        if slot != others:  # a branch that is guessed
+            g, to = entries[row * numbers], np.uint64(slot) * width
+            add_pair(histogram, to, g, size_of(g, count_bits))
+            if width > two:
+                histogram[to + two] += entries[row * numbers + one]
 
 
 @uncounted
@@ -107,18 +151,52 @@ def pick_rows(bins, rows, slots, picked, slot_of):
     slot_of   (m + 1,)  int32    OUT
     """
     n, last = 0, len(rows) - 1
-    for i in range(len(rows)):  # without a branch, as in ``gbt.kernels.trees.partition``
+    for i in range(len(rows)):
         prefetch(bins, rows[min(i + AHEAD, last)])
         row = rows[i]
         slot = slots[bins[row]]
-        picked[n], slot_of[n] = row, slot
-        n += np.int64(slot >= 0)
+        if slot >= 0:  # as few are: a branch that is guessed
+            picked[n], slot_of[n] = row, slot
+            n += 1
     return n
 
 
 @uncounted
-def add_up_products(x, weight, rows, is_of_magnitudes, partials):
-    """Add up weight * x, or |weight * x|, into partial sums; return how many they are.
+def add_value(rows, value, to):
+    """Add a number to the places of some rows.
+
+    rows   (m,)   int32     IN
+    to     (n,)   float64   INOUT
+    """
+    for i in range(len(rows)):
+        to[np.uint64(rows[i])] += value
+
+
+@uncounted
+def add_up_products(x, weight, rows, is_of_magnitudes, total):
+    """Add up weight * x, or |weight * x|, of some rows.
+
+    Written are how far the exact sum may be off, and two numbers whose exact sum it is but for
+    that. What an addition loses is added up, and what these additions lose, too: sums of few rows,
+    or of numbers of few digits, which are often as near to one float as to the next, lose nothing.
+
+    x, weight   (n,) or (1,)   float64   IN
+    rows        (m,)           int32     IN
+    total       (3,)           float64   OUT
+    """
+    high = low = off = 0.0
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        product = of_row(weight, row) * of_row(x, row)
+        high, lost = two_sum(high, abs(product) if is_of_magnitudes else product)
+        low, lost = two_sum(low, lost)
+        off += abs(lost)
+    total[0], total[1], total[2] = 2.0 * off, low, high  # twice, for what ``off`` has lost
+
+
+@uncounted
+def list_partials(x, weight, rows, partials):
+    """Add up weight * x into partial sums, whose exact sum it is; return how many they are.
 
     x, weight   (n,) or (1,)   float64   IN
     rows        (m,)           int32     IN
@@ -128,6 +206,5 @@ def add_up_products(x, weight, rows, is_of_magnitudes, partials):
     n = zero
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        product = of_row(weight, row) * of_row(x, row)
-        n = add_to_partials(abs(product) if is_of_magnitudes else product, partials, zero, n)
+        n = add_to_partials(of_row(weight, row) * of_row(x, row), partials, zero, n)
     return n

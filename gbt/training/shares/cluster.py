@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.share import Share
 from gbt.training.shares.team import LostMemberError
 
@@ -80,7 +81,8 @@ class Cluster:
     def ask(self, questions: list[list[tuple[str, tuple]]]) -> list[list[Any]]:
         """Ask every actor; raise `LostMemberError` if one is gone."""
         try:
-            futures = [a.ask(own) for a, own in zip(self._actors, questions, strict=True)]
+            told = [packed(own) for own in questions]
+            futures = [a.ask(own) for a, own in zip(self._actors, told, strict=True)]
         except RuntimeError as error:  # Dask's, of an actor whose worker is known to be lost
             raise LostMemberError(str(error)) from error
         return [self._answer(future) for future in futures]
@@ -96,7 +98,8 @@ class Cluster:
                 raise LostMemberError(f"A worker was lost: {error}") from error
             if is_error:
                 raise answer
-            return answer
+            unwrapped: list[Any] = unpacked(answer)
+            return unwrapped
 
     def _refuse_lost(self) -> None:
         """Raise `LostMemberError` if a worker that has a share is gone."""
@@ -127,10 +130,13 @@ class Cluster:
 class Member(Share):
     """A share as an actor: errors are answers, for a question has either."""
 
+    def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any]):
+        super().__init__(check, chunks, sum(map(len, chunks)))
+
     def ask(self, questions: Sequence[tuple[str, tuple]]) -> Any:
         """Answer some questions, or return the error that one ended in."""
         try:
-            return False, super().ask(questions)
+            return False, packed(super().ask(unpacked(questions)))
         except Exception as error:
             return True, error
 

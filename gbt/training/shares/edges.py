@@ -3,7 +3,7 @@
 Any edges do: they decide what has to be looked into, not what is found. So they are quantiles of a
 sample. A column has up to 4,080 fine bins, sixteen of which make a coarse one; where the sample has
 few distinct values each has a bin of its own, and there is one kind of bins. A value that fills two
-bins or more has one for itself.
+bins or more has one for itself. Each level of a categorical column has a coarse bin of its own.
 """
 
 from dataclasses import dataclass
@@ -30,11 +30,14 @@ class Edges:
         ``BITS``, or 0 where fine bins are coarse ones.
     n_coarse : int64 array
         Coarse bins of every column; the number of that of missing values, too.
+    n_levels : int64 array
+        Levels of every column, 0 where it has numbers.
     """
 
     uppers: list[np.ndarray]
     shift: np.ndarray
     n_coarse: np.ndarray
+    n_levels: np.ndarray
 
     @property
     def first_bin(self) -> np.ndarray:
@@ -60,18 +63,24 @@ class Edges:
         return np.array([edges[f] if f < len(edges) else np.inf for edges, f in last])
 
 
-def choose_edges(samples: list[tuple[np.ndarray, int]]) -> Edges:
-    """Choose edges from what members have sampled: values by column, and their number of rows."""
+def choose_edges(samples: list[tuple[np.ndarray, int]], n_levels: np.ndarray) -> Edges:
+    """Choose edges from what members have sampled: values by column, and their number of rows.
+
+    ``n_levels`` says of every column how many levels it has, 0 if it has numbers.
+    """
     uppers, shifts, n_coarse = [], [], []
     for k in range(len(samples[0][0])):
         values = np.concatenate([columns[k] for columns, _ in samples])
         share = [np.full(columns.shape[1], n / max(columns.shape[1], 1)) for columns, n in samples]
-        edges = _edges_of(values, np.concatenate(share))
-        shift = 0 if len(edges) < MOST_COARSE else BITS
+        if n_levels[k] > 0:
+            edges = np.arange(n_levels[k] - 1.0)
+        else:
+            edges = _edges_of(values, np.concatenate(share))
+        shift = 0 if len(edges) < MOST_COARSE else BITS  # and so it is of levels
         uppers.append(edges.astype(np.float64))
         shifts.append(shift)
         n_coarse.append((len(edges) >> shift) + 1)
-    return Edges(uppers, np.array(shifts), np.array(n_coarse))
+    return Edges(uppers, np.array(shifts), np.array(n_coarse), n_levels)
 
 
 def _edges_of(values: np.ndarray, rows: np.ndarray) -> np.ndarray:

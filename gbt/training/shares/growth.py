@@ -17,21 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import RULES
+from gbt.kernels.cuts.memory import COLUMN, OF_LEVELS, RULES
 from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.shares.levels import IN_UNITS, OF_ROWS, weigh_levels
 from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, begin_tree, weigh_parts
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.tables.columns import thresholds_between
+from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
-from gbt.training.shares.edges import BITS, Edges
+from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
 from gbt.training.shares.share import add_up_values
 from gbt.training.shares.team import Team
 
 FEW_ROWS = 16  # of a bin whose values are asked for at once
+FEW_IN_ALL = 2**14  # in all bins of a level: their values travel faster than a round more
 LARGEST = np.finfo(np.float64).max
 
 
@@ -47,6 +50,8 @@ class SharedGrowth:
     plan : Plan
     weight, one_hessian : float, bool
         The weight of all rows, nan if they differ; whether the hessian of all rows is 1.
+    levels_weigh : (int, float)
+        What a row of a level weighs, if they weigh alike, and how many times its weight that is.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class SharedGrowth:
         plan: Plan,
         weight: float,
         one_hessian: bool,
+        levels_weigh: tuple[int, float],
     ):
         self.team, self.edges, self.plan = team, edges, plan
         self.is_open, self.fine_is_open = is_open
@@ -72,6 +78,15 @@ class SharedGrowth:
         self.rules["min_child_weight"] = limits.min_child_weight
         self.rules["min_split_gain"] = limits.min_split_gain
         self.open_columns = NodeColumns(len(n_bins), plan)
+        of_levels = np.flatnonzero(edges.n_levels)
+        self.of_levels, self.scratch = records(len(of_levels), COLUMN), records(1, OF_LEVELS)
+        self.of_levels["line"], self.of_levels["n_bins"] = of_levels, edges.n_coarse[of_levels]
+        self.of_levels["missing_bin"] = self.of_levels["n_bins"]
+        self.of_levels["first_bin"] = edges.first_bin[of_levels]
+        self.rules["categorical_smoothing"] = limits.categorical_smoothing
+        self.rules["weight_unit"] = levels_weigh[0]
+        self.rules["most_weight"] = limits.categorical_smoothing * levels_weigh[1]
+        self.units: dict[int, tuple] = {}  # of the last tree of every output
 
     def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
         """Grow tree ``m``, which is one of ``output``; raw predictions follow."""
@@ -80,6 +95,7 @@ class SharedGrowth:
         for name, value in root.items():
             self.nodes[name] = value
         self.splits: dict[int, dict[str, Any]] = {}
+        self.leaves: list[int] | None = None  # until they are added up
         opened, histograms = np.array([0]), histogram[np.newaxis]
         self.open_columns.begin(m, features)
         while len(opened):
@@ -95,23 +111,34 @@ class SharedGrowth:
     # ---------------------------------------------------------------- the root
 
     def _open_root(self, output: int, m: int) -> tuple[dict[str, int], np.ndarray]:
-        """Settle the units of a tree and its rules in them; see ``choose_scales`` of kernels."""
-        answers = self.team.ask("start_tree", output, m)
+        """Settle the units of a tree and its rules in them; see ``choose_scales`` of kernels.
+
+        Units are powers of two, and seldom others than those of the tree before: with these the
+        root is opened in the same round, and once more where they do not fit.
+        """
+        start, guess = ("start_tree", output, m), self.units.get(output)
+        roots: list[Any] = []
+        if guess is None:
+            answers = self.team.ask(*start)
+        else:
+            answers, roots = self.team.ask_both(start, ("open_root", *guess))
         n = sum(answer[4] for answer in answers)
         total_weight, is_whole = sum(a[2] for a in answers), all(a[3] for a in answers)
-        of_h = _exact([answer[1] for answer in answers])
-        totals = np.array([_exact([answer[0] for answer in answers]), of_h, total_weight])
+        # Of a sum in doubt only its power of two matters, as in ``choose_scales``.
+        of_g, of_h = (_exact([answer[i][1:] for answer in answers]) for i in range(2))
         rules = self.rules
         rules["n_listed"] = n
-        if not begin_tree(totals, is_whole, self.weight, rules):
+        if not begin_tree(np.array([of_g, of_h, total_weight]), is_whole, self.weight, rules):
             refuse_overflow()
         scales = float(rules["g_scale"][0]), float(rules["h_scale"][0])
-        layout = np.array([self.width, rules["count_bits"][0], rules["hessian"][0]])
-        roots = self.team.ask("open_root", scales, bool(rules["repeats"][0]), layout)
+        layout = (self.width, int(rules["count_bits"][0]), int(rules["hessian"][0]))
+        self.units[output] = units = scales, bool(rules["repeats"][0]), layout
+        if units != guess:
+            roots = self.team.ask("open_root", *units)
         g, h, magnitude = (sum(root[i] for root in roots) for i in range(3))
         sums = {"g": g, "h": h, "magnitude": magnitude, "stop": n}
         sums |= {"start": 0, "depth": 0, "state": 0, "path": 1}
-        return sums, sum(root[3] for root in roots)
+        return sums, sum(root[3] for root in roots).ravel()
 
     def _is_searched(self, node: Any) -> bool:
         """Say whether a node may split, as ``gbt.kernels.trees.tasks`` does."""
@@ -131,6 +158,12 @@ class SharedGrowth:
         self.cut = np.full(len(searched), np.nan)  # the highest value that goes left
         n_bins = len(self.column_of_bin)
         bins = histograms.reshape(len(searched), n_bins, self.width)
+        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
+        if is_open is None:
+            is_open = np.ones((len(searched), len(allowed)), dtype=bool)
+        has_levels = self.edges.n_levels[allowed] > 0
+        self._search_levels(histograms, allowed[has_levels], is_open[:, has_levels])
+        allowed, is_open = allowed[~has_levels], is_open[:, ~has_levels]
         segments = np.zeros((len(searched), len(allowed)), dtype=SEGMENT)
         place = np.arange(len(searched))[:, np.newaxis]
         first = self.edges.first_bin[allowed]
@@ -139,8 +172,7 @@ class SharedGrowth:
         segments["stop"] = segments["start"] + self.edges.n_coarse[allowed]
         missing = bins[:, first + self.edges.n_coarse[allowed]]
         self._write_missing(segments, missing)
-        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
-        asked = segments.ravel() if is_open is None else segments[is_open]
+        asked = segments[is_open]
         bound, before, is_better = self._weigh(asked, histograms.ravel(), self.is_open)
         for j in is_better:
             place_in_node = self.best_part(j) % n_bins
@@ -158,6 +190,21 @@ class SharedGrowth:
         n_rows = self._rows_in(bins.reshape(-1, self.width)[in_question])
         self._zoom(searched, asked, coarse, n_rows)
 
+    def _search_levels(
+        self, histograms: np.ndarray, columns: np.ndarray, is_open: np.ndarray
+    ) -> None:
+        """Find the best sets of levels; ``is_left`` says of each node's which levels go left."""
+        self.is_left = np.zeros((len(histograms), 0), dtype=bool)
+        if len(columns):
+            nodes, best = self.found
+            self.is_left = np.zeros((len(nodes), MOST_COARSE + 1), dtype=bool)
+            facts = self.of_levels[np.isin(self.of_levels["line"], columns)]
+            weighs = OF_ROWS if np.isnan(self.weight) else IN_UNITS
+            weigh_levels(
+                nodes, histograms, facts, is_open, weighs, self.rules, self.scratch, best,
+                self.is_left,
+            )  # fmt: skip
+
     def best_part(self, j: int) -> int:
         """Return the last part left of a node's best cut."""
         return int(self.found[1]["part"][j])
@@ -167,7 +214,7 @@ class SharedGrowth:
     ) -> None:
         """Look into coarse bins that may hold the best cut, and then at values."""
         shift = self.edges.shift[asked["column"]]
-        is_direct = (shift == 0) | (n_rows <= FEW_ROWS)
+        is_direct = (shift == 0) | (n_rows <= FEW_ROWS) | (n_rows.sum() <= FEW_IN_ALL)
         first = coarse << shift
         spans = [(asked[is_direct], first[is_direct], (first + (1 << shift))[is_direct])]
         fine = asked[~is_direct]
@@ -177,7 +224,7 @@ class SharedGrowth:
             fine["start"] = np.arange(len(fine)) << BITS
             fine["stop"] = fine["start"] + (1 << BITS)
             fine["first"] = self.edges.first_fine[fine["column"]] + first
-            bound, before, is_better = self._weigh(fine, parts, self.fine_is_open)
+            bound, before, is_better = self._weigh(fine, parts.ravel(), self.fine_is_open)
             for j in is_better:
                 s, at = divmod(self.best_part(j), 1 << BITS)
                 self._set_cut(j, fine["column"][s], first[s] + at)
@@ -269,9 +316,16 @@ class SharedGrowth:
             may_split = deepest is None or pair[0]["depth"] < deepest
             asked.append(
                 (int(searched[c]), int(cut["column"]), float(self.cut[c]),
-                 bool(cut["missing_left"]), left, right, smaller if may_split else -1)
+                 bool(cut["missing_left"]), left, right, smaller if may_split else -1,
+                 self._set_of(int(c), int(cut["column"])))
             )  # fmt: skip
-        answers = self.team.ask("split", asked)
+        is_last = asked[0][6] < 0
+        if is_last:  # of the tree
+            parents = set(self.splits).union(searched[chosen].tolist())
+            self.leaves = [j for j in range(first + len(children)) if j not in parents]
+            answers, self.sums = self.team.ask_both(("split", asked), ("add_up", self.leaves))
+        else:
+            answers = self.team.ask("split", asked)
         low = np.max([answer[0] for answer in answers], axis=0)
         high = np.min([answer[1] for answer in answers], axis=0)
         threshold = np.full(len(chosen), LARGEST)  # where no value goes right
@@ -283,11 +337,12 @@ class SharedGrowth:
                 opened[name][j] = value
         self.nodes = np.concatenate([self.nodes, opened]).view(type(self.nodes))
         for t, split in zip(threshold, asked, strict=True):
-            self.splits[split[0]] = {"threshold": t, "split": split}
+            threshold_of = 0.0 if split[7] is not None else t
+            self.splits[split[0]] = {"threshold": threshold_of, "split": split}
         new = np.arange(first, len(self.nodes))
-        if asked[0][6] < 0:
+        if is_last:
             return np.empty(0, dtype=np.int64), histograms[:0]
-        own = sum(answer[3] for answer in answers)
+        own = sum(answer[3] for answer in answers).reshape(len(chosen), -1)
         magnitudes = sum(answer[2] for answer in answers)
         below = np.empty((len(new), histograms.shape[1]), dtype=np.int64)
         for i, c in enumerate(chosen):
@@ -297,6 +352,11 @@ class SharedGrowth:
             self.nodes["magnitude"][larger] = self.nodes["magnitude"][searched[c]] - magnitudes[i]
             below[smaller - first], below[larger - first] = own[i], histograms[c] - own[i]
         return new, below
+
+    def _set_of(self, j: int, column: int) -> np.ndarray | None:
+        """Return which levels go left at a node's best cut, and last missing values."""
+        n_levels = self.edges.n_levels[column]
+        return self.is_left[j, : n_levels + 1].copy() if n_levels > 0 else None
 
     def _children(self, node: Any, cut: Any) -> list[dict[str, int]]:
         """Return what is known of the children of a node."""
@@ -314,26 +374,29 @@ class SharedGrowth:
 
     def _finish(self) -> NewTrees:
         """Write the tree down in preorder; see ``gbt.kernels.trees.finish``."""
-        leaves = [j for j in range(len(self.nodes)) if j not in self.splits]
-        answers = self.team.ask("add_up", leaves)
-        sums = {}
+        if self.leaves is None:
+            self.leaves = [j for j in range(len(self.nodes)) if j not in self.splits]
+            self.sums = self.team.ask("add_up", self.leaves)
+        leaves, sums = self.leaves, {}
         for i, j in enumerate(leaves):
-            g = _exact([answer[i][0] for answer in answers])
-            h = _exact([answer[i][1] for answer in answers])
             n = int(self.nodes["stop"][j] - self.nodes["start"][j])
-            if self.width == 2:
-                h = n * (self.weight * 1.0)
-            sums[j] = g, h
+            g, h = (_nearest([told[i][part] for told in self.sums]) for part in range(2))
+            if g is None or h is None:
+                answers = self.team.ask("add_up_exactly", j)
+                g, h = (_exact([told[part] for told in answers]) for part in range(2))
+            sums[j] = g, n * (self.weight * 1.0) if self.width == 2 else h
         tree = records(len(self.nodes), NODE_RECORD)
         tree["threshold"] = tree["gain"] = 0.0
         tree["feature"] = tree["left"] = tree["right"] = -1
         tree["missing_left"] = False
         values: dict[int, float] = {}
+        self.sets: list[np.ndarray | None] = [None] * len(tree)
         self._write(0, 0, tree, sums, values)
         for name in ("sum_gradient", "sum_hessian", "gain", "value"):
             if not np.isfinite(tree[name]).all():
                 refuse_square_overflow()
-        grown = NewTrees(tree, [len(tree)])
+        has_levels = len(self.of_levels) > 0
+        grown = NewTrees(tree, [len(tree)], LevelSets.of(self.sets) if has_levels else None)
         self.team.tell("add_values", leaves, [values[j] for j in leaves], grown.to_walk())
         return grown
 
@@ -344,7 +407,8 @@ class SharedGrowth:
         record, end = tree[place], place + 1
         record["n_samples"] = self.nodes["stop"][j] - self.nodes["start"][j]
         if j in self.splits:
-            _, column, _, missing_left, left, right, _ = self.splits[j]["split"]
+            _, column, _, missing_left, left, right, _, levels = self.splits[j]["split"]
+            self.sets[place] = None if levels is None else levels[:-1]
             record["feature"], record["missing_left"] = column, missing_left
             record["threshold"], record["left"] = self.splits[j]["threshold"], end
             end, left_g, left_h, left_score = self._write(left, end, tree, sums, values)
@@ -366,6 +430,14 @@ class SharedGrowth:
 def first_missing(edges: Edges, column: np.ndarray) -> np.ndarray:
     """Return the bins of missing values of some columns."""
     return edges.first_bin[column] + edges.n_coarse[column]
+
+
+def _nearest(parts: list[np.ndarray]) -> float | None:
+    """Return the number nearest to an exact sum of which members have parts; None if in doubt."""
+    doubt = float(sum(part[0] for part in parts))
+    sums = [part[1:] for part in parts]
+    least, largest = (_exact([*sums, np.array([rest])]) for rest in (-doubt, doubt))
+    return least if least == largest and np.isfinite(least) else None
 
 
 def _exact(parts: list[np.ndarray]) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
+from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
@@ -63,9 +64,15 @@ class SharedOutputs:
         has_one = len(self.weight) == 1
         weights = [self.weight] * len(rows.ranges) if has_one else rows.each(self.weight)
         one_hessian = self.loss.has_one_hessian
-        beside = zip(rows.each(self.y), weights, strict=True)
         start, are_alike = (self.loss, self.base_score), (has_one, one_hessian)
-        team.tell_each("begin", [(*start, *own, *are_alike) for own in beside])
+        n_rows, whole = len(self.y), np.empty(0, dtype=np.int64)
+        levels_weigh = (1, 1.0)
+        if rows.n_levels.any():
+            whole, scale = to_fixed_point(np.ones(1), self.weight, None, n_rows)
+            levels_weigh = int(whole[0]), scale
+        of_levels = [whole[:0]] * len(rows.ranges) if has_one else rows.each(whole)
+        beside = zip(rows.each(self.y), weights, of_levels, strict=True)
+        team.tell_each("begin", [(*start, y, w, *are_alike, of_l) for y, w, of_l in beside])
         if self.draws.subsample < 1.0:
             facts = self.draws.seed, self.draws.n_rows, self.draws.subsample
             team.tell_each("draw_from", [(*facts, own) for own in rows.ranges])
@@ -73,7 +80,9 @@ class SharedOutputs:
             team.tell("follow", m % self.loss.n_outputs, new.to_walk())
         assert rows.edges is not None
         weight = float(self.weight[0]) if has_one else float("nan")
-        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, weight, one_hessian)
+        self.growth = SharedGrowth(
+            team, rows.edges, is_open, self.plan, weight, one_hessian, levels_weigh
+        )
         self.is_round_started = False
 
     def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:

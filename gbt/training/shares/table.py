@@ -26,9 +26,18 @@ class SharedRows:
         Makes rows of floats of a chunk, or raises ValueError; it travels to the workers.
     n_jobs : int or None
         Members, where there is no cluster.
+    n_levels : int64 array
+        Levels of every column, 0 where it has numbers.
     """
 
-    def __init__(self, X: Any, check: Callable[[Any], np.ndarray], n_jobs: int | None):
+    def __init__(
+        self,
+        X: Any,
+        check: Callable[[Any], np.ndarray],
+        n_jobs: int | None,
+        n_levels: np.ndarray,
+    ):
+        self.n_levels = n_levels
         self._chunks, _ = chunks_of_table(X)
         self._check, self._n_jobs = check, n_jobs
         self._kept: np.ndarray | None = None  # of the rows of the table; None is all
@@ -145,7 +154,7 @@ class SharedRows:
         Of coarse bins, those of missing values included, and of fine ones.
         """
         if self.edges is None:
-            self.edges = choose_edges(self.team.ask("sample", SAMPLED))
+            self.edges = choose_edges(self.team.ask("sample", SAMPLED), self.n_levels)
         told = self.team.ask("find_bins", self.edges)
         low = np.min([answer[0] for answer in told], axis=0)
         high = np.max([answer[1] for answer in told], axis=0)

@@ -45,9 +45,19 @@ class Team:
     def ask_each(self, name: str, arguments: Sequence[tuple]) -> list[Any]:
         """Ask every member a question with arguments of its own."""
         self.tell_each(name, arguments)
+        return [answers[-1] for answers in self._ask()]
+
+    def ask_both(self, first: tuple, second: tuple) -> tuple[list[Any], list[Any]]:
+        """Ask all members two questions in one round; each is a name with its arguments."""
+        self.tell(*first)
+        self.tell(*second)
+        answers = self._ask()
+        return [of_member[-2] for of_member in answers], [of_member[-1] for of_member in answers]
+
+    def _ask(self) -> list[list[Any]]:
         questions, self._waiting = self._waiting, [[] for _ in self._waiting]
         self.n_rounds += 1
-        return [answers[-1] for answers in self.members.ask(questions)]
+        return self.members.ask(questions)
 
     def tell(self, name: str, *arguments: Any) -> None:
         """Let all members do something before the next question."""

@@ -36,6 +36,10 @@ TWINS = {
     "gbt.kernels.shares.bins": {
         "find_bins": "test_shares.py::test_bins_are_where_the_edges_say",
     },
+    "gbt.kernels.shares.levels": dict.fromkeys(
+        ["weigh_levels", "partition_levels", "add_weights"],
+        "test_shares.py::test_any_table_cut_anywhere",
+    ),
     "gbt.kernels.shares.parts": {
         "begin_tree": "gbt/reference/boosting.py::to_fixed_point",
         "begin_nodes": "gbt/reference/splits.py::least_gain",
@@ -47,8 +51,11 @@ TWINS = {
             "magnitude_of",
             "fill_columns",
             "fill_parts",
+            "fill_few_parts",
             "pick_rows",
+            "add_value",
             "add_up_products",
+            "list_partials",
         ],
         "test_shares.py::test_any_table_cut_anywhere",
     ),
@@ -192,6 +199,7 @@ PARTS = {
     "gbt.kernels.trees.drawing": "tests/gbt/training/test_judged_growth.py",
     "gbt.kernels.trees.judged_tasks": "tests/gbt/training/test_judged_growth.py",
     "gbt.kernels.cuts.levels": "tests/gbt/tables/test_categories_growing.py",
+    "gbt.kernels.shares.levels": "tests/gbt/training/test_shares.py",
     "gbt.kernels.cuts.memory": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.node_levels": "tests/gbt/kernels/test_greedy_levels.py",
     "gbt.kernels.trees.node_columns": "tests/gbt/training/test_interactions.py",

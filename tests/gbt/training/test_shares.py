@@ -21,6 +21,11 @@ def assert_same_model(model, other):
     assert_same(model.ensemble_.base_score, other.ensemble_.base_score)
     for name in ARRAYS:
         assert_same(getattr(model.ensemble_, name), getattr(other.ensemble_, name))
+    assert model.ensemble_.categories == other.ensemble_.categories
+    if model.ensemble_.level_sets is not None:
+        for part in ("of_node", "start", "words"):
+            sets, others = (of.ensemble_.level_sets for of in (model, other))
+            assert_same(getattr(sets, part), getattr(others, part))
     assert model.evals_result_ == other.evals_result_
     assert_same(model.ensemble_.seen_rows.trained, other.ensemble_.seen_rows.trained)
     assert model.ensemble_.seen_rows.in_order == other.ensemble_.seen_rows.in_order
@@ -34,7 +39,10 @@ def cut(X, edges):
 
 @st.composite
 def problems(draw):
-    """An estimator, a table with targets and weights, where it is cut, and how many members."""
+    """An estimator, a table with targets and weights, where it is cut, and how many members.
+
+    Columns are of numbers, with ties and missing values, or of levels, and missing ones among them.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(10, 400)), draw(st.integers(1, 9))
     X = rng.normal(size=(n, p)).astype(draw(st.sampled_from([np.float32, np.float64])))
@@ -62,6 +70,13 @@ def problems(draw):
         "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
         "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
     }  # fmt: skip
+    if draw(st.booleans()):
+        columns = np.flatnonzero(rng.random(p) < 0.5).tolist()
+        for k in columns:
+            X[:, k] = rng.integers(0, draw(st.sampled_from([1, 2, 7, 200])), n)
+            X[rng.random(n) < draw(st.sampled_from([0.0, 0.2])), k] = np.nan
+        asked |= {"categorical_features": columns}
+        asked |= {"categorical_smoothing": draw(st.sampled_from([0.0, 1.0, 20.0]))}
     losses = ["half_squared_error", "poisson", "gamma", "tweedie", "huber", "absolute", "quantile"]
     loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three"]))
     if loss in ("two", "three"):
@@ -75,7 +90,8 @@ def problems(draw):
     return model, X, y, weight, edges, draw(st.integers(1, 3))
 
 
-@settings(max_examples=60, deadline=None)
+# In the profile "plain" sixty tables, and in "ci" and "nightly" as many as these have.
+@settings(max_examples=max(60, settings().max_examples), deadline=None)
 @given(problems())
 def test_any_table_cut_anywhere(problem):
     model, X, y, weight, edges, n_members = problem
@@ -227,19 +243,68 @@ def test_starting_values_and_sparse_chunks_are_refused_by_name():
         model.fit(sparse, y)
 
 
-def test_categories_are_refused_by_name():
+def words(n=600):
+    """Return a frame of words, categories, numbers with few values and others, and targets."""
+    rng, pandas = np.random.default_rng(3), peer("pandas")
+    towns = pandas.Categorical.from_codes(rng.integers(-1, 5, n), list("zyxwv"))
+    word = rng.choice([f"w{i}" for i in range(60)], n)
+    frame = pandas.DataFrame({"a": rng.normal(size=n), "town": towns, "word": word})
+    frame["b"] = np.round(rng.normal(size=n), 1)
+    is_high = frame["word"].isin([f"w{i}" for i in range(0, 60, 3)]).to_numpy()
+    y = frame["a"] + 2.0 * frame["town"].isin(["z", "v"]) + is_high + rng.normal(size=n)
+    return frame, y.to_numpy(), rng.random(n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("of", ["numbers", "three classes"])
+@pytest.mark.parametrize("n_partitions", [1, 7])
+def test_categories_have_one_dictionary_for_all_partitions(n_partitions, of, weighted):
+    frame, y, weight = words()
+    dd = peer("dask.dataframe")
+    weight = weight if weighted else None
+    estimator, target = GBTRegressor, y
+    if of == "three classes":
+        estimator, target = GBTClassifier, np.digitize(y, [0.0, 1.5])
+    asked = {"n_estimators": 5, "splitter": "greedy"}
+    in_memory = estimator(**asked).fit(frame, target, weight)
+    table = dd.from_pandas(frame, npartitions=n_partitions)
+    shared = estimator(**asked, n_jobs=3).fit(table, target, weight)
+    assert_same_model(in_memory, shared)
+    has_set = in_memory.ensemble_.level_sets.of_node >= 0
+    assert {1, 2} <= set(in_memory.ensemble_.feature[has_set].tolist())
+    assert_same(shared.predict(table).compute(), in_memory.predict(frame))
+
+
+def test_partitions_may_number_their_categories_each_in_its_own_way():
     pandas, dd = peer("pandas"), peer("dask.dataframe")
-    frame = pandas.DataFrame({"a": np.arange(20.0), "town": pandas.Categorical(["x", "y"] * 10)})
-    table = dd.from_pandas(frame, npartitions=2)
-    with pytest.raises(ValueError, match=r"'town'.*X\.compute\(\)"):
-        GBTRegressor(splitter="greedy").fit(table, np.arange(20.0))
+    frame, y, _ = words()
+    parts = [frame[:200], frame[200:250], frame[250:]]
+    for part in parts:
+        part["town"] = pandas.Categorical(part["town"], part["town"].dropna().unique()[::-1])
+    table = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
+    asked = {"n_estimators": 5, "splitter": "greedy"}
+    assert_same_model(
+        GBTRegressor(**asked).fit(frame, y), GBTRegressor(**asked, n_jobs=2).fit(table, y)
+    )
+
+
+def test_what_levels_may_not_be_is_refused_by_name():
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    model = GBTRegressor(splitter="greedy")
+    many = pandas.DataFrame({"a": np.arange(256.0), "town": [f"t{i}" for i in range(256)]})
+    with pytest.raises(ValueError, match=r"'town' has 256 levels.*255.*X\.compute\(\)"):
+        model.fit(dd.from_pandas(many, npartitions=2), np.arange(256.0))
+    mixed = cut(np.array([[1, 2], ["a", 3]], dtype=object), [1])
+    model.categorical_features = [0]
+    with pytest.raises(ValueError, match="words such as 'a' and numbers such as 1"):
+        model.fit(mixed, np.arange(2.0))
 
 
 def test_bins_are_where_the_edges_say():
     X = RNG.normal(size=(50_000, 1))
     X[::3] = 0.5
     share = Share(lambda chunk: chunk, [X])
-    edges = choose_edges([share.sample(10_000)])
+    edges = choose_edges([share.sample(10_000)], np.zeros(1, dtype=int))
     low, high = share.find_bins(edges)
     assert edges.n_coarse[0] << edges.shift[0] <= MOST_FINE
     expected = np.searchsorted(edges.uppers[0], X[:, 0], side="left")

@@ -11,7 +11,7 @@ import pytest
 from gbt import GBTClassifier, GBTRegressor
 from gbt.training.shares import cluster as clusters
 from tests.asserts import peer
-from tests.gbt.training.test_shares import assert_same_model, cut
+from tests.gbt.training.test_shares import assert_same_model, cut, words
 
 
 def table(n=400, p=3, seed=0):
@@ -21,6 +21,15 @@ def table(n=400, p=3, seed=0):
     X[:, 1] = np.round(X[:, 1])
     X[rng.random((n, p)) < 0.1] = np.nan
     return X, np.nan_to_num(X[:, 0]) + rng.normal(size=n), rng.random(n)
+
+
+def test_words_on_a_cluster(cluster):
+    frame, y, weight = words()
+    table = peer("dask.dataframe").from_pandas(frame, npartitions=5)
+    asked = {"n_estimators": 5, "splitter": "greedy"}
+    in_memory = GBTRegressor(**asked).fit(frame, y, weight)
+    assert_same_model(in_memory, GBTRegressor(**asked).fit(table, y, weight))
+    assert not left_behind(cluster)
 
 
 def left_behind(client):

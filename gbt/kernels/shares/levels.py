@@ -1,0 +1,106 @@
+"""Levels of rows in shares: the best set of each categorical column, and rows divided by one.
+
+Every level of a column has a coarse bin of its own, so its sums over the rows of a node are there
+as soon as histograms are, and nothing is looked into. They are put in order and cut by
+``gbt.kernels.cuts.node_levels``, as in memory.
+"""
+
+import numpy as np
+
+from gbt.kernels.cuts.memory import terms_of
+from gbt.kernels.cuts.node_levels import best_set, levels_of_bins, mark_sides
+from gbt.kernels.platform.compiling import internal, uncounted
+
+IN_UNITS, OF_ROWS = 0, 1  # what levels weigh: rows times a unit; or what stands beside their sums
+
+
+@uncounted
+def weigh_levels(nodes, histograms, columns, is_open, weighs, rules, own, best, is_left):
+    """Find the best set of levels of every categorical column; keep it where it is the node's best.
+
+    nodes        (m,)         NODE     INOUT   ``to_beat`` rises
+    histograms   (m, bins)    int64    IN      numbers of all bins, end to end
+    columns      (c,)         COLUMN   IN      ascending; ``line`` is the number of the column
+    is_open      (m, c)       bool     IN      whether a node may be split on a column
+    weighs                    int64    IN      `IN_UNITS` or `OF_ROWS`
+    rules        (1,)         RULES    IN
+    own          (1,)         OF_LEVELS        scratch
+    best         (m,)         BEST     INOUT   ``part`` is -1 where it is found here; sums are those
+                                               of all rows on the left, missing ones included
+    is_left      (m, codes)   bool     OUT     by level, and last that of missing rows
+    """
+    for j in range(len(nodes)):
+        node, found, terms = nodes[j], best[j], terms_of(nodes[j], rules[0])
+        for c in range(len(columns)):
+            if not is_open[j, c]:
+                continue
+            column, levels = columns[c], own[0].levels
+            n_levels = np.int64(levels_of_bins(histograms[j], column, terms, rules[0], levels))
+            if weighs == OF_ROWS:
+                for i in range(n_levels):
+                    levels[i].weight = histograms[j, (column.first_bin + levels[i].code) * 4 + 3]
+            cut = best_set(n_levels, terms, rules[0], own[0])
+            # Columns come in their order, so of equal scores the lowest is taken.
+            if cut.score > found.score and cut.score >= node.to_beat:
+                node.cut, node.missing_left = cut.code, cut.missing_left
+                mark_sides(node, n_levels, column.n_bins, rules[0], own[0])
+                node.to_beat = found.score = cut.score
+                found.column, found.part = column.line, -1
+                add_up_left(levels[:n_levels], node.missing_left, found, is_left[j])
+
+
+@internal
+def add_up_left(levels, missing_left, found, is_left):
+    """Write down which levels go left, and the sums over their rows.
+
+    levels         (n,)       LEVEL   IN
+    missing_left              int64   IN    where levels go that no row of the node has
+    found                     BEST    OUT
+    is_left        (codes,)   bool    OUT
+    """
+    found.missing_left = missing_left
+    found.g = found.h = found.n = found.missing_g = found.missing_h = found.missing_n = 0
+    for code in range(len(is_left)):
+        is_left[code] = missing_left != 0
+    for i in range(len(levels)):
+        level = levels[i]
+        is_left[level.code] = level.is_left != 0
+        if level.is_left != 0:
+            found.g, found.h, found.n = found.g + level.g, found.h + level.h, found.n + level.n
+
+
+@uncounted
+def partition_levels(bins, is_left, rows, buffer):
+    """Partition the rows of a node by the levels that go left; return how many do.
+
+    bins      (n,)       uint16   IN      numbers of levels, the last of them that of missing rows
+    is_left   (codes,)   bool     IN
+    rows      (m,)       int32    INOUT   of the node
+    buffer    (m,)       int32    scratch
+    """
+    n_left, n_right = 0, 0
+    for i in range(len(rows)):
+        row = rows[i]
+        goes_left = np.int64(is_left[bins[np.uint64(row)]])
+        rows[n_left] = row
+        buffer[n_right] = row
+        n_left += goes_left
+        n_right += 1 - goes_left
+    for i in range(n_right):
+        rows[n_left + i] = buffer[i]
+    return n_left
+
+
+@uncounted
+def add_weights(bins, rows, weight, first_bin, histogram):
+    """Add what rows weigh to the fourth number of their bins, which nothing else needs.
+
+    bins        (n,)   uint16   IN      of one column
+    rows        (m,)   int32    IN
+    weight      (n,)   int64    IN
+    first_bin          int64    IN      of the column
+    histogram          int64    INOUT   four numbers a bin
+    """
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        histogram[(first_bin + np.int64(bins[row])) * 4 + 3] += weight[row]
