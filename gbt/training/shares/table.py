@@ -13,7 +13,7 @@ from gbt.parallel.chunks import chunks_of_table
 from gbt.parallel.threads import effective_n_jobs
 from gbt.training.shares.cluster import Cluster, client_in_use
 from gbt.training.shares.edges import SAMPLED, Edges, choose_edges
-from gbt.training.shares.team import Members, Team, Threads
+from gbt.training.shares.team import LostMemberError, Members, Team, Threads
 
 
 class SharedRows:
@@ -138,7 +138,17 @@ class SharedRows:
         self._set_ranges(np.append(0, np.cumsum(is_kept))[self._starts])
 
     def hash_rows(self, y: np.ndarray) -> np.ndarray:
-        """Return a hash for every row with its target, as ``gbt.model.seen_rows`` does."""
+        """Return a hash for every row with its target, as ``gbt.model.seen_rows`` does.
+
+        All trees have grown then, and a member that is lost now need not cost them.
+        """
+        try:
+            return self._hash_rows(y)
+        except LostMemberError:
+            self.open_again()
+            return self._hash_rows(y)
+
+    def _hash_rows(self, y: np.ndarray) -> np.ndarray:
         hashes = np.empty(self.n_rows, dtype=np.uint64)
         answers = self.team.ask_each("hash_rows", [(part,) for part in self.each(y)])
         for own, answer in zip(self.ranges, answers, strict=True):

@@ -77,6 +77,23 @@ def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
     assert len(cluster.scheduler_info(n_workers=-1)["workers"]) == n_left
 
 
+def test_a_worker_that_is_lost_after_the_last_tree_does_not_cost_the_trees(cluster, monkeypatch):
+    X, y, _ = table()
+    right, lost = clusters.Cluster.ask, []
+
+    def ask(self, questions):
+        if not lost and any(name == "hash_rows" for own in questions for name, _ in own):
+            lost.append(cluster.cluster.workers[0])
+            cluster.sync(lost[0].close)
+        return right(self, questions)
+
+    monkeypatch.setattr(clusters.Cluster, "ask", ask)
+    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
+    shared = GBTRegressor(n_estimators=3, splitter="greedy").fit(cut(X, [99, 220]), y)
+    assert lost
+    assert_same_model(in_memory, shared)
+
+
 def test_the_step_stays_what_a_callback_made_it(cluster):
     """Also in the trees after a loss, when all that was begun is begun anew."""
     X, y, _ = table()
