@@ -103,8 +103,7 @@ class Ensemble(Nodes):
         Fingerprints of the rows that the model has seen, see ``gbt.model.seen_rows``; None is
         unknown, as for imported models and those read from a file.
     about_gradients : str or None
-        For a model of another library, why G is unknown or may be that of another loss. Not part of
-        files.
+        For an imported model, why G is unknown or may be that of another loss. Not part of files.
     categories : tuple or None
         The levels of every categorical column, None for the others; see ``gbt.tables.categories``.
         None if all columns are numbers.
