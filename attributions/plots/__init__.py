@@ -5,7 +5,7 @@ it again, on other axes if need be, and sets ``ax_`` and ``figure_``.
 
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
-``BoostingDisplay``          Importance along boosting: one curve a feature
+``BoostingDisplay``          Importance along boosting: a curve for each feature
 ``UsedUsefulDisplay``        How much the model uses each feature, and how far that helps: points
 ``PairsDisplay``             What features earned below splits on others, one square a pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed

@@ -65,9 +65,7 @@ NEEDED_FOR = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(Nodes):
-    """The trees of a model, end to end in flat arrays with one entry per node.
-
-    The module's docstring describes the arrays.
+    """The trees of a model, end to end in flat arrays; see the module's docstring.
 
     Parameters
     ----------
