@@ -14,6 +14,7 @@ values go. A model without such splits has no level sets at all, so numbers pay 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,13 @@ class LevelSets:
     @classmethod
     def of(cls, goes_left: Sequence[np.ndarray | None]) -> "LevelSets":
         """Make the sets of nodes from a boolean a level, or None where a node has no set."""
-        has_set = np.array([bits is not None for bits in goes_left], dtype=bool)
-        packed = [as_words(bits) for bits in goes_left if bits is not None]
+        return cls.of_words([None if bits is None else as_words(bits) for bits in goes_left])
+
+    @classmethod
+    def of_words(cls, words: Sequence[np.ndarray | None]) -> "LevelSets":
+        """Make the sets of nodes from their words, or None where a node has no set."""
+        has_set = np.array([of_node is not None for of_node in words], dtype=bool)
+        packed = [of_node for of_node in words if of_node is not None]
         return cls(
             np.where(has_set, np.cumsum(has_set) - 1, -1).astype(np.int32),
             np.cumsum([0, *map(len, packed)]),
@@ -112,6 +118,6 @@ def as_words(goes_left: np.ndarray) -> np.ndarray:
     return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
 
 
-def n_words_for(n_levels: int) -> int:
-    """Return how many words hold a bit a level."""
+def n_words_for(n_levels: Any) -> Any:
+    """Return how many words hold a bit a level, for a number or an array."""
     return -(-n_levels // BITS)

@@ -51,7 +51,7 @@ from gbt.tables.columns import MAX_BINS, Columns
 from gbt.tables.sparse_columns import SparseColumns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_levels import level_sets_of, ways_of_levels
+from gbt.training.histogram_levels import bits_of_levels, level_sets_of, ways_of_levels
 from gbt.training.plan import Plan
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -83,6 +83,7 @@ class HistogramGrowth:
         self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
         if judges is not None:
             self.ways[self.ways > 0] = BY_ROWS
+        self.bit_of_level = bits_of_levels(columns, self.ways)
         self.table.columns["has_levels"] = self.ways
         self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
         has_levels = bool(self.ways.any())
@@ -174,7 +175,9 @@ class HistogramGrowth:
         sets = None
         if self.ways.any():
             nodes = self.nodes[:n_nodes]  # of the only tree
-            sets = level_sets_of(trees, nodes, self.rows.listed, self.columns, self.ways)
+            sets = level_sets_of(
+                trees, nodes, self.rows.listed, self.columns, self.ways, self.bit_of_level
+            )
         scores = None if self.judging is None else self.judging.scores[:n_trees].copy()
         return NewTrees(trees, sizes, sets, scores)
 

@@ -18,7 +18,9 @@ from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
 from gbt.kernels.cuts.node_levels import codes_on_the_left
 from gbt.kernels.trees.nodes import MOST_CODES
 from gbt.tables.columns import Columns
-from gbt.tables.level_sets import LevelSets
+from gbt.tables.level_sets import BITS, LevelSets, as_words, n_words_for
+
+OF_MISSING, NO_LEVEL = MOST_CODES, MOST_CODES + 1  # bits behind those of a node's codes
 
 
 def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:
@@ -28,8 +30,29 @@ def ways_of_levels(columns: Columns, is_weighted: bool) -> np.ndarray:
     return np.where(columns.n_levels > 0, np.where(in_bins, IN_BINS, BY_ROWS), 0)
 
 
+def bits_of_levels(columns: Columns, ways: np.ndarray) -> np.ndarray:
+    """Return which bit of a node tells the side of every level, of shape (p, 64 words).
+
+    That of its code; if no row has the level, the bit after all codes, which stands for missing
+    values; beyond a column's levels another one, which is always 0.
+    """
+    in_bins = np.flatnonzero(ways == IN_BINS)
+    n_words = n_words_for(int(columns.n_levels[in_bins].max(initial=0)))
+    bits = np.full((len(ways), n_words * BITS), NO_LEVEL, dtype=np.int16)
+    for k in in_bins.tolist():
+        bits[k, : columns.n_levels[k]] = OF_MISSING
+        level_of_code = columns.level_of_code[k]
+        bits[k, level_of_code] = np.arange(len(level_of_code))
+    return bits
+
+
 def level_sets_of(
-    tree: np.ndarray, nodes: np.ndarray, listed: np.ndarray, columns: Columns, ways: np.ndarray
+    tree: np.ndarray,
+    nodes: np.ndarray,
+    listed: np.ndarray,
+    columns: Columns,
+    ways: np.ndarray,
+    bit_of_level: np.ndarray,
 ) -> LevelSets:
     """Return the sets of a tree that has grown.
 
@@ -44,20 +67,40 @@ def level_sets_of(
     columns : Columns
     ways : int array
         As of `ways_of_levels`.
+    bit_of_level : int16 array
+        As of `bits_of_levels`.
     """
     in_preorder: list[np.ndarray | None] = [None] * len(tree)
-    for j in np.flatnonzero((nodes["left"] >= 0) & (ways[nodes["feature"]] > 0)).tolist():
+    way = np.where(nodes["left"] >= 0, ways[nodes["feature"]], 0)
+    for j in np.flatnonzero(way == BY_ROWS).tolist():
         node, k = nodes[j], int(nodes["feature"][j])
         missing_left = bool(node["missing_left"])
-        if ways[k] == IN_BINS:
-            bits = np.unpackbits(node["levels"].view(np.uint8), bitorder="little")
-            goes_left = bits[: columns.n_values[k] + 1].astype(bool)
-        else:
-            goes_left = np.full(columns.n_values[k] + 1, missing_left)
-            middle = nodes["start"][node["right"]]
-            codes_on_the_left(
-                columns.codes[k], listed[node["start"] : middle], listed[middle : node["stop"]],
-                goes_left,
-            )  # fmt: skip
-        in_preorder[node["place"]] = columns.levels_left(k, goes_left, missing_left)
-    return LevelSets.of(in_preorder)
+        goes_left = np.full(columns.n_values[k] + 1, missing_left)
+        middle = nodes["start"][node["right"]]
+        codes_on_the_left(
+            columns.codes[k], listed[node["start"] : middle], listed[middle : node["stop"]],
+            goes_left,
+        )  # fmt: skip
+        in_preorder[node["place"]] = as_words(columns.levels_left(k, goes_left, missing_left))
+    remembered = nodes[way == IN_BINS]
+    words = _words_of(remembered, columns.n_levels, bit_of_level)
+    for place, of_node in zip(remembered["place"].tolist(), words, strict=True):
+        in_preorder[place] = of_node
+    return LevelSets.of_words(in_preorder)
+
+
+def _words_of(
+    nodes: np.ndarray, n_levels: np.ndarray, bit_of_level: np.ndarray
+) -> list[np.ndarray]:
+    """Return the sets of nodes that remember a bit a code, as words of a bit a level.
+
+    All at once: node by node this took an eighth of a fit of 20,000 rows.
+    """
+    features = nodes["feature"]
+    bits = np.zeros((len(nodes), NO_LEVEL + 1), dtype=np.uint8)
+    bits[:, :OF_MISSING] = np.unpackbits(nodes["levels"].view(np.uint8), axis=1, bitorder="little")
+    bits[:, OF_MISSING] = nodes["missing_left"]
+    of_levels = np.take_along_axis(bits, bit_of_level[features], axis=1)
+    words = np.packbits(of_levels, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+    sizes = n_words_for(n_levels[features]).tolist()
+    return [of_node[:size] for of_node, size in zip(words, sizes, strict=True)]
