@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from attributions.methods import kind_of
-from attributions.statistics.powers_of_two import exponent_of, in_unit
+from attributions.statistics.powers_of_two import common_exponent, in_unit
 from gbt.parallel.in_order import merge_blocks
 
 LIMIT = 0.1  # kurtosis over held-out rows above which intervals are not to be relied on
@@ -64,7 +64,7 @@ class Moments:
         n = a + b
         gap = other.mean - self.mean
         mean = self.mean + gap * (b / n)
-        exponent = np.maximum(np.maximum(self.exponent, other.exponent), exponent_of(np.abs(gap)))
+        exponent = common_exponent(self.exponent, other.exponent, gap)
         gap = np.ldexp(gap, -exponent)
         own_second, own_third, own_fourth = self._in_unit(exponent)
         its_second, its_third, its_fourth = other._in_unit(exponent)

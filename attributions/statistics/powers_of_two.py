@@ -28,15 +28,29 @@ def exponent_of_columns(table: np.ndarray) -> np.ndarray:
     return exponent_of(np.maximum(table.max(axis=0), -table.min(axis=0)))
 
 
+def common_exponent(one: Any, other: Any, gap: np.ndarray) -> Any:
+    """Return the exponent of a unit for what two units are for, and for the squares of a gap.
+
+    Where each of these is of ordinary size it is the number 0 and no array, so that whoever merges
+    many sums can tell at a glance that no number changes.
+    """
+    are_ordinary = isinstance(one, int) and isinstance(other, int)
+    if are_ordinary and not (np.abs(gap) >= LARGEST).any():
+        return 0
+    return np.maximum(np.maximum(one, other), exponent_of(np.abs(gap)))
+
+
 def in_unit(columns: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, Any]:
     """Return columns over powers of two such that they can be squared, and the exponents.
 
     ``squares`` are the sums of their squares as they are; where all of these are of ordinary size
     the very columns are returned, after no look at them.
     """
-    if ((squares > SMALLEST**2) & (squares < LARGEST**2)).all():
+    is_ordinary = (squares > SMALLEST**2) & (squares < LARGEST**2)
+    if is_ordinary.all():
         return columns, 0
-    exponent = exponent_of_columns(columns)
+    exponent = np.zeros(len(squares), dtype=np.int64)
+    exponent[~is_ordinary] = exponent_of_columns(columns[:, ~is_ordinary])
     if np.isin(exponent, (0, OF_ZERO)).all():
         return columns, exponent
     return np.ldexp(columns, -exponent), exponent

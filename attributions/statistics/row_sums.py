@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from attributions.statistics.groups import Groups, GroupSums
-from attributions.statistics.powers_of_two import exponent_of, in_unit
+from attributions.statistics.powers_of_two import common_exponent, in_unit
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 
@@ -91,7 +91,7 @@ class RowSums:
         n_rows = self.n_rows + other.n_rows
         gap = other.total / other.n_rows - self.total / self.n_rows
         weight = self.n_rows * (other.n_rows / n_rows)
-        exponent = np.maximum(np.maximum(self.exponent, other.exponent), exponent_of(np.abs(gap)))
+        exponent = common_exponent(self.exponent, other.exponent, gap)
         gap = np.ldexp(gap, -exponent)
         squares, products = self._in_unit(exponent)
         others_squares, others_products = other._in_unit(exponent)
@@ -108,6 +108,8 @@ class RowSums:
 
     def _in_unit(self, exponent: Any) -> tuple[np.ndarray, np.ndarray | None]:
         """Return squares and products in units of other powers of two."""
+        if isinstance(self.exponent, int) and isinstance(exponent, int):  # both are 0
+            return self.squares, self.products
         change = self.exponent - exponent + np.zeros(len(self.squares), dtype=np.int64)
         products = self.products
         if products is not None:

@@ -72,10 +72,11 @@ def start_of(ensemble: Ensemble, n_rows: int, init_score: np.ndarray | None = No
     ``init_score`` are starting values as ``gbt.model.starts`` checks them, (n, K), if rows have
     some.
     """
-    of_rounds = values_in_start(ensemble).reshape(ensemble.n_rounds, ensemble.n_outputs)
-    return (
-        raw_before(ensemble.base_score, n_rows, init_score) + of_rounds.sum(axis=0)[:, np.newaxis]
-    )
+    start = raw_before(ensemble.base_score, n_rows, init_score)
+    if ensemble.is_forest:
+        of_rounds = values_in_start(ensemble).reshape(ensemble.n_rounds, ensemble.n_outputs)
+        start += of_rounds.sum(axis=0)[:, np.newaxis]
+    return start
 
 
 def values_in_start(ensemble: Ensemble) -> np.ndarray:
