@@ -41,10 +41,10 @@ def common_exponent(one: Any, other: Any, gap: np.ndarray) -> Any:
 
 
 def in_unit(columns: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, Any]:
-    """Return columns divided by powers of two so that they can be squared, and the exponents.
+    """Return columns over powers of two such that they can be squared, and the exponents.
 
-    ``squares`` are the sums of the squares of the given columns. If all are of ordinary size, the
-    given array itself is returned, unread.
+    Where each of these is of ordinary size it is the number 0 and no array, so that whoever merges
+    many sums can tell at a glance that no number changes.
     """
     is_ordinary = (squares > SMALLEST**2) & (squares < LARGEST**2)
     if is_ordinary.all():
