@@ -10,7 +10,7 @@ What may follow depends on the groups that hold all columns of a path, and on no
 is handed a table of these states (``gbt.kernels.trees.node_columns``).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -82,20 +82,25 @@ def following_of(limits: Limits, n_columns: int, max_depth: int | None) -> np.nd
     if isinstance(groups, int):  # a state is the columns on a path
         first, after = frozenset(), lambda path, k: path | {k}
         open_in = lambda path: everything if len(path) < groups else path  # noqa: E731
-    else:  # a state is the groups that hold all columns of a path
-        with_column = [{group for group in groups if k in group} for k in range(n_columns)]
-        first, after = groups, lambda state, k: state & with_column[k]
-        open_in = lambda state: frozenset().union(*state)  # noqa: E731
+    else:  # a state is the groups that hold all columns of a path, bit j for group j
+        listed = list(groups)
+        with_column = [0] * n_columns
+        for j, group in enumerate(listed):
+            for k in group:
+                with_column[k] |= 1 << j
+        first, after = (1 << len(listed)) - 1, lambda state, k: state & with_column[k]
+        open_in = lambda state: frozenset().union(*(listed[j] for j in _bits(state)))  # noqa: E731
     entries: dict[Any, list[tuple[int, Any]]] = {}
-    layer, n_entries = {first}, 0
-    for depth in range(n_columns + 1):
+    layer, n_entries, depth = {first}, 0, 0
+    while layer:
         for state in layer:
             entries[state] = [(k, after(state, k)) for k in sorted(open_in(state))]
             n_entries += len(entries[state]) + 1
             _refuse_so_many(n_entries)
         if max_depth is not None and depth >= max_depth:
             break
-        layer = {below for state in layer for _, below in entries[state]} - entries.keys()
+        found = (below for state in layer for _, below in entries[state])
+        layer, depth = {below for below in found if below not in entries}, depth + 1
     n_of_state = np.array([len(of_state) + 1 for of_state in entries.values()])
     place = dict(zip(entries, (np.cumsum(n_of_state) - n_of_state).tolist(), strict=True))
     following = records(n_entries, FOLLOWING)
@@ -106,6 +111,14 @@ def following_of(limits: Limits, n_columns: int, max_depth: int | None) -> np.nd
         for below in (*(below for _, below in of_state), None)
     ]
     return following
+
+
+def _bits(state: int) -> Iterator[int]:
+    """Yield the places of the bits of a number that are 1, from the lowest."""
+    while state:
+        lowest = state & -state
+        yield lowest.bit_length() - 1
+        state ^= lowest
 
 
 def _refuse_so_many(n_entries: int) -> None:
