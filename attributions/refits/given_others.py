@@ -25,6 +25,10 @@ Where y is nothing but noise, errors of its model *are* such multiples, and the 
 any number of rows. This is the projected covariance measure
 (Lundborg, Kim, Shah and Samworth 2024) with the contributions of a boosted model as the projection,
 and without its weights. It takes two more fits a column; docs/inference.md measures what they buy.
+
+Of a model with starting values, u_i is what the trees make of the start, prediction less starting
+prediction: what has followed too much or too little is what was fitted, not what was given. A start
+that is the same for all rows is a base score, and changes u by a constant.
 """
 
 from typing import Any
@@ -52,6 +56,7 @@ def given_others(
     training: Any,
     regressor: Any,
     groups: Any = None,
+    init_score: Any = None,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Test every column for what it says about y beyond the other columns.
@@ -66,15 +71,19 @@ def given_others(
     X : array or DataFrame of shape (n, p)
         Rows that the model has not seen, of at least two columns.
     y : array of shape (n,)
-    training : (X, y) or (X, y, sample_weight)
+    training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)
         The rows that the model was fitted on, on which the others are fitted, without weights:
-        these serve only where the model's library did not keep the sums of its nodes.
+        these serve only where the model's library did not keep the sums of its nodes. Starting
+        values go with the rows into every fit without a column.
     regressor : estimator
         Learns what the other columns say of a column's contributions, which are numbers whatever
         the task; a clone is fitted for each column. It should follow both lines and curves: the
         simulations have a linear model and 50 small trees for what it leaves.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`.
+    init_score : array of shape (n,), or (n, K), optional
+        Starting values of the rows (``gbt.model.starts``), where ``training`` has some. ``fit`` of
+        the model takes them under this name, as our estimators' and LightGBM's does.
     n_jobs : int, optional
         Threads of what is computed here; the estimators have their own.
 
@@ -95,24 +104,31 @@ def given_others(
     </inference>`).
     """
     refuse_no_estimator(regressor, "regressor")
-    rows = Rows.of(Intake.of_model(model, training), Chunk(X, y, groups=groups))
+    fitted_on = as_training(training)
+    if (fitted_on.init_score is None) != (init_score is None):
+        raise ValueError(
+            "Starting values were given for the rows of the fit only, or for those that judge only:"
+            " training=(X, y, sample_weight, init_score) goes with init_score=..."
+        )
+    of_fit = {} if init_score is None else {"init_score": fitted_on.init_score}
+    given = Chunk(X, y, groups=groups, init_score=init_score)
+    rows = Rows.of(Intake.of_model(model, training), given)
     ensemble, n_rows = rows.ensemble, len(rows.X)
     rows.warn_if_seen(n_jobs, stacklevel=2)
-    X_fit, y_fit, *_ = as_training(training)
     n_features = ensemble.n_features
     if n_features < 2:
         raise ValueError("X has one column; what it says beyond others needs at least two.")
     contributed_fit, contributed = (
         saabas(ensemble, table, n_jobs=n_jobs).values.reshape(-1, n_features, ensemble.n_outputs)
-        for table in (X_fit, X)
+        for table in (fitted_on.X, X)
     )
-    names = column_names(X_fit) or ensemble.feature_names
+    names = column_names(fitted_on.X) or ensemble.feature_names
     product = np.zeros((n_rows, n_features))
     for k in np.unique(ensemble.feature[ensemble.left >= 0]):
         others = [j for j in range(n_features) if j != k]
-        own_fit, own = (_safe_indexing(table, others, axis=1) for table in (X_fit, X))
-        without = clone_for(model, names, others).fit(own_fit, y_fit)
-        left, predicted = _residuals(without, own, y, n_jobs)
+        own_fit, own = (_safe_indexing(table, others, axis=1) for table in (fitted_on.X, X))
+        without = clone_for(model, names, others).fit(own_fit, fitted_on.y, **of_fit)
+        left, predicted = _residuals(without, given._replace(X=own), n_jobs)
         for output in range(left.shape[1]):
             learner = clone_for(regressor, names, others)
             said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
@@ -136,14 +152,17 @@ def rid_of(values: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return values if square == 0 else values - moved * (values @ moved / square)
 
 
-def _residuals(model: Any, X: Any, y: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+def _residuals(model: Any, given: Chunk, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Return minus the derivative of the loss at a model's predictions, and these, (n, K) each.
 
     Predictions are means or probabilities, in which the derivative of the squared, the logistic and
-    the Poisson loss is a straight line.
+    the Poisson loss is a straight line. With starting values they are what the trees add.
     """
-    rows = Rows.of(Intake.of_model(model), Chunk(X, y))
-    raw_prediction = rows.ensemble.raw_predict(rows.X, n_jobs)
-    gradient, _ = rows.ensemble.loss.gradient_hessian(rows.y, raw_prediction)
-    prediction = rows.ensemble.loss.inverse_link(raw_prediction)
+    rows = Rows.of(Intake.of_model(model), given)
+    loss, start = rows.ensemble.loss, rows.init_score
+    raw_prediction = rows.ensemble.raw_predict(rows.X, n_jobs, start)
+    gradient, _ = loss.gradient_hessian(rows.y, raw_prediction)
+    prediction = loss.inverse_link(raw_prediction)
+    if start is not None:
+        prediction = prediction - loss.inverse_link(start.reshape(raw_prediction.shape))
     return -gradient.reshape(len(rows.X), -1), prediction.reshape(len(rows.X), -1)

@@ -99,7 +99,12 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        sample_weight: Any = None,
+        init_score: Any = None,
     ) -> "HeldOutSelector":
         """Fit the estimator on some rows and judge its features on others.
 
@@ -111,6 +116,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             Labels of rows that belong together; groups are not cut in two.
         sample_weight : array of shape (n,), optional
             Not negative; of rows in every fit, and where they judge.
+        init_score : array of shape (n,), or (n, K), optional
+            Raw predictions from which the rows start, as for `cross_fit`.
 
         Returns
         -------
@@ -133,7 +140,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
                 ensure_min_samples=2,
             )
-        rows = Rows.of(X, y, sample_weight, groups)
+        rows = Rows.of(X, y, sample_weight, groups, init_score)
         refuse_no_measure(self.measure, *rows.beside)
         if self.cv is None:
             self.attribution_ = self._judged_by_one_model(rows)
@@ -146,6 +153,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 cv=self.cv,
                 sample_weight=rows.sample_weight,
                 groups=groups,
+                init_score=init_score,
                 random_state=self.random_state,
             )
         self.p_values_ = self.attribution_.p_values()

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from attributions import (
+    HeldOutSelector,
     SeenRowsWarning,
     cross_fit,
     forest_inner,
+    given_others,
     held_out_gain,
     held_out_gain_rows,
     local_mdi,
@@ -37,7 +40,7 @@ from attributions.reference import definitions as plain
 from attributions.reference.held_out import error_of_held_out_gain
 from attributions.reference.held_out import held_out_gain as plain_held_out_gain
 from gbt import GBTRegressor
-from tests.asserts import assert_close, assert_same, peer
+from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.gbt.training.test_starts import KINDS, N, rows_of
 
 numbers = st.integers(0, 999)
@@ -220,6 +223,68 @@ def test_folds_have_their_starting_values():
         )
         assert_close(result.values, expected.values, 1e4)
         assert_close(result.standard_error, expected.standard_error, 1e6)
+
+
+@pytest.mark.parametrize("cv", [3, None])
+@pytest.mark.parametrize("measure", ["held_out_gain", "given_others"])
+def test_the_selector_gives_rows_their_starting_values(measure, cv):
+    """It fits and judges what the starts leave, so it selects by these differences."""
+    X, y, weight, start = rows_of("squared", 14)
+    asked = {"cv": cv, "random_state": 1}
+    weights = {"sample_weight": weight}
+    if measure == "given_others":  # which takes no weights
+        plain = GBTRegressor(4, max_depth=2, base_score=0.0, splitter="greedy")
+        asked["measure"], weights = partial(given_others, regressor=plain), {}
+    models = [GBTRegressor(4, splitter="greedy", base_score=base) for base in (None, 0.0)]
+    result = HeldOutSelector(models[0], **asked).fit(X, y, init_score=start, **weights)
+    expected = HeldOutSelector(models[1], **asked).fit(X, y - start, **weights)
+    assert_close(result.attribution_.values, expected.attribution_.values, 1e4)
+    assert_close(result.p_values_, expected.p_values_, 1e6)
+    assert_same(result.support_, expected.support_)
+
+
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "poisson"])
+def test_for_given_others_a_start_that_all_rows_share_is_the_base_score(kind):
+    """Of the model, and of every fit without a column."""
+    X, y, *_ = rows_of(kind, 15)
+    regressor = GBTRegressor(4, max_depth=2, splitter="greedy")
+    asked, half = {"n_estimators": 3, "max_depth": 2}, N // 2
+    model = KINDS[kind](**asked).fit(X[:half], y[:half])
+    start = np.tile(model.ensemble_.base_score, (half, 1)).squeeze()
+    other = KINDS[kind](**asked).fit(X[:half], y[:half], init_score=start)
+    measure = partial(given_others, X=X[half:], y=y[half:], regressor=regressor)
+    result = measure(other, training=(X[:half], y[:half], None, start), init_score=start)
+    expected = measure(model, training=(X[:half], y[:half]))
+    assert_close(result.values, expected.values, 1e4)
+    assert_close(result.standard_error, expected.standard_error, 1e4)
+
+
+def test_given_others_asks_lightgbm_at_the_true_predictions():
+    """Starts taken off the targets leave the same trees, whoever grows them."""
+    lightgbm = peer("lightgbm")
+    X, y, _, start = rows_of("squared", 16, 200)
+    asked = {"min_child_samples": 1, "boost_from_average": False, "verbose": -1}
+    model, half = lightgbm.LGBMRegressor(n_estimators=5, max_depth=3, **asked), slice(100)
+    rest = slice(100, 200)
+    regressor = GBTRegressor(4, max_depth=2, splitter="greedy")
+    with_start = clone(model).fit(X[half], y[half], init_score=start[half])
+    result = given_others(
+        with_start, X[rest], y[rest], training=(X[half], y[half], None, start[half]),
+        regressor=regressor, init_score=start[rest],
+    )  # fmt: skip
+    left = y - start
+    expected = given_others(
+        clone(model).fit(X[half], left[half]), X[rest], left[rest],
+        training=(X[half], left[half]), regressor=regressor,
+    )  # fmt: skip
+    assert_close(result.values, expected.values, 1e2, eps=EPS_32)
+
+
+def test_given_others_wants_starts_of_the_fit_and_of_the_judges_or_none():
+    model, X, y, _, _, start = fitted("squared", 17)
+    for training, beside in (((X, y, None, start), {}), ((X, y), {"init_score": start})):
+        with pytest.raises(ValueError, match="for the rows of the fit only, or for those that"):
+            given_others(model, X, y, training=training, regressor=model, **beside)
 
 
 @pytest.mark.parametrize(
