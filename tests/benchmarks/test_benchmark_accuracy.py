@@ -48,6 +48,7 @@ def test_sizes_leave_half_as_many_rows_to_test_on(n, expected):
     assert Task("any", "number").sizes(n) == expected
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was_cut_off(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.choice(["x", "y"], 90)})

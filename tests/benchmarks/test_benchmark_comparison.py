@@ -92,12 +92,14 @@ def test_what_counting_values_is_worth_in_the_design_of_the_paper(relevant, low,
     assert low < np.mean(of_counts) < high
 
 
+@pytest.mark.slow
 def test_columns_stand_in_no_order():
     """Where features tie, the first is taken: useful ones must not stand in front."""
     first = [designs.mixed("number", 50, np.random.default_rng(seed)).kind[0] for seed in range(60)]
     assert 5 < sum(kind == USEFUL for kind in first) < 40  # 5 of 14 columns are
 
 
+@pytest.mark.slow
 def test_methods_find_what_anybody_would():
     """One column is the target, all others are noise: every method ranks it first."""
     rng = np.random.default_rng(0)

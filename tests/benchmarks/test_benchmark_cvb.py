@@ -199,6 +199,7 @@ def test_gain_and_shap_values_of_one_split():
     assert measures.shap_of(GREEDY, model, X).tolist() == expected
 
 
+@pytest.mark.slow
 def test_trees_by_squared_errors_by_hand():
     """Of a number and levels: splits that leave the least squared error, and Newton steps."""
     rng = np.random.default_rng(0)

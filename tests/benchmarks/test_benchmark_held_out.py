@@ -25,6 +25,7 @@ def test_all_parts_are_published(published):
     assert set(published) == set(PARTS)
 
 
+@pytest.mark.slow
 def test_a_quick_run(capsys):
     assert main(["--quick", "power", "--jobs", "1", "--replications", "1"]) == 0
     printed = capsys.readouterr().out
@@ -41,6 +42,7 @@ CELLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CELLS)
 def test_a_replication_has_a_stream_of_its_own(name):
     part = PARTS[name]

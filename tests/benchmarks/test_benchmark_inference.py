@@ -160,6 +160,7 @@ def test_what_is_read_of_a_table(small_tables):
     assert_close(targets, np.exp(drawn[:, 0]), 9)
 
 
+@pytest.mark.slow
 def test_real_tables_are_judged_with_what_is_planted_in_them(small_tables):
     for cell, name in enumerate(data.SETS):
         rows = PARTS["real"].run(cell, 0, "quick")
@@ -219,6 +220,7 @@ def test_a_replication_has_a_stream_of_its_own(name, small_tables):
     assert part.table(one + other).count("\n") >= 2
 
 
+@pytest.mark.slow
 def test_a_quick_run_of_parts_by_name(capsys):
     main(["--quick", "tests", "copies", "--jobs", "2"])
     printed = capsys.readouterr().out

@@ -241,6 +241,7 @@ def _is_installed(name):
     return True
 
 
+@pytest.mark.slow
 def test_every_part_runs_and_has_a_table(small_results):
     sections = study.sections(study.PARTS, small_results)
     assert {f"study {name}" for name in study.PARTS} < set(sections)
@@ -257,6 +258,7 @@ def test_every_part_runs_and_has_a_table(small_results):
         assert set(methods.AGGREGATES) <= {row["aggregate"] for row in of_boosted}
 
 
+@pytest.mark.slow
 def test_claims_speak_of_every_part(small_results):
     checked = claims.check(small_results)
     statements = " ".join(claim.statement for claim in checked)
@@ -265,6 +267,7 @@ def test_claims_speak_of_every_part(small_results):
     assert any(claim.error is not None for claim in checked)
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn(small_results, tmp_path):
     picture.draw(small_results, tmp_path)
     for name in ("local_mdi.svg", "local_mdi_dark.svg"):

@@ -57,6 +57,7 @@ OTHERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", [*POLICIES.values(), *OTHERS])
 @pytest.mark.parametrize("categorical", [None, [0, 2]])
 def test_checked_splits_are_those_of_the_policy_alone(policy, categorical):

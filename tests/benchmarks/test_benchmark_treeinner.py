@@ -391,6 +391,7 @@ def csv_files(folder):
     return {path.name: path.read_text() for path in sorted(Path(folder).glob("*.csv"))}
 
 
+@pytest.mark.slow
 def test_table_4_without_and_with_chip(tmp_path, chip_folder, capsys, monkeypatch):
     monkeypatch.delenv("GBT_DATA", raising=False)
     out = tmp_path / "out"
@@ -425,6 +426,7 @@ def test_table_4_without_and_with_chip(tmp_path, chip_folder, capsys, monkeypatc
         assert f"{table.number(compared.mean)} (" in (out / "table4.md").read_text()
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_to_the_same_files(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("GBT_DATA", raising=False)
     assert run_command("table4", "--out", tmp_path / "whole") == 0

@@ -99,6 +99,7 @@ def test_the_page_has_the_tables_of_the_files(published):
     assert page_with(cost, page, STUDY.page.name) == page
 
 
+@pytest.mark.slow
 def test_the_pictures_are_those_of_the_files(published, tmp_path):
     """What was published has as many marks; the bytes depend on the version of matplotlib."""
     draw(published, tmp_path)

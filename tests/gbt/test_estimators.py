@@ -34,6 +34,7 @@ from tests.gbt.training.test_growing import ByThePage
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
 
+@pytest.mark.slow
 @parametrize_with_checks([GBTRegressor(splitter="greedy"), GBTClassifier(splitter="greedy")])
 def test_scikit_learn_checks(estimator, check):
     """Not one expected failure; with the tag multi_class those of several classes, too."""

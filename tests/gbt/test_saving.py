@@ -550,7 +550,11 @@ def test_files_of_another_kind(text, message, path):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [REGRESSOR, CLASSIFIER], ids=["regressor", "classifier"])
+@pytest.mark.parametrize(
+    "text",
+    [REGRESSOR, pytest.param(CLASSIFIER, marks=pytest.mark.slow)],
+    ids=["regressor", "classifier"],
+)
 def test_no_beginning_of_a_file_is_a_model(text, path):
     for length in range(len(text)):
         with pytest.raises(InvalidModelError, match="not a whole file"):

@@ -405,7 +405,10 @@ def test_one_tree_fitted_to_noise_has_gains_around_0(loss, levels):
         assert np.all(np.abs(z) < 3) if is_around_0 else np.all(z > 8), z
 
 
-@pytest.mark.parametrize(("learning_rate", "n_trees", "sign"), [(0.1, 20, -1), (1.0, 5, 1)])
+@pytest.mark.parametrize(
+    ("learning_rate", "n_trees", "sign"),
+    [pytest.param(0.1, 20, -1, marks=pytest.mark.slow), (1.0, 5, 1)],
+)
 def test_later_trees_are_another_matter(learning_rate, n_trees, sign):
     """See docs/unbiased_gain.md: gradients of later trees hold the noise of earlier ones."""
     later = []

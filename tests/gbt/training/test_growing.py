@@ -231,7 +231,7 @@ def test_columns_with_a_heavy_value_are_not_grouped():
     assert growth.table.columns["most_bits"].tolist() == [0, 4, 4, 4]
 
 
-@pytest.mark.parametrize("n_missing", [0, 30])
+@pytest.mark.parametrize("n_missing", [pytest.param(0, marks=pytest.mark.slow), 30])
 def test_as_many_bins_as_there_can_be(n_missing):
     """One a value, and in the second column ten values each; the third has one of many rows."""
     n_bins = 240 if n_missing else 256
