@@ -120,7 +120,9 @@ def test_the_correction_is_scipys(correction, fdr):
 
 
 @pytest.mark.parametrize(
-    "measure", [partial_inner, permutation, partial(tree_inner, ifa="saabas")], ids=str
+    "measure",
+    [partial_inner, permutation, partial(tree_inner, ifa="saabas")],
+    ids=["partial_inner", "permutation", "tree_inner"],
 )
 def test_any_measure_with_p_values(measure):
     X, y = table()
