@@ -81,12 +81,12 @@ def test_what_leaves_rows_alone_is_taken_off(make, inside):
 REFUSED = {
     "scaled": (
         lambda: make_pipeline(StandardScaler(), classifier()),
-        r"these steps come first: standardscaler\. .*"
+        r"these steps change them first: standardscaler\. .*"
         r"pipeline\[-1\] and pipeline\[:-1\]\.transform\(X\)",
     ),
     "grid of scaled": (
         lambda: GridSearchCV(make_pipeline(StandardScaler(), classifier()), {}, cv=2),
-        "these steps come first: standardscaler. ",
+        "these steps change them first: standardscaler. ",
     ),
     "calibrated": (
         lambda: CalibratedClassifierCV(classifier(), cv=2),
