@@ -202,5 +202,5 @@ def test_second_moments_that_do_not_fit_are_refused():
 
 def test_sums_that_do_not_fit_are_refused():
     """Rows of other targets than those that a model was fitted to."""
-    with pytest.raises(ValueError, match=r"What rows add to tree_inner is not finite.*too large"):
+    with pytest.raises(ValueError, match=r"What rows add to tree_inner is not finite.*so large"):
         tree_inner(model_of(MOST, "greedy"), X[NEW], np.sign(Y[NEW]) * 1e200)

@@ -135,7 +135,7 @@ def test_sizes_and_ranks_are_no_parts_of_a_prediction():
         assert_same(found.base_values, np.zeros(N))
         assert_same(found.surrogate_prediction, signed.surrogate_prediction)
         assert_same(found.surrogate_residual, signed.surrogate_residual)
-        with pytest.raises(ValueError, match=f"residual .*aggregate='{aggregate}' are not"):
+        with pytest.raises(ValueError, match=f"residual .*aggregate='{aggregate}' do not"):
             found.residual(found.model_prediction)
         with pytest.raises(ValueError, match=f"to_shap .*aggregate='{aggregate}' are not"):
             found.to_shap()
@@ -265,7 +265,7 @@ def test_what_has_no_labels(model, target, linear_model):
 def test_folds_of_labels():
     rare = np.where(np.arange(N) < 2, "rare", "common")
     forest = RandomForestClassifier(2, random_state=0).fit(X, rare)
-    with pytest.raises(ValueError, match="folds=3, and one of the classes has 2 rows"):
+    with pytest.raises(ValueError, match="folds=3, but one of the classes has 2 rows"):
         attributions.local_mdi(forest, X, rare, linear_model="logistic_elastic_net")
     sorted_labels = np.sort(labels)  # in row order a fold would be of one class
     forest = RandomForestClassifier(2, min_samples_leaf=5, random_state=0).fit(X, sorted_labels)

@@ -249,5 +249,5 @@ def test_what_it_cannot_do_is_refused():
     with pytest.warns(SeenRowsWarning):
         given_others(model, *training, training=training, regressor=REGRESSOR)
     one = clone(REGRESSOR).fit(X[:40, :1], y[:40])
-    with pytest.raises(ValueError, match="at least two"):
+    with pytest.raises(ValueError, match="needs two"):
         given_others(one, X[40:, :1], y[40:], training=(X[:40, :1], y[:40]), regressor=REGRESSOR)

@@ -96,7 +96,7 @@ REFUSED = {
     "one against the rest": (lambda: OneVsRestClassifier(classifier()), "model.estimators_"),
     "fewer columns": (
         lambda: RFE(classifier(), n_features_to_select=2),
-        "model.estimator_ is, with the rows and targets as that one sees them",
+        "model.estimator_ is, with the rows and targets that it sees",
     ),
     "not refitted": (
         lambda: GridSearchCV(classifier(), {}, cv=2, refit=False),
