@@ -200,9 +200,9 @@ def chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
     """Return the chunks of a table, each with all columns, and their numbers of rows."""
     if not is_in_chunks(X):
         raise ValueError(
-            f"X is in memory, a {type(X).__name__}, and y, or what else has an entry a row, is"
-            " Dask's. Give all of it in memory, y.compute(), or X as an array or a frame of Dask,"
-            " too."
+            f"X is in memory, a {type(X).__name__}, and y or another argument with a value for each"
+            " row is Dask's. Give all of them in memory, y.compute(), or X as an array or a frame"
+            " of Dask, too."
         )
     if isinstance(getattr(X, "npartitions", None), int) and hasattr(X, "columns"):
         return _chunks_of_frame(X), [float("nan")] * X.npartitions

@@ -390,7 +390,7 @@ def test_what_unbiased_gain_says_of_chunks():
     with pytest.raises(ValueError, match=rf"Of X_valid.*y has {N - 1} rows and X has {N}"):
         unbiased_gain(model, new, y, table_of(new), y[1:])
     for form in ("paper", "sampled"):
-        with pytest.raises(ValueError, match="X_valid is Dask's, and this form"):
+        with pytest.raises(ValueError, match="X_valid is a table of Dask, and this form"):
             unbiased_gain(model, X, y, in_order, y[order], form)
     train_in_chunks = unbiased_gain(model, in_order, y[order], new, y, "paper")
     whole = unbiased_gain(model, new[order], y[order], new, y, "paper")
@@ -614,7 +614,7 @@ def test_errors_say_what_is_wrong_and_where():
     ensemble, X, y = fitted_rows(N)
     refused(rf"y has {N - 1} rows and X has {N}", y=da.from_array(y[1:], chunks=9))
     refused(rf"y has {N - 1} rows and X has {N}", y=y[1:])
-    refused("X is in memory, a ndarray, and what stands beside it is Dask's", X=X)
+    refused("X is in memory, a ndarray, and y or another argument with a value", X=X)
     refused("X has 6 chunks and y has 1", X=frame_of(X), y=da.from_array(y, chunks=N))
     target = unknown(da.from_array(y, chunks=(SIZES[::-1],)))
     refused(
