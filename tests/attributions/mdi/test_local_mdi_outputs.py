@@ -137,7 +137,7 @@ def test_sizes_and_ranks_are_no_parts_of_a_prediction():
         assert_same(found.surrogate_residual, signed.surrogate_residual)
         with pytest.raises(ValueError, match=f"residual .*aggregate='{aggregate}' do not"):
             found.residual(found.model_prediction)
-        with pytest.raises(ValueError, match=f"to_shap .*aggregate='{aggregate}' are not"):
+        with pytest.raises(ValueError, match=f"to_shap .*aggregate='{aggregate}' do not"):
             found.to_shap()
 
 
