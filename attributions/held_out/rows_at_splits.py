@@ -236,7 +236,7 @@ def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:
 
 
 def _of_classes(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
-    """Return such a function for the softmax on odds; a row's ``raw`` may be off by a constant."""
+    """Do as `_of_any_loss`, for the softmax on odds; a row's ``raw`` may then lack a constant."""
     n_outputs, n = raw.shape
     work = np.ones((model.ensemble.n_features, n, n_outputs))
     state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)

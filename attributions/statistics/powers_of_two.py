@@ -29,7 +29,7 @@ def exponent_of_columns(table: np.ndarray) -> np.ndarray:
 
 
 def common_exponent(one: Any, other: Any, gap: np.ndarray) -> Any:
-    """Return the exponent of a unit for what two units are for, and for the squares of a gap.
+    """Return the exponent of a unit in which numbers of two units, and a gap, can be squared.
 
     Where each of these is of ordinary size it is the number 0 and no array, so that whoever merges
     many sums can tell at a glance that no number changes.
