@@ -23,6 +23,7 @@ from gbt.model.ensemble import Ensemble
 LINEAR, TREE = "linear", "one tree"
 ROWS_FOR_A_TREE, LEAVES, ROWS_A_LEAF = 200, 32, 20
 MOST_ROWS = 100_000  # that are fitted
+ROWS_AT_ONCE = 100_000  # that are judged: columns of half a million rows took 300 MB
 MOST_LEVELS = 30  # of a column of words, the most frequent
 LEAST_SAVED = 50.0  # per cent, below which nothing is given away
 
@@ -34,14 +35,21 @@ def beside_simpler(found: Findings) -> Findings:
         return found
     rows = _some_rows(task)
     design = Design.of(task, task.X_train[rows])
-    fitted, judged = design.rows(task.X_train[rows]), design.rows(task.X_valid)
+    fitted = design.rows(task.X_train[rows])
     y = task.y_train[rows]
     models = {LINEAR: _linear(found)}
     if len(y) >= ROWS_FOR_A_TREE:
         models[TREE] = _tree(found)
+    for model in models.values():
+        model.fit(fitted, y)
+    predicted: dict[str, list[np.ndarray]] = {name: [] for name in models}
+    for start in range(0, len(task.X_valid), ROWS_AT_ONCE):
+        judged = design.rows(task.X_valid[start : start + ROWS_AT_ONCE])
+        for name, model in models.items():
+            predicted[name].append(_raw(model, judged, found))
     others = {
-        name: measures(found.model.loss, task.y_valid, _raw(model.fit(fitted, y), judged, found))
-        for name, model in models.items()
+        name: measures(found.model.loss, task.y_valid, np.concatenate(parts))
+        for name, parts in predicted.items()
     }
     scores = [
         replace(score, of_others={name: of[score.name] for name, of in others.items()})

@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
+from attributions.command import simpler
 from attributions.command.cautions import cautions
 from attributions.command.demonstration import GREEDY
 from attributions.command.findings import findings_of
@@ -45,6 +46,15 @@ def test_a_linear_model_is_judged_on_the_same_rows():
     assert_close(others(found)["R^2"][LINEAR], expected, 1.0)
     assert others(found)["R^2"][LINEAR] > found.scores[0].of_model
     assert any("a linear model predicts better" in text for text in cautions(found))
+
+
+def test_rows_that_are_judged_some_at_a_time_are_all_judged(monkeypatch):
+    table = columns_of(*numbers())
+    expected = others(found_in(table))
+    monkeypatch.setattr(simpler, "ROWS_AT_ONCE", 70)
+    for name, of_others in others(found_in(table)).items():
+        for model in (LINEAR, TREE):
+            assert_close(of_others[model], expected[name][model], 1.0)
 
 
 def test_a_linear_model_of_classes():
