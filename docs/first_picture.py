@@ -12,6 +12,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.model_selection import train_test_split
@@ -36,12 +37,12 @@ def held_out(model, X_new, y_new):
     frame = held_out_gain(model, X_new, y_new).to_frame().loc[list(X_new.columns)]
     unit = frame["percent"].iloc[0] / frame["value"].iloc[0]
     error = 1.96 * unit * frame["standard_error"].to_numpy()
-    return "Held-out gain: share of the loss saved, new rows", frame["percent"].to_numpy(), error
+    return "Held-out gain: share of\nthe loss saved, new rows", frame["percent"].to_numpy(), error
 
 
 def draw(names, sides, ink, paper):
     """Draw importances of the same model beside each other; noise in another colour."""
-    width = 4.5 * len(sides)
+    width = 2.9 * len(sides)  # letters can be read where this fills a phone
     figure, axes = plt.subplots(
         1, len(sides), figsize=(width, 3.8), layout="constrained", facecolor=paper, squeeze=False
     )
@@ -52,9 +53,10 @@ def draw(names, sides, ink, paper):
         whiskers = None if errors is None else errors[order]
         ax.barh(shown, values[order], color=colors, xerr=whiskers, ecolor=ink, height=0.7)
         ax.axvline(0, color=ink, linewidth=0.8)
-        ax.set_title(title, color=ink, fontsize=11, loc="left")
+        ax.set_title(title, color=ink, fontsize=10, loc="left")
         ax.set_facecolor(paper)
         ax.tick_params(colors=ink, length=0)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.xaxis.set_major_formatter("{x:.0f} %")
         ax.spines[:].set_visible(False)
         label = ax.get_yticklabels()[shown.index("noise")]
@@ -86,7 +88,7 @@ def ranks_of_noise(n_draws):
 
 if __name__ == "__main__":
     model, X_new, y_new = fitted(noise=0, split=1)
-    gain = "Gain: share of all gain, training rows", 100 * model.feature_importances_, None
+    gain = "Gain: share of\nall gain, training rows", 100 * model.feature_importances_, None
     write("first_picture", list(X_new.columns), (gain, held_out(model, X_new, y_new)))
     by_gain, on_new = ranks_of_noise(100).mean(axis=0)
     print(f"mean rank of noise among 11 features: {by_gain:.1f} by gain, {on_new:.1f} held out")

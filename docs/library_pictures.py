@@ -17,11 +17,11 @@ from docs.first_picture import held_out, write
 
 PAGE = Path(__file__).parent / "guide" / "other_libraries.md"
 OWN = {
-    "xgboost": "XGBoost's importance: mean gain of a split",
-    "lightgbm": "LightGBM's importance: number of splits",
-    "catboost": "CatBoost's importance: change of predictions",
+    "xgboost": "XGBoost's importance:\nmean gain of a split",
+    "lightgbm": "LightGBM's importance:\nnumber of splits",
+    "catboost": "CatBoost's importance:\nchange of predictions",
     "histograms": None,  # scikit-learn's histogram boosting has no importance
-    "forest": "The forest's importance: impurity",
+    "forest": "The forest's importance:\nimpurity",
 }
 
 

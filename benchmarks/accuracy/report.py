@@ -168,7 +168,7 @@ def draw(rows: list[dict]) -> None:
     looks = zip(there(rows), (("#0072b2", -0.14), ("#d55e00", 0.14)), strict=False)
     style = {"svg.hashsalt": "accuracy"}  # the same file from the same numbers
     with plt.rc_context(style):
-        figure, ax = plt.subplots(figsize=(8, 5.4))
+        figure, ax = plt.subplots(figsize=(5.8, 5.6))
         order = None
         for half, (colour, shift) in looks:
             ranks = of_tables([row for row in kept if row["half"] == half], names)["rank"]
@@ -180,8 +180,8 @@ def draw(rows: list[dict]) -> None:
             )  # fmt: skip
         ax.set_yticks(np.arange(len(names)), [names[j] for j in order])
         ax.invert_yaxis()
-        ax.set_xlabel(f"mean rank of {len(names)} by loss on rows not seen, one standard error")
-        ax.legend(loc="lower left", title="tables")
+        ax.set_xlabel(f"mean rank of {len(names)} by loss on new rows,\nwith one standard error")
+        ax.legend(loc="upper right", title="tables")
         figure.tight_layout()
         figure.savefig(DOCS / "accuracy.svg", metadata={"Date": None})
         plt.close(figure)

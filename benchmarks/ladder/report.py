@@ -133,12 +133,12 @@ def draw(seconds, path):
     names = [rung.name.removeprefix("rung_").replace("_", " ") for rung in RUNGS]
     peers = {peer: len(RUNGS) + 0.3 + 0.8 * i for i, peer in enumerate(PEERS) if peer in seconds}
     with matplotlib.rc_context(style):
-        figure, ax = pyplot.subplots(figsize=(9.5, 6.4), layout="constrained")
-        for size, color in zip(map(str, SIZES), COLORS, strict=True):
+        figure, ax = pyplot.subplots(figsize=(5.6, 6), layout="constrained")
+        for k, (size, color) in enumerate(zip(map(str, SIZES), COLORS, strict=True)):
             steps = [(seconds[rung.name].get(size), i) for i, rung in enumerate(RUNGS)]
             steps = [(time, i) for time, i in steps if time]
             if steps:
-                draw_stair(ax, steps, size, color)
+                draw_stair(ax, steps, size, color, -17 - 10 * (k % 2))
             for peer, height in peers.items():
                 if size in seconds[peer]:
                     draw_peer(ax, seconds[peer][size], height, color)
@@ -147,14 +147,17 @@ def draw(seconds, path):
         pyplot.close(figure)
 
 
-def draw_stair(ax, steps, size, color):
-    """Draw one size: a stair whose steps are as long as what a rung gains."""
+def draw_stair(ax, steps, size, color, below):
+    """Draw one size: a stair whose steps are as long as what a rung gains.
+
+    Its last time is written ``below`` points under its foot; neighbouring feet are close.
+    """
     for (x, i), (next_x, j) in pairwise(steps):
         ax.plot([x, next_x, next_x], [i, i, j], color=color, linewidth=1.6, alpha=0.55, zorder=1)
     ax.plot(*zip(*steps, strict=True), "o", color=color, markersize=7, zorder=2)
     (first, top), (last, bottom) = steps[0], steps[-1]
     note(ax, f"{size}\n{as_text(first)}", first, top, (0, 8), color)
-    note(ax, as_text(last), last, bottom, (0, -17), color)
+    note(ax, as_text(last), last, bottom, (0, below), color)
 
 
 def draw_peer(ax, seconds, height, color):

@@ -388,9 +388,7 @@ def draw(records, path: Path) -> None:
     matplotlib.rcParams["svg.hashsalt"] = "propositions"  # the same file from the same numbers
     from matplotlib import pyplot
 
-    figure, (left, right) = pyplot.subplots(
-        1, 2, figsize=(12.5, 5.4), layout="constrained", width_ratios=[1.12, 1]
-    )
+    figure, (recovery, noise) = pyplot.subplots(2, 1, figsize=(5.8, 9), layout="constrained")
     lines = []
     for design in DESIGNS:
         n_rows, values = table_of(records, "recovery", design.name, "distance")
@@ -398,9 +396,9 @@ def draw(records, path: Path) -> None:
         label = f"{design.name}\n{slope_in_words(n_rows, values)}"
         if floor > level[-1] / 3:
             label += f", floor {number(floor)}"
-            left.plot(n_rows[[-2, -1]], [floor, floor], ":", color=COLORS[design.name], lw=1.5)
+            recovery.plot(n_rows[[-2, -1]], [floor, floor], ":", color=COLORS[design.name], lw=1.5)
         lines.append((level, COLORS[design.name], "-", label))
-    draw_lines(left, n_rows, lines)
+    draw_lines(recovery, n_rows, lines)
     lines = []
     for task, color in zip(TASKS, [VERMILION, BLUE], strict=True):
         for variant, dashes in (("residual", "-"), ("target", "--")):
@@ -408,12 +406,12 @@ def draw(records, path: Path) -> None:
             n_rows, values = table_of(records, "noise", series, "rms")
             label = f"{task}, {variant}\n{slope_in_words(n_rows, values)}"
             lines.append((root_mean_square(values), color, dashes, label))
-    draw_lines(right, n_rows, lines)
-    left.set_title("Proposition 2: PreDecomp against the true components\n", loc="left")
-    right.set_title("Proposition 4: features without effect\n", loc="left")
+    draw_lines(noise, n_rows, lines)
+    recovery.set_title("Proposition 2: PreDecomp against the true components\n", loc="left")
+    noise.set_title("Proposition 4: features without effect\n", loc="left")
     for ax, what in (
-        (left, "distance, root mean square over rows and features"),
-        (right, "(1/n) ForestInner, root mean square over features and data sets"),
+        (recovery, "distance, root mean square over rows and features"),
+        (noise, "(1/n) ForestInner, root mean square over features and data sets"),
     ):
         ax.text(0, 1.03, what, transform=ax.transAxes, color=INK, fontsize=9)
         ax.set_xlabel("training rows n", color=INK)

@@ -252,7 +252,7 @@ def draw(rows, path, ink, paper):
     labels = [f"{row['rows']:,} x {row['columns']}" for row in shown]
     style = {"svg.hashsalt": "speed", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
     with matplotlib.rc_context(style):
-        figure, ax = pyplot.subplots(figsize=(9, 3.4), layout="constrained", facecolor=paper)
+        figure, ax = pyplot.subplots(figsize=(5.6, 3.2), layout="constrained", facecolor=paper)
         ax.set_facecolor(paper)
         for peer, color, marker in zip(PEERS, COLORS, "so^", strict=True):
             ratios = [row[peer] for row in shown]
@@ -262,7 +262,7 @@ def draw(rows, path, ink, paper):
         ax.set_xscale("log")
         ax.set_xticks([0.5, 1, 2, 5, 10, 20], ["0.5", "1", "2", "5", "10", "20"])
         ax.set_xticks([], minor=True)
-        ax.set_xlabel("time of the peer / our time (right of 1: we are faster)", color=ink)
+        ax.set_xlabel("time of the peer / our time\n(right of 1: we are faster)", color=ink)
         ax.set_ylabel("rows x columns", color=ink)
         ax.tick_params(colors=ink, length=0)
         ax.grid(axis="y", color=ink, alpha=0.15)

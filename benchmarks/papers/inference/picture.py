@@ -4,6 +4,7 @@ from attributions.plots import BLUE, GREY, INK, VERMILION
 from benchmarks.papers.inference.gates import coverage_of_features, rates
 from benchmarks.papers.inference.judging import P_VALUE
 from benchmarks.papers.inference.paper import LEVEL
+from benchmarks.study.tables import chosen
 
 SKY = "#56B4E9"
 TESTS = {"tree_inner": (BLUE, -0.13), "partial_inner": (VERMILION, 0.13)}  # color, height
@@ -20,16 +21,20 @@ def draw(tables, path):
     with matplotlib.rc_context(
         {"svg.hashsalt": "inference", "font.size": 9, "legend.frameon": False}
     ):
-        figure = Figure(figsize=(10, 4.6), layout="constrained")
-        intervals, noise, power = figure.subplots(1, 3, sharey=True, width_ratios=(3, 2, 2))
+        figure = Figure(figsize=(5.6, 8), layout="constrained")
+        above, below = figure.subfigures(2, 1)
+        intervals = above.subplots()
+        noise, power = below.subplots(1, 2, sharey=True)
         _draw_coverage(intervals, coverage, settings, sizes)
-        _draw_rates(noise, tables, settings, "noise, p < .05")
+        tested = [name for name in settings if chosen(tables["tests"], setting=name)]
+        _draw_rates(noise, tables, tested, "noise, p < .05")
         noise.axvline(P_VALUE, color=GREY, linewidth=0.8, zorder=0)
-        noise.set(xlim=(0, 0.1), xlabel="noise features with p < .05")
-        _draw_rates(power, tables, settings, "power, BH")
+        noise.set(xlim=(0, 0.1), xlabel="noise features with p < 0.05")
+        noise.set(yticks=range(len(tested)), yticklabels=tested, ylim=(len(tested) - 0.4, -0.6))
+        _draw_rates(power, tables, tested, "power, BH")
         power.set(xlim=(-0.03, 1.03), xlabel="relevant features found")
-        figure.legend(*intervals.get_legend_handles_labels(), loc="outside upper left", ncols=3)
-        figure.legend(*noise.get_legend_handles_labels(), loc="outside upper right", ncols=2)
+        for part, axes in ((above, intervals), (below, noise)):
+            part.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3)
         for axes in (intervals, noise, power):
             axes.grid(axis="x", color="#EEEEEE")
             axes.set_axisbelow(True)
@@ -64,19 +69,16 @@ def _draw_coverage(axes, coverage, settings, sizes):
 
 def _draw_rates(axes, tables, settings, rate):
     """Draw one rate of both tests with two simulation errors either way."""
-    tested = {row["setting"] for row in tables["tests"]}
     for method, (color, shift) in TESTS.items():
         for line, setting in enumerate(settings):
-            if setting in tested:
-                found = rates(tables["tests"], method, [setting])[rate]
-                label = method if line == 0 else None
-                axes.errorbar(
-                    found.value,
-                    line + shift,
-                    xerr=2 * found.error,
-                    fmt="o",
-                    color=color,
-                    markersize=4,
-                    elinewidth=1,
-                    label=label,
-                )
+            found = rates(tables["tests"], method, [setting])[rate]
+            axes.errorbar(
+                found.value,
+                line + shift,
+                xerr=2 * found.error,
+                fmt="o",
+                color=color,
+                markersize=4,
+                elinewidth=1,
+                label=method if line == 0 else None,
+            )

@@ -122,8 +122,14 @@ def draw_seconds(ax, rows, names, ink: str) -> None:
 
 def entitle(line, title: str, names, ink: str) -> None:
     """Write the title of a row of panels, and why lines are empty."""
+    what, best = title.rsplit(": ", 1)
     line[0].annotate(
-        title, (0, 1.03), xycoords="axes fraction", color=ink, fontsize=10, fontweight="bold"
+        f"{what}\n({best})",
+        (0, 1.03),
+        xycoords="axes fraction",
+        color=ink,
+        fontsize=9,
+        fontweight="bold",
     ).set_in_layout(False)
     for k, name in enumerate(names):
         if name in OF_OURS:
@@ -155,7 +161,7 @@ def picture(tables, ink: str, paper: str):
         titles.append("Time of a further row, ms: less is better")
     n = len(titles)
     figure, axes = plt.subplots(
-        n, len(KINDS), figsize=(9.5, 2.0 * n + 0.8), sharey=True, sharex="row",
+        n, len(KINDS), figsize=(6.2, 2.3 * n + 0.8), sharey=True, sharex="row",
         layout="constrained", facecolor=paper, squeeze=False,
     )  # fmt: skip
     for column, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
@@ -163,7 +169,7 @@ def picture(tables, ink: str, paper: str):
             draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names)
         if "seconds" in tables:
             draw_seconds(column[-1], chosen(tables["seconds"], model=kind), names, ink)
-        column[0].set_title(label, color=ink, fontsize=12, fontweight="bold", pad=18)
+        column[0].set_title(label, color=ink, fontsize=11, fontweight="bold", pad=30)
     for line, title in zip(axes, titles, strict=True):
         entitle(line, title, names, ink)
     axes[0, 0].set_yticks(range(len(names)), [LABELS[name] for name in names])
@@ -172,7 +178,7 @@ def picture(tables, ink: str, paper: str):
         dress(ax, ink, paper)
     for mark, color, label in MARKS.values():
         axes[0, 0].plot([], [], mark, color=color, label=label)
-    figure.get_layout_engine().set(h_pad=0.14)
+    figure.get_layout_engine().set(h_pad=0.2)
     figure.legend(
         *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper center", frameon=False,
         labelcolor=ink,

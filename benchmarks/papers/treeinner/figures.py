@@ -140,7 +140,7 @@ def draw(shown: list[Point], number: int, path: Path) -> None:
     with matplotlib.rc_context(style):
         n_lines = -(-len(tasks) // 2)
         height = 0.5 + (2.9 if has_legend else 2.2) * n_lines + (0.7 if has_legend else 0)
-        figure = Figure(figsize=(9.5, height), layout="constrained")
+        figure = Figure(figsize=(5.8, height), layout="constrained")
         panels = figure.subplots(n_lines, 2, squeeze=False).ravel()
         for panel, task in zip(panels, tasks, strict=True):
             _draw_panel(panel, [p for p in chosen if p.task == task], SWEEPS[sweep], quantity)

@@ -18,7 +18,7 @@ SHOWN = {"gain": "total gain", "unbiased, symmetric": "unbiased gain"}
 def example_1(rows, path: Path) -> None:
     """Draw a panel a model and importance: boxes of quartiles, whiskers from 5 % to 95 %."""
     settings = values_of(rows, "setting")
-    figure, axes = plt.subplots(len(settings), 2, figsize=(9, 6.5), layout="constrained")
+    figure, axes = plt.subplots(len(settings), 2, figsize=(5.8, 6), layout="constrained")
     low, *box, high = (f"q{q}" for q in example1.QUANTILES)
     keys = dict(zip(("whislo", "q1", "med", "q3", "whishi"), (low, *box, high), strict=True))
     for line, setting in zip(axes, settings, strict=True):
@@ -32,9 +32,11 @@ def example_1(rows, path: Path) -> None:
                 patch.set_facecolor(COLOURS[method.split(",")[0]])
             ax.plot([1, 2, 3], [row["mean"] for row in found], "D", color="white", mec="black")
             ax.axhline(0, color="0.5", linewidth=1)
-            ax.set_xticks([1, 2, 3], ["x1: 2 values,\nuseful", "x2: 6 values", "x3: continuous"])
+            ax.set_xticks(
+                [1, 2, 3], ["x1\n2 values\nuseful", "x2\n6 values", "x3\ncontinuous"], fontsize=9
+            )
             ax.set_ylabel(label)
-            ax.set_title(setting, loc="left")
+            ax.set_title(setting, loc="left", fontsize=10)
             ax.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
@@ -43,7 +45,7 @@ def example_1(rows, path: Path) -> None:
 def ranks(rows, path: Path) -> None:
     """Draw the mean rank of every feature as the effect of one of them grows."""
     figure, axes = plt.subplots(
-        2, 2, figsize=(9, 6.5), layout="constrained", sharex=True, sharey=True
+        2, 2, figsize=(5.8, 6.4), layout="constrained", sharex=True, sharey=True
     )
     for line, task in zip(axes, TASKS, strict=True):
         for ax, method in zip(line, COLOURS, strict=True):
@@ -65,7 +67,7 @@ def ranks(rows, path: Path) -> None:
                     )  # fmt: skip
             if method != "gain":
                 ax.annotate("all others", (0.5, 2.7), fontsize=8)
-            ax.set_title(f"{task}, {SHOWN.get(method, 'unbiased gain')}", loc="left")
+            ax.set_title(f"{task}, {SHOWN.get(method, 'unbiased gain')}", loc="left", fontsize=10)
             ax.spines[["top", "right"]].set_visible(False)
     for ax in axes[:, 0]:
         ax.set_ylabel("mean rank, 5 the first")

@@ -23,7 +23,7 @@ def draw(records, path: Path) -> None:
         "font.sans-serif": ["DejaVu Sans", "Arial"],
     }
     with matplotlib.rc_context(style):
-        figure, panels = pyplot.subplots(2, 3, figsize=(10.5, 6.2), layout="constrained")
+        figure, panels = pyplot.subplots(3, 2, figsize=(5.8, 8), layout="constrained")
         *panels, last = panels.flat
         for ax, axis in zip(panels, FULL.axes, strict=True):
             for quantity, color, dashes in (("ranking", GREY, "--"), ("fit", BLUE, "-")):
@@ -40,9 +40,9 @@ def explain(ax) -> None:
     words = (
         ("whole fit", BLUE),
         ("ranking the columns alone", GREY),
-        ("numbers at the lines: exponents,\nslopes through the filled points", INK),
+        ("numbers at the lines:\nexponents, slopes through\nthe filled points", INK),
     )
-    for height, (text, color) in zip((0.75, 0.6, 0.35), words, strict=True):
+    for height, (text, color) in zip((0.8, 0.65, 0.3), words, strict=True):
         ax.text(0.05, height, text, color=color, fontsize=10)
 
 
@@ -64,11 +64,11 @@ def dress(ax, axis: Axis, sizes) -> None:
     from matplotlib.ticker import LogLocator
 
     ax.set_title(f"{axis.name}\n", loc="left", fontsize=11, color=INK)
-    ax.text(0, 1.04, axis.constant, transform=ax.transAxes, fontsize=8.5, color=INK)
+    ax.text(0, 1.04, axis.constant, transform=ax.transAxes, fontsize=8, color=INK)
     ax.set_ylabel("seconds", color=INK, fontsize=9)
     ticks = [sizes[0]]
     for size in sizes:  # where there is room for a number
-        if np.log(size / ticks[-1]) > 0.22 * np.log(sizes[-1] / sizes[0]):
+        if np.log(size / ticks[-1]) > 0.3 * np.log(sizes[-1] / sizes[0]):
             ticks.append(size)
     ax.set_xticks(ticks, [f"{size:,}" for size in ticks])
     ax.margins(x=0.16)
