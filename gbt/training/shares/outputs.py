@@ -5,6 +5,7 @@ that is lost takes nothing with it but time: the others take its chunks, all tre
 once more, and the tree that was growing grows again.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,9 +19,6 @@ from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
 from gbt.training.shares.growth import SharedGrowth
 from gbt.training.shares.table import SharedRows
-from gbt.training.shares.team import LostMemberError
-
-MOST_LOSSES = 3  # one after the other, before a fit gives up
 
 
 class SharedOutputs:
@@ -40,7 +38,7 @@ class SharedOutputs:
         self.y, self.weight, self.rows, self.draws = y, sample_weight, rows, draws
         self.grown: list[NewTrees] = []
         self.growth: SharedGrowth | None = None
-        self._with_others(self._begin)
+        self._with_others(lambda: None)
 
     def go_on_from(self, raw_prediction: np.ndarray) -> None:
         """Refuse: rows in shares have no trees from before."""
@@ -102,19 +100,12 @@ class SharedOutputs:
         self.grown += new
         return new
 
-    def _with_others(self, work: Any) -> Any:
+    def _with_others(self, work: Callable[[], Any]) -> Any:
         """Do something, and once more with those who are left if a member is lost."""
-        for _ in range(MOST_LOSSES):
-            try:
-                if self.growth is None:
-                    self._begin()
-                    if work == self._begin:
-                        return None
-                return work()
-            except LostMemberError as error:
-                self.growth, lost = None, error
-                self.rows.open_again()
-        raise LostMemberError(
-            f"Workers were lost {MOST_LOSSES} times while a tree grew, the last time so: {lost}"
-            " Give them more memory, or more workers; the fit has left nothing behind."
-        ) from lost
+
+        def begun() -> Any:
+            if self.growth is None or self.growth.team is not self.rows.team:
+                self._begin()
+            return work()
+
+        return self.rows.despite_losses(begun)

@@ -15,6 +15,8 @@ from gbt.training.shares.cluster import Cluster, client_in_use
 from gbt.training.shares.edges import SAMPLED, Edges, choose_edges
 from gbt.training.shares.team import LostMemberError, Members, Team, Threads
 
+MOST_LOSSES = 3  # in a row, before a fit gives up
+
 
 class SharedRows:
     """The rows of a table of Dask, in shares.
@@ -42,7 +44,26 @@ class SharedRows:
         self._check, self._n_jobs = check, n_jobs
         self._kept: np.ndarray | None = None  # of the rows of the table; None is all
         self.edges: Edges | None = None
-        self._open()
+        self._is_open = False
+        self.despite_losses(lambda: None)
+
+    def despite_losses(self, work: Callable[[], Any]) -> Any:
+        """Return what some work returns; if a member is lost, let those who are left do it anew."""
+        for _ in range(MOST_LOSSES):
+            try:
+                if not self._is_open:
+                    self._open()
+                return work()
+            except LostMemberError as error:
+                lost = error
+                self.close()
+            except BaseException:
+                self.close()
+                raise
+        raise LostMemberError(
+            f"Workers were lost {MOST_LOSSES} times in a row, the last time so: {lost}"
+            " Give them more memory, or more workers; the fit has left nothing behind."
+        ) from lost
 
     def _open(self) -> None:
         """Give the chunks to members."""
@@ -52,7 +73,7 @@ class SharedRows:
             members = Threads(self._check, self._chunks, effective_n_jobs(self._n_jobs))
         else:
             members = Cluster(self._check, self._chunks, client)
-        self.team = Team(members)
+        self.team, self._is_open = Team(members), True
         told = self.team.ask("describe")
         sizes = np.zeros(len(self._chunks), dtype=np.int64)
         for own, (of_chunks, _, _) in zip(members.chunks, told, strict=True):
@@ -66,14 +87,11 @@ class SharedRows:
         if self._kept is not None:
             self._keep(self._kept)
 
-    def open_again(self) -> None:
-        """Give the chunks to the members that are left."""
-        self.close()
-        self._open()
-
     def close(self) -> None:
         """Let the members go."""
-        self.team.members.close()
+        if self._is_open:
+            self.team.members.close()
+        self._is_open = False
 
     def __enter__(self) -> "SharedRows":
         return self
@@ -113,6 +131,9 @@ class SharedRows:
             self._kept = which
             self._keep(which)
             return self
+        return self.despite_losses(lambda: self._gathered(which))
+
+    def _gathered(self, which: np.ndarray) -> np.ndarray:
         rows = np.empty((len(which), self.n_columns), dtype=self.dtype)
         asked, places = [], []
         for own in self.ranges:
@@ -138,15 +159,8 @@ class SharedRows:
         self._set_ranges(np.append(0, np.cumsum(is_kept))[self._starts])
 
     def hash_rows(self, y: np.ndarray) -> np.ndarray:
-        """Return a hash for every row with its target, as ``gbt.model.seen_rows`` does.
-
-        All trees have grown then, and a member that is lost now need not cost them.
-        """
-        try:
-            return self._hash_rows(y)
-        except LostMemberError:
-            self.open_again()
-            return self._hash_rows(y)
+        """Return a hash for every row with its target, as ``gbt.model.seen_rows`` does."""
+        return self.despite_losses(lambda: self._hash_rows(y))
 
     def _hash_rows(self, y: np.ndarray) -> np.ndarray:
         hashes = np.empty(self.n_rows, dtype=np.uint64)

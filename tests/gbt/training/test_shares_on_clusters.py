@@ -10,6 +10,7 @@ import pytest
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.training.shares import cluster as clusters
+from gbt.training.shares.team import LostMemberError
 from tests.asserts import peer
 from tests.gbt.training.test_shares import assert_same_model, cut, words
 
@@ -92,6 +93,42 @@ def test_a_worker_that_is_lost_after_the_last_tree_does_not_cost_the_trees(clust
     shared = GBTRegressor(n_estimators=3, splitter="greedy").fit(cut(X, [99, 220]), y)
     assert lost
     assert_same_model(in_memory, shared)
+
+
+@pytest.mark.parametrize("question", ["describe", "rows"])
+def test_a_worker_that_is_lost_before_the_first_tree_costs_nothing_but_time(
+    cluster, monkeypatch, question
+):
+    """While rows are taken over, and while the rows of the validation are brought here."""
+    X, y, _ = table()
+    right, lost = clusters.Cluster.ask, []
+
+    def ask(self, questions):
+        if not lost and any(name == question for own in questions for name, _ in own):
+            lost.append(cluster.cluster.workers[0])
+            cluster.sync(lost[0].close)
+        return right(self, questions)
+
+    monkeypatch.setattr(clusters.Cluster, "ask", ask)
+    asked = {"n_estimators": 3, "splitter": "greedy", "random_state": 0}
+    asked |= {"validation_fraction": 0.2, "early_stopping_rounds": 3}
+    in_memory = GBTRegressor(**asked).fit(X, y)
+    shared = GBTRegressor(**asked).fit(cut(X, [99, 220]), y)
+    assert lost
+    assert_same_model(in_memory, shared)
+    assert not left_behind(cluster)
+
+
+def test_a_cluster_that_loses_workers_again_and_again_says_so(cluster, monkeypatch):
+    X, y, _ = table(100)
+
+    def ask(self, questions):
+        raise LostMemberError("A worker was lost: killed.")
+
+    monkeypatch.setattr(clusters.Cluster, "ask", ask)
+    with pytest.raises(LostMemberError, match=r"3 times in a row.*killed\..*more memory"):
+        GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
+    assert not left_behind(cluster)
 
 
 def test_the_step_stays_what_a_callback_made_it(cluster):
