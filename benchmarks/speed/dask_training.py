@@ -1,6 +1,7 @@
 """Training on a cluster of Dask, beside XGBoost's and LightGBM's, in one run.
 
     python -m benchmarks.speed.dask_training --write          1e6 rows x 20, 20 trees of depth 6
+    python -m benchmarks.speed.dask_training --rows 3000000 --trees 100 --kinds signal    late trees
     python -m benchmarks.speed.dask_training --rows 100000 --trees 5                 a small run
 
 Two worker processes of one thread hold the rows, float32, in chunks of 50,000, made where they are.
@@ -184,7 +185,10 @@ def main() -> int:
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--trees", type=int, default=20)
     parser.add_argument("--kinds", nargs="+", default=["signal", "noise"])
-    parser.add_argument("--write", action="store_true", help=f"to {RESULTS.relative_to(ROOT)}")
+    parser.add_argument(
+        "--write", type=Path, nargs="?", const=RESULTS, metavar="FILE",
+        help=f"default: {RESULTS.relative_to(ROOT)}",
+    )  # fmt: skip
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     share = 4 * asked.rows * asked.columns / 2 / 1e6
@@ -203,7 +207,9 @@ def main() -> int:
     lines = [*head, *measure(asked)]
     if asked.write:
         n_table = sum(line.startswith("|") for line in lines) + 2
-        RESULTS.write_text("\n".join([*lines[:n_table], "", "\n\n".join(lines[n_table:])]) + "\n")
+        asked.write.write_text(
+            "\n".join([*lines[:n_table], "", "\n\n".join(lines[n_table:])]) + "\n"
+        )
     return 0
 
 
