@@ -3,9 +3,12 @@
     python -m benchmarks.accuracy --data FOLDER --half choose      first half: defaults are chosen
     python -m benchmarks.accuracy --data FOLDER --half confirm     second half: and confirmed
     python -m benchmarks.accuracy --write                          benchmarks/results and the page
+    python -m benchmarks.accuracy --more --data FOLDER             fits that the CSV file lacks
+    python -m benchmarks.accuracy --more --write                   and adds them to it
 
 Every fit is a line of a file, and a later call does what is not there yet, so a run may be cut off,
-or be given some minutes at a time.
+or be given some minutes at a time. With --more, what the CSV file in benchmarks/results has counts
+as done, too, and stays in it; the same versions must have made it.
 """
 
 import argparse
@@ -16,7 +19,7 @@ from pathlib import Path
 from benchmarks.accuracy import others, ours, report, running
 from benchmarks.accuracy.tasks import SIZES
 from benchmarks.study.data import FOLDER, folder
-from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
+from benchmarks.study.files import DOCS, RESULTS, header, page_with, read_rows, write_rows
 
 PAGE, FILE = DOCS / "accuracy.md", RESULTS / "accuracy.csv"
 COMMAND = "python -m benchmarks.accuracy"
@@ -35,13 +38,21 @@ def main(arguments=None) -> int:
     add("--repetitions", type=int, default=3, help="of every task and size; default: %(default)s")
     add("--only", nargs="*", default=[], metavar="NAME", help="of trainers")
     add("--minutes", type=float, default=float("inf"), help="after which no further fit begins")
+    add("--more", action="store_true", help="go on from the published CSV file")
     add("--write", action="store_true", help="write CSV file, page and picture")
     options = line.parse_args(arguments)
+    published = []
+    if options.more:
+        with FILE.open() as file:
+            made = file.readline().strip()
+        if made != header(COMMAND):
+            line.error(f"{FILE} begins with {made!r}, and this is {header(COMMAND)!r}")
+        published = read_rows(FILE)
     if options.data is not None:
         os.environ[FOLDER] = str(options.data.resolve())
     if options.write:
         if options.out.exists():
-            write_rows(FILE, running.as_rows(running.read(options.out)), COMMAND)
+            write_rows(FILE, running.as_rows(running.read(options.out), published), COMMAND)
         rows = read_rows(FILE)
         PAGE.write_text(page_with(report.sections(rows), PAGE.read_text(), PAGE.name))
         report.draw(rows)

@@ -20,7 +20,9 @@ from gbt.defaults import LARGEST_UNBIASED
 
 DEFAULT, STOPPED = "ours, default", "ours, stopped"
 HALVES = {"choose": "first half, to choose by", "confirm": "second half, to confirm"}
-GROUPS = ("up to 300 rows", "301 to 1,000", "1,001 to 3,000", "3,001 to 10,000")
+GROUPS = (
+    "up to 300 rows", "301 to 1,000", "1,001 to 3,000", "3,001 to 10,000", "more than 10,000",
+)  # fmt: skip
 COMPARED = (
     DEFAULT, "greedy", "cross-validated", STOPPED,
     *(f"{library}, {way}" for way in WAYS for library in LIBRARIES), "linear model",

@@ -14,6 +14,7 @@ from benchmarks.accuracy import others, ours
 from benchmarks.accuracy.tasks import SIZES, Task, all_tasks, halves
 
 SLOW = {"CatBoost, own defaults": 300, "CatBoost, stopped": 3000}  # the most rows that they get
+OF_CELL = ("half", "task", "rows", "repetition")  # columns of the CSV file before the losses
 Key = tuple[str, int, int, str]  # task, rows, repetition, trainer
 
 
@@ -50,11 +51,26 @@ def is_tried(task: Task, size: int, repetition: int) -> bool:
     return halves()[task.table] == "choose" and repetition == 0 and size <= SIZES[1]
 
 
+def keys_of(rows: list[dict]) -> set[Key]:
+    """Return what the lines of a CSV file have a loss of."""
+    return {
+        (row["task"], row["rows"], row["repetition"], name)
+        for row in rows
+        for name in list(row)[len(OF_CELL) :]
+        if row[name] != ""
+    }
+
+
 def run(
-    path: Path, cells: list[tuple[Task, int, int]], trainers: list[str], seconds: float
+    path: Path,
+    cells: list[tuple[Task, int, int]],
+    trainers: list[str],
+    seconds: float,
+    published: list[dict] = (),
 ) -> bool:
-    """Fit what is not done until the time is over; return whether all is done."""
-    started, done = perf_counter(), read(path)
+    """Fit what is in neither file until the time is over; return whether all is done."""
+    started, own = perf_counter(), set(read(path))
+    done = own | keys_of(published)
     mine = ours.settings()
     path.parent.mkdir(parents=True, exist_ok=True)
     # One thread each: where cores are shared, threads that wait for each other take very long.
@@ -70,6 +86,8 @@ def run(
             ]
             if not left:
                 continue
+            if (str(task), size, repetition, "constant") not in own:
+                left = ["constant", *(name for name in left if name != "constant")]  # the unit
             train, (X, y) = task.split(size, repetition)
             for name in left:
                 if perf_counter() - started > seconds:
@@ -92,15 +110,22 @@ def run(
     return True
 
 
-def as_rows(done: dict[Key, dict]) -> list[dict]:
-    """Return a row a task, size and repetition: losses of all trainers over the constant's."""
+def as_rows(done: dict[Key, dict], published: list[dict] = ()) -> list[dict]:
+    """Return a row a task, size and repetition: losses of all trainers over the constant's.
+
+    Rows of the CSV file that has been published come along, without what was fitted again.
+    """
     of_half, order = halves(), [*others.names(), *ours.settings()]
+    shares = {tuple(row[name] for name in OF_CELL[1:]): dict(row) for row in published}
     cells: dict[tuple, dict[str, float]] = {}
     for (task, size, repetition, name), line in done.items():
         cells.setdefault((task, size, repetition), {})[name] = line["loss"]
+    for key, losses in cells.items():
+        shares.setdefault(key, {}).update(
+            {name: f"{loss / losses['constant']:.4f}" for name, loss in losses.items()}
+        )
     return [
-        {"half": of_half[key[0].split(",")[0]], "task": key[0], "rows": key[1]}
-        | {"repetition": key[2]}
-        | {name: f"{x[name] / x['constant']:.4f}" if name in x else "" for name in order}
-        for key, x in sorted(cells.items())
+        dict(zip(OF_CELL, (of_half[key[0].split(",")[0]], *key), strict=True))
+        | {name: of_cell.get(name, "") for name in order}
+        for key, of_cell in sorted(shares.items())
     ]

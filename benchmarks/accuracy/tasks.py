@@ -18,7 +18,7 @@ from sklearn.model_selection import train_test_split
 from benchmarks.study.part import SEED
 from benchmarks.study.whole_tables import WHOLE, Whole, read_whole
 
-SIZES = (300, 1000, 3000, 10000)  # rows to train on
+SIZES = (300, 1000, 3000, 10000, 30000)  # rows to train on
 MOST_TEST_ROWS = 3000
 LEAST_OF_A_CLASS = 30
 FOLDED = "income_30162"  # the rows of adult that miss no value: one table, not two
