@@ -24,7 +24,12 @@ from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
 from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
-from gbt.model.known_by_leaves import Cells, amount_at_root, are_training_rows, may_be_training_rows
+from gbt.model.known_by_leaves import (
+    LeafCells,
+    amount_at_root,
+    are_training_rows,
+    may_be_training_rows,
+)
 from gbt.model.stages import start_of
 from gbt.model.starts import checked_init_score
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
@@ -230,7 +235,9 @@ class AllRows:
     def _are_training_rows(self, at_root: float) -> bool:
         """Say whether chunks are the training rows together, which no single chunk can tell."""
 
-        def fold(part_of: Callable, merge: Callable[[Cells, Cells], Cells]) -> Cells:
+        def fold(
+            part_of: Callable, merge: Callable[[LeafCells, LeafCells], LeafCells]
+        ) -> LeafCells:
             return self.over(partial(_of_leaves, part_of), merge)
 
         ensemble = self.model.ensemble
@@ -255,6 +262,6 @@ def _merged(merge: Callable, one: tuple[Any, Tally], other: tuple[Any, Tally]) -
     return merge(one[0], other[0]), one[1].merge(other[1])
 
 
-def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> Cells:
+def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> LeafCells:
     """Return a part of `known_by_leaves` of some rows."""
     return part_of(rows.for_leaves())

@@ -26,7 +26,7 @@ from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
-    Cells,
+    LeafCells,
     LeafRows,
     amount_at_root,
     are_training_rows,
@@ -228,7 +228,10 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
     if model.seen_rows is not None:  # it was fitted here, and knows single rows
         return False
 
-    def fold(part_of: Callable[[LeafRows], Cells], merge: Callable[[Cells, Cells], Cells]) -> Cells:
+    def fold(
+        part_of: Callable[[LeafRows], LeafCells],
+        merge: Callable[[LeafCells, LeafCells], LeafCells],
+    ) -> LeafCells:
         return reduce(merge, (part_of(LeafRows(model.as_input(X), y)) for X, y, _ in read()))
 
     may_be = may_be_training_rows(model, amount_at_root(model, y, None))

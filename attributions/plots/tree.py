@@ -38,7 +38,7 @@ LEGEND = {
 }
 
 
-class Layout(NamedTuple):
+class Arrangement(NamedTuple):
     """Where the boxes of some nodes go, in pixels from the upper left, at the font size `FONT`."""
 
     depth: int
@@ -207,7 +207,7 @@ class TreeDisplay(Display):
             " nodes not shown"
         )
 
-    def _arrange(self, sheet: Sheet, depth: int) -> Layout:
+    def _arrange(self, sheet: Sheet, depth: int) -> Arrangement:
         """Return places for the nodes down to ``depth``: a column for each depth, a line a leaf."""
         tree, depths = self.tree, self.tree.depth
         is_end = (tree.left < 0) | (depths == depth)
@@ -228,7 +228,7 @@ class TreeDisplay(Display):
                 heights[t] = (heights[tree.left[t]] + heights[tree.right[t]]) / 2
         centers = {t: np.array([middles[depths[t]], heights[t]]) for t in shown}
         starts = {t: centers[t][0] - sizes[t][0] / 2 for t in shown}
-        return Layout(
+        return Arrangement(
             depth,
             texts,
             centers,
@@ -293,11 +293,11 @@ class TreeDisplay(Display):
         """Return width and height of a box in pixels."""
         return sheet.lettering.size(text, FONT) + 2 * PADDING * FONT * sheet.figure.dpi / 72
 
-    def _scale(self, sheet: Sheet, layout: Layout) -> float:
+    def _scale(self, sheet: Sheet, layout: Arrangement) -> float:
         """Return the factor by which the boxes have to shrink to fit into the axes."""
         return min(1.0, *np.divide(sheet.ax.get_window_extent().size, layout.size))
 
-    def _draw_boxes(self, sheet: Sheet, layout: Layout) -> None:
+    def _draw_boxes(self, sheet: Sheet, layout: Arrangement) -> None:
         """Draw the boxes, and lines with the answers between them."""
         ax, tree = sheet.ax, self.tree
         scale = self._scale(sheet, layout)

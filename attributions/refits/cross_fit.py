@@ -23,7 +23,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.refits.measures import (
-    Rows,
+    GivenRows,
     needed_option,
     refuse_no_estimator,
     refuse_no_measure,
@@ -92,7 +92,7 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     X = as_given(X)
-    rows = Rows.of(X, y, sample_weight, groups, init_score)
+    rows = GivenRows.of(X, y, sample_weight, groups, init_score)
     refuse_no_measure(measure, *rows.beside)
     splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
@@ -109,7 +109,7 @@ def cross_fit(
     return replace(total, method=f"{name}({len(folds)} fits{details}")
 
 
-def _of_fold(estimator: Any, rows: Rows, measure: Any, fold: Any) -> GlobalAttribution:
+def _of_fold(estimator: Any, rows: GivenRows, measure: Any, fold: Any) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
     fitted_on, held_out = map(rows.some, fold)
     model = fitted_on.fitted(estimator)

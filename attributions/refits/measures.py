@@ -12,7 +12,7 @@ from attributions.inputs import has_lost_sums
 from gbt.tables.targets import as_weight
 
 
-class Rows(NamedTuple):
+class GivenRows(NamedTuple):
     """Rows of a table with targets and, unless None, weights, groups and starting values."""
 
     X: Any
@@ -24,7 +24,7 @@ class Rows(NamedTuple):
     @classmethod
     def of(
         cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, init_score: Any = None
-    ) -> "Rows":
+    ) -> "GivenRows":
         """Return the rows; weights, if there are any, are checked."""
         weight = None if sample_weight is None else as_weight(sample_weight, len(y))
         return cls(X, y, weight, init_score, groups)
@@ -47,9 +47,9 @@ class Rows(NamedTuple):
             return self[:4]
         return self[:2] if self.sample_weight is None else self[:3]
 
-    def some(self, places: np.ndarray) -> "Rows":
+    def some(self, places: np.ndarray) -> "GivenRows":
         """Return the rows at some places."""
-        return Rows(*(None if part is None else _safe_indexing(part, places) for part in self))
+        return GivenRows(*(None if part is None else _safe_indexing(part, places) for part in self))
 
     def fitted(self, estimator: Any) -> Any:
         """Return a clone of an estimator, fitted to the rows."""

@@ -30,7 +30,7 @@ from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.refits.cross_fit import cross_fit
 from attributions.refits.measures import (
-    Rows,
+    GivenRows,
     as_option,
     refuse_no_estimator,
     refuse_no_measure,
@@ -144,7 +144,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
                 ensure_min_samples=2,
             )
-        rows = Rows.of(X, y, sample_weight, groups, init_score)
+        rows = GivenRows.of(X, y, sample_weight, groups, init_score)
         refuse_no_measure(self.measure, *rows.beside)
         if self.cv is None:
             self.attribution_ = self._judged_by_one_model(rows)
@@ -165,7 +165,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         self.support_ = adjusted <= self.fdr
         return self
 
-    def _judged_by_one_model(self, rows: Rows) -> GlobalAttribution:
+    def _judged_by_one_model(self, rows: GivenRows) -> GlobalAttribution:
         """Fit on one side of a cut and judge on the other."""
         fitted_on, held_out = map(rows.some, self._cut(rows.X, rows.y, rows.groups))
         self.estimator_ = fitted_on.fitted(self.estimator)

@@ -56,10 +56,13 @@ class LeafRows(NamedTuple):
 
 
 # Makes a part of every chunk of rows and merges the parts; may be called several times.
-Fold = Callable[[Callable[[LeafRows], "Cells"], Callable[["Cells", "Cells"], "Cells"]], "Cells"]
+Fold = Callable[
+    [Callable[[LeafRows], "LeafCells"], Callable[["LeafCells", "LeafCells"], "LeafCells"]],
+    "LeafCells",
+]
 
 
-class Cells(NamedTuple):
+class LeafCells(NamedTuple):
     """Rows by cell: a cell has the rows of one class that share the leaves of some trees.
 
     Parameters
@@ -81,7 +84,7 @@ class Cells(NamedTuple):
     square: np.ndarray
 
     @classmethod
-    def of(cls, ensemble: Ensemble, rows: LeafRows) -> "Cells":
+    def of(cls, ensemble: Ensemble, rows: LeafRows) -> "LeafCells":
         """Return the cells of some rows, sent down all trees of a model."""
         start = raw_before(ensemble.base_score, len(rows.y), rows.init_score)
         X, y, weight, start = _of_weight(rows, start)
@@ -96,12 +99,14 @@ class Cells(NamedTuple):
         parts = np.column_stack(amount), of_rows, magnitude, magnitude**2
         return cls._together(np.column_stack(key), np.ones(len(y)), *parts)
 
-    def merge(self, other: "Cells") -> "Cells":
+    def merge(self, other: "LeafCells") -> "LeafCells":
         """Return the cells of the rows of both."""
-        return Cells._together(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+        return LeafCells._together(
+            *(np.concatenate(both) for both in zip(self, other, strict=True))
+        )
 
     @classmethod
-    def _together(cls, key: np.ndarray, n_rows: np.ndarray, *parts: np.ndarray) -> "Cells":
+    def _together(cls, key: np.ndarray, n_rows: np.ndarray, *parts: np.ndarray) -> "LeafCells":
         """Add up the entries that have the same key."""
         of_row = np.zeros(len(key), dtype=np.int64)
         for column in key.T:  # numbers sort much faster than rows
@@ -189,7 +194,7 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
     n_rounds = 1
     while n_rounds <= ensemble.n_rounds:
         first = ensemble.truncate(n_rounds)
-        cells = fold(partial(Cells.of, first), Cells.merge)
+        cells = fold(partial(LeafCells.of, first), LeafCells.merge)
         if not cells.fill(first):
             return False
         if not cells.would_be_filled_by_others(first):
@@ -200,7 +205,7 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
     if "gradients" not in ensemble.statistics or ensemble.about_gradients:
         return False
     first = ensemble.truncate(1)
-    cells = fold(partial(Cells.of, first), Cells.merge)
+    cells = fold(partial(LeafCells.of, first), LeafCells.merge)
     return cells.fill_gradients(first) and not cells.would_be_filled_by_others(first, True)
 
 

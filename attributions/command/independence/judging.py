@@ -22,7 +22,7 @@ from attributions.command.independence.agreement import (
 from attributions.command.simpler import beside_simpler, with_given_away
 from attributions.command.table.belonging import Belonging, belonging, columns_of_time
 from attributions.command.table.columns import Column
-from attributions.command.table.file import Table
+from attributions.command.table.file import TableFile
 from attributions.command.table.target import Target
 from attributions.command.table.task import Question, Task, read_columns, table_task
 from attributions.command.table.unusable import UnusableTableError
@@ -35,7 +35,7 @@ Fit = Callable[[Task], Ensemble]
 
 
 def judged(
-    table: Table, question: Question, fit: Fit, announce: Callable[[Task], None]
+    table: TableFile, question: Question, fit: Fit, announce: Callable[[Task], None]
 ) -> Findings:
     """Return the findings of a table; ``announce`` prints the task as soon as it is known."""
     read = read_columns(table, question)
@@ -74,7 +74,7 @@ def _completed(found: Findings, fit: Fit) -> Findings:
 
 
 def _by_groups(
-    table: Table,
+    table: TableFile,
     question: Question,
     candidate: Belonging,
     read: tuple[dict[str, Column], Target],

@@ -22,7 +22,7 @@ LETTER = 0.62 * SIZE  # the mean width of a letter in wide fonts
 N_TICKS = 5
 
 
-class Room(NamedTuple):
+class Margins(NamedTuple):
     """What lies around the axes, in units."""
 
     left: float = 50.0
@@ -38,7 +38,7 @@ class Axes:
     ----------
     x_range, y_range : (float, float)
         Numbers at the ends of the axes.
-    room : Room
+    margins : Margins
     height : float
     """
 
@@ -46,24 +46,24 @@ class Axes:
         self,
         x_range: tuple[float, float],
         y_range: tuple[float, float],
-        room: Room | None = None,
+        margins: Margins | None = None,
         height: float = HEIGHT,
     ):
         self.x_range, self.y_range = _widened(*x_range), _widened(*y_range)
-        self.room, self.height = room or Room(), height
-        self.right, self.bottom = WIDTH - self.room.right, height - self.room.bottom
+        self.margins, self.height = margins or Margins(), height
+        self.right, self.bottom = WIDTH - self.margins.right, height - self.margins.bottom
 
     def x(self, numbers: ArrayLike) -> np.ndarray:
         """Return how far right numbers stand."""
         low, high = self.x_range
         share = (np.asarray(numbers, dtype=np.float64) - low) / (high - low)
-        return self.room.left + share * (self.right - self.room.left)
+        return self.margins.left + share * (self.right - self.margins.left)
 
     def y(self, numbers: ArrayLike) -> np.ndarray:
         """Return how far down numbers stand."""
         low, high = self.y_range
         share = (np.asarray(numbers, dtype=np.float64) - low) / (high - low)
-        return self.bottom - share * (self.bottom - self.room.top)
+        return self.bottom - share * (self.bottom - self.margins.top)
 
     def frame(
         self,
@@ -79,13 +79,13 @@ class Axes:
         parts = []
         for number, text in labelled(ticks(*self.y_range)) if y_ticks is None else y_ticks:
             y = place(self.y(number))
-            parts.append(self._line(self.room.left, y, self.right, y, number))
-            parts.append(write(text, self.room.left - 5, y + 4, "end", class_="tick"))
+            parts.append(self._line(self.margins.left, y, self.right, y, number))
+            parts.append(write(text, self.margins.left - 5, y + 4, "end", class_="tick"))
         for number, text in labelled(ticks(*self.x_range)) if x_ticks is None else x_ticks:
             x = place(self.x(number))
-            parts.append(self._line(x, self.room.top, x, self.bottom, number))
+            parts.append(self._line(x, self.margins.top, x, self.bottom, number))
             parts.append(write(text, x, self.bottom + 15, "middle", class_="tick"))
-        middle = (self.room.top + self.bottom) / 2
+        middle = (self.margins.top + self.bottom) / 2
         parts.append(write(x_label, self.right, self.height - 6, "end"))
         if y_label:
             turned = f"rotate(-90 12 {middle:g})"

@@ -25,7 +25,7 @@ KINDS_OF_CLASSIFIED_ROWS = ("largest error", "most certain", "least certain", "d
 
 
 @dataclass(frozen=True, eq=False)
-class ExplainedRows:
+class RowContributions:
     """Some held-out rows, and what every feature did to their predictions.
 
     Parameters
@@ -53,7 +53,7 @@ class ExplainedRows:
         return self.contributions if c is None else self.contributions[:, :, c]
 
     @classmethod
-    def of(cls, model: Ensemble, task: Task, rows: np.ndarray) -> "ExplainedRows":
+    def of(cls, model: Ensemble, task: Task, rows: np.ndarray) -> "RowContributions":
         """Explain held-out rows."""
         explained = predecomp(model, task.X_valid[rows])
         return cls(rows, explained.values, explained.base_values)
@@ -70,9 +70,9 @@ class Report:
         How it came about, so that it can be repeated.
     raw_prediction : float64 array
         Of all held-out rows.
-    sample : ExplainedRows
+    sample : RowContributions
         Drawn at random, for pictures.
-    chosen : ExplainedRows
+    chosen : RowContributions
         Those of the row explorer.
     kinds : list of str
         Why each was chosen: one of ``KINDS_OF_ROWS``; all the same where all rows are shown.
@@ -83,8 +83,8 @@ class Report:
     found: Findings
     made: Mapping[str, str]
     raw_prediction: np.ndarray
-    sample: ExplainedRows
-    chosen: ExplainedRows
+    sample: RowContributions
+    chosen: RowContributions
     kinds: list[str]
     helped: np.ndarray
 
@@ -121,8 +121,8 @@ class Report:
             found,
             made,
             raw_prediction,
-            sample=ExplainedRows.of(model, task, sampled),
-            chosen=ExplainedRows.of(model, task, chosen),
+            sample=RowContributions.of(model, task, sampled),
+            chosen=RowContributions.of(model, task, chosen),
             kinds=kinds,
             helped=helped * found.per_cent_of_row,
         )

@@ -10,7 +10,7 @@ from attributions.command.page.axes import (
     LINE,
     SIZE,
     Axes,
-    Room,
+    Margins,
     path,
     place,
     svg,
@@ -86,12 +86,12 @@ def boosting(report: Report) -> Markup:
     named = named[farthest[named] > LEAST_CURVE * farthest.max()]
     steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
     names = shortened_apart([report.task.feature_names[k] for k in named], NAME_LENGTH)
-    room = Room(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
+    margins = Margins(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
     shown = curves[np.ix_(steps, named)]
     axes = Axes(
-        (0, len(by_tree)), (min(shown.min(initial=0), 0), max(shown.max(initial=0), 0)), room
+        (0, len(by_tree)), (min(shown.min(initial=0), 0), max(shown.max(initial=0), 0)), margins
     )
-    ends = spread(axes.y(curves[-1, named]), LINE, axes.room.top + LINE / 2, axes.bottom)
+    ends = spread(axes.y(curves[-1, named]), LINE, axes.margins.top + LINE / 2, axes.bottom)
     lines = [
         join(
             path(
@@ -245,7 +245,7 @@ def _dependence_on_words(
     axes = Axes(
         (min(means[shown].min(), 0), max(means[shown].max(), 0)),
         (-len(shown) + 0.4, 0.6),
-        Room(left=left, right=18),
+        Margins(left=left, right=18),
         height,
     )
     caption = f"{raw_unit(report)}, mean"
@@ -282,7 +282,8 @@ def _names_beside(
     """Write names beside points where they hide neither points nor each other."""
     pixels = np.column_stack([axes.x(x), -axes.y(y)])  # the second axis upwards
     frame = Box(
-        np.array([axes.room.left, -axes.bottom]), np.array([axes.right + 8, -axes.room.top + 8])
+        np.array([axes.margins.left, -axes.bottom]),
+        np.array([axes.right + 8, -axes.margins.top + 8]),
     )
     taken: list[Box] = []
     parts = []

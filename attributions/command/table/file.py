@@ -3,7 +3,7 @@
 Text with a line of column names: cells between commas, semicolons, tabs or bars, in UTF-8, UTF-16
 or, where it is neither, in what is taken for Latin-1; packed by gzip or not. Parquet and Arrow
 (Feather) files, where pyarrow or polars is installed (``arrow``). What was found out is told in
-``Table.read_as``.
+``TableFile.read_as``.
 """
 
 import csv
@@ -35,7 +35,7 @@ FOREIGN = {
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TableFile:
     """What a file holds.
 
     Parameters
@@ -58,7 +58,7 @@ class Table:
     has_decimal_commas: bool = False
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> TableFile:
     """Read a file whose first line, or schema, names its columns."""
     content = _content(path)
     steps = []
@@ -71,11 +71,11 @@ def read_table(path: Path) -> Table:
                 f"{path} is packed by gzip and damaged ({error}); get it once more."
             ) from error
     if kind := kind_of(content):
-        return Table(path, read_whole(content, path, kind), ", ".join([*steps, kind]))
+        return TableFile(path, read_whole(content, path, kind), ", ".join([*steps, kind]))
     codec, encoding = _encoding(content, path)
     separator = _sniffed_separator(_lines(content, codec))
     names, columns = _columns(_lines(content, codec), separator, path)
-    return Table(
+    return TableFile(
         path,
         dict(zip(named(names, path), columns, strict=True)),
         ", ".join([*steps, encoding, SEPARATORS[separator]]),

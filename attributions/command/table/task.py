@@ -22,7 +22,7 @@ from attributions.command.table.columns import (
     column_of,
     reason_to_leave_out,
 )
-from attributions.command.table.file import SEPARATORS, Table
+from attributions.command.table.file import SEPARATORS, TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
 from attributions.command.table.target import Target, read_target
 from attributions.command.table.unusable import UnusableTableError, listed, nearest
@@ -136,7 +136,7 @@ class Task:
 
 
 def table_task(
-    table: Table, question: Question, read: tuple[dict[str, Column], Target] | None = None
+    table: TableFile, question: Question, read: tuple[dict[str, Column], Target] | None = None
 ) -> Task:
     """Return the task that is asked of a table; ``read`` is the result of `read_columns`."""
     columns, target = read or read_columns(table, question)
@@ -193,7 +193,7 @@ def _groups_of(
 
 
 def _split(
-    table: Table, columns: Mapping[str, Column], target: Target, question: Question
+    table: TableFile, columns: Mapping[str, Column], target: Target, question: Question
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     """Return the rows with a target, those to train on, those held out, and how they were split."""
     labelled = np.flatnonzero(~np.isnan(target.y))
@@ -254,7 +254,7 @@ def _without_rare(
     return left, names if len(names) > 2 else (), [said]
 
 
-def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
+def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
     """Return the task of judging a given model: all rows of the table that have a target.
 
     The model's features are the columns of their names. A model that does not know the names of its
@@ -282,7 +282,11 @@ def task_of_model(table: Table, question: Question, model: Ensemble) -> Task:
 
 
 def task_without_rows(
-    table: Table | BatchFile, question: Question, model: Ensemble, names: list[str], target: Target
+    table: TableFile | BatchFile,
+    question: Question,
+    model: Ensemble,
+    names: list[str],
+    target: Target,
 ) -> tuple[Task, np.ndarray]:
     """Return the task of judging a given model without X, and which rows have a target."""
     features, are_by_name = _features_of_model(names, question, model.feature_names)
@@ -315,14 +319,14 @@ def task_without_rows(
     return task, labelled
 
 
-def _what_is_there(table: Table | BatchFile, target: Target, n_columns: int) -> list[str]:
+def _what_is_there(table: TableFile | BatchFile, target: Target, n_columns: int) -> list[str]:
     """Return lines that say what the file holds, and what is predicted."""
     size = f"{len(target.y):,} rows, {n_columns} columns"
     return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
 
 
 def read_columns(
-    table: Table, question: Question, may_be_codes: bool = True
+    table: TableFile, question: Question, may_be_codes: bool = True
 ) -> tuple[dict[str, Column], Target]:
     """Return all columns of a table by name, and what is to be predicted.
 
@@ -439,7 +443,7 @@ def as_model_takes(
 
 
 def _what_became_of(
-    table: Table,
+    table: TableFile,
     target: Column,
     features: Sequence[Column],
     reasons: dict[str, str],

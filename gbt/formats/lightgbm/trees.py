@@ -47,7 +47,7 @@ NAN_IS_ZERO, ZERO_IS_MISSING = 0, 1
 WORD = 32  # bits in a word
 
 
-class Trees(NamedTuple):
+class WrittenTrees(NamedTuple):
     """The text's entries for all nodes, in preorder; 0 where a node of its kind has none."""
 
     tree: Preorder
@@ -62,7 +62,7 @@ class Trees(NamedTuple):
     zero_is_missing: bool
 
 
-def read_trees(text: Text) -> Trees:
+def read_trees(text: Text) -> WrittenTrees:
     """Read the nodes of all trees and put them in preorder."""
     n_leaves = np.array([_count(tree, m) for m, tree in enumerate(text.trees)], dtype=np.int64)
     for m, tree in enumerate(text.trees):
@@ -101,7 +101,7 @@ def read_trees(text: Text) -> Trees:
     missing_left, zero_is_missing = _missing(read, inner, has_list)
     # LightGBM takes numbers within ZERO_WITHIN for 0 and cuts there: below it, not at it.
     threshold = read["threshold"]
-    return Trees(
+    return WrittenTrees(
         nodes,
         feature,
         np.where(threshold == -ZERO_WITHIN, np.nextafter(-ZERO_WITHIN, -np.inf), threshold),
@@ -227,7 +227,7 @@ def levels_of(text: Text) -> dict[int, list[Any]]:
     return dict(zip(columns, text.levels, strict=True))
 
 
-def penalties(text: Text, trees: Trees) -> np.ndarray:
+def penalties(text: Text, trees: WrittenTrees) -> np.ndarray:
     """Return what is added to H of every node in the formula of its value."""
     penalty = np.full(len(trees.feature), parameter(text, "lambda_l2", 0.0))
     if not trees.listed.has_list.any():

@@ -72,7 +72,7 @@ from gbt.formats.xgboost.losses import (
 from gbt.formats.xgboost.smoothed import Smoothed
 from gbt.formats.xgboost.training import (
     ADD_UP_WITHIN,
-    Training,
+    TrainingFacts,
     complete,
     gradients,
     read_start,
@@ -150,7 +150,7 @@ def import_xgboost(
     if hasattr(model, "get_booster"):  # xgboost.XGBModel
         is_own = callable(model.objective)
         model, n_rounds = booster_of(model)
-    given = Training(reg_lambda, learning_rate)
+    given = TrainingFacts(reg_lambda, learning_rate)
     if hasattr(model, "save_raw"):  # xgboost.Booster
         state = bytes(model.save_raw("ubj")), model.save_config(), n_rounds, given, is_own
 
@@ -181,7 +181,7 @@ def _read_file(path: str | os.PathLike) -> Any:
 
 
 def _import(
-    document: Any, configuration: Any, n_rounds: int | None, given: Training, is_own: bool
+    document: Any, configuration: Any, n_rounds: int | None, given: TrainingFacts, is_own: bool
 ) -> Imported:
     learner = entry(document, "learner")
     trees = _trees_of(learner)
@@ -215,7 +215,7 @@ def _import(
         why, values_are_known = "its leaves are refitted to quantiles of their rows", False
     elif why is None and wrong is not None:
         why, values_are_known = say_why_not(nodes, wrong, training), False
-        if given != Training():
+        if given != TrainingFacts():
             raise ValueError(f"G of the XGBoost model is unknown: {why}.")
     elif why is None and has_dropped:
         why = "DART grew its trees at the predictions of some of those before them"

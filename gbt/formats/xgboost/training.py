@@ -28,7 +28,7 @@ ADD_UP_WITHIN = 8 * EPS_32  # seven times the largest that was measured
 DEFAULT_BASE_SCORE, DEFAULT_LAMBDA = 0.5, 1.0
 
 
-class Training(NamedTuple):
+class TrainingFacts(NamedTuple):
     """What is known of a training; None and False stand for unknown."""
 
     reg_lambda: float | None = None
@@ -37,10 +37,10 @@ class Training(NamedTuple):
     is_unsampled: bool = False
 
 
-def read_training(configuration: Any) -> Training:
+def read_training(configuration: Any) -> TrainingFacts:
     """Return what a booster's configuration says about its training, unless it came from a file."""
     if configuration is None:
-        return Training()
+        return TrainingFacts()
     learner = entry(configuration, "learner")
     booster = entry(learner, "gradient_booster")
     if entry(booster, "name") == "dart":
@@ -53,7 +53,7 @@ def read_training(configuration: Any) -> Training:
     constraints = entry(training, "monotone_constraints")
     if set(constraints) & set("123456789"):
         hidden_by = f"monotone_constraints={constraints}"
-    return Training(
+    return TrainingFacts(
         reg_lambda=number(training, "lambda"),
         learning_rate=number(training, "eta"),
         hidden_by=hidden_by,
@@ -63,8 +63,8 @@ def read_training(configuration: Any) -> Training:
 
 
 def complete(
-    nodes: XGBoostNodes, training: Training, given: Training, per_round: int
-) -> tuple[Training, str | None]:
+    nodes: XGBoostNodes, training: TrainingFacts, given: TrainingFacts, per_round: int
+) -> tuple[TrainingFacts, str | None]:
     """Return lambda and eta, given, known or computed, and why they are unknown, or None.
 
     The trees of a round share its learning rate.
@@ -99,7 +99,7 @@ def gradients(nodes: XGBoostNodes, reg_lambda: float, eta: float) -> np.ndarray:
     return -w * (nodes.sum_hessian + reg_lambda)
 
 
-def say_why_not(nodes: XGBoostNodes, wrong: int, training: Training) -> str:
+def say_why_not(nodes: XGBoostNodes, wrong: int, training: TrainingFacts) -> str:
     """Return a text: sums do not add up at a node, and the possible reasons."""
     m, node = nodes.tree.of_tree(wrong)
     return (
@@ -156,7 +156,7 @@ def _sum_products(
     return float(np.sum(a * b)), float(np.sum(b**2))
 
 
-def read_start(learner: Any, loss: Loss, training: Training, n_trees: int) -> Start:
+def read_start(learner: Any, loss: Loss, training: TrainingFacts, n_trees: int) -> Start:
     """Return the base score in link space, and its origin; the file has it as a prediction.
 
     It is text: a number, or since version 3.1 a list of one for every output. XGBoost estimates it

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attributions.command.table.cells import Cells
 from attributions.command.table.columns import column_of
-from attributions.command.table.file import Table, read_table
+from attributions.command.table.file import TableFile, read_table
 from attributions.command.table.halves import random_halves
 from attributions.command.table.target import read_target
 from attributions.command.table.task import Question, table_task, task_of_model
@@ -234,7 +234,7 @@ TABLE = {
 
 def task(table=TABLE, decimal_commas=True, latin_1=False, **question):
     cells = {name: Cells.of(column) for name, column in table.items()}
-    file = Table(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas)
+    file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas)
     return table_task(file, Question("y", **question))
 
 

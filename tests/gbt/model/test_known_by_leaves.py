@@ -36,7 +36,7 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.model.known_by_leaves import (
     N_DRAWS,
-    Cells,
+    LeafCells,
     LeafRows,
     amount_at_root,
     are_training_rows,
@@ -240,11 +240,11 @@ def test_a_stump_by_hand():
         .ensemble_
     )
     assert_same(stump.n_samples, [6, 4, 2])
-    cells = Cells.of(stump, LeafRows(X, y))
+    cells = LeafCells.of(stump, LeafRows(X, y))
     assert_same(cells.key, [[0, 1], [0, 2]])
     assert_same(cells.n_rows, [4, 2])
     assert cells.fill(stump)
-    assert not Cells.of(stump, LeafRows(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
+    assert not LeafCells.of(stump, LeafRows(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
     assert multinomial.pmf([4, 2], 6, [2 / 3, 1 / 3]) == pytest.approx(16 * 15 / 3**6)
     assert cells.would_be_filled_by_others(stump)  # by a third of them
     assert cells.fill_gradients(stump)
@@ -267,7 +267,7 @@ def test_tables_that_are_drawn(n_leaves, n_each, chance):
     assert by_definition == pytest.approx(chance, rel=1e-3)
     leaves = np.repeat(np.arange(1, n_leaves + 1), n_each)
     key = np.column_stack([0 * leaves, leaves])
-    cells = Cells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
+    cells = LeafCells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
     counting = GBTRegressor(n_estimators=1, splitter="greedy").fit([[0.0], [1.0]], [0, 1]).ensemble_
     assert round(1 / (np.e * N_DRAWS), 4) == 0.0012  # the promise of the module's docstring
     assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
@@ -283,10 +283,10 @@ def test_cells_of_pieces_are_those_of_all_rows(numbers, data):
     ensemble = ensemble_of([stump_on(0, 1.5), stump_on(1, 0.0)], 2)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(y) - 1), max_size=3)))
     pieces = [
-        Cells.of(ensemble, LeafRows(*both))
+        LeafCells.of(ensemble, LeafRows(*both))
         for both in zip(np.split(X, cuts), np.split(y, cuts), strict=True)
     ]
-    merged, whole = reduce(Cells.merge, pieces), Cells.of(ensemble, LeafRows(X, y))
+    merged, whole = reduce(LeafCells.merge, pieces), LeafCells.of(ensemble, LeafRows(X, y))
     assert_same(merged.key, whole.key)
     assert_same(merged.n_rows, whole.n_rows)
     for name in ("amount", "gradient", "magnitude", "square"):
