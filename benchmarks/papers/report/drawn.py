@@ -9,13 +9,13 @@ from attributions.command.findings import Findings
 from attributions.command.independence.judging import judged
 from attributions.command.run import fit
 from attributions.command.table.cells import Cells
-from attributions.command.table.file import Table
+from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question
 
 
 def found_in(columns: Mapping[str, Sequence[Any]], target: str = "y") -> Findings:
     """Return what the command finds in columns, which become cells as a file has them."""
     cells = {name: Cells.of(values) for name, values in columns.items()}
-    table = Table(Path("drawn.csv"), cells, "drawn")
+    table = TableFile(Path("drawn.csv"), cells, "drawn")
     fit_table = partial(fit, parameters={"random_state": 0})
     return judged(table, Question(target), fit_table, lambda task: None)
