@@ -46,9 +46,9 @@ class Constraints:
         found = directions(estimator.monotone_constraints, names, categories)
         if found is not None and loss.n_outputs > 1:
             raise ValueError(
-                f"monotone_constraints need one raw prediction a row; with {loss.n_outputs} classes"
-                " the probability of one can fall where its own raw prediction rises. Fit one class"
-                " against the others."
+                f"monotone_constraints need one raw prediction per row; with {loss.n_outputs}"
+                " classes the probability of one can fall where its own raw prediction rises. Fit"
+                " one class against the others."
             )
         return cls(found, groups_of(estimator.interaction_constraints, names))
 

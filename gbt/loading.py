@@ -78,6 +78,7 @@ def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
     Parameters
     ----------
     path : str or path-like
+        What ``save`` of an estimator or an Ensemble has written.
     loss : object, optional
         The loss that the model was fitted with, if it is an object of your own: files hold none.
 

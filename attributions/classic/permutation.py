@@ -422,13 +422,13 @@ def _checked_score(score: Any, name: str, n_rows: int) -> np.ndarray:
     """Return the score, one number or one a row; refuse anything else that a metric returned."""
     if score is None:
         raise ValueError(
-            f"The metric {name} returned None; it must return one number, or one a row."
+            f"The metric {name} returned None; it must return one number, or one for each row."
         )
     score = np.asarray(score, dtype=np.float64)
     if score.shape not in ((), (n_rows,)):
         raise ValueError(
-            f"The metric {name} returned shape {score.shape}; it must return one number, or one a"
-            f" row, ({n_rows},)."
+            f"The metric {name} returned shape {score.shape}; it must return one number, or one"
+            f" for each row, ({n_rows},)."
         )
     return score
 

@@ -203,8 +203,8 @@ def findings_in_batches(
     per_cent = percent_of_one(model, Targets(y, np.ones(len(y))), removes_own_work=True)
     if per_cent is None:
         raise UnusableTableError(
-            "On these rows a constant predicts as well as can be, so nothing is left to relate what"
-            " features bring to; give rows of which the targets differ."
+            "On these rows a constant predicts perfectly, so there is no loss that features could"
+            " reduce; give rows whose targets differ."
         )
     return Findings(
         model=model,

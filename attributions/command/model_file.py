@@ -106,7 +106,7 @@ def _imported(imported: Imported, path: Path) -> ModelFile:
     """Take a model of another library if the sums of its nodes could be worked out."""
     if imported.unknown is not None:
         raise UnusableModelError(
-            f"--model {path}: what the splits of this {imported.library} model promised in training"
+            f"--model {path}: the gain of the splits of this {imported.library} model in training"
             f" cannot be worked out from its file: {imported.unknown}. In Python,"
             " gbt.formats.as_ensemble(model, X=X_train, y=y_train) works it out from the training"
             " rows; save what it returns with .save('model.json')."

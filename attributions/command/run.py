@@ -212,19 +212,20 @@ def _question(
     if several and question.positive is not None:
         raise UnusableTableError(
             f"--positive {question.positive}: the model tells {given.ensemble.n_outputs} classes"
-            " apart, and is judged by all of them; leave --positive away."
+            " apart, and is judged by all of them; leave out --positive."
         )
     task = "classification" if is_classification else "regression"
     if options.task not in (None, task) or (options.positive and not is_classification):
         asked = f"--positive {options.positive}" if options.positive else f"--task {options.task}"
         raise UnusableTableError(
-            f"{asked}: the model predicts {'classes' if is_classification else 'numbers'}; leave"
-            f" {asked.split()[0]} away."
+            f"{asked}: the model predicts {'classes' if is_classification else 'numbers'};"
+            " leave out"
+            f" {asked.split()[0]}."
         )
     if options.positive in given.classes[:-1]:
         raise UnusableTableError(
             f"--positive {options.positive}: the model predicts the probability of"
-            f" {given.classes[-1]!r}; leave --positive away."
+            f" {given.classes[-1]!r}; leave out --positive."
         )
     positive = options.positive or (given.classes[-1] if given.classes else None)
     return replace(

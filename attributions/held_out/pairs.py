@@ -78,8 +78,8 @@ def tree_inner_pairs(
     rows.warn_if_seen(n_jobs, stacklevel=2)
     if not rows.have_paths:
         raise ValueError(
-            f"ifa={judge.ifa_name!r} does not credit single splits, so nothing is earned below"
-            " another; use 'predecomp' or 'saabas'."
+            f"ifa={judge.ifa_name!r} does not credit single splits, so it cannot say below which"
+            " splits a feature earned its importance; use 'predecomp' or 'saabas'."
         )
     p = ensemble.n_features
     listed = [pairs_of_nodes(output) for output in ensemble.outputs]

@@ -49,10 +49,11 @@ class ElasticNet:
         n_penalties: int = 100,
     ):
         self.l1_ratios = as_l1_ratios(l1_ratio)
-        if penalty is not None and len(self.l1_ratios) > 1:
-            raise ValueError("A fixed penalty needs a single l1_ratio; give both, or neither.")
+        check_single_ratio(penalty, self.l1_ratios)
         if penalty is not None and not 0 <= penalty < np.inf:
-            raise ValueError(f"penalty={penalty!r}; use a number from 0, or None to choose one.")
+            raise ValueError(
+                f"penalty={penalty!r}; use a number of at least 0, or None to choose one."
+            )
         if isinstance(folds, str):
             raise ValueError(f"folds={folds!r}; the elastic net needs a number of folds.")
         self.penalty, self.n_penalties = penalty, n_penalties
@@ -91,6 +92,15 @@ def as_l1_ratios(l1_ratio: float | Sequence[float]) -> np.ndarray:
     if not ((ratios > 0) & (ratios <= 1)).all():
         raise ValueError(f"l1_ratio={l1_ratio!r}; it must lie above 0 and not above 1.")
     return ratios
+
+
+def check_single_ratio(penalty: float | None, l1_ratios: np.ndarray) -> None:
+    """Raise ValueError where a penalty is fixed, and a ratio is to be chosen."""
+    if penalty is not None and len(l1_ratios) > 1:
+        raise ValueError(
+            f"penalty={penalty!r} needs a single l1_ratio, and there are {len(l1_ratios)}:"
+            f" {l1_ratios.tolist()}. Give one l1_ratio, or penalty=None to choose both."
+        )
 
 
 class _HeldOutPaths:

@@ -192,7 +192,9 @@ class Ridge:
 
     def __init__(self, penalty: float | None = None, folds: Any = 3, n_penalties: int = 29):
         if penalty is not None and not 0 <= penalty < np.inf:
-            raise ValueError(f"penalty={penalty!r}; use a number from 0, or None to choose one.")
+            raise ValueError(
+                f"penalty={penalty!r}; use a number of at least 0, or None to choose one."
+            )
         if n_penalties < 1:
             raise ValueError(f"n_penalties={n_penalties!r}; at least 1 is needed.")
         self.penalty, self.n_penalties = penalty, n_penalties

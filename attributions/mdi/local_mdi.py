@@ -272,7 +272,10 @@ class StumpModels:
         for output in self.outputs:
             if output.ensemble is ensemble:
                 return output
-        raise ValueError("These linear models were fitted to the trees of another model.")
+        raise ValueError(
+            "These linear models were fitted to the trees of another model; fit them again, to this"
+            " one."
+        )
 
 
 class BoundStumpModels:
@@ -363,7 +366,9 @@ def fold_order(
         folds = _stratified(labels, folds)
     numbers = np.asarray(folds)
     if numbers.shape != (n_rows,):
-        raise ValueError(f"folds has shape {numbers.shape}; it needs a number a row, ({n_rows},).")
+        raise ValueError(
+            f"folds has shape {numbers.shape}; it needs one fold number for each row, ({n_rows},)."
+        )
     order = np.argsort(numbers, kind="stable")
     _, counts = np.unique(numbers, return_counts=True)
     if len(counts) < 2:

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from attributions.kernels.elastic_net import Fits
-from attributions.mdi.elastic_net import as_l1_ratios, elastic_net_path
+from attributions.mdi.elastic_net import as_l1_ratios, check_single_ratio, elastic_net_path
 from attributions.mdi.least_squares import Coefficients, as_folds
 from attributions.mdi.logistic import Point, minimise, stump_coefficients
 from attributions.mdi.stump_problem import StumpProblem
@@ -52,8 +52,7 @@ class LogisticElasticNet:
         n_penalties: int = 10,
     ):
         self.l1_ratios = as_l1_ratios(l1_ratio)
-        if penalty is not None and len(self.l1_ratios) > 1:
-            raise ValueError("A fixed penalty needs a single l1_ratio; give both, or neither.")
+        check_single_ratio(penalty, self.l1_ratios)
         if penalty is not None and not 0 < penalty < np.inf:
             raise ValueError(f"penalty={penalty!r}; use a number above 0, or None to choose one.")
         if isinstance(folds, str):

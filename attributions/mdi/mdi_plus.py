@@ -80,9 +80,12 @@ def mdi_plus(
         that the feature's part alone predicts worse than the mean does, not that the feature does
         harm, as it does in `tree_inner`. ``per_tree`` has the trees' differences divided by their
         number. A metric is no sum over rows, so there is no standard error.
+        Values are on the scale of the metric.
 
     Notes
     -----
+    For boosted models, and for standard errors, use `held_out_gain`.
+
     A row that is left out of the linear model has still chosen the tree's splits: a feature of many
     values that only fits noise is penalised less than by `mdi_oob`.
     """
@@ -279,8 +282,8 @@ def _forest_training(
     if training.ensemble.n_outputs > 1:
         raise ValueError(
             f"{name} judges one target or two classes, and the forest has"
-            f" {training.ensemble.n_outputs}: fit one forest a class or target. local_mdi and"
-            " tree_inner take it as it is."
+            f" {training.ensemble.n_outputs}: fit one forest for each class or target."
+            " local_mdi and tree_inner take it as it is."
         )
     return training
 

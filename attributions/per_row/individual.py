@@ -261,7 +261,8 @@ class _BoundFunction:
         if values.shape != rows.shape:
             raise ValueError(
                 f"{name} returned shape {values.shape} for tree {m} and {len(rows)} rows; an"
-                f" individual attribution returns one number a row and feature, {rows.shape}."
+                " individual attribution returns one number for each row and feature,"
+                f" {rows.shape}."
             )
         if not np.isfinite(values).all():
             row, feature = np.argwhere(~np.isfinite(values))[0]

@@ -98,7 +98,7 @@ class TreeDisplay(Display):
         if len(feature_names) < n_needed:
             raise ValueError(
                 f"feature_names has {len(feature_names)} names, but the tree splits on column"
-                f" {n_needed - 1}, counted from 0; give one name a column."
+                f" {n_needed - 1}, counted from 0; give one name for each column."
             )
         self.tree = tree
         self.feature_names = tuple(feature_names)

@@ -54,6 +54,7 @@ def cross_fit(
         Stays unfitted; a clone of it is fitted for every fold.
     X : array or DataFrame of shape (n, p)
     y : array of shape (n,)
+        Targets, or labels, as ``estimator.fit`` takes them.
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution that adds up over models:
         ``held_out_gain``, ``tree_inner``, ``partial_inner``, ``forest_inner``, ``given_others``,

@@ -28,6 +28,7 @@ class FeatureCurve(tables.ShownAsTable):
     Parameters
     ----------
     feature_name : str
+        The column that the curve is about.
     cuts : float64 array of shape (T,)
         Ascending; interval j is above cut j - 1, up to and including cut j. Empty for a categorical
         feature.

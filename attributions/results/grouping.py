@@ -79,14 +79,21 @@ def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str
             raise ValueError(f"Group {group!r} is the string {features!r}; give a list of names.")
         for name in features:
             if name not in position:
-                raise ValueError(f"Group {group!r} names {name!r}, which is not a feature.")
+                raise ValueError(
+                    f"Group {group!r} names {name!r}, which is not a feature; the features begin"
+                    f" with {list(feature_names[:5])}."
+                )
             if name in group_of:
-                raise ValueError(f"{name!r} is in the groups {group_of[name]!r} and {group!r}.")
+                raise ValueError(
+                    f"{name!r} is in the groups {group_of[name]!r} and {group!r}; leave it in one."
+                )
             group_of[name] = group
     alone = [name for name in feature_names if name not in group_of]
     taken = sorted(set(members) & set(alone))
     if taken:
-        raise ValueError(f"{taken[0]!r} is the name of a group and of a feature outside of it.")
+        raise ValueError(
+            f"{taken[0]!r} is the name of a group and of a feature outside of it; rename the group."
+        )
     names = (*members, *alone)
     belongs = np.zeros((len(feature_names), len(names)))
     column = {name: j for j, name in enumerate(names)}

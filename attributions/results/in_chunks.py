@@ -28,9 +28,9 @@ class ChunkedAttribution:
         Contributions as in ``LocalAttribution.values``. For a frame n is nan: Dask does not know
         how many rows it has.
     base_values : dask.array of shape (n,), or (n, K)
-    feature_names : tuple of str
-    method : str
-    output_names : tuple, optional
+        Where the contributions start from.
+    feature_names, method, output_names
+        As for `LocalAttribution`.
     parts : list of dask.delayed.Delayed
         The `LocalAttribution` of every chunk, with rows and index: to be written chunk by chunk.
     """
@@ -51,7 +51,11 @@ class ChunkedAttribution:
         return self.values[:, find_feature(name, self.feature_names)]
 
     def compute(self) -> LocalAttribution:
-        """Return the attribution of all rows in the caller's memory."""
+        """Compute all chunks and return one `LocalAttribution` of all rows, in this process.
+
+        It takes 8 bytes for each row, feature and output. Where that is too much, reduce
+        ``values`` while they are lazy, or write each of ``parts`` where its chunk is.
+        """
         import dask
 
         parts = dask.compute(*self.parts)

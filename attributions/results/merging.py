@@ -114,7 +114,10 @@ def _has_squares(result: Any) -> bool:
 def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
     """Raise ValueError, by name, unless both are sums of the same kind over different rows."""
     if one.method != other.method:
-        raise ValueError(f"{one.method} cannot be merged with {other.method}.")
+        raise ValueError(
+            f"{one.method} cannot be merged with {other.method}; merge results of one measure, with"
+            " the same options."
+        )
     if one.feature_names != other.feature_names:
         raise ValueError(
             "Attributions of different features cannot be merged: one has"

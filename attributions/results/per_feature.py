@@ -45,15 +45,16 @@ class GlobalAttribution(tables.ShownAsTable):
     Parameters
     ----------
     values : float64 array of shape (p,)
-        Importance of every feature; for ``tree_inner`` and its relatives also its direction:
-        positive helped, negative hurt.
+        Importance of every feature, in the unit of the function that returned it: most sums over
+        rows have that of total gain, and `percent` gives per cent of a constant's loss. Of held-out
+        measures a positive value helped, a negative one hurt.
     standard_error : float64 array of shape (p,) or None
         Of ``values`` as sums over independently drawn rows, the model held fixed. None where no
         such thing exists.
     n_samples : int
         Rows that were summed over.
     feature_names : tuple of str
-        One name a value.
+        One name for each value.
     method : str
         What was computed, with its individual attribution: ``"tree_inner(predecomp)"``.
     per_tree : float64 array of shape (M, p), optional

@@ -35,7 +35,9 @@ class PairAttribution(tables.ShownAsTable):
     n_samples : int
         Rows that were summed over.
     feature_names : tuple of str
+        One name for each column of the model, which ``pairs`` counts from 0.
     method : str
+        What was computed, for captions and messages.
     """
 
     values: np.ndarray

@@ -40,7 +40,7 @@ class LocalAttribution(tables.ShownAsTable):
     base_values : float64 array of shape (n,), or (n, K)
         Where the contributions start from.
     feature_names : tuple of str
-        One name a column of ``values``.
+        One name for each column of ``values``.
     method : str
         The attribution that was used, for captions and messages.
     data : float64 array of shape (n, p), optional
@@ -125,7 +125,10 @@ class LocalAttribution(tables.ShownAsTable):
         return {"values": self.values[:, :, k], "base_values": self.base_values[:, k]}
 
     def check_one_output(self, what: str) -> None:
-        """Raise ValueError if there are several outputs, of which ``what`` shows only one."""
+        """Raise ValueError if there are several outputs, of which ``what`` shows only one.
+
+        ``what`` begins the message: the name of a picture, or of the function that is called.
+        """
         if self.output_names is not None:
             raise ValueError(
                 f"{what} shows one output, and the attribution has {len(self.output_names)}: choose"
@@ -195,10 +198,11 @@ class LocalAttribution(tables.ShownAsTable):
         return raw_prediction - self.base_values - self.values.sum(axis=1)
 
     def to_frame(self) -> "pandas.DataFrame":
-        """Return the contributions as a pandas.DataFrame of shape (n, p), a column a feature.
+        """Return the contributions as a pandas.DataFrame of shape (n, p), one column per feature.
 
-        Its index is that of the frame that was explained. With several outputs there is a column
-        for every pair of a feature and an output.
+        They are in the unit of ``values``: for most methods, that of the raw prediction (log-odds
+        for two classes). The index is that of the frame that was explained. With several outputs
+        there is a column for every pair of a feature and an output.
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = list(self.feature_names)

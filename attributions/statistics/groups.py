@@ -49,7 +49,8 @@ class Groups:
         given = np.asarray(groups)
         if given.shape != (n_rows,):
             raise ValueError(
-                f"groups has shape {given.shape}; it needs one label a row of X, ({n_rows},)."
+                f"groups has shape {given.shape}; it needs one label for each row of X,"
+                f" ({n_rows},)."
             )
         try:
             is_missing = any(g is None or g != g for g in given.tolist())

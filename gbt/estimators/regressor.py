@@ -93,7 +93,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
     min_delta : float, default=0.0
-        Only what is better than the best before by more than this is an improvement.
+        An improvement must beat the best loss so far (or metric) by more than this, in its unit.
     validation_fraction : float, default=0.1
         Share of the rows held out for early stopping if ``fit`` is given no ``eval_set``.
     refit : bool, default=False
@@ -108,7 +108,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         ``sample_weight``.
     train_score : bool, default=False
         Whether the mean loss of the training rows after every tree is recorded, as ``train_score_``
-        and in ``evals_result_["train"]``; every tree is then asked for all rows once more.
+        and in ``evals_result_["train"]``; this predicts all rows with every tree once more.
     callbacks : list of functions or None, default=None
         Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
         model, and the learning_rate of the next tree, which a callback may set. Boosting ends with

@@ -174,5 +174,10 @@ def _plain(name: str, value: Any) -> Any:
 def _finite(evals_result: dict[str, list[float]]) -> dict[str, list[float]]:
     for name, losses in evals_result.items():
         if not np.isfinite(losses).all():
-            raise ValueError(f"evals_result_[{name!r}] is not finite everywhere: cannot be saved.")
+            raise ValueError(
+                f"evals_result_[{name!r}] is not finite everywhere, and a file holds finite"
+                " numbers only."
+                " Give finite targets and weights as evaluation rows, or save the trees alone:"
+                " model.ensemble_.save(path)."
+            )
     return evals_result

@@ -96,14 +96,15 @@ class OwnLoss(GivenLoss):
         if self.n_outputs == 1:
             return float(self.loss.link(prediction))
         link = self.loss.link(np.asarray(prediction, dtype=np.float64))
-        return self._checked("link", link, (self.n_outputs,), "one a class").copy()
+        return self._checked("link", link, (self.n_outputs,), "one for each class").copy()
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
         """Turn raw predictions into predictions."""
         found = self.loss.inverse_link(np.array(raw_prediction))  # which it may return as it is
         if not self.n_classes:
             return found
-        found = self._checked("inverse_link", found, raw_prediction.shape, "one a row and class")
+        each = "one for each row and class"
+        found = self._checked("inverse_link", found, raw_prediction.shape, each)
         if found.size and not 0 <= found.min() <= found.max() <= 1:
             raise ValueError(
                 f"inverse_link of {self.name} must return probabilities, within [0, 1]; got"
@@ -134,7 +135,7 @@ class OwnLoss(GivenLoss):
         )
 
     def _checked(
-        self, method: str, array: Any, shape: tuple[int, ...], each: str = "one a row"
+        self, method: str, array: Any, shape: tuple[int, ...], each: str = "one for each row"
     ) -> np.ndarray:
         array = np.asarray(array, dtype=np.float64)
         if array.shape not in (shape, ()) or not np.isfinite(array).all():

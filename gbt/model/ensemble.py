@@ -80,7 +80,7 @@ class Ensemble(Nodes):
     loss : Loss
         See ``gbt.losses``.
     feature_names : tuple of str
-        One name a column.
+        One name for each column.
     input_dtype : numpy.float64 or numpy.float32
         Rows are rounded to this dtype before they are compared with thresholds: float32 for models
         imported from libraries that compare float32 values.
@@ -256,7 +256,7 @@ class Ensemble(Nodes):
             return
         if len(self.categories) != self.n_features:
             raise InvalidModelError(
-                f"categories must have one entry a column, {self.n_features}; got"
+                f"categories must have one entry for each column, {self.n_features}; got"
                 f" {len(self.categories)}"
             )
         n_words = [-1 if levels is None else n_words_for(len(levels)) for levels in self.categories]
@@ -456,7 +456,7 @@ class Ensemble(Nodes):
         return self.predictor.apply(self.as_input(X), n_jobs)
 
     def total_gain(self) -> np.ndarray:
-        """Return, for every feature, the sum of the gains of the nodes that split on it."""
+        """Return, for every feature, the gains of its splits on training rows, added up: (p,)."""
         self.require("gradients", "hessians", what="total_gain")
         return gain_by_feature(self, self.n_features)
 
@@ -484,13 +484,12 @@ class Ensemble(Nodes):
         sample_weight: ArrayLike | None = None,
         init_score: ArrayLike | None = None,
     ) -> "Ensemble":
-        """Return the same splits and values with the G, H, counts and gains of other rows.
+        """Return a copy whose G, H, counts and gains are of these rows, by its own predictions.
 
-        Gradients are taken along the unchanged predictions, so the result says what these rows
-        would have told each node. Values stay: they are no longer -learning_rate G/(H + lambda).
-        Only values of inner nodes that the model does not know are set to this. Rows of weight 0
-        are not counted. Rows may be those of a Dask array or frame: sums of its chunks are added
-        up, see ``gbt.parallel.chunks``.
+        ``y`` is as the loss takes it: numbers; 0 and 1 for two classes, 0 to K - 1 for K. Splits
+        and values stay, so values are no longer -learning_rate G/(H + lambda); only values of inner
+        nodes that the model does not know are set to this. Rows of weight 0 are not counted. A
+        model fitted with starting values needs ``init_score``. Rows may be Dask's.
         """
         statistics: dict[str, Any] = refit(self, Chunk(X, y, sample_weight, None, init_score))
         if "values" not in self.statistics:

@@ -160,7 +160,7 @@ class Trees(Sequence[Tree]):
         if isinstance(m, slice):
             return [self[i] for i in range(*m.indices(len(self)))]
         if not -len(self) <= m < len(self):
-            raise IndexError(f"tree {m} of an ensemble of {len(self)} trees")
+            raise IndexError(f"tree {m} of an ensemble of {len(self)} trees, counted from 0")
         start, stop = self._tree_offset[m % len(self) :][:2]
         sets = self._nodes.level_sets
         return Tree(

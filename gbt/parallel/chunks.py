@@ -212,7 +212,10 @@ def chunks_of_table(X: Any) -> tuple[list[Any], list[float]]:
             " as dask.array.from_delayed makes."
         )
     if X.ndim != 2:
-        raise ValueError(f"X has shape {X.shape}; it needs one row a sample, one column a feature.")
+        raise ValueError(
+            f"X has shape {X.shape}; it needs one row for each sample and one column for each"
+            " feature."
+        )
     return _chunks_of_array(X), list(X.chunks[0])
 
 

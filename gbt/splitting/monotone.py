@@ -59,7 +59,7 @@ def directions(
     elif len(constraints) != len(names):
         raise ValueError(
             f"monotone_constraints has {len(constraints)} numbers, and X has {len(names)} columns:"
-            " give one number a column, or a dict of names to -1 or 1."
+            " give one number for each column, or a dict of names to -1 or 1."
         )
     else:
         found[:] = constraints

@@ -44,7 +44,7 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     is_of_targets = loss.name == "several_targets" and classes is None
     shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
     if y.shape != shape:
-        raise ValueError(f"y has shape {y.shape}; it needs one target a row of X, {shape}.")
+        raise ValueError(f"y has shape {y.shape}; it needs one target for each row of X, {shape}.")
     if classes is not None:
         labels = np.asarray(classes).tolist()
         is_class = np.array([y == label for label in labels])
@@ -78,7 +78,8 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
         return np.broadcast_to(1.0, n_rows)  # a read-only view of a single 1
     if isinstance(sample_weight, str):
         raise ValueError(
-            f"sample_weight={sample_weight!r} is not one number a row. Weights of classes are a"
+            f"sample_weight={sample_weight!r} is not one number for each row. Weights of"
+            " classes are a"
             ' parameter, GBTClassifier(class_weight="balanced"); elsewhere they are'
             " sklearn.utils.class_weight.compute_sample_weight('balanced', y)."
         )
@@ -97,7 +98,8 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
     )
     if weight.shape != (n_rows,):
         raise ValueError(
-            f"sample_weight has shape {weight.shape}; it needs one weight a row, ({n_rows},)."
+            f"sample_weight has shape {weight.shape}; it needs one weight for each row,"
+            f" ({n_rows},)."
         )
     if (weight < 0).any():
         raise ValueError(
@@ -121,7 +123,7 @@ def as_init_score(init_score: Any, n_rows: int, n_outputs: int) -> np.ndarray:
     shape = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
     if start.shape not in (shape, (n_rows, n_outputs)):
         raise ValueError(
-            f"init_score has shape {start.shape}; it needs one raw prediction a row"
+            f"init_score has shape {start.shape}; it needs one raw prediction for each row"
             f"{' and class' * (n_outputs > 1)}, {shape}."
         )
     return start.reshape(n_rows, n_outputs)

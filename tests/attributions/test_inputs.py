@@ -41,7 +41,7 @@ def test_labels():
 
 
 WEIGHTS = {
-    "balanced": ("balanced", r"'balanced' is not one number a row.*compute_sample_weight\("),
+    "balanced": ("balanced", r"'balanced' is not one number for each row.*compute_sample_weight\("),
     "numbers spelt out": (np.ones(60).astype(str), "sample_weight must be numbers"),
     "masked": (np.ma.array(np.ones(60), mask=Y > 1), "sample_weight is masked in row"),
     "spans": (np.ones(60, "m8[D]"), "sample_weight holds dates"),

@@ -324,15 +324,18 @@ WEIGHTS = {
     "all zero": (0 * ones, "zero for every row"),
     "nan": (with_cell(ones, np.nan), "Input sample_weight contains NaN"),
     "infinity": (with_cell(ones, np.inf), "Input sample_weight contains infinity"),
-    "too few": (ones[:7], r"shape \(7,\); it needs one weight a row, \(8,\)"),
-    "column": (ones[:, None], r"shape \(8, 1\); it needs one weight a row, \(8,\)"),
-    "scalar": (2.0, r"shape \(\); it needs one weight a row"),
+    "too few": (ones[:7], r"shape \(7,\); it needs one weight for each row, \(8,\)"),
+    "column": (ones[:, None], r"shape \(8, 1\); it needs one weight for each row, \(8,\)"),
+    "scalar": (2.0, r"shape \(\); it needs one weight for each row"),
     "strings": (labels, r"sample_weight must be numbers, and holds text \(<U3\)"),
     "numbers spelt out": (ones.astype(str), "sample_weight must be numbers, and holds text"),
     "spans": (ones.astype("m8[D]"), "sample_weight holds dates"),
     "NA": (with_cell(ones.astype(object), pd.NA), "sample_weight is <NA> in row 5"),
     "masked": (np.ma.array(ones, mask=y == 3), "sample_weight is masked in row 3"),
-    "balanced": ("balanced", r"'balanced' is not one number a row.*class_weight=\"balanced\"\)"),
+    "balanced": (
+        "balanced",
+        r"'balanced' is not one number for each row.*class_weight=\"balanced\"\)",
+    ),
     "too large": (ones * 1e308, "do not fit into float64"),
 }
 

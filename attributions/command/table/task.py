@@ -362,7 +362,9 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
         )
     for name in question.drop:
         if name == question.target or name in question.keep:
-            raise UnusableTableError(f"--drop {name!r}: the same column is asked for; choose one.")
+            raise UnusableTableError(
+                f"--drop {name!r} leaves out a column that --target or --keep asks for; choose one."
+            )
     for option, column in (("--groups", question.groups), ("--time", question.time)):
         if column == question.target:
             raise UnusableTableError(

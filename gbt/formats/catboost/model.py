@@ -74,7 +74,10 @@ def _import(
         raise ValueError(f"loss_function={function!r} cannot be imported, only {allowed} can.")
     n_outputs = model.n_outputs if function == OF_CLASSES else 1
     if model.n_outputs != n_outputs or len(model.bias) != n_outputs or model.scale != 1:
-        raise ValueError("A CatBoost model of several targets, or rescaled, cannot be imported.")
+        raise ValueError(
+            "A CatBoost model of several targets, or one rescaled by set_scale_and_bias, cannot be"
+            " imported. Train one model for each target, and do not rescale it."
+        )
     bias = float(model.bias[0]) if n_outputs == 1 else model.bias
     of_one = LOSSES[LOSS_OF_FUNCTION.get(function, "half_logistic")]
     loss = of_one if n_outputs == 1 else Softmax(n_outputs, 1.0)

@@ -252,7 +252,10 @@ def _refuse_other_models(parts: Text) -> tuple[Loss, bool]:
     if name == "multiclassova" and "sigmoid:1" not in details:
         raise ValueError(f"objective={objective!r} cannot be imported, only with sigmoid=1.")
     if "sqrt" in details:
-        raise ValueError("reg_sqrt=True cannot be imported: its trees predict roots.")
+        raise ValueError(
+            "reg_sqrt=True cannot be imported: its trees predict roots. Train on the roots of the"
+            " targets, without reg_sqrt."
+        )
     n_classes = as_number(head["num_class"], "num_class") if name in OF_CLASSES else 1
     if head["num_class"] != head["num_tree_per_iteration"] or int(head["num_class"]) != n_classes:
         raise InvalidModelError(

@@ -67,7 +67,10 @@ def read_trees(text: Text) -> WrittenTrees:
     n_leaves = np.array([_count(tree, m) for m, tree in enumerate(text.trees)], dtype=np.int64)
     for m, tree in enumerate(text.trees):
         if tree.get("is_linear", "0") != "0":
-            raise ValueError(f"Linear trees cannot be imported, and tree {m} is one.")
+            raise ValueError(
+                f"Linear trees cannot be imported, and tree {m} is one. Train with"
+                " linear_tree=False."
+            )
     stops = np.cumsum(2 * n_leaves - 1, dtype=np.int64)
     starts = stops - (2 * n_leaves - 1)
     tree_of = np.repeat(np.arange(len(stops)), stops - starts)
@@ -235,7 +238,9 @@ def penalties(text: Text, trees: WrittenTrees) -> np.ndarray:
     infos = text.head.get("feature_infos", "").split(" ")
     n_levels = np.array([info.count(":") + 1 for info in infos])
     if len(infos) != len(text.head["feature_names"].split(" ")):
-        raise InvalidModelError("The LightGBM model has not one entry a column in feature_infos.")
+        raise InvalidModelError(
+            "The LightGBM model has not one entry for each column in feature_infos."
+        )
     is_sorted = n_levels[trees.feature] > parameter(text, "max_cat_to_onehot", 4.0)
     parent, left, right = trees.tree.families
     is_penalised = (trees.listed.has_list & is_sorted)[parent]

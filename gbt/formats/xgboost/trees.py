@@ -166,7 +166,7 @@ def read_levels(model: Any, n_features: int) -> dict[int, list[Any]]:
     columns = model.get("cats", {}).get("enc", []) if isinstance(model.get("cats"), dict) else []
     if not isinstance(columns, list) or len(columns) not in (0, n_features):
         raise InvalidModelError(
-            f"The XGBoost model's cats are {shown(columns)}, not one entry a column."
+            f"The XGBoost model's cats are {shown(columns)}, not one entry for each column."
         )
     found = {k: _levels_of(column, k) for k, column in enumerate(columns)}
     return {k: levels for k, levels in found.items() if levels}
@@ -177,7 +177,7 @@ def categorical_columns(learner: Any, n_features: int) -> list[int]:
     types = learner.get("feature_types", [])
     if not isinstance(types, list) or len(types) not in (0, n_features):
         raise InvalidModelError(
-            f"The XGBoost model's feature_types are {shown(types)}, not one type a column."
+            f"The XGBoost model's feature_types are {shown(types)}, not one type for each column."
         )
     return [k for k, name in enumerate(types) if name == "c"]
 

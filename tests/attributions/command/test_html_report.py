@@ -411,7 +411,11 @@ def test_a_model_of_lightgbm(run, tmp_path):
             "predicts numbers; leave --positive",
         ),
         (None, ["--model", "number.json", "--task", "classification"], "numbers; leave --task"),
-        (None, ["--model", "number.json"], "leave away the --task or --model that asks for it"),
+        (
+            None,
+            ["--model", "number.json"],
+            "leave out the --task or --model that asks for a regression",
+        ),
         (
             {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]},
             ["--model", "two.json"],

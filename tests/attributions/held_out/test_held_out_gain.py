@@ -589,7 +589,7 @@ def test_seen_rows_are_told():
         ({"y": np.full(200, np.nan)}, "nan"),
         ({"sample_weight": -np.ones(200)}, "negative"),
         ({"sample_weight": np.zeros(200)}, "sample_weight is zero for every row"),
-        ({"groups": np.arange(3)}, "one label a row"),
+        ({"groups": np.arange(3)}, "one label for each row"),
         ({"second_moments": True, "standard_error": False}, "leave out standard_error=False"),
     ],
 )

@@ -235,7 +235,7 @@ def test_labels_of_any_kind(labels):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1, 2], r"groups has shape \(2,\); it needs one label a row of X, \(3,\)"),
+        ([1, 2], r"groups has shape \(2,\); it needs one label for each row of X, \(3,\)"),
         ([[1], [2], [3]], r"groups has shape \(3, 1\)"),
         ([1.0, np.nan, 2.0], "groups has missing labels"),
         (np.array(["a", "a", None], dtype=object), "groups (has missing|mixes)"),

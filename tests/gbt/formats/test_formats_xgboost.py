@@ -970,7 +970,10 @@ def test_training_rows_must_fit():
         ((None, y), "need both X and y"),
         ((None, None, weight), "need both X and y"),
         ((X, y[:-1]), r"y has shape \(299,\)"),
-        ((X, y, weight[:-1]), r"sample_weight has shape \(299,\); it needs one weight a row"),
+        (
+            (X, y, weight[:-1]),
+            r"sample_weight has shape \(299,\); it needs one weight for each row",
+        ),
         ((X, y, -weight), "sample_weight must not be negative"),
         ((X, np.full(len(y), np.nan)), "targets must be finite"),
         ((X[:, :2], y), "4 columns"),

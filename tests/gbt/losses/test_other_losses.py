@@ -489,7 +489,7 @@ def test_refused(loss, y, message):
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
-        ((np.zeros(2), np.ones(2)), "one a row"),
+        ((np.zeros(2), np.ones(2)), "one for each row"),
         ((np.full(3, np.nan), np.ones(3)), "finite"),
         ((np.arange(3.0) - 1, -np.ones(3)), "negative hessian"),
     ],

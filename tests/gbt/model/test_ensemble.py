@@ -253,9 +253,13 @@ def test_other_rows_are_checked_as_those_of_training():
     X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
     model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y[:, 0]).ensemble_
     for target, weight, message in (
-        (y, None, r"y has shape \(9, 1\); it needs one target a row of X, \(9,\)"),
+        (y, None, r"y has shape \(9, 1\); it needs one target for each row of X, \(9,\)"),
         (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
-        (y[:, 0], np.array([2.0]), r"sample_weight has shape \(1,\); it needs one weight a row"),
+        (
+            y[:, 0],
+            np.array([2.0]),
+            r"sample_weight has shape \(1,\); it needs one weight for each row",
+        ),
         (y[:, 0], np.full(9, np.nan), "sample_weight contains NaN"),
         (y[:, 0], -np.ones(9), "sample_weight must not be negative"),
         (y[:, 0], np.zeros(9), "sample_weight is zero for every row"),

@@ -289,7 +289,7 @@ def test_every_prediction_takes_them():
             lambda m, X, y, s: GBTClassifier(splitter="greedy").fit(
                 X, np.arange(N) % 3, init_score=s
             ),
-            r"one raw prediction a row and class, \(60, 3\)",
+            r"one raw prediction for each row and class, \(60, 3\)",
         ),
     ],
 )
