@@ -107,9 +107,9 @@ def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
     """Return the targets of a regression."""
     if column.kind == "words":
         raise UnusableTableError(
-            f"The target {name} holds words such as {elided(column.example)!r}, which cannot be"
-            " regressed; choose a target of numbers, or leave away the --task or --model that"
-            " asks for it."
+            f"The target {name} holds words such as {elided(column.example)!r}, and a regression"
+            " needs numbers; choose a target of numbers, or leave out the --task or --model that"
+            " asks for a regression."
         )
     y = column.numbers
     if np.nanmax(np.abs(y)) > LARGEST or np.nanmax(y) - np.nanmin(y) < 1 / LARGEST:

@@ -157,7 +157,7 @@ def test_several_outputs_add_up():
 def test_only_splits_have_others_above():
     ensemble, X, y = fitted_rows(20)
     for ifa in ("tree_shap", lambda ensemble, m, X: np.zeros(X.shape)):
-        with pytest.raises(ValueError, match=r"nothing is earned below.*'saabas'"):
+        with pytest.raises(ValueError, match=r"cannot say below which.*'saabas'"):
             tree_inner_pairs(ensemble, X, y, ifa=ifa)
 
 

@@ -295,7 +295,7 @@ def test_lightgbm_refuses_ordered_categories_and_zeros_that_are_missing():
         ("\ncat_threshold=", "\ncat_threshold=a", "cat_threshold .* are not whole numbers"),
         ("\npandas_categorical:[[", "\npandas_categorical:[[[", "pandas_categorical is not JSON"),
         ("\npandas_categorical:[[", "\npandas_categorical:[3, [", "3 columns|not a list of lists"),
-        ("feature_infos=", "feature_infos=none ", "one entry a column in feature_infos"),
+        ("feature_infos=", "feature_infos=none ", "one entry for each column in feature_infos"),
     ],
 )
 def test_damaged_texts_of_lightgbm(before, after, message, tmp_path):
