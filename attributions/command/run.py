@@ -219,8 +219,7 @@ def _question(
         asked = f"--positive {options.positive}" if options.positive else f"--task {options.task}"
         raise UnusableTableError(
             f"{asked}: the model predicts {'classes' if is_classification else 'numbers'};"
-            " leave out"
-            f" {asked.split()[0]}."
+            f" leave out {asked.split()[0]}."
         )
     if options.positive in given.classes[:-1]:
         raise UnusableTableError(

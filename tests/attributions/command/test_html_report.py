@@ -404,13 +404,17 @@ def test_a_model_of_lightgbm(run, tmp_path):
         (None, ["--model", "several.json"], "the model's classes are '0', '1', '2'"),
         (None, ["--model", "several.json", "--positive", "yes"], "tells 3 classes apart"),
         (None, ["--model", "two.json", "--positive", "no"], "predicts the probability of 'yes'"),
-        (None, ["--model", "two.json", "--task", "regression"], "predicts classes; leave --task"),
+        (
+            None,
+            ["--model", "two.json", "--task", "regression"],
+            "predicts classes; leave out --task",
+        ),
         (
             None,
             ["--model", "number.json", "--positive", "no"],
-            "predicts numbers; leave --positive",
+            "predicts numbers; leave out --positive",
         ),
-        (None, ["--model", "number.json", "--task", "classification"], "numbers; leave --task"),
+        (None, ["--model", "number.json", "--task", "classification"], "numbers; leave out --task"),
         (
             None,
             ["--model", "number.json"],
