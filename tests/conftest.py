@@ -5,6 +5,9 @@ marked ``slow`` hold the same promises on more cases; ``python -m pytest --runsl
 Tests marked ``nightly`` are run in the Hypothesis profile of that name only. What is left out is
 counted as deselected, and the last lines say how to run it.
 
+Where no files are named, the tests run in two processes (pytest-xdist; ``-n 0`` keeps them in one).
+What both need compiled is compiled before they start, see ``tests.first_calls``.
+
 Hypothesis profiles are chosen by the environment variable HYPOTHESIS_PROFILE. The default,
 ``plain``, tries few examples, the same ones every time; ``dev`` and ``ci`` look further. There is
 no deadline anywhere: the first example compiles kernels and takes seconds.
@@ -16,7 +19,9 @@ import warnings
 import pytest
 from hypothesis import settings
 
+from gbt.kernels.platform.compiling import IS_COMPILING
 from tests.asserts import peer
+from tests.first_calls import compile_in_two_processes
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
@@ -26,11 +31,23 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "plain")
 settings.load_profile(PROFILE)
 
 LEFT_OUT = pytest.StashKey[int]()
+DESELECTED = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser):
     """Add the option by which slow tests run."""
     parser.addoption("--runslow", action="store_true", help="run the tests marked slow, too")
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Run all tests in two processes, and those of files or folders that are named in one."""
+    return 2 if config.args_source == pytest.Config.ArgsSource.TESTPATHS else 0
+
+
+def pytest_xdist_setupnodes():
+    """Compile before the two processes start, so that they do not both compile the same."""
+    if IS_COMPILING:
+        compile_in_two_processes()
 
 
 def pytest_collection_modifyitems(config, items):
@@ -47,6 +64,24 @@ def pytest_collection_modifyitems(config, items):
     items[:] = kept
     config.hook.pytest_deselected(items=deselected)
     config.stash[LEFT_OUT] = sum(item.get_closest_marker("slow") is not None for item in deselected)
+    config.stash[DESELECTED] = len(deselected)
+
+
+def pytest_sessionfinish(session):
+    """Let a process that runs tests tell the one that prints, which has not collected any."""
+    config = session.config
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left_out"] = [
+            config.stash.get(key, 0) for key in (LEFT_OUT, DESELECTED)
+        ]
+
+
+def pytest_testnodedown(node):
+    """Count once what was left out, as each process has left out the same."""
+    stash, told = node.config.stash, getattr(node, "workeroutput", {}).get("left_out")
+    if told and LEFT_OUT not in stash:
+        stash[LEFT_OUT], n_deselected = told
+        node.config.hook.pytest_deselected(items=[None] * n_deselected)
 
 
 def pytest_terminal_summary(terminalreporter, config):
