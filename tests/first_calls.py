@@ -5,8 +5,8 @@
 Where tests run in two processes, both would need the same kernels at the same time, and both would
 compile them. So pytest lets this run before it starts the two (``tests/conftest.py``): two
 processes make the calls below, each takes the next call when it is done with one, and what they
-compile is then on disk for the tests. The calls that compile longest come first. Numbers are
-seconds to compile, the processor to itself; all that follows in the core set is a few more.
+compile is then on disk for the tests. The calls that compile longest come first. Kernels that
+take a second or two are left to the tests.
 """
 
 import warnings
@@ -84,10 +84,10 @@ def _silently(call):
 
 
 def compile_in_two_processes():
-    """Make all calls in two processes, and wait for them."""
+    """Make all calls in two processes, and wait for them; what fails here, a test reports."""
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
-        for made in [processes.submit(_silently, call) for call in LONGEST_FIRST]:
-            made.result()
+        for call in LONGEST_FIRST:
+            processes.submit(_silently, call)
 
 
 if __name__ == "__main__":
