@@ -15,6 +15,7 @@ no deadline anywhere: the first example compiles kernels and takes seconds.
 
 import os
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -87,7 +88,7 @@ def pytest_testnodedown(node):
     stash, told = node.config.stash, getattr(node, "workeroutput", {}).get("left_out")
     if told and LEFT_OUT not in stash:
         stash[LEFT_OUT], n_deselected = told
-        node.config.hook.pytest_deselected(items=[None] * n_deselected)
+        node.config.hook.pytest_deselected(items=[SimpleNamespace()] * n_deselected)
 
 
 def pytest_terminal_summary(terminalreporter, config):
