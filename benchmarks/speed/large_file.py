@@ -1,0 +1,93 @@
+"""The command line on a file of a million rows: seconds, and the most memory that it takes.
+
+    python -m benchmarks.speed.large_file --write                 1e6 rows x 20 columns
+    python -m benchmarks.speed.large_file --rows 20000            a small run
+
+The table has numbers, whole numbers, amounts and two columns of words. It is written as Parquet and
+as CSV, and ``python -m attributions`` reads each in a process of its own: it fits a model to half
+of the rows, judges it on the others and writes the report. Kernels are compiled before.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import attributions.warmup
+import gbt
+from gbt.parallel.cores import available_cores
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks/results/large_file.md"
+N_TOWNS = 60
+
+
+def table_of(n_rows: int) -> pd.DataFrame:
+    """Return nineteen columns, of which five tell something of the last one, y."""
+    rng = np.random.default_rng(0)
+    columns = {f"normal {k}": rng.normal(size=n_rows).round(4) for k in range(10)}
+    columns |= {f"whole {n}": rng.integers(0, n, n_rows) for n in (5, 100, 1_000, 100_000)}
+    columns |= {f"amount {k}": np.exp(rng.normal(size=n_rows)).round(2) for k in range(3)}
+    towns, of_town = rng.integers(N_TOWNS, size=n_rows), rng.normal(size=N_TOWNS)
+    table = pd.DataFrame(columns)
+    table["kind"] = np.array([f"kind {i}" for i in range(8)])[rng.integers(8, size=n_rows)]
+    table["town"] = np.array([f"town {i}" for i in range(N_TOWNS)])[towns]
+    signal = table["normal 0"] + np.abs(table["normal 1"]) + 0.3 * (table["whole 100"] > 50)
+    signal += of_town[towns] + 0.5 * table["amount 0"]
+    table["y"] = (signal + rng.normal(size=n_rows)).round(3)
+    return table
+
+
+def seconds_and_memory(file: Path) -> tuple[float, float]:
+    """Run the command on a file; return its seconds and the most MB that were resident."""
+    command = [sys.executable, "-m", "attributions", "--data", str(file), "--target", "y"]
+    command += ["--report", str(file.with_suffix(".html")), "--out", str(file.parent / "out")]
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)  # which says what it used, as `wait` does not
+    process.returncode = status
+    if status:
+        raise SystemExit(f"{' '.join(command)} ended with status {status}")
+    return time.perf_counter() - started, used.ru_maxrss / 1000
+
+
+def main() -> int:
+    """Print the table, and write it down if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--write", action="store_true", help=f"to {RESULTS.relative_to(ROOT)}")
+    asked = parser.parse_args()
+    attributions.warmup.main([])
+    lines = [
+        f"`python -m benchmarks.speed.large_file --rows {asked.rows}`: {asked.rows:,} rows of 20"
+        f" columns; {platform.machine()}, {available_cores()} cores, gbt {gbt.__version__}; load"
+        f" {os.getloadavg()[0]:.1f} at the start.",
+        "",
+        "| file | MB | s | MB of memory |",
+        "|---|---|---|---|",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        table = table_of(asked.rows)
+        files = {"Parquet": Path(folder, "table.parquet"), "CSV": Path(folder, "table.csv")}
+        table.to_parquet(files["Parquet"], index=False)
+        table.to_csv(files["CSV"], index=False)
+        del table
+        for kind, file in files.items():
+            seconds, memory = seconds_and_memory(file)
+            size = file.stat().st_size / 1e6
+            lines.append(f"| {kind} | {size:.0f} | {seconds:.0f} | {memory:,.0f} |")
+    print("\n".join(lines))
+    if asked.write:
+        RESULTS.write_text("\n".join(lines) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
