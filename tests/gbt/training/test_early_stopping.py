@@ -232,7 +232,7 @@ def test_refit_in_a_search_and_without_early_stopping():
 
 def test_all_rows_of_a_refit_are_rows_that_the_model_has_seen():
     model = GBTRegressor(
-        n_estimators=9, early_stopping_rounds=2, refit=True, splitter="greedy"
+        n_estimators=9, early_stopping_rounds=2, refit=True, splitter="greedy", random_state=0
     ).fit(X, Y)
     with pytest.warns(UserWarning, match=r"^200 of the 200 rows"):
         tree_inner(model, X, Y)
