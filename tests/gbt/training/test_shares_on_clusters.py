@@ -44,7 +44,7 @@ def cluster():
     """Two workers of one thread in this process."""
     distributed = peer("distributed")
     with distributed.Client(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as client:
         yield client
 
