@@ -71,14 +71,15 @@ def permutation(
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     metric : None, str, scorer or callable
-        None is the negative mean squared error or, for the logistic loss, the ROC AUC; for other
-        losses, that of several classes among them, the negative mean loss. A scorer of
-        scikit-learn, given itself or by its name, is computed with the model's own ``predict``, so
-        the model must be an estimator. Any other callable takes ``(y, prediction)`` and returns a
-        number that is larger for better predictions (those of scikit-learn's ..._error, ..._loss
-        and ..._deviance are smaller), or one such number a row, whose mean is then the score.
-        ``prediction`` is the predicted mean or, with labels 0 and 1 in ``y``, the probability of 1;
-        with K classes it has their probabilities, of shape (n, K), and labels are 0 .. K - 1.
+        None means the negative mean squared error for the squared error, the ROC AUC for the
+        logistic loss, and the negative mean loss for all other losses, that of several classes
+        among them. A scorer of scikit-learn, given itself or by its name, is computed with the
+        model's own ``predict``, so the model must be an estimator. Any other callable takes ``(y,
+        prediction)`` and returns a number that is larger for better predictions (those of
+        scikit-learn's ..._error, ..._loss and ..._deviance are smaller), or one such number a row,
+        whose mean is then the score. ``prediction`` is the predicted mean or, with labels 0 and 1
+        in ``y``, the probability of 1; with K classes it has their probabilities, of shape (n, K),
+        and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
     groups : array of shape (n,), optional

@@ -84,8 +84,8 @@ def held_out_gain(
         Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
         Rows; nan is a missing value. They must not have been used for fitting, tuning or early
-        stopping. A `SeenRowsWarning` says how many of them a model of ours was fitted or stopped
-        on, and, for models of other libraries, that they are the training rows as a whole
+        stopping. A `SeenRowsWarning` says how many of them one of our models was fitted or stopped
+        on; of a model of another library it can only say that they are the training rows as a whole
         (``gbt.model.known_by_leaves`` says what cannot be told). Arrays and frames of Dask are
         judged chunk by chunk, on the workers that hold them (`gbt.parallel.chunks`), in two passes,
         and the result is that of all rows; ``y`` and all else that has one entry a row may then be

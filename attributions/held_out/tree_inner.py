@@ -243,7 +243,7 @@ def forest_inner(
     ifa, sample_weight, training, standard_error
         As for `tree_inner`.
     variant : {"residual", "target"}
-        Which line of the definition.
+        Which of the two lines above is computed.
 
     Returns
     -------

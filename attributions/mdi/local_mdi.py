@@ -147,9 +147,10 @@ def local_mdi(
         classifiers also "logistic_elastic_net" or "logistic_ridge". For objects with options and
         other estimators see ``attributions.mdi.linear_models``.
     raw : bool
-        Whether the features that a tree splits on are also columns themselves; categories never
-        are. Among columns that say nearly the same, raw columns divide the credit arbitrarily:
-        choose False where you have such columns (measured in docs/local_mdi.md).
+        Whether the linear model has, beside the splits, the features that a tree splits on as
+        columns; those of categories it never has. Among columns that say nearly the same, raw
+        columns divide the credit arbitrarily: choose False where you have such columns (measured in
+        docs/local_mdi.md).
     rows : {"all", "inbag", "oob", "uniform"}
         Which training rows a linear model is fitted to. "all": all, each as often as the tree drew
         it, or once if it was not drawn; "inbag": those that grew the tree; "oob": those that did

@@ -61,7 +61,8 @@ def mdi_plus(
         labels (``attributions.mdi.logistic_ridge``), with penalties chosen by leaving out single
         rows: exactly for the first, by one Newton step for the second.
     raw : bool
-        Whether the features that a tree splits on are also columns themselves.
+        Whether the linear model has, beside the splits, the features that a tree splits on as
+        columns.
     metric : callable, optional
         Takes (y, prediction) and returns a number that is larger for better predictions; for
         labels, 0 and 1, predictions are probabilities. None is the R^2, or for labels the negative
@@ -151,7 +152,8 @@ def mdi_oob(
         The model whose contributions are taken, as for `local_mdi`; it is fitted to the rows that
         the tree drew. None takes those of Saabas, which makes this the MDI-oob of Li et al.
     raw : bool
-        Whether the features that a tree splits on are also columns themselves.
+        Whether the linear model has, beside the splits, the features that a tree splits on as
+        columns.
     n_jobs : int, optional
         Threads; None for all cores.
 

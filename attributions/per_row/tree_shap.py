@@ -243,8 +243,8 @@ def tree_shap(
     Returns
     -------
     LocalAttribution
-        Contributions of shape (n, p). The base value is the base score plus every tree's prediction
-        without knowledge of x, its cover-weighted mean or its mean over the background; it and the
-        contributions add up to the raw prediction.
+        Contributions of shape (n, p). The base value is the base score plus what every tree
+        predicts if no feature is known: its cover-weighted mean, or its mean over the background.
+        Base value and contributions add up to the raw prediction.
     """
     return attribute(model, X, TreeShap(background, cover), n_jobs)

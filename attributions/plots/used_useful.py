@@ -38,7 +38,7 @@ class UsedUsefulDisplay(Display):
     highlight_label : str
         What the highlighted features are.
     used_label, useful_label : str, optional
-        Labels of the axes in place of the methods' own units.
+        Labels of the axes, in place of those that the methods' units give.
     max_display : int or None
         How many other features are named, at most: those that stand out from the bulk. None for
         all. A name that would meet another or hide a point is left out.

@@ -73,9 +73,9 @@ def given_others(
         Rows that the model has not seen, of at least two columns.
     y : array of shape (n,)
     training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)
-        The rows that the model was fitted on, on which the others are fitted, without weights:
-        these serve only where the model's library did not keep the sums of its nodes. Starting
-        values go with the rows into every fit without a column.
+        The rows that the model was fitted on. The models without a column are fitted on them, too,
+        and without weights: weights serve only where the model's library did not keep the sums of
+        its nodes. Starting values go with the rows into every fit without a column.
     regressor : estimator
         Predicts a column's contributions, which are numbers whatever the task, from the other
         columns; a clone is fitted for each column. It should follow both lines and curves: the

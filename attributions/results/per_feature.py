@@ -49,8 +49,8 @@ class GlobalAttribution(tables.ShownAsTable):
         rows have that of total gain, and `percent` gives per cent of a constant's loss. Of held-out
         measures a positive value helped, a negative one hurt.
     standard_error : float64 array of shape (p,) or None
-        Of ``values`` as sums over independently drawn rows, the model held fixed. None where no
-        such thing exists.
+        Standard errors of ``values`` as sums over independently drawn rows, the model held fixed;
+        None where a measure has none.
     n_samples : int
         Rows that were summed over.
     feature_names : tuple of str
@@ -70,12 +70,13 @@ class GlobalAttribution(tables.ShownAsTable):
         What every row or group adds to ``values``; kept by `from_rows`, and where rows belong to
         groups.
     kurtosis : float64 array of shape (p,), optional
-        Of contributions of training rows, or estimated from the model; see `is_reliable`.
+        Kurtosis of the contributions of training rows, or as estimated from the model; see
+        `is_reliable`.
     second_moments : float64 array of shape (p, p), optional
         How features vary together: over rows, or groups, the sum of products of two contributions'
         distances from their means. `grouped` makes standard errors of it.
     percent_of_one : float, optional
-        How many per cent of the loss of a constant prediction a value of 1 is; see `percent`.
+        What a value of 1 is in per cent of the loss of a constant prediction; see `percent`.
     """
 
     values: np.ndarray

@@ -26,59 +26,64 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     Parameters
     ----------
     n_estimators : int or None, default=None
-        Number of trees. None is what goes with the splitter: 100 greedy ones, else 200.
+        Number of trees. None means 100 if the trees are greedy, else 200.
     learning_rate : float, default=0.1
-        What the step of every tree is multiplied by.
+        Factor that multiplies the leaf values of every tree.
     max_depth : int or None, default=6
-        Largest number of splits on a path; None is without limit.
+        Largest number of splits between the root and a leaf; None means no limit.
     max_leaves : int or None, default=None
-        Largest number of leaves of a tree. If given, the split of largest gain is made first.
-        max_depth still holds: give max_depth=None for the number of leaves alone to decide.
+        Largest number of leaves of a tree. If it is given, a tree always makes the split of largest
+        gain next. max_depth still limits the tree; give max_depth=None if only the number of leaves
+        should.
     min_child_weight : float or None, default=None
-        Least sum of weighted hessians in a child: for the squared error, of weights.
-        None is what goes with the splitter: 1 with ``"greedy"``, 0.001 with all others.
+        Least sum of weighted hessians in a child; under the squared error, whose hessian is 1, this
+        is the sum of weights. None means 1 with ``"greedy"``, 0.001 with all others.
     min_samples_leaf : int or None, default=None
-        Least number of rows in a child, whatever their weights. None is what goes with the
-        splitter: 20 where ``"auto"`` grows greedy trees, else 1.
+        Least number of rows in a child, whatever their weights. None means 20 where ``"auto"``
+        grows greedy trees, else 1.
     reg_lambda : float, default=1.0
         Added to the sum of hessians in every gain and every step: L2 penalty of leaf values.
     min_split_gain : float, default=0.0
-        A split needs more gain than this (Sun 2022, Definition 2, without factor 1/2). With
-        ``splitter="unbiased"`` it may be negative.
+        A split is made only if its gain is larger than this (the gain of Sun 2022, Definition 2,
+        without the factor 1/2). With ``splitter="unbiased"`` it may be negative.
     subsample, colsample : float, default=1.0
         Fraction of rows and of columns that each tree sees, drawn without replacement.
     colsample_bylevel, colsample_bynode : float, default=1.0
-        Fraction of the tree's columns that is drawn for every depth, and, of what depth and
-        interaction constraints leave open, for every node; one column at least.
+        Fraction of the tree's columns that is drawn for every depth; and fraction that is drawn for
+        every node, from the columns that its depth and the interaction constraints leave. At least
+        one column is drawn.
     base_score : float or None, default=None
         Prediction before the first tree; None is the constant of least loss, for the squared error
         the weighted mean of the targets.
     splitter : {"auto", "greedy", "cross_validated", "unbiased"} or object, default="auto"
-        How a node chooses its split: where the gain is largest; on the feature that does best on
-        held-out folds of the node's rows; or by three parts of them. With ``"auto"`` trees that
-        see at most 10,000 rows are unbiased, larger ones greedy with 20 rows a leaf, since these
-        predicted best on real tables (docs/accuracy.md); monotone ones are greedy, too. With
-        ``"greedy"`` trees are those of XGBoost's exact method. An object is one with options, as
+        How a node chooses its split. ``"greedy"`` takes the cut of largest gain: trees are those of
+        XGBoost's exact method. ``"cross_validated"`` splits on the feature that does best on
+        held-out folds of the node's rows. With ``"unbiased"`` three parts of these rows decide
+        separately on the cut, on the feature and on whether to split. With ``"auto"`` trees that
+        see at most 10,000 rows are unbiased, and larger ones are greedy with 20 rows a leaf, since
+        these predicted best on real tables (docs/accuracy.md); monotone trees are greedy, too. An
+        object is a splitter with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
         ``gbt.splitting.frontier.Policy``.
     categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
-        Columns whose values are levels, without an order: by default those of categories and of
-        words. Levels are kept with the model and looked up by value. With None there are none, and
-        categories that are numbers are read as these numbers. Dates are always refused.
+        Columns whose values are levels without an order: by default the columns of categories and
+        of words. Levels are kept with the model and looked up by value. With None no column is
+        categorical, and categories that are numbers are read as these numbers. Dates are always
+        refused.
     categorical_smoothing : float or None, default=None
-        Levels are ordered by G / (H + smoothing) before they are cut in two; in a node, those of
-        fewer rows than this, and than an eighth of the node's, stay together. Rows count by their
-        weights. None is what goes with the splitter: 20 with greedy trees, else 5.
+        A node orders the levels of a column by G / (H + smoothing) before it cuts them in two.
+        Levels of fewer rows than this, and of fewer than an eighth of the node's rows, stay
+        together. Rows count by their weights. None means 20 if the trees are greedy, else 5.
     monotone_constraints : dict, list or None, default=None
         By name or index of a column, or one number per column: 1 where predictions must not fall as
-        its values rise and the others stay, -1 where they must not rise, 0 where they are free. It
-        goes with ``splitter="greedy"``, which keeps them as XGBoost does
+        its values rise and the others stay, -1 where they must not rise, 0 where they are free.
+        They go with ``splitter="greedy"``, which keeps them as XGBoost does
         (``gbt.splitting.monotone``).
     interaction_constraints : str, list of lists or None, default=None
         Names or indices of columns that may stand on one path, as in scikit-learn's
-        ``interaction_cst``; columns in no list make up one more. "pairwise" is all pairs, and with
-        "no_interactions" the model is additive: a sum of functions of one column each. Every
-        splitter keeps them.
+        ``interaction_cst``; columns that no list names form one more list. "pairwise" allows all
+        pairs. With "no_interactions" the model is additive: a sum of functions of one column each.
+        Every splitter keeps to these constraints.
     loss : str, object or None, default=None
         "half_squared_error" (None), "cross_entropy" (the logistic loss, of targets from 0 to 1),
         "poisson", "gamma", "tweedie" (three that predict exp of the raw prediction),
@@ -93,22 +98,23 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Stop when the last evaluation set has not improved for this many trees, and keep the trees
         up to the best.
     min_delta : float, default=0.0
-        An improvement must beat the best loss so far (or metric) by more than this, in its unit.
+        An improvement must beat the best loss (or metric) so far by more than this, in the same
+        unit.
     validation_fraction : float, default=0.1
         Share of the rows held out for early stopping if ``fit`` is given no ``eval_set``.
     refit : bool, default=False
-        Whether the rows held out by ``validation_fraction`` are given back: once they have told how
-        many trees are best, as many are grown anew on all rows. ``evals_result_`` stays that of the
-        first fit.
+        Whether to fit once more, on all rows, after the rows held out by ``validation_fraction``
+        have told how many trees are best; the second fit grows that many. ``evals_result_`` stays
+        that of the first fit.
     eval_metric : str, function, list of these or None, default=None
         What else is recorded on evaluation sets, and decides early stopping in place of the loss:
         the name of a scikit-learn scorer, or a function (y, prediction) -> number; larger is
-        better. Of a list all are recorded and the last decides. A classifier's y are then 0 and 1
-        and its predictions probabilities. Sets with weights that differ hand them over as
-        ``sample_weight``.
+        better. All metrics of a list are recorded, and the last decides. A classifier passes y as 0
+        and 1, and probabilities as predictions. If the weights of an evaluation set differ, the
+        metric is given them as ``sample_weight``.
     train_score : bool, default=False
         Whether the mean loss of the training rows after every tree is recorded, as ``train_score_``
-        and in ``evals_result_["train"]``; this predicts all rows with every tree once more.
+        and in ``evals_result_["train"]``; it costs one more prediction of all rows by every tree.
     callbacks : list of functions or None, default=None
         Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
         model, and the learning_rate of the next tree, which a callback may set. Boosting ends with
@@ -117,8 +123,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, starting values, loss,
         learning_rate, reg_lambda, base_score and subsample must be those of the first fit, whose
-        seed is used again; constraints may be lifted, not added. Of rows a model file
-        keeps no trace: after ``gbt.load`` only their number and the base score are compared.
+        seed is used again; constraints may be lifted, not added. A model file does not keep the
+        rows, so after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
         Threads; None is all cores this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -145,10 +151,10 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     best_score_ : float or None
         The last evaluation set's metric, or else its loss, after that tree.
     split_scores_ : array of shape (p,) or None
-        What the policy found the nodes' best splits worth, by feature, also where it did not split;
-        None for greedy splits, whose gains the nodes have, and where a warm start with early
-        stopping kept fewer trees than there were. With ``splitter="unbiased"`` it is the importance
-        of Zhang, Zhang and Li (2023), Algorithm 3.
+        For each feature, what the splitter found the nodes' best splits to be worth, whether or not
+        they were made. None for greedy splits, whose gains the nodes have, and where a warm start
+        with early stopping kept fewer trees than there were. With ``splitter="unbiased"`` it is the
+        importance of Zhang, Zhang and Li (2023), Algorithm 3.
     splitter_ : str or object
         What grew the trees: the splitter, or what ``"auto"`` chose.
     n_features_in_ : int

@@ -52,7 +52,7 @@ def as_ensemble(
         Their weights, multiplied by those of their classes if these had any. Without it, weights
         are those of the model's ``class_weight="balanced"``, if it has that, else 1.
     init_score : array of shape (n,), or (n, K), optional
-        Raw predictions from which they started: XGBoost's ``base_margin``, LightGBM's
+        Raw predictions from which these rows started: XGBoost's ``base_margin``, LightGBM's
         ``init_score``. No library keeps them with its model. The ensemble then has starting values
         (``gbt.model.starts``), and every prediction needs those of its rows.
 
@@ -68,7 +68,7 @@ def as_ensemble(
     Raises
     ------
     TypeError
-        For anything else.
+        If ``model`` is none of these.
     ValueError
         For a model that an `Ensemble` cannot express; the message names the reason. See the module
         of its library in ``gbt.formats``.

@@ -42,13 +42,14 @@ class CrossValidated:
     Parameters
     ----------
     n_folds : int, default=5
-        T, from 2 to 255.
+        Number of folds, from 2 to 255.
     shared_folds : bool, default=True
         Whether all features of a node are judged on the same folds. The authors' program draws
         folds for every feature, which takes longer and adds noise to the comparison.
     stop_at_stub : bool, default=True
         Whether boosting ends with the first tree without a split, where all trees see all rows and
-        columns. With ``subsample`` or ``colsample`` the next tree may find one in others.
+        columns. With ``subsample`` or ``colsample`` boosting goes on, since the next tree may find
+        a split in other rows or columns.
     exact_cuts : bool, default=False
         Whether every cut between two distinct values is scanned, and folds are drawn anew for every
         node. That takes many times as long. By default cuts lie at the edges of at most 256 bins of
