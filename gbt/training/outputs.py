@@ -24,10 +24,10 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
-from gbt.losses.known import refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
-from gbt.parallel.threads import effective_n_jobs, run_all, threads_for
+from gbt.losses.own import OwnLoss
+from gbt.parallel.threads import effective_n_jobs, over_blocks, run_all, threads_for
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import POLICIES
 from gbt.tables.columns import Columns
@@ -39,6 +39,8 @@ from gbt.training.sampling import Draws
 # Handing trees to a thread takes some 60 microseconds a round. It pays if the thread's trees read
 # this many values, rows times columns.
 LEAST_VALUES_PER_THREAD = 20_000
+# Losses that kernels do not know take several passes in NumPy; so many values stay in the caches.
+VALUES_AT_ONCE = 2**14
 
 
 class Outputs:
@@ -76,6 +78,7 @@ class Outputs:
         n_threads = effective_n_jobs(plan.n_jobs)
         n_values = columns.n_rows * columns.n_columns * loss.n_outputs
         n_beside = min(loss.n_outputs, threads_for(n_values, LEAST_VALUES_PER_THREAD, n_threads))
+        self._n_threads = n_threads
         of_each = replace(plan, n_jobs=n_threads // n_beside)
         self.n_jobs = of_each.n_jobs
         self.workers: list[tuple[Training, Growth]] = []
@@ -134,11 +137,27 @@ class Outputs:
         run_all([partial(grow_what_waits, *own) for own in self.workers])
         return [grown[k] for k in range(len(self.raw))]
 
-    def _derivatives(self) -> list[np.ndarray] | None:
-        """Return g and h of all outputs; None where kernels write them."""
+    def _derivatives(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return g and h of all outputs, of shape (K, n); None where kernels write them."""
         if self.loss.kind != GIVEN:
             return None
-        raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
-        with refusing_overflow_of(self.loss):
-            pair = self.loss.gradient_hessian(self.y, raw)
-        return [np.atleast_2d(part.T) for part in pair]
+        gradient, hessian = np.empty((2, *self.raw.shape))
+        is_one = len(self.raw) == 1
+
+        def write(start: int, stop: int) -> None:
+            for first in range(start, stop, at_once):
+                rows = slice(first, min(first + at_once, stop))
+                raw, *both = (
+                    part[0, rows] if is_one else part[:, rows].T
+                    for part in (self.raw, gradient, hessian)
+                )
+                self.loss.gradient_hessian(self.y[rows], raw, out=tuple(both))
+
+        if isinstance(self.loss, OwnLoss):  # a user's code may not expect some of the rows
+            at_once = len(self.y)
+            write(0, at_once)
+            return gradient, hessian
+        at_once = max(VALUES_AT_ONCE // len(self.raw), 1)
+        with refusing_overflow():
+            over_blocks(write, len(self.y), self._n_threads, at_once)
+        return gradient, hessian

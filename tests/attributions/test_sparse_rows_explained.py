@@ -112,6 +112,7 @@ def test_rows_that_the_model_has_seen(problem):
             attributions.held_out_gain(model, table, y)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_matrix])
 def test_selecting(problem, kind):
     estimator, X, y = problem

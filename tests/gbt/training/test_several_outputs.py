@@ -746,3 +746,53 @@ def test_categories(splitter, tmp_path):
     stopped.fit(frame, y, eval_set=[(frame, y)])
     losses = [log_loss(y, p) for p in stopped.staged_predict_proba(frame)]
     assert_close(stopped.evals_result_["eval_0"][: len(losses)], losses, 10.0)
+
+
+# Blocks of rows ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_at_once", [1, 7, 299])
+def test_derivatives_of_some_rows_at_a_time_are_those_of_all(monkeypatch, n_at_once, n_jobs):
+    """Of a classifier, and of a loss of one output whose formulas are in NumPy alone."""
+    X, y = table()
+    models = [
+        partial(GBTClassifier, n_estimators=4, splitter="greedy", n_jobs=n_jobs),
+        partial(gbt.GBTRegressor, loss="poisson", n_estimators=4, splitter="greedy", n_jobs=n_jobs),
+    ]
+    of_all = [model().fit(X, y).ensemble_.raw_predict(X) for model in models]
+    rows = []
+    of_some = Softmax.derivatives
+
+    def counted(self, y, raw_prediction):
+        rows.append(len(y))
+        return of_some(self, y, raw_prediction)
+
+    monkeypatch.setattr(Softmax, "derivatives", counted)
+    monkeypatch.setattr(gbt.training.outputs, "VALUES_AT_ONCE", 3 * n_at_once)
+    for model, expected in zip(models, of_all, strict=True):
+        assert_same(model().fit(X, y).ensemble_.raw_predict(X), expected)
+    assert max(rows) == n_at_once
+
+
+def test_a_loss_of_ones_own_sees_all_rows(monkeypatch):
+    monkeypatch.setattr(gbt.training.outputs, "VALUES_AT_ONCE", 1)
+    asked = []
+
+    class Own:
+        def value(self, y, raw_prediction):
+            return (y - raw_prediction) ** 2 / 2
+
+        def link(self, prediction):
+            return prediction
+
+        def inverse_link(self, raw_prediction):
+            return raw_prediction
+
+        def gradient_hessian(self, y, raw_prediction):
+            asked.append(len(y))
+            return raw_prediction - y, np.ones(len(y))
+
+    X, y = table()
+    gbt.GBTRegressor(loss=Own(), n_estimators=2, splitter="greedy").fit(X, y)
+    assert set(asked[-2:]) == {len(y)}
