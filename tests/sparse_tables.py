@@ -1,13 +1,28 @@
 """Drawn tables of which much is 0, dense, for tests of sparse rows."""
 
+from contextlib import contextmanager
+
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 from scipy import sparse
+
+from gbt.tables import sparse_columns
 
 KINDS = [
     *(sparse.csr_array, sparse.csc_array, sparse.coo_array),
     *(sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix),
 ]
+
+
+@contextmanager
+def arrays_stored(most):
+    """Store columns of small arrays without their zeros, too, if at most this share is not 0."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse_columns, "MOST_OF_ARRAY", most)
+        patch.setattr(sparse_columns, "LEAST_ROWS_OF_ARRAY", 1)
+        patch.setattr(sparse_columns, "LEAST_COLUMNS_OF_ARRAY", 1)
+        yield
 
 
 @st.composite

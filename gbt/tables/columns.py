@@ -21,8 +21,8 @@ The bins of eight columns are packed into one word a row, so that one read serve
     packed_bins[b, row]    bin of column 8 b, of column 8 b + 1, ..., of column 8 b + 7
 
 Cost: one sort a column; 4 + 4 + 1 bytes a value beside the table itself, which is kept, not copied:
-thresholds are midpoints of its values. Columns that hold little but zeros and come as such take 16
-bytes a value that is not 0 (``gbt.tables.sparse_columns``).
+thresholds are midpoints of its values. Columns that hold little but zeros take 16 bytes a value
+that is not 0 (``gbt.tables.sparse_columns``).
 """
 
 from bisect import bisect_left
@@ -65,7 +65,7 @@ class Columns:
     table : float64 or float32 array of shape (n, p), or SparseRows
         The values; nan is missing.
     codes : int32 array of shape (p, n)
-        Of sparse rows, here and below, only those columns that are not sparse have a line.
+        Here and below only those columns that are not sparse have a line.
     order : int32 array of shape (p, n)
         Rows by value, missing last, with ~row in place of a row where a new value starts.
     n_values : int64 array of shape (p,)
@@ -85,7 +85,7 @@ class Columns:
     n_levels : int64 array of shape (p,)
         Levels of a categorical column, whose values are their numbers; 0 where values are numbers.
     sparse : SparseColumns, optional
-        The columns of sparse rows that hold little but zeros.
+        The columns that hold little but zeros; None if all have a line of codes.
     """
 
     table: np.ndarray | SparseRows
@@ -112,7 +112,7 @@ class Columns:
 
         def rank(start: int, stop: int) -> None:
             keys = Keys(n, X.dtype)
-            for k, column in _columns_of(bits, start, stop):
+            for k, column in each_column(bits, start, stop):
                 columns.rank(k, column, keys)
 
         # Two threads may write bins into the same word at once: each writes its own bytes of it.
@@ -280,7 +280,7 @@ class Keys:
         return len(column) - int(n_missing)
 
 
-def _columns_of(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:
+def each_column(table: np.ndarray, start: int, stop: int) -> Iterator[tuple[int, np.ndarray]]:
     """Yield the numbers of some columns and their values, beside each other in memory.
 
     A table lies row by row, so reading one value brings its neighbours in the row into the caches.

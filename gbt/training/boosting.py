@@ -29,8 +29,11 @@ from gbt.model.seen_rows import SeenRows
 from gbt.model.starts import raw_before
 from gbt.splitting.frontier import Groups, Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
+from gbt.tables.columns import Columns
 from gbt.tables.sparse_columns import columns_of
+from gbt.tables.sparse_rows import SparseRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
+from gbt.training.growing import searches_histograms
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
 from gbt.training.plan import Plan, Shape
@@ -145,7 +148,7 @@ def boost(
     if isinstance(X, SharedRows):
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
     else:
-        columns = columns_of(X, n_jobs, count_levels(categories, p))
+        columns = _columns_for(X, n_jobs, categories, loss, splitter, plan)
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
     metrics = metrics_of(parameters.eval_metric)
     training = (X, y, sample_weight, init_score) if parameters.train_score else None
@@ -213,6 +216,19 @@ def _model(
         categories=categories,
         level_sets=None if categories is None else trees.all_level_sets(),
     )
+
+
+def _columns_for(
+    X: np.ndarray | SparseRows,
+    n_jobs: int | None,
+    categories: Categories | None,
+    loss: Loss,
+    splitter: Policy,
+    plan: Plan,
+) -> Columns:
+    """Rank columns, and store them as what grows the trees reads them fastest."""
+    n_by_histograms = loss.n_outputs * searches_histograms(splitter, plan.limits)
+    return columns_of(X, n_jobs, count_levels(categories, X.shape[1]), n_by_histograms)
 
 
 def _first_predictions(

@@ -38,7 +38,7 @@ from gbt.kernels.trees.partition import partition_rows
 from gbt.losses.overflow import refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Derivatives, Frontier, Policy, Splits
+from gbt.splitting.frontier import Derivatives, Frontier, Limits, Policy, Splits
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import clipped
 from gbt.splitting.unbiased import Unbiased
@@ -58,13 +58,17 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
     """Return what grows trees on one table by a policy."""
     if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
-    if type(policy) is Greedy and plan.limits.directions is None:
-        return HistogramGrowth(columns, training, plan)
+    if not searches_histograms(policy, plan.limits):
+        return TreeGrowth(policy, columns, training, plan)
+    judges = policy.judges(plan.limits) if isinstance(policy, Unbiased | CrossValidated) else None
+    return HistogramGrowth(columns, training, plan, judges)
+
+
+def searches_histograms(policy: Policy, limits: Limits) -> bool:
+    """Say whether trees of a policy grow by the histogram search, or by a scan of every cut."""
     if type(policy) is Unbiased or type(policy) is CrossValidated:
-        judges = policy.judges(plan.limits)
-        if judges is not None:
-            return HistogramGrowth(columns, training, plan, judges)
-    return TreeGrowth(policy, columns, training, plan)
+        return policy.judges(limits) is not None
+    return type(policy) is Greedy and limits.directions is None
 
 
 class TreeGrowth:

@@ -5,21 +5,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from scipy import sparse
 
 from gbt.tables import sparse_columns
 from gbt.tables.columns import MAX_BINS, Columns
-from gbt.tables.sparse_columns import MOST_STORED, columns_of
+from gbt.tables.sparse_columns import (
+    MOST_OF_ARRAY,
+    MOST_STORED,
+    columns_of,
+    columns_of_sparse_rows,
+)
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same
-from tests.sparse_tables import large_table, tables
+from tests.sparse_tables import arrays_stored, large_table, tables
 
 NAN = np.nan
 
 
 def columns_of_sparse(X, n_jobs=1):
-    rows = SparseRows.of(sparse.csr_array(X))
-    return columns_of(rows, n_jobs, np.zeros(X.shape[1], dtype=np.int64))
+    return columns_of_sparse_rows(SparseRows.of(sparse.csr_array(X)), n_jobs)
+
+
+def columns_of_array(X, n_jobs=1, n_outputs=3):
+    return columns_of(X, n_jobs, np.zeros(X.shape[1], dtype=np.int64), n_outputs)
 
 
 def bins_of_packs(columns):
@@ -37,7 +46,8 @@ def bins_of_packs(columns):
     return found
 
 
-def assert_same_columns(X, columns):
+def assert_same_columns(X, columns, most=MOST_STORED):
+    """Compare columns with dense ones; ``most`` of a sparse column's values are not 0."""
     dense, of_sparse = Columns.from_table(X, 1), columns.sparse
     for name in ("n_values", "n_present", "n_bins", "missing_bin", "first_code"):
         assert_same(getattr(columns, name), getattr(dense, name))
@@ -46,7 +56,7 @@ def assert_same_columns(X, columns):
         assert_same(columns.codes_of(k), dense.codes[k])
         assert_same(columns.order_of(k), dense.order[k])
         is_stored = x != 0
-        assert of_sparse.is_sparse[k] == (is_stored.mean() <= MOST_STORED) == (k in in_packs)
+        assert of_sparse.is_sparse[k] == (is_stored.mean() <= most) == (k in in_packs)
         if k not in in_packs:
             assert_same(columns.bins(k), dense.bins(k))
             continue
@@ -66,6 +76,33 @@ def assert_same_columns(X, columns):
 @given(tables())
 def test_columns_are_those_of_the_dense_table(X):
     assert_same_columns(X, columns_of_sparse(X))
+
+
+@given(tables(), st.sampled_from([1, 2]), st.integers(0, 2**32 - 1))
+def test_columns_of_arrays_are_those_with_all_zeros(X, n_jobs, seed):
+    X[(X == 0) & (np.random.default_rng(seed).random(X.shape) < 0.3)] = -0.0
+    with arrays_stored(MOST_OF_ARRAY):
+        columns, share = columns_of_array(X, n_jobs), (X != 0).mean(axis=0)
+    if (share <= MOST_OF_ARRAY).any():
+        assert_same_columns(X, columns, MOST_OF_ARRAY)
+    else:
+        assert columns.sparse is None
+
+
+def test_arrays_of_many_rows_and_threads():
+    X = large_table(np.random.default_rng(0), n=5_000, p=24)
+    X[:9, 0] = -0.0
+    with arrays_stored(MOST_OF_ARRAY):
+        assert_same_columns(X, columns_of_array(X, n_jobs=2), MOST_OF_ARRAY)
+
+
+def test_only_many_rows_and_columns_and_several_outputs_pay():
+    X = np.zeros((20_000, 17), dtype=np.float32)
+    X[:1_000] = X[:1_001, 16] = 1.0  # a twentieth, and one more
+    assert_same(columns_of_array(X, n_outputs=3).sparse.is_sparse, [1] * 16 + [0])
+    assert columns_of_array(X[:, 1:], n_outputs=3).sparse is None
+    assert columns_of_array(X, n_outputs=2).sparse is None
+    assert columns_of_array(X[1:], n_outputs=3).sparse is None
 
 
 @pytest.mark.parametrize("bins_of_pack", [1, 200, 2**14])

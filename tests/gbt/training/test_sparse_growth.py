@@ -1,4 +1,6 @@
-"""Models of sparse rows are those of the dense table, to the last bit."""
+"""Models without zeros, of sparse rows and of arrays, are those with them, to the last bit."""
+
+import pickle
 
 import numpy as np
 import pytest
@@ -10,11 +12,12 @@ from sklearn.model_selection import cross_val_score
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.tasks import LARGE
 from gbt.model.tree import NODE_DTYPES
-from gbt.splitting import CrossValidated, Unbiased
-from gbt.tables.sparse_columns import columns_of
+from gbt.splitting import CrossValidated, Greedy, Unbiased
+from gbt.tables import sparse_columns
+from gbt.tables.sparse_columns import columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same
-from tests.sparse_tables import KINDS, large_table, tables
+from tests.sparse_tables import KINDS, arrays_stored, large_table, tables
 
 pytestmark = pytest.mark.kernels
 LOSSES = ["half_squared_error", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"]
@@ -77,6 +80,78 @@ def test_fits_are_those_of_the_dense_table(data):
         assert_same(of_sparse.decision_function(kind(X)), dense.decision_function(X))
 
 
+@given(st.data())
+@pytest.mark.filterwarnings("ignore:The middle half of y:UserWarning")
+def test_fits_of_arrays_are_those_with_all_zeros(data):
+    X = data.draw(tables())
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    X[(X == 0) & (rng.random(X.shape) < 0.3)] = -0.0
+    asked = data.draw(parameters(len(X)))
+    if data.draw(st.booleans()):
+        asked["categorical_features"] = [0]
+        X[:, 0] = rng.integers(0, 3, size=len(X))
+    weight = data.draw(st.sampled_from([None, rng.random(len(X)) + 0.1]))
+    model, y = GBTClassifier(**asked), rng.permutation(np.arange(len(X)) % 3)
+    with_zeros = model.fit(X, y, weight)
+    with arrays_stored(0.25):
+        without = type(model)(**model.get_params(deep=False)).fit(X, y, weight)
+    assert_same_models(with_zeros, without)
+    assert_same(with_zeros.predict(X), without.predict(X))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("splitter", ["greedy", "unbiased", "cross_validated"])
+def test_arrays_of_many_values(splitter, n_jobs):
+    """In float32, with interactions, early stopping, and rounds added to a pickled model."""
+    rng = np.random.default_rng(1)
+    X = large_table(rng).astype(np.float32)
+    X[:5, ::4] = -0.0
+    y = np.digitize(targets_of(X, rng), [-1, 1, 2])
+
+    def fit():
+        model = GBTClassifier(
+            3, splitter=splitter, max_depth=5, random_state=0, n_jobs=n_jobs, warm_start=True,
+            early_stopping_rounds=2, interaction_constraints=[[0, 1, 2, 3], list(range(4, 40))],
+        )  # fmt: skip
+        model = pickle.loads(pickle.dumps(model.fit(X, y, eval_set=[(X[:500], y[:500])])))
+        return model.set_params(n_estimators=5).fit(X, y, eval_set=[(X[:500], y[:500])])
+
+    with_zeros = fit()
+    with arrays_stored(0.25):
+        without = fit()
+    assert_same_models(without, with_zeros)
+    assert without.evals_result_ == with_zeros.evals_result_
+
+
+class OwnGreedy(Greedy):
+    """A policy of a user's own: whatever it is, it may read codes and order of every column."""
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_stored"),
+    [
+        ({"splitter": "greedy"}, True),
+        ({"splitter": "unbiased"}, True),
+        ({"splitter": "cross_validated"}, True),
+        ({"splitter": Unbiased(exact_cuts=True)}, False),
+        ({"splitter": CrossValidated(exact_cuts=True)}, False),
+        ({"splitter": CrossValidated(shared_folds=False)}, False),
+        ({"splitter": OwnGreedy()}, False),
+        ({"splitter": "greedy", "categorical_features": [3]}, False),
+    ],
+)
+def test_only_the_histogram_search_gets_columns_without_zeros(asked, is_stored, monkeypatch):
+    """Others walk codes and order of columns, which would be made again for every tree."""
+    X = (np.arange(400).reshape(100, 4) % 25 == 0) * 1.0
+    seen, rank = [], sparse_columns.columns_beside_zeros
+    monkeypatch.setattr(
+        sparse_columns, "columns_beside_zeros", lambda *given: seen.append(given) or rank(*given)
+    )
+    with arrays_stored(0.1):
+        GBTClassifier(2, **asked).fit(X, np.arange(100) % 3)
+    assert len(seen) == is_stored
+
+
 @pytest.mark.large
 @pytest.mark.parametrize("splitter", ["greedy", "unbiased", "cross_validated"])
 @pytest.mark.parametrize("is_logistic", [False, True])
@@ -85,7 +160,7 @@ def test_large_nodes_and_bins_with_cuts_inside(splitter, is_logistic):
     rng = np.random.default_rng(1)
     X = large_table(rng)
     rows = SparseRows.of(sparse.csr_array(X))
-    columns = columns_of(rows, 1, np.zeros(X.shape[1], dtype=np.int64))
+    columns = columns_of_sparse_rows(rows, 1)
     assert columns.n_stored > 2 * LARGE * (columns.n_bins + 1).sum()
     assert (columns.n_bins < columns.n_values)[columns.sparse.is_sparse == 1].any()
     y = targets_of(X, rng)
