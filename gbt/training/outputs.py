@@ -147,11 +147,11 @@ class Outputs:
         def write(start: int, stop: int) -> None:
             for first in range(start, stop, at_once):
                 rows = slice(first, min(first + at_once, stop))
-                raw, *both = (
+                raw, g, h = (
                     part[0, rows] if is_one else part[:, rows].T
                     for part in (self.raw, gradient, hessian)
                 )
-                self.loss.gradient_hessian(self.y[rows], raw, out=tuple(both))
+                self.loss.gradient_hessian(self.y[rows], raw, out=(g, h))
 
         if isinstance(self.loss, OwnLoss):  # a user's code may not expect some of the rows
             at_once = len(self.y)
