@@ -109,9 +109,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     eval_metric : str, function, list of these or None, default=None
         What else is recorded on evaluation sets, and decides early stopping in place of the loss:
         the name of a scikit-learn scorer, or a function (y, prediction) -> number; larger is
-        better. All metrics of a list are recorded, and the last decides. A classifier passes y as 0
-        and 1, and probabilities as predictions. If the weights of an evaluation set differ, the
-        metric is given them as ``sample_weight``.
+        better. All metrics of a list are recorded, and the last decides. If the weights of an
+        evaluation set differ, the metric is given them as ``sample_weight``.
     train_score : bool, default=False
         Whether the mean loss of the training rows after every tree is recorded, as ``train_score_``
         and in ``evals_result_["train"]``; it costs one more prediction of all rows by every tree.

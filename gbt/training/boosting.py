@@ -148,7 +148,7 @@ def boost(
     if isinstance(X, SharedRows):
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
     else:
-        columns = _columns_for(X, n_jobs, categories, loss, splitter, plan)
+        columns = _columns_for(X, categories, loss, splitter, plan)
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
     metrics = metrics_of(parameters.eval_metric)
     training = (X, y, sample_weight, init_score) if parameters.train_score else None
@@ -220,15 +220,14 @@ def _model(
 
 def _columns_for(
     X: np.ndarray | SparseRows,
-    n_jobs: int | None,
     categories: Categories | None,
     loss: Loss,
     splitter: Policy,
     plan: Plan,
 ) -> Columns:
-    """Rank columns, and store them as what grows the trees reads them fastest."""
+    """Rank columns, and store them in the way that trees of this policy read fastest."""
     n_by_histograms = loss.n_outputs * searches_histograms(splitter, plan.limits)
-    return columns_of(X, n_jobs, count_levels(categories, X.shape[1]), n_by_histograms)
+    return columns_of(X, plan.n_jobs, count_levels(categories, X.shape[1]), n_by_histograms)
 
 
 def _first_predictions(
