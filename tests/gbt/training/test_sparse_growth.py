@@ -99,6 +99,7 @@ def test_fits_of_arrays_are_those_with_all_zeros(data):
     assert_same(with_zeros.predict(X), without.predict(X))
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("splitter", ["greedy", "unbiased", "cross_validated"])
 def test_arrays_of_many_values(splitter, n_jobs):
