@@ -54,7 +54,7 @@ share = {
     for name, model in fitted.items()
 }
 figure, ax = plt.subplots(figsize=(8, 2.5), layout="constrained")
-ax.barh(list(share)[::-1], list(share.values())[::-1])
+ax.barh(list(share)[::-1], list(share.values())[::-1], color="#0072B2")
 ax.set(xlabel="share of noise in total gain (%)")
 plt.show()
 
