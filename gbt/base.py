@@ -170,20 +170,20 @@ class BaseGBT(Predicts):
         X : table of shape (n, p)
             Numbers, and categories where ``categorical_features`` says so; nan, or None, is a
             missing value, infinities are refused. Entries that a sparse matrix does not store are
-            0.
-            Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
+            0. Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``.
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are dropped before anything else.
         eval_set : list of (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)
-            Tables whose mean loss, and ``eval_metric``, is recorded after every tree, in
+            Tables whose mean loss, and ``eval_metric``, is recorded after every round, in
             ``evals_result_``. The last one decides early stopping. ``class_weight`` does not
             multiply its weights.
         init_score : array of shape (n,), or (n, K) for K > 2 classes, optional
-            A raw prediction of each row from which boosting starts, in place of a base score; every
-            later prediction then needs those of its rows (``gbt.model.starts``). Without
-            ``eval_set``, rows that are held out for early stopping keep theirs.
+            The raw prediction of each row from which boosting starts, in place of a base score;
+            every later prediction then needs the ``init_score`` of its own rows
+            (``gbt.model.starts``). Without ``eval_set``, rows that are held out for early stopping
+            keep theirs.
         X_val, y_val, sample_weight_val : optional
             One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
             can transform it: ``Pipeline(..., transform_input=["X_val"])``.
@@ -372,7 +372,7 @@ class BaseGBT(Predicts):
 
     @property
     def train_score_(self) -> np.ndarray:
-        """Mean loss of the training rows after every tree, if ``train_score`` is set."""
+        """Mean loss of the training rows after every round, if ``train_score`` is set."""
         check_is_fitted(self)
         if TRAIN not in self.evals_result_:
             raise AttributeError(

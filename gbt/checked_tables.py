@@ -1,8 +1,8 @@
 """Tables, targets and weights as people hand them over, checked once, where they come in.
 
-Tables are NumPy arrays of any number type, pandas and polars frames, nan where a value is missing.
-Later code may rely on rows of floats, float64 targets and weights. The table of a fit determines
-the names of columns and their levels, and every later table is compared with it.
+Tables are whatever ``gbt.tables.given.Table`` takes. Later code may rely on rows of floats, nan
+where a value is missing, and on float64 targets and weights. The table of a fit determines the
+names of columns and their levels, and every later table is compared with it.
 """
 
 from contextlib import AbstractContextManager, nullcontext
@@ -124,7 +124,7 @@ class ChecksTables(NamedParameters):
         ):
             if is_other:
                 raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not available for tables of Dask: on these"
+                    f"{name}={getattr(self, name)!r} is not available for tables of Dask. Their"
                     ' trees grow with splitter="greedy" or "auto", depth by depth, under a loss of'
                     " ours and from the first tree on. Change it, or fit in memory: X.compute()."
                 )
@@ -150,7 +150,7 @@ class ChecksTables(NamedParameters):
         return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs, n_levels)
 
     def _learn_in_chunks(self, X: Any, table: Table) -> Categories | None:
-        """Return one dictionary of levels for all chunks; ``table`` is an empty one of the kind."""
+        """Return the levels of all chunks together; ``table`` only says what columns there are."""
         names, which = self._names_of(table), self.categorical_features
         by_type = isinstance(which, str) and which == "from_dtype"
         chosen = table.of_categories() if by_type else chosen_columns(which, names)

@@ -7,7 +7,7 @@ A splitter that is named brings defaults of its own:
     "greedy"             XGBoost's parameters, so that trees are those of its exact method
     "unbiased"           hardly any limits: rows that have not chosen a split guard against splits
                          that do not hold up, and a limit on hessians would end logistic trees
-                         early. Trees that are guarded so gain by more rounds
+                         early. Trees with such a guard gain by more rounds
     "cross_validated"    as "unbiased"
 
 Greedy trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.

@@ -187,7 +187,7 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
     if isinstance(value, dict) and OWN in value:
         return _rebuild_own_loss(value, where, own)
     if own is not None:
-        raise InvalidModelError(f"its loss is {shown(value)}, and needs none that you give")
+        raise InvalidModelError(f"its loss is {shown(value)}, one of gbt's: read it without loss=")
     if isinstance(value, str) and value in OF_OLDER_FILES:
         return OF_OLDER_FILES[value]
     if isinstance(value, str):
@@ -307,7 +307,11 @@ def _rebuild_estimator(
 
 
 def _splitter_of(model: GBTRegressor | GBTClassifier, n_rows: int) -> str | Policy:
-    """Return who split. Scores tell of "auto", whose fit with refit=True chose by fewer rows."""
+    """Return the splitter that grew the trees.
+
+    "auto" with refit=True chose by the rows of the first fit, which are fewer than ``n_rows``; that
+    it chose "unbiased" shows in the scores, which greedy trees lack.
+    """
     if model.split_scores_ is not None and model.splitter == "auto":
         return "unbiased"
     return chosen(model._all_parameters(), n_rows)["splitter"]
@@ -321,7 +325,7 @@ def _rebuild_losses(value: Any, n_rounds: int) -> dict[str, list[float]]:
         where = f"estimator.evals_result.{name}"
         losses[name] = as_array(value[name], where, np.float64).tolist()
         if len(losses[name]) < n_rounds:
-            raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_rounds} trees")
+            raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_rounds} rounds")
     return losses
 
 

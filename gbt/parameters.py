@@ -56,7 +56,7 @@ OF_REGRESSOR = {
     "min_samples_leaf": number_in(Integral, "[1, inf)", None),
     "reg_lambda": number_in(Real, "[0, inf)"),
     "min_split_gain": Allowed(
-        "a number in [0, inf), or with splitter='unbiased', whose gains can be negative, any",
+        "a number in [0, inf), or any number with splitter='unbiased', whose gains can be negative",
         number_in(Real, "(-inf, inf)").admits,
     ),
     "subsample": number_in(Real, "(0, 1]"),

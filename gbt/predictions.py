@@ -56,7 +56,7 @@ class Predicts(ChecksTables):
 
     @says_what_serves
     def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the prediction of the first tree, of the first two, ... of all trees.
+        """Yield the predictions after the first round, after two, ... after all rounds.
 
         Parameters
         ----------

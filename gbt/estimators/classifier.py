@@ -45,7 +45,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         should.
     min_child_weight : float or None, default=None
         Least sum of weighted hessians in a child. The hessian of a row is p (1 - p) for two
-        classes, 2 p (1 - p) for more. None means 1 with ``"greedy"``, 0.001 with all others.
+        classes, 2 p (1 - p) for more. None means 1 with ``"greedy"``, 0.001 with the others.
     min_samples_leaf : int or None, default=None
         Least number of rows in a child, whatever their weights. None means 20 where ``"auto"``
         grows greedy trees, else 1.
@@ -72,7 +72,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         these predicted best on real tables (docs/accuracy.md); monotone trees are greedy, too. An
         object is a splitter with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
-        ``gbt.splitting.frontier.Policy``.
+        ``gbt.splitting.frontier.Policy``, which has the defaults of ``"greedy"``.
     categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
         Columns whose values are levels without an order: by default the columns of categories and
         of words. Levels are kept with the model and looked up by value. With None no column is
@@ -93,8 +93,8 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         pairs. With "no_interactions" the model is additive: a sum of functions of one column each.
         Every splitter keeps to these constraints.
     early_stopping_rounds : int or None, default=None
-        Stop when the last evaluation set has not improved for this many trees, and keep the trees
-        up to the best.
+        Stop when the last evaluation set has not improved for this many rounds, and keep the trees
+        up to the best round.
     min_delta : float, default=0.0
         An improvement must beat the best loss (or metric) so far by more than this, in the same
         unit.
@@ -103,7 +103,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         ``eval_set``.
     refit : bool, default=False
         Whether to fit once more, on all rows, after the rows held out by ``validation_fraction``
-        have told how many trees are best; the second fit grows that many. ``evals_result_`` stays
+        have told how many rounds are best; the second fit has that many. ``evals_result_`` stays
         that of the first fit.
     eval_metric : str, function, list of these or None, default=None
         What else is recorded on evaluation sets, and decides early stopping in place of the loss:
@@ -113,12 +113,13 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         row. If the weights of an evaluation set differ, the metric is given them as
         ``sample_weight``.
     train_score : bool, default=False
-        Whether the mean loss of the training rows after every tree is recorded, as ``train_score_``
-        and in ``evals_result_["train"]``; it costs one more prediction of all rows by every tree.
+        Whether the mean loss of the training rows is recorded after every round, as
+        ``train_score_`` and in ``evals_result_["train"]``; it costs one more prediction of all rows
+        by every tree.
     callbacks : list of functions or None, default=None
-        Called after every tree with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
-        model, and the learning_rate of the next tree, which a callback may set. Boosting ends with
-        the tree after which one returns True.
+        Called after every round with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
+        model, and the learning_rate of the next round, which a callback may set. Boosting ends with
+        the round after which one returns True.
     warm_start : bool, default=False
         Whether a further ``fit`` keeps the trees and adds more, up to n_estimators: the same as if
         all had been grown at once. Rows and their order, targets, weights, starting values, loss,
@@ -126,7 +127,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
         seed is used again; constraints may be lifted, not added. A model file does not keep the
         rows, so after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
-        Threads; None is all cores this process may use. Results do not depend on it.
+        Threads; None and -1 are all cores that this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of row and column sampling, of the rows held out for early stopping, of the folds of
         ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these, and so
@@ -151,14 +152,14 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     feature_importances_ : array of shape (p,)
         Normalised total gain; biased, see its own documentation.
     evals_result_ : dict of str to list of float
-        Mean loss on ``eval_set[i]``, or on the rows held out, after every tree: key ``"eval_i"``,
+        Mean loss on ``eval_set[i]``, or on the rows held out, after every round: key ``"eval_i"``,
         and, for each eval_metric, ``"eval_i_"`` and its name; ``"train"`` with train_score.
     train_score_ : array of float
-        Mean loss of the training rows after every tree; only if train_score is set.
+        Mean loss of the training rows after every round; only if train_score is set.
     best_iteration_ : int
-        Number of the last tree kept, from 0.
+        Number of the last round kept, from 0.
     best_score_ : float or None
-        The last evaluation set's metric, or else its loss, after that tree.
+        The last evaluation set's metric, or else its loss, after that round.
     split_scores_ : array of shape (p,) or None
         For each feature, what the splitter found the nodes' best splits to be worth, whether or not
         they were made. None for greedy splits, whose gains the nodes have, and where a warm start
@@ -332,7 +333,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
     @says_what_serves
     def staged_decision_function(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the raw predictions of the first tree, of the first two, ... of all trees.
+        """Yield the raw predictions after the first round, after two, ... after all rounds.
 
         Parameters
         ----------
@@ -392,7 +393,7 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the probabilities after the first tree, after two, ... after all trees.
+        """Yield the probabilities after the first round, after two, ... after all rounds.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         should.
     min_child_weight : float or None, default=None
         Least sum of weighted hessians in a child; under the squared error, whose hessian is 1, this
-        is the sum of weights. None means 1 with ``"greedy"``, 0.001 with all others.
+        is the sum of weights. None means 1 with ``"greedy"``, 0.001 with the others.
     min_samples_leaf : int or None, default=None
         Least number of rows in a child, whatever their weights. None means 20 where ``"auto"``
         grows greedy trees, else 1.
@@ -64,7 +64,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         these predicted best on real tables (docs/accuracy.md); monotone trees are greedy, too. An
         object is a splitter with options, such as
         ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own
-        ``gbt.splitting.frontier.Policy``.
+        ``gbt.splitting.frontier.Policy``, which has the defaults of ``"greedy"``.
     categorical_features : str, list of names, indices or booleans, or None, default="from_dtype"
         Columns whose values are levels without an order: by default the columns of categories and
         of words. Levels are kept with the model and looked up by value. With None no column is
@@ -125,7 +125,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         seed is used again; constraints may be lifted, not added. A model file does not keep the
         rows, so after ``gbt.load`` only their number and the base score are compared.
     n_jobs : int or None, default=None
-        Threads; None is all cores this process may use. Results do not depend on it.
+        Threads; None and -1 are all cores that this process may use. Results do not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         Seed of row and column sampling, of the rows held out for early stopping, of the folds of
         ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these, and so

@@ -108,4 +108,4 @@ def shown(value: Any) -> str:
 
 
 class InvalidModelError(ValueError):
-    """A model whose arrays do not describe trees."""
+    """A model, or a file of one, that does not describe trees."""

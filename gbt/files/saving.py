@@ -176,8 +176,7 @@ def _finite(evals_result: dict[str, list[float]]) -> dict[str, list[float]]:
         if not np.isfinite(losses).all():
             raise ValueError(
                 f"evals_result_[{name!r}] is not finite everywhere, and a file holds finite"
-                " numbers only."
-                " Give finite targets and weights as evaluation rows, or save the trees alone:"
-                " model.ensemble_.save(path)."
+                " numbers only. Give evaluation sets finite targets and weights, or save the trees"
+                " alone: model.ensemble_.save(path)."
             )
     return evals_result

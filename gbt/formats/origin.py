@@ -13,8 +13,7 @@ leave traces. With G, H of a root, b the base score and s the leaves' values:
 * Softmax has probabilities that add up to 1, so the gradients of all classes add up to 0, in every
   round, if no rows were sampled.
 * A base score that the library computed itself is the mean of the targets, so the first root has
-the
-  G that belongs to it: 0, if training starts from the mean.
+  the G that belongs to it: 0, if training starts from the mean.
 
 If a trace contradicts the model, G is not that of the loss that the model names. If there are no
 traces, `doubt_of` says so, too.

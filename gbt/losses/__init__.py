@@ -35,7 +35,8 @@ log(S/M), so that
     -G/H = (S - M) / H      has the sign of log(S/M), and is at most 1 and at most abs(log(S/M)).
 
 No step goes beyond the best value of its leaf, and the loss of the training rows never rises.
-(`Gamma`: sums of y / m and of 1.) Models of other libraries keep their libraries' hessians.
+(For `Gamma`, S is the sum of y / m, and M of 1.) Models of other libraries keep their libraries'
+hessians.
 
 Kernels have the formulas of the first two; the derivatives of the others are computed in NumPy
 before each tree. The absolute and the quantile loss have no curvature, so 1 stands in its place: a

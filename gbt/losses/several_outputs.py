@@ -161,7 +161,7 @@ class SeveralTargets(SeveralOutputs):
 
 @dataclass(frozen=True)
 class OneOutput(GivenLoss):
-    """What the trees of one output have for a loss: none, since that takes all outputs."""
+    """The loss of the trees of one output: it refuses, because it would need all outputs."""
 
     loss: Loss
     output: int

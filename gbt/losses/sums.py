@@ -30,9 +30,9 @@ def exact_sum(x: np.ndarray) -> float:
 def _parts_of_sum(x: np.ndarray) -> list[float]:
     """Return floats that have the same exact sum; OverflowError for the largest numbers there are.
 
-    From all numbers the part above one unit is taken, so large a unit that these parts add up
-    without rounding, until nothing is left (Rump, Ogita and Oishi 2008, "Accurate floating-point
-    summation").
+    Every number is cut in two at a unit so large that the upper parts add up without rounding; the
+    same is done with the lower parts, until nothing is left of them (Rump, Ogita and Oishi 2008,
+    "Accurate floating-point summation").
     """
     rest = np.array(x, dtype=np.float64)
     sums = []
@@ -48,7 +48,7 @@ def _parts_of_sum(x: np.ndarray) -> list[float]:
 
 
 def _sum_of_large(x: np.ndarray) -> float:
-    """Return the same of numbers close to the largest there are."""
+    """Return the `exact_sum` of numbers close to the largest there are."""
     try:
         return fsum(x.tolist())
     except (OverflowError, ValueError):

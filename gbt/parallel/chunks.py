@@ -67,7 +67,7 @@ def refuse_chunks(table: Any) -> None:
     """Raise ValueError for a table of Dask where rows in memory are needed."""
     if is_in_chunks(table):
         raise ValueError(
-            f"X is Dask's, a {type(table).__name__}, and rows in memory are needed here. The guide"
+            f"X is a {type(table).__name__} of Dask, and rows in memory are needed here. The guide"
             " (docs/guide/dask.md) lists the functions that take such tables; X.map_blocks and"
             " X.map_partitions predict; X.compute() returns all rows in memory."
         )
@@ -229,9 +229,9 @@ def _chunks_of_array(array: Any) -> list[Any]:
 def _chunks_of_frame(frame: Any) -> list[Any]:
     """Return the partitions of a frame, or of a column of one.
 
-    Each frame reads only the columns of its own that are asked for. Of files that are read for a
-    column or two Dask makes fewer partitions, which no longer are those of the other columns; these
-    are taken as they were.
+    Dask optimises a frame that reads files to read only the columns asked for. For a column or two
+    it then makes fewer, larger partitions, which no longer match those of the other columns. Such
+    partitions are taken without that optimisation.
     """
     chunks = list(frame.to_delayed())
     is_cut_alike = len(chunks) == frame.npartitions

@@ -17,9 +17,9 @@ that is, unless the split is better on rows that it has not seen than no split o
 For the squared error and lambda = 0 this is the rule of Adler and Painsky, "Feature Importance in
 Gradient Boosting Trees with Cross-Validation Feature Selection", Entropy 24 (2022) 687, where the
 left side is the node's sum of squares less the cross-validated one. As in their program boosting
-ends with the first tree that is a single leaf, unless trees see samples of rows or columns. Other
-than there, folds are by default drawn once a tree and the same for all features, and the logistic
-loss keeps its hessians.
+ends with the first tree that is a single leaf, unless trees see samples of rows or columns. Unlike
+there, folds are by default drawn once a tree and the same for all features, and the logistic loss
+keeps its hessians.
 """
 
 from dataclasses import dataclass

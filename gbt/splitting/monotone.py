@@ -44,7 +44,7 @@ def directions(
 
     Parameters
     ----------
-    constraints : dict of names or indices of columns to -1, 0 or 1, one of these a column, or None
+    constraints : dict of names or indices to -1, 0 or 1, list of one of these a column, or None
     names : sequence of str
         Names of the columns.
     categories : sequence or None

@@ -227,7 +227,7 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
     n_others = 0
     for level in levels:
         n_others += not _is_quantity(level)
-        # Names are known for such by their first tenth: all took a twentieth of a small fit.
+        # A tenth of others is enough: to look at all levels took a twentieth of a small fit.
         if 10 * n_others >= len(levels):
             return
     if len(levels) - n_others >= LEAST_QUANTITIES:

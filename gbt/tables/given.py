@@ -1,7 +1,7 @@
 """Tables as people have them: arrays and frames become rows of floats, nan for a missing value.
 
 A `Table` is made once, where a table comes in, and knows what its columns are called and which of
-them hold what is no number. Everybody behind the door takes the Table::
+them hold what is no number. All later code takes the Table::
 
     Table(X)  ->  names  ->  levels become numbers (`gbt.tables.categories`)  ->  rows of floats
 
@@ -272,8 +272,8 @@ def as_given(X: Any) -> Any:
 def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the names of a frame's columns, None if the table has none.
 
-    Labels that are no text are written out, but the numbers 0 .. p - 1, which frames made of arrays
-    have, in whatever order: these are called x0, x1, ..., as the columns of arrays are.
+    Labels that are no text are written out. But if they are the numbers 0 .. p - 1, in whatever
+    order, as in frames made of arrays, they become x0, x1, ..., the names of an array's columns.
     """
     labels = _labels(X)
     if labels is None:
@@ -285,8 +285,8 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 def refuse_other_columns(table: Table, feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if a table has not the columns of a model, in their order.
 
-    Other names are as good as none where either side has them only by number: x0, x1, ... A blank
-    may be an underscore in the model, because LightGBM writes "mean radius" as "mean_radius".
+    If the names of either side are mere numbers in order, x0, x1, ..., they are taken for none. A
+    blank may be an underscore in the model: LightGBM writes "mean radius" as "mean_radius".
     """
     names = table.names
     shape: tuple[int, ...] = getattr(table.given, "shape", None) or table.cells.shape

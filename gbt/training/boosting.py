@@ -127,9 +127,9 @@ def boost(
     Columns that have ``categories`` hold the numbers of their levels. A single weight stands for
     those of all rows, if they are equal. ``base_score`` is in link space; None is the loss's best
     constant, or 0 where every row has a starting value of its own, ``init_score`` of shape (n, K).
-    Losses on the evaluation sets are recorded after every tree. With ``early_stopping_rounds`` the
-    last set decides: boosting ends when that many trees brought nothing better, and the trees after
-    the best are dropped.
+    Losses on the evaluation sets are recorded after every round. With ``early_stopping_rounds`` the
+    last set decides: boosting ends when that many rounds brought nothing better, and the trees
+    after the best round are dropped.
 
     With ``start``, a model of these very rows, its trees come first and count. The returned
     ensemble does not yet remember the rows it has seen, because the memory of growing is still in
@@ -281,7 +281,7 @@ def _check_start(
     if start.n_rounds > parameters.n_estimators:
         raise ValueError(
             f"warm_start adds trees: n_estimators must be at least {start.n_rounds}, the number of"
-            f" trees that there are; got {parameters.n_estimators}."
+            f" rounds so far; got {parameters.n_estimators}."
         )
     rows_before = None if start.seen_rows is None else start.seen_rows.in_order
     has_same_rows = rows_before in (None, rows)

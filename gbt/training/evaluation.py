@@ -59,13 +59,13 @@ class Round:
     Parameters
     ----------
     number : int
-        Number of the tree, from 0; with several classes of the round, which grows one tree a class.
+        Number of the round, from 0. A round grows one tree, or with several classes one for each.
     n_rounds : int
         The most rounds that the fit may have.
     evals : dict of str to float
         The latest numbers, by the names that ``evals_result_`` has.
     learning_rate : float
-        Rate of the next tree and those after it. A callback may set it.
+        Rate of the next round and those after it. A callback may set it.
     make_model : function without arguments
         Makes ``model``, the `gbt.Ensemble` of the trees so far, which takes a copy of them.
     """
@@ -93,13 +93,13 @@ class Watch:
     ----------
     loss : Loss
     base_score : float, or float64 array of shape (K,)
-    eval_sets : list of (X, y, weight)
+    eval_sets : list of `EvalSet`
     metrics : list of metrics
     patience : int or None
         Rounds without a better number after which boosting ends; None is without end.
     min_delta : float
         By how much more than the best so far a number must be better.
-    training : (X, y, weight), optional
+    training : `EvalSet`, optional
         The rows that are trained on, if they are to be watched.
     """
 
@@ -346,7 +346,7 @@ def refuse_other_eval_sets(eval_set: Any) -> None:
     raise ValueError(
         "eval_set must be a list of (X, y), (X, y, sample_weight) or (X, y, sample_weight,"
         f" init_score); got {type(eval_set).__name__}{parts}. Write"
-        " eval_set=[(X_valid, y_valid)], for one pair, too."
+        " eval_set=[(X_valid, y_valid)] even for a single pair."
     )
 
 

@@ -637,7 +637,7 @@ DAMAGE = [
     ("estimator.parameters.splitter", "__import__('os')", "parameters: splitter must be"),
     ("estimator.has_feature_names", 1, "has_feature_names must be bool; got 1"),
     ("estimator.evals_result", [1.0], "evals_result must be an object"),
-    ("estimator.evals_result.eval_0", [1.0], "evals_result.eval_0 has 1 losses for 2 trees"),
+    ("estimator.evals_result.eval_0", [1.0], "evals_result.eval_0 has 1 losses for 2 rounds"),
     ("estimator.evals_result.eval_0.0", "low", "evals_result.eval_0 must be a list of float"),
     ("estimator.sampling.seed", -1, "sampling.seed has numbers that do not fit into uint32"),
     ("estimator.sampling.seed", 2**32, "sampling.seed has numbers that do not fit into uint32"),

@@ -37,7 +37,7 @@ from gbt.kernels.cuts.value_sums import W, add_up_values
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 from gbt.kernels.platform.instructions import min
 
-LEAST_SHARE = 8  # a level of this part of a node's weight, or more, stands for itself
+LEAST_SHARE = 8  # a level of an eighth of a node's weight, or more, stands for itself
 
 
 class LevelOrder(NamedTuple):

@@ -96,7 +96,7 @@ def pick(packed_bins, lane, bits, listed, marks, keys):
     bits                 int64    IN    bins are groups of 2^bits
     listed        (m,)   int32    IN    rows of the node
     marks                int64    IN    1 or 0 by bin
-    keys                 int64    OUT   one longer than these rows are many
+    keys                 int64    OUT   one longer than the number of these rows
     """
     shift, mask, n = np.uint64(8 * lane), np.uint64(255 >> bits << bits), 0
     last = len(listed) - 1

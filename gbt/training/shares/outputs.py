@@ -1,8 +1,8 @@
 """The raw predictions of all outputs where rows are in shares: with those who hold the rows.
 
-It stands in the loop of boosting where ``gbt.training.outputs`` stands for rows in memory. A member
-that is lost takes nothing with it but time: the others take its chunks, all trees so far are walked
-once more, and the tree that was growing grows again.
+`SharedOutputs` takes the place that `Outputs` has in the loop of boosting for rows in memory. A
+member that is lost costs nothing but time: the others take its chunks, the rows go down all trees
+so far once more, and the tree that was growing grows again.
 """
 
 from collections.abc import Callable

@@ -38,7 +38,7 @@ from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
 
 ALL = np.empty(0, dtype=np.int32)
 NO_SUM = np.zeros(1)
-# Of the coarse bins of a column: fewer are few, and most rows lie in none of them.
+# Coarse bins of a column that are looked into: if no more than these, most rows lie in others.
 FEW_BINS = MOST_COARSE // 10
 # What rows add to their bins is put down for so many at a time. With 2^13, which stay in the second
 # cache, columns of 4,080 bins took a fifth longer: their own bins are read anew for every block.
@@ -310,9 +310,9 @@ class Share:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the distinct values in some stretches of fine bins, first:last.
 
-        Returns the number of the stretch of every value, the value, and its sums as a bin's, but
-        for |g|, which matters only where several values are in a bin. They are in this order, by
-        stretch and value.
+        Returns the number of the stretch of every value, the value, and the sums that a bin has,
+        but for |g|, which matters only where several values are in a bin. Values are in the order
+        of stretches, and ascending within one.
         """
         width, numbers = int(self.layout[0]), int(self.layout[0]) // 2
         slot_of, values, found = [ALL], [self.columns[0, :0]], [ALL]

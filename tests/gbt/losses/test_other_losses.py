@@ -437,7 +437,7 @@ def test_files_hold_no_loss_of_ones_own(tmp_path):
     assert_same(again.predict(X), model.predict(X))
     again.fit(X, table()[1])
     fitted("poisson")[0].save(path)
-    with pytest.raises(ValueError, match="needs none that you give"):
+    with pytest.raises(ValueError, match="read it without loss="):
         gbt.load(path, loss=Squared())
 
 
