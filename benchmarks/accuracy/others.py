@@ -1,7 +1,7 @@
 """What ours are compared with: four libraries in three ways, a linear model, the constant.
 
 Each library is fitted with its own defaults, with ours (100 trees of depth 6 or 31 leaves at a
-learning rate of .1) and, alike for all, with up to 1,000 trees at .05 that end where 15 % of the
+learning rate of 0.1) and, alike for all, with up to 1,000 trees at 0.05 that end where 15 % of the
 rows, which are held out, have seen nothing better for 50 trees.
 """
 

@@ -68,7 +68,7 @@ def by_table(rows: list[dict], numbers: np.ndarray) -> np.ndarray:
 
 
 def of_tables(rows: list[dict], names) -> dict[str, np.ndarray]:
-    """Return rank, loss and whether it is useless, a line a table and a column a name."""
+    """Return rank, loss and whether a constant is better, a line a table and a column a name."""
     kept = complete(rows, names)
     losses = np.array([[row[name] for name in names] for row in kept])
     found = {

@@ -52,7 +52,7 @@ def is_tried(task: Task, size: int, repetition: int) -> bool:
 
 
 def keys_of(rows: list[dict]) -> set[Key]:
-    """Return what the lines of a CSV file have a loss of."""
+    """Return the keys of all losses that the lines of a CSV file have."""
     return {
         (row["task"], row["rows"], row["repetition"], name)
         for row in rows

@@ -3,7 +3,7 @@
 A table may have two targets, say a number and the class that was made of it: both are in the same
 half, and neither sees the other. Defaults are chosen on the first half and confirmed on the second.
 No column tells the target: alone, the best column of the real tables of two classes reaches an AUC
-of .977 (breast_cancer_wdbc) and otherwise at most .871.
+of 0.977 (breast_cancer_wdbc) and otherwise at most 0.871.
 """
 
 from collections.abc import Callable

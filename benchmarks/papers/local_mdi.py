@@ -22,7 +22,7 @@ method has shown that it is *local* unless it beats that.
 
 Columns are shuffled. In nodes of a few rows many features split equally well; our boosted models
 then take the first column, and ranks count how often a feature is used at all: with the features
-that matter in front, ranks by TreeSHAP found interactions that no model had learned (AUC .87).
+that matter in front, ranks by TreeSHAP found interactions that no model had learned (AUC 0.87).
 """
 
 import argparse

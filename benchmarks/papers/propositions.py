@@ -72,7 +72,7 @@ DESIGNS = (
     Design("dependent", "3 values, half of x2 copied from x1, any depth", None, 100, copied=0.5),
 )
 
-# Components of mean 0 and root mean square 1, .71, .5 and 0: rows are features, columns values.
+# Components of mean 0 and root mean square 1, 0.71, 0.5 and 0: rows are features, columns values.
 OF_LEVELS = np.array([[1, 0, -1], [0.5, -1, 0.5], [-0.5, -0.5, 1], [0, 0, 0]])
 OF_LEVELS[0] *= np.sqrt(3 / 2)
 OF_LEVELS[2] *= np.sqrt(1 / 2)
@@ -467,7 +467,7 @@ def main(arguments=None):
     """Simulate, print the tables and, if asked, write them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="write page, numbers and picture")
-    parser.add_argument("--jobs", type=int, default=2, help="processes; change nothing else")
+    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--from-results", action="store_true", help="read the CSV, do not simulate")
     options = parser.parse_args(arguments)

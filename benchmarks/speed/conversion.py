@@ -3,11 +3,11 @@
     python -m benchmarks.speed.conversion [--repeats 7] [--out benchmarks/results/conversion.csv]
 
 A row a library: nodes, seconds of one conversion (of processors, one thread; median and best),
-and what part of it the library takes to hand its model over at all (to write it down as text or
-bytes, where it has no arrays), and what part the check takes (``gbt.formats.checking``), once the
-model's nodes are packed for predictions. Nothing is timed
-before raw predictions have been found equal to the library's: to 1e-5 of their largest for XGBoost,
-which predicts in float32, to 1e-12 for the others. Needs the extra ``peers``.
+what part of it the library takes to hand its model over at all (to write it down as text or bytes,
+where it has no arrays), and what part the check takes (``gbt.formats.checking``), once the model's
+nodes are packed for predictions. Nothing is timed before raw predictions have been found equal to
+the library's: to 1e-5 of their largest for XGBoost, which predicts in float32, to 1e-12 for the
+others. Needs the extra ``peers``.
 """
 
 import argparse

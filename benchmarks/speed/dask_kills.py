@@ -2,12 +2,11 @@
 
     python -m benchmarks.speed.dask_kills --write                             thirty kills
 
-Every fit has a cluster of its own, three worker processes of one thread, of which one gets SIGKILL
-at a time drawn at random between the start of the fit and the shortest time that a fit took which
-nobody disturbed; Dask starts another. A fit that ended before its kill is not counted. Every other
-must end in the model that the rows in memory have, to the last bit, or within ten seconds of the
-kill in an error that says workers were lost, and leave nothing behind. A fit that takes a minute
-counts as one that hangs.
+Every fit has a cluster of its own, three worker processes of one thread. One of them gets SIGKILL
+at a random time between the start of the fit and the time that an undisturbed fit took; Dask starts
+another. A fit that ended before its kill is not counted. Every other must end in the model that the
+rows in memory have, to the last bit, or within ten seconds of the kill in an error that says
+workers were lost, and leave nothing behind. A fit that takes a minute counts as one that hangs.
 """
 
 import argparse
@@ -112,7 +111,7 @@ def main() -> int:
     X = rng.normal(size=(asked.rows, N_COLUMNS))
     y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=asked.rows)
     expected = gbt.GBTRegressor(asked.trees, splitter="greedy").fit(X, y)
-    # That of a fit whose worker is killed when it is over is the time of one that nobody disturbs.
+    # Here the kill comes long after the end of the fit, so nothing disturbs it.
     came, undisturbed, _ = fit_and_kill(X, y, asked.trees, expected, HANGING / 2, rng)
     if came != SAME:
         raise SystemExit(f"undisturbed: {came}")

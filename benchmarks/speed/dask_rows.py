@@ -6,10 +6,11 @@
 A model is fitted on 20,000 rows. Then rows of 20 columns are made in chunks of 100,000, 17 MB each,
 on a cluster of two worker processes of one thread, and judged there by ``tree_inner`` and its like.
 The same rows are written to two Parquet files, chunk by chunk, which the command line judges in
-batches. Beside the seconds stands the largest resident memory: of the workers, asked of the
-system after each call, and how much more that is than before it; and of the fresh process of the
-command line: how much more it takes for the larger file is what rows take, which one file alone
-would not say. Two chunks in one process verify the cluster's answer before anything is printed.
+batches. Beside the seconds stands the largest resident memory. For the workers the system is asked
+after each call, and the table also says how much more that is than before the call. The command
+line runs in a fresh process for each file; how much more it takes for the larger file is what rows
+take, which one file alone would not say. Two chunks in one process verify the cluster's answer
+before anything is printed.
 """
 
 import argparse

@@ -7,8 +7,8 @@
     python -m benchmarks.speed.local_mdi_speed report        the tables of all, to docs/local_mdi.md
 
 ``agree`` and ``time`` give both programs the same fitted forest. imodels has the settings of its
-authors' experiments, ElasticNetCV with three folds and l1_ratio .1, .5 and .99 on all rows; so have
-we by default. One thread each, of BLAS too, the same forest, in turn; seconds are of processor
+authors' experiments, ElasticNetCV with three folds and l1_ratio 0.1, 0.5 and 0.99 on all rows; so
+have we by default. One thread each, of BLAS too, the same forest, in turn; seconds are of processor
 time, which other programs on the machine lengthen less. ``agree`` tightens the solver of
 scikit-learn as well, to tell the solvers' tolerance from a difference in what is computed, and ends
 with an error where scores differ by more than they should, or where ranks do once imodels' scores

@@ -5,9 +5,8 @@
 Prices are taken alone, on numbers that lie in the caches, with one thread. Counts follow from the
 fitted trees: rows added to histograms, bins surveyed, rows sent left and right. Their product is
 what a fit would cost if no read ever waited, nothing had to be refined or sorted and columns were
-ranked. A fit with one thread is timed beside it. What is left over is refinement, sorting, memory
-and what is done once a tree or once a fit, the last of which is told by fitting trees that may not
-split.
+ranked already. A fit with one thread is timed beside it. What is done once a tree or once a fit is
+timed by fitting trees that may not split. The rest is refinement, sorting and waiting for memory.
 """
 
 import argparse

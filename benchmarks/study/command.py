@@ -132,9 +132,9 @@ def parser(study: Study) -> argparse.ArgumentParser:
     add = line.add_argument
     add("parts", nargs="*", metavar="PART", help=f"of {', '.join(study.parts)}; all if none")
     add("--data", type=Path, metavar="FOLDER", help=f"of real tables; default: ${FOLDER}")
-    add("--jobs", type=int, default=2, help="processes; change no number")
+    add("--jobs", type=int, default=2, help="number of processes, which changes no result")
     add("--replications", type=int, help="of every cell; each part has its own number")
-    add("--out", type=Path, default=out, help=f"finished replications; default: {out}")
+    add("--out", type=Path, default=out, help=f"folder of finished replications; default: {out}")
     add("--more", action="store_true", help="go on from the replications of the CSV files")
     add("--quick", action="store_true", help="try the machinery: numbers mean nothing")
     add("--write", action="store_true", help="write CSV files, page and picture")

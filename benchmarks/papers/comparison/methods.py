@@ -5,7 +5,7 @@ held-out rows take both halves for what they are; the trainers that need none, c
 boosting and UnbiasedGBM, take all rows for training.
 
 A method with standard errors finds a feature where the value is so many standard errors above 0
-that a normal variable exceeds it with probability .05. For most of them that is the p-value;
+that a normal variable exceeds it with probability 0.05. For most of them that is the p-value;
 unbiased gain has none, because it promises noise a mean of 0 in the first tree only. Any other
 method finds what is above 0, which is how a user who has only that would read it.
 """
@@ -73,7 +73,7 @@ def by_values(result) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_p_values(result) -> tuple[np.ndarray, np.ndarray]:
-    """Find what has a p-value below .05."""
+    """Find what has a p-value below 0.05."""
     return result.values, result.p_values() < P_VALUE
 
 

@@ -10,7 +10,7 @@ shap          mean absolute SHAP values of the test rows, as shares of the sum: 
 
 Of the greedy model TreeInner is taken, too, on the test rows: does a debiased importance afterwards
 do as well as a debiased trainer? Its line has shares of it in place of the gain, and which features
-have a p-value below .05.
+have a p-value below 0.05.
 """
 
 import numpy as np

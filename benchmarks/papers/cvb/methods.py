@@ -1,9 +1,9 @@
 """Who is fitted, with the paper's parameters.
 
-Trees of depth 3, 100 of them, learning rate .1, at least five rows in a leaf, no penalty, levels in
-the order of their mean gradients, without smoothing. The
-paper's trees for classes minimise the squared error of the gradients, ours G^2/H; leaf values are
-the same Newton step. Numbers are not binned here.
+Trees of depth 3, 100 of them, learning rate 0.1, at least five rows in a leaf, no penalty, levels
+in the order of their mean gradients, without smoothing. The paper's trees for classes split by the
+squared error of the gradients, ours by G^2/H; leaf values are the same Newton step. Numbers are not
+binned here.
 
 ================  =================================================================================
 cross-validated   ``CrossValidated(n_folds=5, shared_folds=False)``: folds of its own for every

@@ -1,7 +1,7 @@
 """The paper's simulation: one continuous feature, and four categories of 10 to 100 levels.
 
 6,000 rows, of which 900 test. In the *null* case y is a fair coin; in the *power* case it depends
-on x1, of 10 levels: P(y = 1) is .7 for the first five levels and .3 for the others.
+on x1, of 10 levels: P(y = 1) is 0.7 for the first five levels and 0.3 for the others.
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ import pandas as pd
 
 KINDS = ("continuous", "2 levels", "5 levels", "100 levels")
 P_VALUE = 0.05
-ALLOWED = 0.065  # share of noise with p < .05 in one cell, beyond it two simulation errors
+ALLOWED = 0.065  # share of noise with p < 0.05 in one cell, beyond it two simulation errors
 
 
 def level_column(n: int, n_levels: int, rng) -> pd.Series:

@@ -38,7 +38,7 @@ def experiment(cell, rng, size):
 
 
 def level_and_power(rows) -> tuple[float, float, float]:
-    """Return how often noise has p < .05, and the power at 5 % of the noise, with its error."""
+    """Return how often noise has p < 0.05, and the power at 5 % of the noise, with its error."""
     noise = np.array([[row[f"z{2 + k}"] for k in range(N_NOISE)] for row in rows])
     weak = np.array([row[f"z{WEAK}"] for row in rows])
     found = weak > np.quantile(noise, 0.95)
@@ -47,7 +47,7 @@ def level_and_power(rows) -> tuple[float, float, float]:
 
 
 def table(rows) -> str:
-    """List a line a loss: every test's level at .05, and its power at a true 5 %."""
+    """List a line a loss: every test's level at 0.05, and its power at a true 5 %."""
     lines = []
     for target in values_of(rows, "target"):
         found = [level_and_power(chosen(rows, target=target, method=m)) for m in METHODS]

@@ -90,7 +90,7 @@ def subjects(rng, n_subjects):
 
 
 def series(rng, n):
-    """Draw ten columns and a target, all with memory .95 from row to row."""
+    """Draw ten columns and a target, all with memory 0.95 from row to row."""
     steps = rng.normal(size=(n, 11))
     for t in range(1, n):
         steps[t] = 0.95 * steps[t - 1] + np.sqrt(1 - 0.95**2) * steps[t]

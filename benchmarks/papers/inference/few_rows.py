@@ -3,10 +3,10 @@
     python -m benchmarks.papers.inference.few_rows --write        about three minutes of one core
 
 As many rows judge as train. Of eight columns two make y (``signal``), or none does (``noise``); two
-are noisy copies of the first, of correlation .8 and .95; four are noise. In groups of ten rows the
-columns are constant, and of the noise in y four fifths is its group's. Each line is the share of
-columns with p < .05, its standard error over data sets in brackets, and the mean of value/SE. ``not
-rid`` leaves out what `given_others` does last, which is
+are noisy copies of the first, of correlation 0.8 and 0.95; four are noise. In groups of ten rows
+the columns are constant, and of the noise in y four fifths is its group's. Each line is the share
+of columns with p < 0.05, its standard error over data sets in brackets, and the mean of value/SE.
+``not rid`` leaves out what `given_others` does last, which is
 `attributions.refits.given_others.residuals_of_line`.
 
 Without ``--write`` the table is printed alone; with it, it goes to docs/inference.md, and the

@@ -10,7 +10,7 @@ from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, as_code
 from benchmarks.papers.inference.paper import COUNTED, METHODS, SETTINGS
 from benchmarks.study.tables import markdown
 
-MOST_FALSE = 0.06  # share of features of noise with p < .05
+MOST_FALSE = 0.06  # share of features of noise with p < 0.05
 
 
 @dataclass(frozen=True)

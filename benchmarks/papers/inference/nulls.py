@@ -1,8 +1,8 @@
 """Global nulls: y has nothing to do with X, so everything that is found is false.
 
-1,000 rows to fit on and 1,000 to judge on, 300 trees at learning rate .1. The target is normal, has
-two degrees of freedom (no variance), is lognormal, or is a column of real prices; X is 16
-independent normal columns, or the columns of a real table, which are correlated and skewed.
+1,000 rows to fit on and 1,000 to judge on, 300 trees at learning rate 0.1. The target is normal, is
+Student's t of two degrees of freedom (no variance), is lognormal, or is a column of real prices; X
+is 16 independent normal columns, or the columns of a real table, which are correlated and skewed.
 """
 
 from itertools import product
@@ -71,7 +71,7 @@ def experiment(cell, rng, size):
 
 
 def table(rows) -> str:
-    """Tabulate false positives at .05: a line a law of X, y and penalty, and all of them."""
+    """Tabulate false positives at 0.05: a line a law of X, y and penalty, and all of them."""
     lines = []
     for X, y, reg_lambda in product(*(values_of(rows, n) for n in ("X", "y", "lambda"))):
         cell = chosen(rows, X=X, y=y, **{"lambda": reg_lambda})

@@ -2,19 +2,20 @@
 
 The design is that of Sun 2022 (``attributions.simulated``): 50 independent features of 2 to 51
 values, five relevant ones among the first ten, 1000 training rows, 400 trees of depth 4 at learning
-rate .01. Two questions are asked of the functions as a user calls them.
+rate 0.01. Two questions are asked of the functions as a user calls them.
 
-**Coverage** of ``tree_inner(...).confidence_interval(.95)``. Given a fitted model the contributions
-q_i of rows drawn independently are independent draws of one distribution. So they are computed once
-for a million rows, which from then on *are* the population: its expectation is known without error.
+**Coverage** of ``tree_inner(...).confidence_interval(0.95)``. Given a fitted model the
+contributions q_i of rows drawn independently are independent draws of one distribution. So they are
+computed once for a million rows, which from then on *are* the population: its expectation is known
+without error.
 A held-out table of n rows is n rows of it, drawn with replacement; thousands of tables cost no
 further walk through the trees::
 
     model -> q, (1 000 000, p) -> n rows at random -> interval of the sum    contains n * mean(q) ?
 
-**Testing** with ``tree_inner`` and ``partial_inner``, its steps those of Saabas, as they are unless
-asked otherwise, and those of PreDecomp, at 1000 held-out rows: many data sets, a model
-for each; p-values below .05, and Benjamini-Hochberg at .1. Truth is which features y depends on.
+**Testing** with ``tree_inner`` and ``partial_inner``, whose steps are those of Saabas, the default,
+or of PreDecomp, at 1000 held-out rows: many data sets, a model for each; p-values below 0.05, and
+Benjamini-Hochberg at 0.1. Truth is which features y depends on.
 
 Every replication has a seed of its own, made from its number alone, so results do not depend on the
 number of processes. What must hold is in ``benchmarks.papers.inference.gates``.

@@ -33,7 +33,7 @@ def planted(X, rng) -> np.ndarray:
 
 
 def experiment(cell, rng, size):
-    """Fit a real table with noise in it, and judge by three tests."""
+    """Fit a real table with noise in it, and judge by four tests."""
     X, y, is_class = data.drawn(cell["data"], rng, 2 * N if size == "full" else 120)
     X = np.column_stack([X, planted(X, rng)])
     half = len(X) // 2

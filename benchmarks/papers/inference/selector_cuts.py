@@ -2,7 +2,7 @@
 
     python -m benchmarks.papers.inference.selector_cuts --write     about two minutes of one core
 
-Five of fifteen columns make y: .5 x0 + .35 x1 + .25 x2 where x3 > 0, and .2 x4, and noise on top.
+Five of fifteen columns make y: 0.5 x0 + 0.35 x1 + 0.25 x2 where x3 > 0, 0.2 x4, and noise on top.
 Each line: the false discoveries among what is kept (10 % are allowed), the share of useful
 columns kept, and of what either of two seeds keeps the share that both keep, over four seeds.
 

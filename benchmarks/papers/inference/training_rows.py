@@ -1,16 +1,16 @@
-"""How often rows of training are told by the leaves that they fill, and other rows taken for them.
+"""How often training rows are recognised by the leaves they fill, and others mistaken for them.
 
     python -m benchmarks.papers.inference.training_rows --write        about three minutes
 
 Three hundred data sets are drawn, 75 for each library, and cut into halves of equal size, of
-classes with as many rows of each in either half: the hardest case, since rows in another number are
-told by that alone. A model of the first half is asked of both. What is drawn: 60 to 2,000 rows, one
-to eight columns of two to many values, numbers or two or three classes, depth 1 to 6, and how much
-one column says: in a third of the tables of classes it tells them apart without error. ``missed``
-counts first halves that are not told, ``false`` second halves that are. Models that split at one
-place alone, or nowhere, have a line of their own, as have tables that are told apart. The rule
-before asked whether importances are total gains within .001 of the largest; where a library keeps
-no gradients it had no answer.
+classes with as many rows of each in either half: the hardest case, since another number of rows
+alone shows that they are others. A model of the first half is asked of both. What is drawn: 60 to
+2,000 rows, one to eight columns of two to many values, numbers or two or three classes, depth 1 to
+6, and how much one column says: in a third of the tables of classes it tells them apart without
+error. ``missed`` counts first halves that are not recognised, ``false`` second halves that are.
+Models that split at one place alone, or nowhere, have a line of their own, and so have tables whose
+classes one column tells apart. The former rule asked whether importances are total gains within
+0.001 of the largest; where a library keeps no gradients it had no answer.
 
 Without ``--write`` the table is printed alone; with it, it goes to docs/inference.md, and the
 numbers to benchmarks/results/training_rows.csv.

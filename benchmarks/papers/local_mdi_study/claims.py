@@ -118,7 +118,7 @@ def ranking(rows) -> list[Claim]:
 
 
 def correlation(rows) -> list[Claim]:
-    """Compare both numbers of the groups: of LMDI+ alone, and beside TreeSHAP, from .9 on."""
+    """Compare both numbers of the groups: of LMDI+ alone, and beside TreeSHAP, from 0.9 on."""
     claims = []
     strong = [row for row in rows if row["correlation"] >= 0.9]
     for kind in values_there(strong, "model", KINDS):

@@ -1,10 +1,10 @@
 """Counterfactuals: a training row of another label that is explained alike, and how far it is.
 
-For every new row the training row of another label than the model predicts for the new one is
-looked for that is nearest in the space of scores, by the sum of absolute differences. What counts
-is how far it is in the standardised columns, again by absolute differences; a word that differs
-counts 1. The paper has the less the better, by which no attribution can beat looking for the
-nearest row in these columns themselves: ``columns``. ``prediction`` looks for the nearest
+For every new row the model predicts a label. Of the training rows with another label, the one that
+is nearest in the space of scores is looked for, by the sum of absolute differences. What counts is
+how far it is in the standardised columns, again by absolute differences; a word that differs counts
+1. In the paper less is better, by which no attribution can beat looking for the nearest row in
+these columns themselves: ``columns``. ``prediction`` looks for the nearest
 prediction, and ``chance`` is the mean over all rows of another label. Global scores weigh the
 columns in which the nearest row is looked for.
 

@@ -1,9 +1,9 @@
 """What is compared: a number a tree, row and feature, put together over the trees in three ways.
 
 ==============  ====================================================================================
-Saabas          Differences of node means along the path; in a forest it is PreDecomp, and local MDI
-                by least squares on the rows that grew the tree; in LightGBM's models, whose leaves
-                have no penalty, too, but where they split words.
+Saabas          Differences of node means along the path. In a forest it is PreDecomp, and local MDI
+                by least squares on the rows that grew the tree. So it is in LightGBM's models,
+                whose leaves have no penalty, except where they split words.
 PreDecomp       Differences of node values.
 TreeSHAP        Path-dependent.
 least squares   Local MDI: in-bag rows, no raw columns.

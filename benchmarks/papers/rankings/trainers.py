@@ -41,7 +41,7 @@ def make(trainer: str, found: dict[str, float], most_trees: int):
         return GBTClassifier(
             n_estimators=most_trees, learning_rate=found["learning_rate"], max_depth=None,
             max_leaves=LEAVES, min_samples_leaf=found["min_rows"], min_child_weight=1e-3,
-            # Theirs is in [-.1, .1] where the feature's score may be negative.
+            # Theirs is in [-0.1, 0.1] where the feature's score may be negative.
             min_split_gain=2 * least - 0.1 if trainer == "unbiased" else least,
             splitter=OURS[trainer], early_stopping_rounds=PATIENCE,
             n_jobs=1, random_state=found["seed"],

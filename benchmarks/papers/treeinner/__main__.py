@@ -84,7 +84,7 @@ def parser() -> argparse.ArgumentParser:
     add("--data", type=Path, help="folder of the ChIP data; default: $GBT_DATA")
     add("--protocol", choices=("code", "text"), default="code", help="what made Table 4, or what")
     add("--replications", type=int, default=N_FULL, metavar="N", help="data sets; 20 in the paper")
-    add("--jobs", type=int, default=available_cores(), help="processes; change no number")
+    add("--jobs", type=int, default=available_cores(), help="number of processes")
     add("--seed", type=int, default=SEED)
     add("--out", type=Path, default=OUT, help=f"results folder; default: {OUT}")
     add("--resume", action="store_true", help="go on from what the results folder has")

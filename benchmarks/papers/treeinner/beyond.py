@@ -104,7 +104,7 @@ def rates(counts: list[dict[str, int]], n_relevant: int, n_noisy: int) -> list[s
     """Return the columns of `tests_table`.
 
     Precision is of all discoveries together, since many data sets have none; recall is the mean
-    share of relevant features found. The last two are shares of features with p < .05 without
+    share of relevant features found. The last two are shares of features with p < 0.05 without
     correction.
     """
     total = {name: np.array([count[name] for count in counts]) for name in COUNTS}

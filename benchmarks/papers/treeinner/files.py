@@ -1,4 +1,4 @@
-"""Tidy CSV files of a run, one line a number's owner, and the way back into `Results`.
+"""Tidy CSV files of a run, and the way back into `Results`.
 
 ==================  ==============================================  ===============================
 file                one line for each                               numbers
