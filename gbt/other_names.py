@@ -145,8 +145,8 @@ OTHER_ARGUMENTS = {
     "ensemble_.raw_predict(X), or decision_function(X) of a classifier, returns raw predictions": (
         "output_margin", "raw_score", "prediction_type",
     ),
-    "staged_predict(X), or staged_predict_proba(X) of a classifier, yields what the first tree, the"
-    " first two, ... predict; ensemble_.truncate(n).raw_predict(X) returns raw predictions of the"
+    "staged_predict(X), or staged_predict_proba(X) of a classifier, yields predictions after one"
+    " round, after two, ...; ensemble_.truncate(n).raw_predict(X) returns raw predictions of the"
     " first n rounds": (
         "iteration_range", "ntree_limit", "num_iteration", "start_iteration", "ntree_start",
         "ntree_end",

@@ -113,7 +113,7 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     ------
     ValueError
         For what XGBoost's JSON cannot express, by its name: forests, models to which 0 is missing,
-        the Huber loss and losses of one's own.
+        the Huber loss, losses of one's own, and names of columns that XGBoost refuses.
     """
     from gbt.formats.xgboost.writing import write_xgboost
 

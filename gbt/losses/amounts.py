@@ -35,7 +35,10 @@ class LogLink(GivenLoss):
 
     def link(self, prediction: float) -> float:
         if not prediction > 0:
-            raise ValueError(f"The {self.name} loss predicts means above 0; got {prediction}.")
+            raise ValueError(
+                f"The {self.name} loss predicts means above 0; got {prediction}, as base_score or"
+                " mean of y."
+            )
         return float(np.log(prediction))
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:

@@ -54,7 +54,8 @@ class CrossValidated:
         Whether every cut between two distinct values is scanned, and folds are drawn anew for every
         node. That takes many times as long. By default cuts lie at the edges of at most 256 bins of
         a column, which is every cut where it has no more values, and folds are drawn once a tree.
-        Every cut is also scanned where features have folds of their own, and of more than 16 folds.
+        Every cut is also scanned where features have folds of their own, and with more than 16
+        folds.
     """
 
     n_folds: int = 5
