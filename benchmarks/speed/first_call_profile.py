@@ -69,16 +69,21 @@ def record(started: float, imported: float) -> dict:
     return found
 
 
+PROGRAM = f"""
+import json, time
+started = time.perf_counter()
+{LIBRARIES}
+imported = time.perf_counter()
+from benchmarks.speed import first_call_profile as profile
+print(json.dumps(profile.record(started, imported)))
+"""
+
+
 def recorded_elsewhere() -> dict:
     """Return what a fresh process with an empty cache records."""
     with tempfile.TemporaryDirectory() as folder:
-        program = (
-            f"import json, time; started = time.perf_counter(); exec({LIBRARIES!r}, {{}});"
-            " imported = time.perf_counter(); from benchmarks import first_call_profile as profile;"
-            " print(json.dumps(profile.record(started, imported)))"
-        )
         printed = subprocess.run(
-            [sys.executable, "-c", program],
+            [sys.executable, "-c", PROGRAM],
             env={**os.environ, "NUMBA_CACHE_DIR": folder},
             capture_output=True,
             text=True,

@@ -44,6 +44,12 @@ def test_what_is_printed(llvm, holds, monkeypatch, capsys):
     assert f"{20 - llvm:.1f}. **{holds}**" in printed
 
 
+def test_the_program_of_the_fresh_process(monkeypatch, capsys):
+    monkeypatch.setattr(first_call_profile, "record", lambda started, imported: imported >= started)
+    exec(first_call_profile.PROGRAM, {})
+    assert capsys.readouterr().out == "true\n"
+
+
 def test_numba_tells_what_is_counted():
     """Its events and passes have the names that are asked for: a function compiled here."""
     from numba import njit
