@@ -63,7 +63,7 @@ class Quadrature(NamedTuple):
     weights: np.ndarray
 
 
-class Trees(NamedTuple):
+class ShapTrees(NamedTuple):
     """The nodes of M trees; those without comment are the arrays of ``Ensemble``."""
 
     tree_offset: np.ndarray  # (M + 1,) int64
@@ -152,7 +152,7 @@ def weigh_split(node, m, trees, edge_share, share_earlier, d, edges, leaves):
     """Compute the five numbers of both edges below a split, and those of its leaves together.
 
     node, m                         int64           IN   the split and its tree
-    trees                           ``Trees``       IN
+    trees                           ``ShapTrees``   IN
     edge_share      (n_nodes,)      float64         IN   of ``Games``
     share_earlier                   float64         IN   r'
     d                               int64           IN   depth of the split

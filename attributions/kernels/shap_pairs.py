@@ -143,7 +143,7 @@ def pay_pairs(n_slots, n_rows, path, out):
 def add_shapley_pairs(trees, edge_share, X, path, out):
     """Add the halves of the interaction indices of all trees for a block of rows.
 
-    trees                      ``Trees``     IN     of ``attributions.kernels.shap``
+    trees                      ``ShapTrees`` IN     of ``attributions.kernels.shap``
     edge_share   (n_nodes,)    float64       IN     the path-dependent game
     X            (2, p, n)     float64       IN     n <= R; X[1] has -inf where X[0] has nan
     path                       ``PairWalk``  INOUT

@@ -254,7 +254,7 @@ def follow_background(z, first, d, m, trees, path, edge_share):
 
     z                    (p,)        float64    IN
     first, d, m                      int64      IN     a piece, its depth and its tree
-    trees, path                                 IN     ``Trees``, ``Path``
+    trees, path                                 IN     ``ShapTrees``, ``Path``
     edge_share           (n_nodes,)  float64    INOUT  written below the splits of the path and of
                                                        the piece
     """
@@ -314,7 +314,7 @@ def walk_piece(first, top, m, is_tabled, trees, edge_share, path, rows, words):
 
     first, top, m                         int64      IN     the piece, its depth and its tree
     is_tabled                             bool       IN     whether words decide, or rows do
-    trees                                 ``Trees``  IN
+    trees                                 ``ShapTrees``  IN
     edge_share                (n_nodes,)  float64    IN     of ``Games``
     path, rows, words                                INOUT  ``Path``, ``ExplainedRows``, ``Words``
     """
@@ -360,7 +360,7 @@ def explain_piece(first, d, m, weight, trees, games, path, rows, words, out):
 
     first, d, m                    int64      IN     the piece, its depth and its tree
     weight               (n,)      float64    IN     of the rows
-    trees, games                              IN     ``Trees``, ``Games``
+    trees, games                              IN     ``ShapTrees``, ``Games``
     path, rows, words                         INOUT  ``Path``, ``ExplainedRows``, ``Words``
     out                  (p, n)    float64    INOUT
     """
@@ -443,7 +443,7 @@ def add_shapley(first, row_weight, trees, games, path, rows, words, out):
 
     first                          int64      IN     the first of T trees
     row_weight           (T, n)    float64    IN
-    trees, games                              IN     ``Trees``, ``Games``
+    trees, games                              IN     ``ShapTrees``, ``Games``
     path, rows, words                         WORK   ``Path``, ``Words``, ``ExplainedRows``
     out                  (p, n)    float64    INOUT
     """

@@ -126,7 +126,7 @@ class BoundTreeShap:
         self.n_slots = max(1, min(ensemble.n_features, n_splits.max(initial=0)))
         self.edge_share = edge_share
         self.background = np.empty((0, ensemble.n_features)) if background is None else background
-        self.trees = kernels.Trees(
+        self.trees = kernels.ShapTrees(
             tree_offset=offset,
             feature=feature,
             threshold=threshold,

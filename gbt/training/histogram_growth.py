@@ -27,11 +27,11 @@ from gbt.kernels.cuts.memory import (
     RULES,
     SCRATCH,
     TASK,
+    CodedTable,
     Grown,
-    Rows,
+    RowsInTree,
     Searching,
     Slots,
-    Table,
     Training,
     Work,
 )
@@ -202,9 +202,9 @@ def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
     )
 
 
-def _rows_of(n: int, width: int, has_sides: bool) -> Rows:
+def _rows_of(n: int, width: int, has_sides: bool) -> RowsInTree:
     """Lay out the arrays of rows; ``width`` is the number of sums in a bin of a histogram."""
-    return Rows(
+    return RowsInTree(
         entries=aligned(n * width // 2),
         node=np.empty(n, dtype=np.int32),
         listed=np.empty(n, dtype=np.int32),
@@ -299,7 +299,7 @@ def _limit(number: int | None) -> int:
     return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
 
 
-def table_of(columns: Columns) -> tuple[Table, int]:
+def table_of(columns: Columns) -> tuple[CodedTable, int]:
     """Return the columns for kernels, with places of histograms, and the number of bins."""
     p, n_lines, n_packs = columns.n_columns, len(columns.order), len(columns.packed_bins)
     sparse = SparseColumns.none(p) if columns.sparse is None else columns.sparse
@@ -332,7 +332,7 @@ def table_of(columns: Columns) -> tuple[Table, int]:
     lane_first_bin = np.full(len(packs) * LANES, last_bin, dtype=np.uint64)
     lane_first_bin[:n_lines] = first_bin[:n_lines]
     packs["lane_first_bin"] = lane_first_bin.reshape(len(packs), LANES)
-    table = Table(
+    table = CodedTable(
         codes=columns.codes,
         order=columns.order.ravel() if columns.sparse is None else sparse.all_order,
         packed_bins=columns.packed_bins,

@@ -61,7 +61,7 @@ PACK = np.dtype(
 )
 
 
-class Table(NamedTuple):
+class CodedTable(NamedTuple):
     """The columns, see ``gbt.tables.columns.Columns``, and where their histograms lie."""
 
     codes: np.ndarray  # (lines, n) int32
@@ -78,7 +78,7 @@ class Table(NamedTuple):
     row_start: np.ndarray  # (sparse packs, n + 1) int64
 
 
-class Rows(NamedTuple):
+class RowsInTree(NamedTuple):
     """The rows: what they carry, and which node they are in.
 
     Rows of a child that may not be split keep the number of its parent, because no search asks for
@@ -248,8 +248,8 @@ class Work(NamedTuple):
     """All that the threads of a team share while trees grow."""
 
     queue: np.ndarray  # (QUEUE_LENGTH,) int64, see ``gbt.kernels.platform.thread_team``
-    table: Table
-    rows: Rows
+    table: CodedTable
+    rows: RowsInTree
     nodes: np.ndarray  # (most,) NODE, of a tree
     slots: Slots
     tasks: np.ndarray  # (most,) TASK, of a phase

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts import refine as refine_kernels
 from gbt.kernels.cuts import search as search_kernels
-from gbt.kernels.cuts.memory import FOUND, Rows
+from gbt.kernels.cuts.memory import FOUND, RowsInTree
 from gbt.kernels.cuts.search import Cut
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.tables.columns import Columns
@@ -45,7 +45,7 @@ class Column:
 
     @property
     def rows(self):
-        return Rows(
+        return RowsInTree(
             self.case.entries, self.case.node_of_row, self.case.rows,
             buffer=np.empty(0, dtype=np.int32), side=np.empty(0, dtype=np.int32),
             weight=np.empty(0, dtype=np.int64),

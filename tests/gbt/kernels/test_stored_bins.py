@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gbt.kernels.cuts import packed_bins
-from gbt.kernels.cuts.memory import Rows
+from gbt.kernels.cuts.memory import RowsInTree
 from gbt.tables import sparse_columns
 from gbt.tables.columns import Columns
 from gbt.tables.sparse_columns import columns_of_sparse_rows
@@ -81,7 +81,7 @@ def test_codes_of_the_rows_of_a_node(X, seed):
     node[case.rows] = NUMBER
     for k in np.flatnonzero(case.columns.sparse.is_sparse):
         side = np.full(n, -5, dtype=np.int32)
-        rows = Rows(nothing, node, case.rows, case.rows, side, nothing)
+        rows = RowsInTree(nothing, node, case.rows, case.rows, side, nothing)
         facts = case.table.columns[k]
         kernels.write_codes(NUMBER, facts, case.rows, case.table.stored, rows)
         expected = np.where(node == NUMBER, case.dense.codes[k], -5)  # others' places stay

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
-from gbt.kernels.cuts.memory import BLOCK, RULES, Rows, Training
+from gbt.kernels.cuts.memory import BLOCK, RULES, RowsInTree, Training
 from gbt.kernels.trees.nodes import records
 from gbt.kernels.trees.quantise import choose_scales, measure_rows, quantise_rows
 from gbt.training.fixed_point import to_fixed_point
@@ -142,7 +142,8 @@ def begun(gradient, hessian, weight, rows, n_listed, **asked):
     listed = np.array([*rows, *[99] * (n - len(rows))], dtype=np.int32)
     entries = np.full(n * rules["width"][0] // 2, 99)
     node, side = np.full(n, -1, dtype=np.int32), np.empty(0, dtype=np.int32)
-    memory = Rows(entries, node, listed, np.empty_like(listed), side, np.ones(1, dtype=np.int64))
+    one = np.ones(1, dtype=np.int64)
+    memory = RowsInTree(entries, node, listed, np.empty_like(listed), side, one)
     training = Training(nothing, weight, nothing, gradient, hessian)
     blocks = records(-(-n_listed // 2), BLOCK)
 
