@@ -39,6 +39,7 @@ PARTS: dict[str, Part] = {
         dependence.COPIES,
         dependence.ROWS,
         crossed.PART,
+        crossed.ELSEWHERE,
         shadows.SIMULATED,
         shadows.REAL,
     )
