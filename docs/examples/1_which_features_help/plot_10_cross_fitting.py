@@ -5,8 +5,8 @@ Let every row judge
 :func:`~attributions.held_out_gain` of one model needs rows that it has not seen. If half of the
 rows fit and the other half judges, both halves are small. :func:`~attributions.cross_fit` fits
 five models, each on four fifths of the rows, and every row judges the model that has not seen it.
-So intervals become narrower. They describe the mean of the five models and are somewhat too
-narrow: with :func:`~attributions.tree_inner` 95 % intervals cover 91 to 93 %.
+So intervals become narrower, although they allow for folds that vary together. They describe the
+mean of the five models.
 """
 
 import matplotlib.pyplot as plt
