@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from attributions import HeldOutSelector
 from gbt import GBTRegressor
 
-X, y, slope = make_regression(2000, 60, n_informative=10, noise=100, coef=True, random_state=0)
+X, y, slope = make_regression(2000, 60, n_informative=10, noise=300, coef=True, random_state=0)
 selector = HeldOutSelector(GBTRegressor(max_depth=3, splitter="greedy"), fdr=0.1, random_state=0)
 pipeline = make_pipeline(selector, GBTRegressor(max_depth=3, splitter="greedy")).fit(X, y)
 
@@ -24,12 +24,12 @@ kept = pipeline[0].get_support()
 print(f"{kept.sum()} features kept, {np.sum(kept & (slope == 0))} of them noise; 10 matter")
 
 # %%
-# The steeper a column's true slope, the smaller its p-value.
+# The steeper a column's true slope, the smaller its p-value. (Those below 1e-20 are drawn there.)
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-p_values = np.maximum(pipeline[0].p_values_, 1e-12)
-for chosen, label in ((kept, "kept"), (~kept, "dropped")):
-    ax.scatter(np.abs(slope[chosen]), p_values[chosen], label=label, alpha=0.7)
+p_values = np.maximum(pipeline[0].p_values_, 1e-20)
+for chosen, label, color in ((kept, "kept", "#0072B2"), (~kept, "dropped", "#D55E00")):
+    ax.scatter(np.abs(slope[chosen]), p_values[chosen], label=label, color=color, alpha=0.7)
 ax.set(xlabel="size of the true slope", ylabel="p-value", yscale="log")
 ax.legend()
 plt.show()
