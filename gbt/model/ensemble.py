@@ -378,9 +378,7 @@ class Ensemble(Nodes):
     def truncate(self, n_rounds: int) -> "Ensemble":
         """Return the model of the first ``n_rounds`` rounds: of one output, as many trees."""
         if not 0 <= n_rounds <= self.n_rounds:
-            raise ValueError(
-                f"n_rounds={n_rounds} is not allowed; the model has {self.n_rounds} rounds."
-            )
+            raise ValueError(f"n_rounds={n_rounds}: the model has {self.n_rounds} rounds.")
         n_trees = n_rounds * self.n_outputs
         stop = self.tree_offset[n_trees]
         changed: dict[str, Any] = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
