@@ -178,9 +178,10 @@ def picture(tables, ink: str, paper: str):
         dress(ax, ink, paper)
     for mark, color, label in MARKS.values():
         axes[0, 0].plot([], [], mark, color=color, label=label)
-    figure.get_layout_engine().set(h_pad=0.2)
+    height = figure.get_figheight()
+    figure.get_layout_engine().set(h_pad=0.2, rect=(0, 0, 1, 1 - 0.15 / height))
     figure.legend(
-        *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="outside upper center", frameon=False,
+        *axes[0, 0].get_legend_handles_labels(), ncols=3, loc="upper center", frameon=False,
         labelcolor=ink,
     )  # fmt: skip
     return figure
