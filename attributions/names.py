@@ -2,8 +2,8 @@ r"""Names of features and rows: which number a name stands for, and how it is pr
 
 A name is any text. It is written on one line, since a line break or a control character would tear
 the table or the picture in which it stands. Characters that turn the direction of letters are
-written as what they are, ``\u202e``: unseen, they would make one name look like another, and
-reorder what stands beside it. Everything else is written as it is.
+written by their codes, such as ``\u202e``: unseen, they would make one name look like another,
+and reorder what stands beside it. Everything else is written as it is.
 """
 
 import operator
@@ -27,7 +27,7 @@ class UnknownFeatureError(KeyError, ValueError):
 
 
 def find_feature(name: str, feature_names: Sequence[str]) -> int:
-    """Return the number of the feature called ``name``; the error for an unknown one helps."""
+    """Return the number of the feature called ``name``; the error for an unknown name is a hint."""
     found = [k for k, known in enumerate(feature_names) if known == name]
     if len(found) == 1:
         return found[0]

@@ -134,9 +134,9 @@ class Rows:
     def count_seen(self, n_jobs: int | None) -> int:
         """Return how many of the rows the model was trained or tuned on.
 
-        Models remember a hash of each row that they have seen (``gbt.model.seen_rows``). For those
-        that come from a file or from another library it is all rows or none: all, if together they
-        fill the leaves as the training rows did (``gbt.model.known_by_leaves``).
+        Models remember a hash of each row that they have seen (``gbt.model.seen_rows``). Models
+        from a file or from another library do not. For them the answer is all rows or none: all, if
+        the rows together fill the leaves as the training rows did (``gbt.model.known_by_leaves``).
         """
         ensemble, n_rows = self.ensemble, len(self.X)
         if not self.need_targets:
@@ -173,7 +173,7 @@ class Tally(NamedTuple):
         return cls(len(rows.X), rows.count_seen(n_jobs), bool(rows.weight.any()), at_root)
 
     def merge(self, other: "Tally") -> "Tally":
-        """Return that of the rows of both."""
+        """Return the tally of the rows of both."""
         return Tally(
             self.n_rows + other.n_rows,
             self.n_seen + other.n_seen,

@@ -16,8 +16,9 @@ classification  P(y = 1) = e^s / (e^s + e^-s) = logistic(2 s)   logistic(2 s - 1
 
 (2 s is 2/5 of the sum of the five features.) In regression by ``"code"`` the signal is 0.4 % of the
 variance of y and no method can find much in 1000 rows. Var(s) is taken over the training rows for
-the training noise and over the other rows for theirs. Since all relevant features have few values,
-*any* score that punishes many values does well here; ``relevant="all"`` draws them from all fifty.
+the training noise and over the held-out rows for the held-out noise. Since all relevant features
+have few values, *any* score that punishes many values does well here; ``relevant="all"`` draws them
+from all fifty.
 """
 
 from dataclasses import dataclass

@@ -5,9 +5,9 @@
 Kernels are compiled when they are first called, and kept in a cache on disk beside the package, or
 in ``NUMBA_CACHE_DIR``. Numba files them by the package's folder: a checkout and an installation
 compile each for itself. This fits small models of either loss, to float32 and float64, and computes
-every kind of attribution. So later processes find compiled what a fit with the default splits, a
-prediction and an attribution need. Kernels that fewer fits need are compiled at their first use:
-those of the other ways to split, of categories and monotone constraints (the plain scan of
+every kind of attribution. Later processes then find the kernels for a fit with the default splits,
+a prediction and an attribution compiled. Kernels that fewer fits need are compiled at their first
+use: those of the other ways to split, of categories and monotone constraints (the plain scan of
 `gbt.training.growing`), and of ``tree_inner_pairs``.
 """
 

@@ -56,8 +56,9 @@ def partial_dependence(
         Rows over which the mean is taken, and from which the feature's distribution comes. Without
         them the children of a node are weighted by their covers.
     cover : {"hessian", "count"}
-        As for `tree_shap`; not used with X. scikit-learn's ``method="recursion"`` takes "count"
-        for histogram trees and "hessian", which are weights of rows, for its others.
+        As for `tree_shap`; not used with X. scikit-learn's ``method="recursion"`` weights by what
+        is "count" here for histogram trees, and for its other trees by "hessian", which for them is
+        the weight of the rows.
 
     Returns
     -------

@@ -11,15 +11,15 @@ verdict:
 ``hurts``            v is below 0 beyond chance: the same of Phi(v / s)
 ``cannot be told``   all others
 
-P-values are adjusted for the number m of features that are used and that few rows do not carry: the
+P-values are adjusted for the number m of used features whose v is not carried by a few rows: the
 smallest is multiplied by m, the next by m - 1, and so on (Holm, 1979, Scandinavian Journal of
 Statistics 6, 65-70). So at most one table in twenty has a feature that gets "helps" by mistake, and
 of "hurts" that holds, too. Whoever reads a list of features that help takes each of them for
 granted, so that the share of mistakes among them, which Benjamini and Hochberg bound, is not
 enough: at 0.1 seven of sixty tables named a column that had been drawn at random, by Holm four
 (``benchmarks.papers.report.reading``), and 165 features helped in place of 195. With many rows the
-smallest of effects is beyond chance: how much a feature helps says v, not the verdict. Where rows
-belong together, s is over groups, and Phi is Student's distribution.
+smallest of effects is beyond chance: v says how much a feature helps, the verdict does not. Where
+rows belong together, s is over groups, and Phi is Student's distribution.
 """
 
 import numpy as np

@@ -79,7 +79,7 @@ def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool)
 
     With the squared error that is 100 times the covariance of the feature's contributions with what
     they had to explain, over the variance of y: R^2 in per cent for a model of one feature that has
-    learned all there is. Of a feature that has barely begun to learn it is half of what it saved.
+    learned all there is. For a feature that has barely begun to learn, it is half of the saving.
     """
     loss = targets.constant_loss(ensemble.loss)
     if not loss:

@@ -126,7 +126,7 @@ def held_out_gain(
 
     Notes
     -----
-    A split that no row, or only rows of one side, reaches is worth 0.
+    A split is worth 0 if no row reaches it, or if all rows that reach it go to one side.
 
     The trees of a forest do not build on each other: all are judged at what the forest predicts
     before any split, where no feature has done anything yet that could be removed.

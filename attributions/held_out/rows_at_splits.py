@@ -304,7 +304,7 @@ class RowSpread(NamedTuple):
     gradients: Moments
 
     def merge(self, other: "RowSpread") -> "RowSpread":
-        """Return that of the rows of both."""
+        """Return the spread of the rows of both."""
         return RowSpread(
             self.sums.merge(other.sums),
             self.parts.merge(other.parts),
@@ -319,7 +319,7 @@ class GroupsOfBlock(NamedTuple):
     gradients: Moments
 
     def merge(self, other: "GroupsOfBlock") -> "GroupsOfBlock":
-        """Return that of the rows of both."""
+        """Return the sums of the rows of both."""
         return GroupsOfBlock(self.sums.merge(other.sums), self.gradients.merge(other.gradients))
 
 
@@ -332,7 +332,7 @@ class GroupSpread(NamedTuple):
     second_moments: bool
 
     def merge(self, other: "GroupSpread") -> "GroupSpread":
-        """Return that of the rows of both; a group may have rows in both."""
+        """Return the spread of the rows of both; a group may have rows in both."""
         labels, of_row = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
         by_group = np.zeros((len(labels), self.by_group.shape[1]))
         np.add.at(by_group, of_row, np.concatenate([self.by_group, other.by_group]))

@@ -34,7 +34,7 @@ def tree_inner_rows(
     Parameters
     ----------
     model, X, y, ifa, init_score, n_jobs
-        As for `tree_inner`. Of rows of Dask the result is a `ChunkedAttribution`.
+        As for `tree_inner`. For rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def partial_inner_rows(
     Parameters
     ----------
     model, X, y, ifa, init_score, n_jobs
-        As for `partial_inner`. Of rows of Dask the result is a `ChunkedAttribution`.
+        As for `partial_inner`. For rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
     -------

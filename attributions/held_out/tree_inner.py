@@ -268,7 +268,7 @@ def forest_inner(
 
 
 class LevelWarning(UserWarning):
-    """Warn of p-values of a measure that calls too much noise significant for such a model."""
+    """P-values are too small: for such a model the measure calls too much noise significant."""
 
 
 # Losses whose hessians are their second derivatives; a user's own loss is trusted to be one.

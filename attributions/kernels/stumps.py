@@ -266,9 +266,9 @@ def add_raw_columns(X, first, columns, mean, row_weight, out):
 
 @kernel
 def trace_rows(stumps, paths, fitted, leaves, gamma, own):
-    """Say how much each block of columns has in the own say of every row in its fitted value.
+    """Compute each block's part of how far every row of weight 1 moves its own fitted value.
 
-    Row i pulls its fitted value by x_i' J^-1 x_i, J the normal equations with the penalty. Its
+    Row i moves it by x_i' J^-1 x_i, J the normal equations with the penalty. Its
     solution J^-1 x_i is a fit to a response that is 1 in the row's leaf alone, less what its raw
     coefficients take; of it the stumps on the row's path are needed, and no others.
 

@@ -56,7 +56,7 @@ def mdi_plus(
         Of scikit-learn; one output, at most two classes.
     X_train, y_train
         All rows that it was fitted on, in their order; this is checked.
-    linear_model : Ridge or LogisticRidge, optional
+    linear_model : {"ridge", "logistic_ridge"}, Ridge or LogisticRidge, optional
         None is a ridge for numbers (``attributions.mdi.least_squares``) and a logistic ridge for
         labels (``attributions.mdi.logistic_ridge``), with penalties chosen by leaving out single
         rows: exactly for the first, by one Newton step for the second.

@@ -80,7 +80,7 @@ def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribut
     model : estimator, Ensemble or foreign model
         Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
-        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        Rows to explain; nan is a missing value. For an array or a frame of Dask the result is a
         `ChunkedAttribution`, not computed yet.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.

@@ -66,7 +66,7 @@ def saabas(
     model : estimator, Ensemble or foreign model
         Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
-        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        Rows to explain; nan is a missing value. For an array or a frame of Dask the result is a
         `ChunkedAttribution`, not computed yet.
     weights : {"hessian", "count"}
         What a leaf weighs in the mean: its hessian sum (the paper's alternative definition), or its

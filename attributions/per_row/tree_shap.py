@@ -228,7 +228,7 @@ def tree_shap(
     model : estimator, Ensemble or foreign model
         Any fitted model that ``gbt.formats.as_ensemble`` takes.
     X : array of shape (n, p)
-        Rows to explain; nan is a missing value. Of an array or a frame of Dask the result is a
+        Rows to explain; nan is a missing value. For an array or a frame of Dask the result is a
         `ChunkedAttribution`, not computed yet.
     background : array of shape (n_background, p), optional
         Rows from which unknown features take their values (interventional TreeSHAP; the result is

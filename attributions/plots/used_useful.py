@@ -32,7 +32,7 @@ class UsedUsefulDisplay(Display):
     used : GlobalAttribution
         As ``attributions.absolute`` gives it.
     useful : GlobalAttribution
-        As ``attributions.tree_inner`` gives it, on held-out rows.
+        As ``attributions.held_out_gain`` or ``tree_inner`` gives it, on held-out rows.
     highlight : sequence of int or str
         Features to draw in blue and to name, by their number or name.
     highlight_label : str

@@ -66,10 +66,11 @@ def cross_fit(
         Targets, or labels, as ``estimator.fit`` takes them.
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution that adds up over models:
-        ``held_out_gain``, ``tree_inner``, ``partial_inner``, ``forest_inner``, ``given_others``,
-        ``functools.partial`` of one, or ``lambda model, X, y: absolute(model, X)``. It is given the
-        rows that were fitted on as ``training`` if it requires them, or if it accepts them and the
-        estimator's library does not keep sums of gradients.
+        ``held_out_gain``, ``tree_inner``, ``partial_inner``, ``forest_inner``, or
+        ``functools.partial`` of one, such as ``partial(given_others, regressor=...)``; also
+        ``lambda model, X, y: absolute(model, X)``. It is given the rows that were fitted on as
+        ``training`` if it requires them, or if it accepts them and the estimator's library does not
+        keep sums of gradients.
     cv : int, splitter of scikit-learn, or list of (rows to fit, rows to judge)
         A number stands for folds of shuffled rows, with equal shares of classes for a classifier,
         or of whole groups where ``groups`` is given. Splits must put every row into one fold.

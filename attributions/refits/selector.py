@@ -9,8 +9,8 @@ With ``given_others`` as the measure the claim is about the column, and copies a
 A single cut in two halves costs one fit instead of five, but another seed then keeps other
 features. Of 80 simulated tables with five useful features of fifteen and 300 or 1,000 rows, two
 seeds agreed on 72 % of the features that either kept, and on 79 % with five folds. A half found
-53 % of the useful features, five folds 63 %. Useless were 6 % of those that a half kept and 8 % of
-those that five folds kept, where 10 % are allowed
+53 % of the useful features, five folds 63 %. Of the features kept, 6 % were useless with a half and
+8 % with five folds, where 10 % are allowed
 (``python -m benchmarks.papers.inference.selector_cuts``).
 """
 
@@ -54,8 +54,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         Clones of it are fitted, each on a part of the rows.
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution that has p-values:
-        ``held_out_gain``, ``tree_inner``, ``given_others``, or ``functools.partial`` of one; with
-        ``cv=None`` also ``permutation``. A measure that needs the rows that were fitted on, such as
+        ``held_out_gain``, ``tree_inner``, or ``functools.partial`` of one; with ``cv=None`` also
+        ``permutation``. A measure that needs the rows that were fitted on, such as
         ``partial(given_others, regressor=...)``, is given them as ``training``.
     fdr : float
         Wanted share of false discoveries among the features kept, above 0 and below 1.
@@ -75,7 +75,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted clone; only where ``cv`` is None.
     attribution_ : GlobalAttribution
-        What the measure returned.
+        What the measure returned, added up over the folds.
     p_values_ : float64 array of shape (p,)
     support_ : bool array of shape (p,)
         Which features are kept.

@@ -88,8 +88,8 @@ class FeatureCurve(tables.ShownAsTable):
     def centered(self) -> "FeatureCurve":
         """Return the curve less its mean over the rows.
 
-        Of an additive model the base score, the means and the centred curves of all features add
-        up to the raw prediction.
+        In an additive model the mean raw prediction of these rows and the centred curves of all
+        features add up to the raw prediction of any row.
         """
         mean = self.mean()
         return replace(self, values=self.values - mean, missing=self.missing - mean)

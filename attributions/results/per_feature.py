@@ -283,7 +283,7 @@ class GlobalAttribution(tables.ShownAsTable):
           false positives were 2-4 % at a nominal 5 % in simulations with independent features;
           ``partial_inner`` had 5-8 % there and finds more (:doc:`docs/inference.md </inference>`).
         * From fewer than some 30 groups of rows they are too small; a `FewGroupsWarning` says so.
-        * Where `is_reliable` is False, or not known and tails are long, false positives are more.
+        * There are more false positives where `is_reliable` is False, or not known and tails long.
         * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
           0 can come from overfitting a useful feature.
         """

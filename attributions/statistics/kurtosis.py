@@ -20,7 +20,7 @@ from attributions.methods import kind_of
 from attributions.statistics.powers_of_two import common_exponent, in_unit
 from gbt.parallel.in_order import merge_blocks
 
-LIMIT = 0.1  # kurtosis over held-out rows above which intervals are not to be relied on
+LIMIT = 0.1  # kurtosis / number of held-out rows: above it, intervals are not to be relied on
 LIMIT_OF_MODEL = 0.2  # the same where kurtosis comes from the model, not from training rows
 
 

@@ -92,7 +92,7 @@ def unbiased_gain(
     init_score_train, init_score_valid : arrays of shape (n,) and (n',), or (., K), optional
         Raw predictions from which the rows start, if the model was fitted with such.
     min_samples : int
-        A split counts 0 unless each child has so many validation rows; 5 in the authors' code.
+        A split counts 0 if a child has fewer validation rows; 5 in the authors' code.
         Since the rule depends on sizes alone, expectations of 0 remain 0.
     per_tree : bool
         Also return the (M, p) contributions of the trees. Only in the first one does a feature

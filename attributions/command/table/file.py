@@ -155,9 +155,10 @@ def _sniffed_separator(lines: Iterable[str]) -> str:
 
 
 def _columns(lines: Iterable[str], separator: str, path: Path) -> tuple[list[str], list[Cells]]:
-    """Return names and columns of lines, which all have as many cells, or none that says anything.
+    """Return names and columns; lines without a filled cell are skipped, others are equally long.
 
-    Lines are read some at a time: as lists of texts a large table takes twenty times its file.
+    Lines are read some at a time: as lists of texts a large table takes twenty times the
+    size of its file.
     """
     reader = csv.reader(lines, delimiter=separator)
     records = _records(reader, separator, path)

@@ -49,7 +49,7 @@ both = cross_fit(
 ).to_frame()
 is_shuffled = both.index.str.startswith("shuffled")
 limit = both["percent"][is_shuffled].max()
-print(f"the best shuffled column saves {limit:.2f} % of the loss; more than that save:")
+print(f"the best shuffled column saves {limit:.2f} % of the loss; these columns save more:")
 both[~is_shuffled & (both["percent"] > limit)][["percent", "p_value"]].round(4)
 
 # %%

@@ -39,8 +39,8 @@ for name, trainer in trainers.items():
 # %%
 # What they make of noise
 # -----------------------
-# This is the share of all gain that the five columns of noise have. Greedy splits take the largest
-# gain, which columns of many values have by chance; in the unbiased and the cross-validated
+# The bars show which share of all gain goes to the five columns of noise. Greedy splits take the
+# largest gain, which columns of many values have by chance; in the unbiased and the cross-validated
 # splitter rows that did not choose a cut decide on it.
 
 X_fit, X_new, y_fit, y_new = train_test_split(X, y, test_size=0.5, random_state=0)

@@ -40,7 +40,7 @@ plt.show()
 # Three methods
 # -------------
 # ``predecomp`` and ``saabas`` follow the path of the row; ``tree_shap`` averages over the orders in
-# which features could become known. Base value and contributions are the prediction in each.
+# which features could become known. In each, base value and contributions add up to the prediction.
 
 methods = {"predecomp": why, "saabas": saabas(model, X_new), "tree_shap": tree_shap(model, X_new)}
 for name, result in methods.items():
