@@ -8,9 +8,9 @@ With ``given_others`` as the measure the claim is about the column, and copies a
 
 A single cut in two halves costs one fit instead of five, but another seed then keeps other
 features. Of 80 simulated tables with five useful features of fifteen and 300 or 1,000 rows, two
-seeds agreed on 72 % of the features that either kept, and on 79 % with five folds. A half found
-53 % of the useful features, five folds 63 %. Of the features kept, 6 % were useless with a half and
-8 % with five folds, where 10 % are allowed
+seeds agreed on 72 % of the features that either kept, and on 85 % with five folds. A half found
+53 % of the useful features, five folds 57 %. Of the features kept, 6 % were useless with a half and
+4 % with five folds, where 7 % are allowed: a tenth of the share of useless features
 (``python -m benchmarks.papers.inference.selector_cuts``).
 """
 
@@ -75,7 +75,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     estimator_ : estimator
         The fitted clone; only where ``cv`` is None.
     attribution_ : GlobalAttribution
-        What the measure returned, added up over the folds.
+        What the measure returned; with folds what `cross_fit` returned.
     p_values_ : float64 array of shape (p,)
     support_ : bool array of shape (p,)
         Which features are kept.
