@@ -130,3 +130,14 @@ def facts_of(method: str) -> Method:
 def methods_with(fact: str) -> str:
     """List the names of the methods of which a fact is true."""
     return ", ".join(name for name, method in METHODS.items() if getattr(method, fact))
+
+
+def of_rows(method: str) -> str:
+    """Return the function whose ``..._rows`` has what every row contributes to such a result."""
+    name = kind_of(method)
+    return name if name in ("held_out_gain", "partial_inner") else "tree_inner"
+
+
+def is_of_fits(method: str) -> bool:
+    """Say whether a result is summed over the models of several folds."""
+    return " fits" in method

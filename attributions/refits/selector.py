@@ -131,6 +131,10 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as 0.1 does.")
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
+        if self.cv is None and not 0 < self.test_size < 1:
+            raise ValueError(
+                f"test_size={self.test_size!r}; it is a share, between 0 and 1, as 0.5 is."
+            )
         refuse_no_estimator(self.estimator, "estimator")
         if hasattr(X, "columns"):  # the estimator is to see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)

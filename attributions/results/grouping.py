@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.methods import facts_of, methods_with
+from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
 from attributions.statistics.row_sums import RowSums
 
 
@@ -42,11 +42,16 @@ def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
     names, belongs = _membership(result.feature_names, members)
     rows, moments = result.contributions, result.second_moments
     if result.standard_error is not None and rows is None and moments is None:
+        name = of_rows(result.method)
+        make = (
+            f"GlobalAttribution.from_rows({name}_rows(model, X, y)) or, if rows are many, with"
+            f" {name}(model, X, y, second_moments=True)"
+        )
+        if is_of_fits(result.method):
+            make = f"cross_fit(estimator, X, y, partial({name}, second_moments=True))"
         raise ValueError(
             "The standard error of a sum over features needs the contributions of single rows, or"
-            " how features vary together; this result keeps neither. Make it with"
-            " GlobalAttribution.from_rows(tree_inner_rows(model, X, y)) or, if rows are many, with"
-            " tree_inner(model, X, y, second_moments=True)."
+            f" how features vary together; this result keeps neither. Make it with {make}."
         )
     values = result.values @ belongs
     contributions, standard_error = None, None

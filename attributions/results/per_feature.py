@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
 from attributions.inputs import as_weight
-from attributions.methods import facts_of, methods_with
+from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
 from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.feature_table import is_testable, shows_percent, table_of
@@ -67,8 +67,8 @@ class GlobalAttribution(tables.ShownAsTable):
     groups : array of shape (G,), optional
         The distinct labels of rows that belong together, where standard errors count these.
     contributions : float64 array of shape (n or G, p), optional
-        What every row or group adds to ``values``; kept by `from_rows`, and where rows belong to
-        groups.
+        What every row or group adds to ``values``; kept by `from_rows`, and by ``tree_inner`` and
+        its relatives where rows belong to groups.
     kurtosis : float64 array of shape (p,), optional
         Kurtosis of the contributions of training rows, or as estimated from the model; see
         `is_reliable`.
@@ -462,9 +462,13 @@ class GlobalAttribution(tables.ShownAsTable):
     def _kept_contributions(self, wanted: str) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
         if self.contributions is None:
+            rows = f"{of_rows(self.method)}_rows(model, X, y)"
+            make = f"Make it with GlobalAttribution.from_rows({rows})."
+            if is_of_fits(self.method):
+                make = "Over several fits no result does: take method='normal'."
             raise ValueError(
                 f"{wanted} needs the contributions of single rows, which this result does not keep."
-                " Make it with GlobalAttribution.from_rows(tree_inner_rows(model, X, y))."
+                f" {make}"
             )
         return self.contributions
 

@@ -154,6 +154,39 @@ def test_what_is_made_of_the_result_allows_for_folds_too():
     assert_close(twice.standard_error, factor * result.standard_error, size)
 
 
+def test_results_without_errors_stay_without():
+    X, y = table(n=60, p=2)
+    measure = partial(tree_inner, standard_error=False)
+    result = cross_fit(MODEL, X, y, measure, cv=KFold(3))
+    assert result.standard_error is None
+    expected = cross_fit(MODEL, X, y, tree_inner, cv=KFold(3)).values
+    assert_close(result.values, expected, np.abs(expected) + 1)
+
+
+@pytest.mark.parametrize(
+    ("measure", "ask", "words"),
+    [
+        (None, "grouped", r"from_rows\(held_out_gain_rows\(.*held_out_gain\(.*second_moments"),
+        (held_out_gain, "grouped", r"cross_fit\(.*partial\(held_out_gain, second_moments=True\)"),
+        (tree_inner, "grouped", r"cross_fit\(.*partial\(tree_inner, second_moments=True\)"),
+        (None, "bootstrap-t", r"from_rows\(held_out_gain_rows\("),
+        (held_out_gain, "bootstrap-t", "Over several fits no result does: take method='normal'"),
+    ],
+)
+def test_errors_tell_how_to_keep_what_is_needed(measure, ask, words):
+    X, y = table(n=60, p=2)
+    if measure is None:
+        result = held_out_gain(clone(MODEL).fit(X[:30], y[:30]), X[30:], y[30:])
+    else:
+        result = cross_fit(MODEL, X, y, measure, cv=3)
+    asked = {
+        "grouped": lambda: result.grouped({"both": ["x0", "x1"]}),
+        "bootstrap-t": lambda: result.confidence_interval(method="bootstrap-t"),
+    }
+    with pytest.raises(ValueError, match=words):
+        asked[ask]()
+
+
 def test_what_no_targets_judge_has_the_error_of_independent_rows():
     X, y = table(n=90, p=3)
     folds = KFold(3)
