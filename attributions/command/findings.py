@@ -123,7 +123,7 @@ class Findings:
 
     @cached_property
     def is_used(self) -> np.ndarray:
-        """Whether a tree splits at the feature."""
+        """Whether a tree splits on the feature."""
         splits = self.model.feature[self.model.feature >= 0]
         return np.bincount(splits, minlength=len(self.useful)) > 0
 

@@ -58,8 +58,8 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         " (total gain) with what it delivers on other rows (held-out gain). Without --data: on a"
         " table that ships with scikit-learn, joined by a column of random numbers.",
         epilog="With --data half of the rows, drawn at random, are held out. The target must hold"
-        " classes or numbers; which, is said. Empty cells, NA and ? are missing values; words"
-        " are categories; columns that only say which row it is are left out.",
+        " classes or numbers; the output says which. Empty cells, NA and ? are missing values;"
+        " words are categories; columns that only say which row it is are left out.",
     )
     table = parser.add_argument_group("your own table")
     table.add_argument(
@@ -88,7 +88,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--task",
         choices=("regression", "classification", "counts"),
         help="what the target holds: numbers, classes, or counts, regressed by the Poisson loss"
-        " (default: numbers or classes, found out)",
+        " (default: numbers or classes, by the column's values)",
     )
     table.add_argument(
         "--model",
@@ -129,7 +129,8 @@ def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
         "--groups",
         metavar="NAME",
         help="the column that says which rows belong together, such as those of one person: they"
-        " are kept in one half, and count as one draw (default: found out where it is plain)",
+        " are kept in one half, and count as one draw (default: found by the program where that is"
+        " plain)",
     )
     table.add_argument(
         "--no-groups",

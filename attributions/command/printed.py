@@ -109,15 +109,15 @@ def _reading(found: Findings) -> list[str]:
     """Say in words what the table shows: one verdict a feature."""
     task = found.task
     lines = lines_of(
-        "Held-out gain is what the splits at the feature are worth on rows that the model has not"
+        "Held-out gain is what the splits on the feature are worth on rows that the model has not"
         " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
-        " on the rows of the training."
+        " on the training rows."
     )
     n_features = len(found.verdicts)
     for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
         told = found.with_verdict(verdict)
         if verdict == HELPS and found.saved <= 0:
-            lines.append("  helps: of no feature, since the model is no better than a constant")
+            lines.append("  helps: no feature, since the model is no better than a constant")
             continue
         names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
         more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)

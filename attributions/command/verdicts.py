@@ -4,7 +4,7 @@ A verdict is about this model's use of the feature on rows that it has not seen.
 feature's held-out gain v and its standard error s alone. The first line that applies is the
 verdict:
 
-``not used``         no tree splits at the feature
+``not used``         no tree splits on the feature
 ``cannot be told``   a few rows may carry v, or the rows are those of the training
 ``helps``            v is above 0 beyond chance: the one-sided p-value 1 - Phi(v / s), adjusted by
                      Holm, is at most 0.05; and the model is better than a constant
@@ -44,7 +44,7 @@ RULES = {
         " rows would tell; or the model as a whole is no better than a constant. It is not thereby"
         " noise."
     ),
-    UNUSED: "No tree splits at the feature: it may repeat another, or say nothing.",
+    UNUSED: "No tree splits on the feature: it may repeat another, or say nothing.",
 }
 
 
@@ -58,7 +58,7 @@ def verdicts(
     useful : GlobalAttribution
         Held-out gain with standard errors, in any unit.
     is_used : bool array of shape (p,)
-        Whether a tree splits at the feature.
+        Whether a tree splits on the feature.
     may_help : bool
         Whether the model is better than a constant.
     """

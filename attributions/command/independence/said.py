@@ -16,10 +16,10 @@ def about_belonging(found: Findings) -> Iterator[str]:
         yield from _about_time(found)
     elif found.in_time is not None and not found.in_time.columns:
         yield (
-            "Rows that stand below each other in the file have alike errors (correlation"
+            "Rows beside each other in the file have similar errors (correlation"
             f" {found.in_time.agreement.share:.2f}), as rows of one person, one place or one"
             " stretch of time do. No column says which. If there is one, add it to the table and"
-            " name it: --groups NAME, or --time NAME. Until then take every verdict for too good."
+            " name it: --groups NAME, or --time NAME. Until then every verdict is too optimistic."
         )
     together = found.together
     if together is None:
@@ -99,7 +99,7 @@ def _about_time(found: Findings) -> Iterator[str]:
     assert in_time is not None
     names = shown_names(in_time.columns)
     agree = (
-        f", and rows that follow each other have alike errors (correlation"
+        f", and rows that follow each other have similar errors (correlation"
         f" {in_time.agreement.share:.2f})"
         if in_time.agreement.is_clear
         else ""

@@ -97,4 +97,4 @@ def _about_the_features(found: Findings) -> Iterator[str]:
             " helps to predict does not say that changing it would change the outcome."
         )
     elif found.with_verdict(UNCLEAR):
-        yield "Of no feature can it be told that it helps: more rows would tell."
+        yield "There is no evidence that any feature helps; more rows would give it."

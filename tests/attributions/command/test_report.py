@@ -162,7 +162,7 @@ def test_a_model_worse_than_a_constant_has_no_features_that_help():
     assert better.verdicts == ["helps", "hurts", "cannot be told", "not used", "cannot be told"]
     assert worse.verdicts == ["cannot be told", *better.verdicts[1:]]
     text = " ".join(" ".join(report(worse)).split())
-    assert "helps: of no feature, since the model is no better than a constant" in text
+    assert "helps: no feature, since the model is no better than a constant" in text
     assert "nothing is said of features that help" in text
     assert "helps, " not in text
 
