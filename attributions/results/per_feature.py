@@ -465,7 +465,7 @@ class GlobalAttribution(tables.ShownAsTable):
             rows = f"{of_rows(self.method)}_rows(model, X, y)"
             make = f"Make it with GlobalAttribution.from_rows({rows})."
             if is_of_fits(self.method):
-                make = "Over several fits no result does: take method='normal'."
+                make = "Take method='normal', which allows for several fits."
             raise ValueError(
                 f"{wanted} needs the contributions of single rows, which this result does not keep."
                 f" {make}"

@@ -170,7 +170,7 @@ def test_results_without_errors_stay_without():
         (held_out_gain, "grouped", r"cross_fit\(.*partial\(held_out_gain, second_moments=True\)"),
         (tree_inner, "grouped", r"cross_fit\(.*partial\(tree_inner, second_moments=True\)"),
         (None, "bootstrap-t", r"from_rows\(held_out_gain_rows\("),
-        (held_out_gain, "bootstrap-t", "Over several fits no result does: take method='normal'"),
+        (held_out_gain, "bootstrap-t", "Take method='normal', which allows for several fits"),
     ],
 )
 def test_errors_tell_how_to_keep_what_is_needed(measure, ask, words):
