@@ -155,7 +155,7 @@ def empty_scratch():
     scratch = records(1, SCRATCH)
     for name in ("narrow", "running", "keys"):
         scratch[name] = 99
-    scratch["upper"], scratch["marks"] = np.nan, 0
+    scratch["upper"], scratch["marks"], scratch["lanes"] = np.nan, 0, 0
     return scratch[0]
 
 

@@ -21,8 +21,15 @@ from numba import njit
 
 import gbt
 from benchmarks.speed.training_speed import SIZES, data_of
-from gbt.kernels.cuts.histogram import LANES, Layout, add_rows, group_bits, missing_bin_after
-from gbt.kernels.cuts.memory import COLUMN, PACK, SCRATCH
+from gbt.kernels.cuts.histogram import (
+    LANE_NUMBERS,
+    LANES,
+    Layout,
+    add_rows,
+    group_bits,
+    missing_bin_after,
+)
+from gbt.kernels.cuts.memory import COLUMN, SCRATCH
 from gbt.kernels.cuts.packed_bins import ALL_BINS
 from gbt.kernels.cuts.search import Terms, survey
 from gbt.kernels.trees.partition import partition_rows
@@ -35,10 +42,10 @@ OUT_OF_REACH = 1e300  # a score to beat
 
 
 @njit(nogil=True)
-def add_often(times, packed_bins, rows, entries, pack, histogram):
-    """Add rows to the histograms of one pack of columns."""
+def add_often(times, packed_bins, rows, entries, lanes):
+    """Add rows to the bins of eight columns."""
     for _ in range(times):
-        add_rows(packed_bins, rows, entries, LAYOUT, pack, ALL_BINS, histogram)
+        add_rows(packed_bins, rows, entries, LAYOUT, LANES, ALL_BINS, lanes)
 
 
 @njit(nogil=True)
@@ -76,13 +83,9 @@ def price_of_addition(n_bins: int) -> float:
     """Return nanoseconds to add a row to one column's histogram."""
     rng, n = np.random.default_rng(0), 2000
     bins = rng.integers(0, n_bins, size=(n, LANES)).astype(np.uint8)
-    pack = np.zeros(1, PACK)[0]
-    pack["stop"], pack["lane_first_bin"] = LANES, np.arange(LANES) * (n_bins + 1)
-    histogram = np.zeros(2 * LANES * (n_bins + 1), dtype=np.int64)
     rows, entries = np.arange(n, dtype=np.int32), rng.integers(0, 99, size=n)
-    return price(add_often, bins.view(np.uint64)[:, 0].copy(), rows, entries, pack, histogram) / (
-        n * LANES
-    )
+    packed_bins, lanes = bins.view(np.uint64)[:, 0].copy(), np.zeros(LANE_NUMBERS, dtype=np.int64)
+    return price(add_often, packed_bins, rows, entries, lanes) / (n * LANES)
 
 
 def price_of_partition() -> float:

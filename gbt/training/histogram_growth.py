@@ -217,8 +217,9 @@ def _rows_of(n: int, width: int, has_sides: bool) -> RowsInTree:
 def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
     """Lay out memory for nodes under search, with histograms of ``n_bins`` bins."""
     return Slots(
-        histogram=aligned(n_slots, (n_bins + 1) * width),
-        found=records(n_slots * p, FOUND).reshape(n_slots, p),
+        histogram=aligned(n_slots, n_bins * width),
+        # Zeros: no bins are grouped in the slots of large nodes, or where rows judge.
+        found=_zeros(n_slots * p, FOUND).reshape(n_slots, p),
         free=np.empty(n_slots + 1, dtype=np.int64),
     )
 
@@ -328,10 +329,6 @@ def table_of(columns: Columns) -> tuple[CodedTable, int]:
     facts["first_bin"][in_packs] = first_bin[:-1] + is_after
     packs["first_bin"] = first_bin[packs["start"]] + packs["line"]
     packs["last_bin"] = first_bin[packs["stop"]] + packs["line"] + packs["is_sparse"]
-    last_bin = packs["last_bin"].max(initial=0)
-    lane_first_bin = np.full(len(packs) * LANES, last_bin, dtype=np.uint64)
-    lane_first_bin[:n_lines] = first_bin[:n_lines]
-    packs["lane_first_bin"] = lane_first_bin.reshape(len(packs), LANES)
     table = CodedTable(
         codes=columns.codes,
         order=columns.order.ravel() if columns.sparse is None else sparse.all_order,

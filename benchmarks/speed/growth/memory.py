@@ -42,7 +42,7 @@ def bytes_by_part(
         "raw predictions, g": 16 * n_rows,
         "targets, h": 16 * n_rows if is_logistic else 0,
         "scratch": SCRATCH.itemsize * n_threads,
-        "histograms": 16 * numbers * n_slots * (n_bins + 1),
+        "histograms": 16 * numbers * n_slots * n_bins,
     }
 
 

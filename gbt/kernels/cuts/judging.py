@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import add_rows, clear
+from gbt.kernels.cuts.histogram import LANE_NUMBERS, clear
 from gbt.kernels.cuts.levels import no_cut
-from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
+from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histogram
 from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
@@ -57,6 +57,7 @@ HABITS = np.dtype(
 # Each thread's own arrays, with room for as many sets as there may be, so that they have one type.
 JUDGE = np.dtype(
     [
+        ("lanes", np.int64, (LANE_NUMBERS,)),  # see ``gbt.kernels.cuts.histogram``; all 0
         ("left", np.int64, (MOST_SUMS, 3, ROOM)),  # sums left of the cuts
         ("row", np.int64, (ROOM,)),  # the bin before each
         ("is_last", np.uint64, (ROOM,)),  # 1 where a cut comes after a bin, else 0
@@ -97,22 +98,19 @@ def end_of_set(listed, start, stop, s, set_of_row):
 
 
 @internal
-def fill_sets(p, node, table, rows, layout, histograms, judging):
+def fill_sets(p, node, table, rows, found, layout, histograms, judging, judge):
     """Make the histograms of the columns of pack p, set by set.
 
+    found        (p,)                  FOUND   IN    see ``gbt.kernels.cuts.memory``; no bits
     histograms   (S * bins * width,)   int64   OUT   of a slot, those of a set end to end
     """
-    pack, n_sets, width = table.packs[p], judging.habits[0].n_sets, layout.width
+    n_sets = judging.habits[0].n_sets
     size, start = len(histograms) // n_sets, node.start
     for s in range(n_sets):
         stop = end_of_set(rows.listed, start, node.stop, s, judging.set_of_row)
         own = histograms[s * size : (s + 1) * size]
-        clear(own, pack.first_bin * width, pack.last_bin * width)
         listed = rows.listed[start:stop]
-        if pack.is_sparse:
-            add_stored(pack, table, listed, rows.entries, layout, own)
-        else:
-            add_rows(table.packed_bins[p], listed, rows.entries, layout, pack, ALL_BINS, own)
+        fill_histogram(p, listed, ALL_BINS, table, found, rows.entries, layout, judge.lanes, own)
         start = stop
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANES, Layout
+from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
 from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.cuts.search import CANDIDATE, RUNNING, Terms
 from gbt.kernels.platform.compiling import internal
@@ -53,8 +53,6 @@ PACK = np.dtype(
         ("stop", np.int64),
         ("first_bin", np.int64),  # bins first_bin:last_bin of all histograms
         ("last_bin", np.int64),
-        ("lane_first_bin", np.uint64, (LANES,)),  # of each column; where there is none, a bin that
-        # nobody reads
         ("is_sparse", np.int64),
         ("line", np.int64),  # of a sparse pack, counted through these
     ]
@@ -167,6 +165,7 @@ OF_LEVELS = np.dtype(
 # Each thread's own arrays. Sizes are whole cache lines, so that no narrow bin lies in two.
 SCRATCH = np.dtype(
     [
+        ("lanes", np.int64, (LANE_NUMBERS,)),  # see ``gbt.kernels.cuts.histogram``; all 0
         ("narrow", np.int64, (MOST_BINS * 4,)),  # a histogram
         ("running", np.int64, (RUNNING, MOST_BINS)),  # sums over all bins before: g; h; size
         ("upper", np.float64, (MOST_BINS,)),  # what no score in a bin's box exceeds

@@ -20,16 +20,17 @@ import numpy as np
 from gbt.kernels.cuts.histogram import (
     LANES,
     add_rows,
+    below_unit,
     clear,
-    clear_column,
+    empty_lanes,
     group_bits,
-    size_of,
+    move_column,
 )
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
 from gbt.kernels.cuts.node_levels import best_set, levels_of_bins
 from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import internal
-from gbt.kernels.platform.instructions import add_four, add_pair, max, min
+from gbt.kernels.platform.instructions import add_g, add_g_and_h, max, min
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 
@@ -59,53 +60,58 @@ def add_stored(pack, table, rows, entries, layout, histogram):
     histogram   (bins * width,)  int64    INOUT   bins of all columns, end to end
     """
     # Unsigned indices, as in ``gbt.kernels.cuts.histogram``.
-    start, bins, width = table.row_start[pack.line], table.stored_bins, np.uint64(layout.width)
-    first, all_rows = np.uint64(pack.first_bin), np.uint64(pack.last_bin - 1) * width
-    one, two, nothing = np.uint64(1), np.uint64(2), np.int64(0)
+    start, bins, m = table.row_start[pack.line], table.stored_bins, below_unit(layout.count_bits)
+    first, all_rows = np.uint64(pack.first_bin), np.uint64(pack.last_bin - 1)
+    one, two, four, width = np.uint64(1), np.uint64(2), np.uint64(4), layout.width
     for i in range(len(rows)):
         row = np.uint64(rows[i])
         begin, end = np.uint64(start[row]), np.uint64(start[row + one])
-        if layout.width == 2:
+        if width == 2:
             g = entries[row]
-            size = size_of(g, layout.count_bits)
-            add_pair(histogram, all_rows, g, size)
+            add_g(histogram, two * all_rows, g, m)
             for e in range(begin, end):
-                add_pair(histogram, (first + np.uint64(bins[e])) * width, g, size)
+                add_g(histogram, two * (first + np.uint64(bins[e])), g, m)
         else:
             g, h = entries[row * two], entries[row * two + one]
-            size = size_of(g, layout.count_bits)
-            add_four(histogram, all_rows, g, size, h, nothing)
+            add_g_and_h(histogram, four * all_rows, g, h, m)
             for e in range(begin, end):
-                add_four(histogram, (first + np.uint64(bins[e])) * width, g, size, h, nothing)
+                add_g_and_h(histogram, four * (first + np.uint64(bins[e])), g, h, m)
+    of_all = histogram[(pack.last_bin - 1) * width : pack.last_bin * width]
     for i in range(pack.start, pack.stop):
         column = table.columns[table.in_packs[i]]
-        begin, n_numbers = column.first_bin * layout.width, (column.missing_bin + 1) * layout.width
-        own, zeros = histogram[begin : begin + n_numbers], column.zero_bin * layout.width
-        of_all = histogram[all_rows : all_rows + width]
-        for place in range(layout.width):
+        begin, n_numbers = column.first_bin * width, (column.missing_bin + 1) * width
+        own, zeros = histogram[begin : begin + n_numbers], column.zero_bin * width
+        for place in range(width):
             own[zeros + place] = of_all[place]
         for b in range(column.missing_bin + 1):
             if b != column.zero_bin:
-                for place in range(layout.width):
-                    own[zeros + place] -= own[b * layout.width + place]
+                for place in range(width):
+                    own[zeros + place] -= own[b * width + place]
 
 
 @internal
-def fill_histograms(p, node, mask, table, rows, layout, slot, slots):
-    """Make the histograms of the columns of pack p from the rows of a node, bins grouped."""
-    width, pack = layout.width, table.packs[p]
-    histogram, found = slots.histogram[slot], slots.found[slot]
-    if mask == ALL_BINS:
-        clear(histogram, pack.first_bin * width, pack.last_bin * width)
-    else:
-        for i in range(pack.start, pack.stop):
-            k = table.in_packs[i]
-            clear_column(table.columns[k], found[k].bits, width, histogram)
-    listed = rows.listed[node.start : node.stop]
+def fill_histogram(p, listed, mask, table, found, entries, layout, lanes, histogram):
+    """Make the histogram of the columns of pack p from some rows, bins grouped.
+
+    listed      (m,)             int32    IN
+    mask                         uint64   IN        see ``group_bins``
+    found       (p,)             FOUND    IN        bits by which bins are grouped
+    entries     (n * width/2,)   int64    IN        of all rows
+    layout      ``Layout``                IN
+    lanes       (LANE_NUMBERS,)  int64    scratch   empty
+    histogram   (bins * width,)  int64    OUT       those of the pack's columns, of all end to end
+    """
+    pack, width = table.packs[p], layout.width
     if pack.is_sparse:
-        add_stored(pack, table, listed, rows.entries, layout, histogram)
-    else:
-        add_rows(table.packed_bins[p], listed, rows.entries, layout, pack, mask, histogram)
+        clear(histogram, pack.first_bin * width, pack.last_bin * width)
+        add_stored(pack, table, listed, entries, layout, histogram)
+        return
+    n_lanes = pack.stop - pack.start
+    add_rows(table.packed_bins[p], listed, entries, layout, n_lanes, mask, lanes)
+    for lane in range(n_lanes):
+        k = table.in_packs[pack.start + lane]
+        move_column(lanes, lane, table.columns[k], found[k].bits, width, histogram)
+    empty_lanes(lanes, n_lanes, width)
 
 
 @internal

@@ -22,11 +22,11 @@ terms, sums and cut, and ``gbt.kernels.cuts.memory`` what the rows carry.
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANES, are_far_apart, hessian_of, size_of
+from gbt.kernels.cuts.histogram import LANES, add_entry, are_far_apart, hessian_of
 from gbt.kernels.cuts.ranking import position_of
 from gbt.kernels.cuts.search import Cut, Sums, has_closed_bins, score_both_ways, sums_of_bin, survey
 from gbt.kernels.platform.compiling import forced_inline, internal
-from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, max, min, prefetch
+from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 
 FEWEST_NARROW_BINS, MOST_NARROW_BINS = 256, 4096
 MOST_SORTED = 1024
@@ -147,19 +147,6 @@ def scan(keys, start, stop, before, missing, entries, terms, best):
     return best
 
 
-@forced_inline
-def add_row(codes, padding, shift, entries, row, terms, narrow):
-    """Add a row to its narrow bin; each of the two widths of bins has a branch of its own."""
-    narrow_bin, two = (np.uint64(codes[row]) + padding) >> shift, np.uint64(2)
-    if terms.width == 2:
-        g = entries[row]
-        add_pair(narrow, narrow_bin * two, g, size_of(g, terms.count_bits))
-    else:
-        g, h = entries[row * two], entries[row * two + np.uint64(1)]
-        size, nothing = size_of(g, terms.count_bits), np.int64(0)
-        add_four(narrow, narrow_bin * np.uint64(4), g, size, h, nothing)
-
-
 @internal
 def fill_narrow_bins(codes, padding, shift, listed, entries, terms, narrow):
     """Add the rows of a node to the narrow bins of one column.
@@ -172,7 +159,8 @@ def fill_narrow_bins(codes, padding, shift, listed, entries, terms, narrow):
     numbers, last = np.uint64(terms.width // 2), len(listed) - 1
     if len(listed) == len(codes):  # in their order: half the time
         for i in range(len(codes)):
-            add_row(codes, padding, shift, entries, np.uint64(i), terms, narrow)
+            row = np.uint64(i)
+            add_entry(entries, row, terms, narrow, (np.uint64(codes[row]) + padding) >> shift)
         return
     is_far = are_far_apart(listed, codes)
     for i in range(len(listed)):
@@ -180,7 +168,8 @@ def fill_narrow_bins(codes, padding, shift, listed, entries, terms, narrow):
             ahead = np.uint64(listed[min(i + AHEAD, last)])
             prefetch(codes, ahead)
             prefetch(entries, ahead * numbers)
-        add_row(codes, padding, shift, entries, np.uint64(listed[i]), terms, narrow)
+        row = np.uint64(listed[i])
+        add_entry(entries, row, terms, narrow, (np.uint64(codes[row]) + padding) >> shift)
 
 
 @internal

@@ -4,6 +4,8 @@
 ``prefetch``        start to read a place of an array that is needed soon
 ``add_pair``        add to two neighbouring places of an array at once
 ``add_four``        add to four; of integers or of float64, like ``add_pair``
+``add_g``           add [g, size] to two, where size is (|g| + m & ~m) << 1 | 1
+``add_g_and_h``     add [g, size, h, 0] to four
 ``trailing_zeros``  tell the number of the lowest bit that is set in a word, which is not 0
 ``min``, ``max``    the smaller and the larger of two numbers, as Python's own
 ==================  ===============================================================================
@@ -78,6 +80,39 @@ def _add_four(_, array, index, first, second, third, fourth):
     return types.void(array, types.uintp, *[array.dtype] * 4), add_vector
 
 
+def add_entry_vector(context, builder, signature, arguments):
+    """Add [g, size] or [g, size, h, 0]; arguments after the place are g, h if there is one, m.
+
+    Of [g, g, h, 0] the second becomes (|g| + m & ~m) << 1 | 1, all in one vector.
+    """
+    place, (g, *others, m) = place_of(context, builder, signature, arguments), arguments[2:]
+    n = 4 if others else 2
+    kind, zero, one = ir.VectorType(INTEGER, n), [0] * n, [0, 1, 0, 0][:n]
+    vector, mask = ir.Constant(kind, zero), ir.Constant(kind, zero)
+    for i, number in enumerate([g, g, *others]):
+        vector = builder.insert_element(vector, number, NUMBER(i))
+    negative = builder.icmp_signed("<", vector, ir.Constant(kind, zero))
+    of_size = ir.Constant(ir.VectorType(ir.IntType(1), n), one)
+    magnitude = builder.neg(vector)
+    vector = builder.select(builder.and_(negative, of_size), magnitude, vector)
+    mask = builder.insert_element(mask, m, NUMBER(1))
+    vector = builder.and_(builder.add(vector, mask), builder.not_(mask))
+    vector = builder.or_(builder.shl(vector, ir.Constant(kind, one)), ir.Constant(kind, one))
+    place = builder.bitcast(place, kind.as_pointer())
+    builder.store(builder.add(builder.load(place, align=8), vector), place, align=8)
+    return context.get_dummy_value()
+
+
+@intrinsic
+def _add_g(_, array, index, g, m):
+    return types.void(array, types.uintp, types.int64, types.int64), add_entry_vector
+
+
+@intrinsic
+def _add_g_and_h(_, array, index, g, h, m):
+    return types.void(array, types.uintp, *[types.int64] * 3), add_entry_vector
+
+
 @intrinsic
 def _trailing_zeros(_, word):
     def generate(context, builder, signature, arguments):
@@ -126,9 +161,21 @@ def _add_one_by_one(array, index, *added):
         array[index + np.uint64(i)] += number
 
 
+def _add_g_plainly(array, index, g, m):
+    """Add [g, size] to ``array[index]`` and the place after it."""
+    _add_one_by_one(array, index, g, (abs(g) + m & ~m) << 1 | 1)
+
+
+def _add_g_and_h_plainly(array, index, g, h, m):
+    """Add [g, size, h] to ``array[index]`` and the places after it."""
+    _add_one_by_one(array, index, g, (abs(g) + m & ~m) << 1 | 1, h)
+
+
 prefetch = _prefetch if IS_COMPILING else _nothing
 add_pair = _add_pair if IS_COMPILING else _add_one_by_one
 add_four = _add_four if IS_COMPILING else _add_one_by_one
+add_g = _add_g if IS_COMPILING else _add_g_plainly
+add_g_and_h = _add_g_and_h if IS_COMPILING else _add_g_and_h_plainly
 trailing_zeros = _trailing_zeros if IS_COMPILING else _number_of_lowest_bit
 min = _second_if("<") if IS_COMPILING else builtins.min
 max = _second_if(">") if IS_COMPILING else builtins.max

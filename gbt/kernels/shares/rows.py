@@ -2,10 +2,19 @@
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import Layout, add_rows, size_of
+from gbt.kernels.cuts.histogram import (
+    LANE_BINS,
+    LANES,
+    Layout,
+    add_entry,
+    add_rows,
+    empty_lanes,
+    move,
+    size_of,
+)
 from gbt.kernels.cuts.packed_bins import ALL_BINS
 from gbt.kernels.platform.compiling import uncounted
-from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, prefetch
+from gbt.kernels.platform.instructions import AHEAD, add_four, add_pair, min, prefetch
 from gbt.kernels.rows.sums import add_to_partials, two_sum
 from gbt.kernels.trees.quantise import of_row
 
@@ -59,21 +68,29 @@ def magnitude_of(entries, numbers, rows):
 
 
 @uncounted
-def fill_columns(packed_bins, rows, entries, layout, packs, histogram):
-    """Add some rows to the histograms of all columns.
+def fill_columns(packed_bins, rows, entries, layout, first_bin, lanes, histogram):
+    """Make the histograms of all columns from some rows.
 
-    packed_bins   (packs, n)   uint64             IN
-    rows          (m,)         int32              IN
-    entries                    int64              IN      of all rows
-    layout                     3 x int64          IN      see ``gbt.kernels.cuts.histogram``
-    packs         (packs,)     PACK               IN
-    histogram                  int64              INOUT
+    packed_bins   (packs, n)        uint64      IN
+    rows          (m,)              int32       IN
+    entries                         int64       IN        of all rows
+    layout                          3 x int64   IN        see ``gbt.kernels.cuts.histogram``
+    first_bin     (p + 1,)          int64       IN        of each column, and how many there are
+    lanes         (LANE_NUMBERS,)   int64       scratch   empty
+    histogram     (bins * width,)   int64       OUT
     """
-    for p in range(len(packs)):
+    width = layout[0]
+    for p in range(len(packed_bins)):
+        first = p * LANES
+        n_lanes = min(len(first_bin) - 1 - first, np.int64(LANES))
         add_rows(
-            packed_bins[p], rows, entries, Layout(layout[0], layout[1], layout[2]), packs[p],
-            ALL_BINS, histogram,
+            packed_bins[p], rows, entries, Layout(width, layout[1], layout[2]), n_lanes, ALL_BINS,
+            lanes,
         )  # fmt: skip
+        for lane in range(n_lanes):
+            start, stop = first_bin[first + lane], first_bin[first + lane + 1]
+            move(lanes, lane * LANE_BINS * width, histogram, start * width, (stop - start) * width)
+        empty_lanes(lanes, n_lanes, width)
 
 
 @uncounted
@@ -126,18 +143,14 @@ def fill_few_parts(bins, rows, entries, layout, slots, histogram):
     slots       (bins,)  int32       IN      the part of a fine bin; the last is for all others
     histogram            int64       INOUT   of all parts
     """
-    width, count_bits = np.uint64(layout[0]), layout[1]
-    numbers, one, two = width >> np.uint64(1), np.uint64(1), np.uint64(2)
-    others, last = len(histogram) // layout[0] - 1, len(rows) - 1
+    layout, last = Layout(layout[0], layout[1], layout[2]), len(rows) - 1
+    others = len(histogram) // layout.width - 1
     for i in range(len(rows)):
         prefetch(bins, rows[min(i + AHEAD, last)])
         row = np.uint64(rows[i])
         slot = slots[bins[row]]
         if slot != others:  # a branch that is guessed
-            g, to = entries[row * numbers], np.uint64(slot) * width
-            add_pair(histogram, to, g, size_of(g, count_bits))
-            if width > two:
-                histogram[to + two] += entries[row * numbers + one]
+            add_entry(entries, row, layout, histogram, np.uint64(slot))
 
 
 @uncounted

@@ -68,24 +68,27 @@ def record_judged_split(j, slot, thread, work, judging):
 def search_by_sets(task, thread, work, judging):
     """Search a small node, or a pack of a pair of large ones, where rows judge splits."""
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
-    layout, width = layout_of(work.rules[0]), work.rules[0].width
+    layout, judge = layout_of(work.rules[0]), judging.judges[thread]
     if task.place == ALL_PACKS:
         open_columns(
             nodes[task.node], table.columns, work.rules[0], work.following, slots.found[thread]
         )
         for p in range(len(table.packs)):
-            own = slots.histogram[thread]
-            fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
+            own, found = slots.histogram[thread], slots.found[thread]
+            fill_sets(p, nodes[task.node], table, rows, found, layout, own, judging, judge)
             judge_columns(task.node, p, thread, thread, work, judging)
         record_judged_split(task.node, thread, thread, work, judging)
         return
     p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
-    own = slots.histogram[slot]
-    fill_sets(p, nodes[task.node], table, rows, layout, own, judging)
+    own, found = slots.histogram[slot], slots.found[slot]
+    fill_sets(p, nodes[task.node], table, rows, found, layout, own, judging, judge)
     if task.other >= 0:
         rest, size = slots.histogram[nodes[task.other].slot], len(own) // judging.habits[0].n_sets
         for start in range(0, len(own), size):
-            first, last = start + pack.first_bin * width, start + pack.last_bin * width
+            first, last = (
+                start + pack.first_bin * layout.width,
+                start + pack.last_bin * layout.width,
+            )
             subtract(own, first, last, rest)
         judge_columns(task.other, p, nodes[task.other].slot, thread, work, judging)
     judge_columns(task.node, p, slot, thread, work, judging)

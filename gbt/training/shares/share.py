@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANES
-from gbt.kernels.cuts.memory import PACK
+from gbt.kernels.cuts.histogram import LANE_NUMBERS, LANES
 from gbt.kernels.shares.bins import find_bins
 from gbt.kernels.shares.levels import add_weights, partition_levels
 from gbt.kernels.shares.rows import (
@@ -28,7 +27,6 @@ from gbt.kernels.shares.rows import (
     partition_values,
     pick_rows,
 )
-from gbt.kernels.trees.nodes import records
 from gbt.kernels.trees.quantise import quantise
 from gbt.losses.known import refusing_overflow_of
 from gbt.losses.loss import Loss
@@ -116,6 +114,7 @@ class Share:
         self.edges = edges
         self.bins = np.empty((p, n), dtype=np.uint16)
         self.packed_bins = np.zeros((-(-p // LANES), n), dtype=np.uint64)
+        self.lanes = np.zeros(LANE_NUMBERS, dtype=np.int64)
         low = np.full(edges.first_fine[-1], np.inf)
         high = np.full(edges.first_fine[-1], -np.inf)
         for k, values in enumerate(self.columns):
@@ -126,7 +125,6 @@ class Share:
             word, lane = divmod(k, LANES)
             in_bytes = self.packed_bins[word].view(np.uint8)
             in_bytes[lane::LANES] = self.bins[k] >> edges.shift[k]
-        self.packs = _packs_of(edges)
         return low, high
 
     # ---------------------------------------------------------------- boosting
@@ -230,14 +228,16 @@ class Share:
         return int(of_g.sum()), h, int(magnitude), self._histogram(rows)
 
     def _histogram(self, rows: np.ndarray) -> np.ndarray:
-        """Return the histogram of all columns over some rows; the last bin is of no column."""
-        histogram = np.zeros((self.edges.first_bin[-1] + 1) * self.layout[0], dtype=np.int64)
-        fill_columns(self.packed_bins, rows, self.entries, self.layout, self.packs, histogram)
+        """Return the histogram of all columns over some rows."""
+        width, first_bin = self.layout[0], self.edges.first_bin
+        histogram = np.empty(first_bin[-1] * width, dtype=np.int64)
+        fill_columns(
+            self.packed_bins, rows, self.entries, self.layout, first_bin, self.lanes, histogram
+        )
         if len(self.weight_of_levels):
             for k in np.flatnonzero(self.edges.n_levels):
-                first_bin = self.edges.first_bin[k]
-                add_weights(self.bins[k], rows, self.weight_of_levels, first_bin, histogram)
-        return histogram[: -self.layout[0]].reshape(-1, self.layout[0])
+                add_weights(self.bins[k], rows, self.weight_of_levels, first_bin[k], histogram)
+        return histogram.reshape(-1, width)
 
     # ---------------------------------------------------------------- growing
 
@@ -394,16 +394,3 @@ def _runs_of(node: np.ndarray, column: np.ndarray) -> list[tuple[int, int]]:
     is_new = np.append(True, (node[1:] != node[:-1]) | (column[1:] != column[:-1]))
     starts = np.flatnonzero(is_new[: len(node)])
     return list(zip(starts, [*starts[1:], len(node)], strict=True))
-
-
-def _packs_of(edges: Edges) -> np.ndarray:
-    """Return which columns share a word, and where their histograms lie."""
-    p = len(edges.n_coarse)
-    packs = records(-(-p // LANES), PACK)
-    packs["start"] = LANES * np.arange(len(packs))
-    packs["stop"] = np.minimum(packs["start"] + LANES, p)
-    first = np.full(len(packs) * LANES, edges.first_bin[-1], dtype=np.uint64)
-    first[:p] = edges.first_bin[:-1]
-    packs["lane_first_bin"] = first.reshape(-1, LANES)
-    packs["first_bin"], packs["last_bin"] = 0, edges.first_bin[-1]
-    return packs

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.kernels.cuts import histogram as histogram_kernels
-from gbt.kernels.cuts.histogram import LANES
-from gbt.kernels.cuts.memory import COLUMN, PACK
+from gbt.kernels.cuts.histogram import LANE_BINS, LANE_NUMBERS, LANES
+from gbt.kernels.cuts.memory import COLUMN
 from gbt.kernels.trees.nodes import records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
@@ -73,38 +73,43 @@ def packed_rows(draw):
     """Draw rows of one pack of 1 to 8 columns, the bins of its lanes, and some of the rows."""
     n, n_lanes = draw(st.integers(1, 40)), draw(st.integers(1, LANES))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n_bins = rng.integers(1, 256, size=n_lanes)  # present ones; one more for missing rows
-    bins = np.array([rng.integers(0, most + 1, size=n) for most in n_bins])
+    lengths = rng.integers(1, 257, size=n_lanes)
+    bins = np.array([rng.integers(0, length, size=n) for length in lengths])
     gradient = rng.integers(-(2**55), 2**55, size=n)
     hessian = np.full(n, 3) if draw(st.booleans()) else rng.integers(0, 2**55, size=n)
     rows = np.flatnonzero(rng.random(n) < draw(st.sampled_from([1.0, 0.5])))
-    start = draw(st.sampled_from([0, 5]))  # the histograms of packs before this one
-    return bins, n_bins + 1, start, gradient, hessian, rows
+    return bins, lengths, gradient, hessian, rows
 
 
-def histogram_of(bins, lengths, start, entries, layout, rows, mask=2**64 - 1):
-    """Fill the histograms of one pack by the kernel; before and behind it nothing may change."""
+def histogram_of(bins, lengths, entries, layout, rows, mask=2**64 - 1):
+    """Fill the lanes of one pack by the kernels and move them to one histogram, all bins.
+
+    Lanes without a column have rows in their first bins alone. In the end all lanes are empty.
+    """
     (n_lanes, n), width = bins.shape, layout.width
     packed_bins = np.zeros(n, dtype=np.uint64)
     for lane, own in enumerate(bins):
         packed_bins |= own.astype(np.uint64) << np.uint64(8 * lane)
-    pack = records(1, PACK)[0]
-    pack["start"], pack["stop"] = 16, 16 + n_lanes
-    pack["lane_first_bin"][:] = start + lengths.sum() + 4  # of the unused lanes
-    pack["lane_first_bin"][:n_lanes] = start + np.append(0, np.cumsum(lengths)[:-1])
-    histogram = np.zeros((start + lengths.sum() + 5) * width, dtype=np.int64)
-    kernels.add_rows(
-        packed_bins, rows.astype(np.int32), entries, layout, pack, np.uint64(mask), histogram
-    )
-    histogram = histogram.reshape(-1, width)
-    assert not histogram[:start].any()
-    assert not histogram[start + lengths.sum() : -1].any()
-    return histogram[start : start + lengths.sum()]
+    lanes = np.zeros(LANE_NUMBERS, dtype=np.int64)
+    rows = rows.astype(np.int32)
+    kernels.add_rows(packed_bins, rows, entries, layout, n_lanes, np.uint64(mask), lanes)
+    in_lanes = lanes[: LANES * LANE_BINS * width].reshape(LANES, LANE_BINS, width)
+    assert not in_lanes[n_lanes:, 1:].any()
+    histogram, start = np.full((lengths.sum() + 2, width), 99), 1
+    for lane, length in enumerate(lengths.tolist()):
+        kernels.move(
+            lanes, lane * LANE_BINS * width, histogram.ravel(), start * width, length * width
+        )
+        start += length
+    kernels.empty_lanes(lanes, n_lanes, width)
+    assert not lanes.any()
+    assert (histogram[[0, -1]] == 99).all()
+    return histogram[1:-1]
 
 
 @given(packed_rows())
 def test_bins_add_up_the_entries_of_their_rows(drawn):
-    bins, lengths, start, gradient, hessian, rows = drawn
+    bins, lengths, gradient, hessian, rows = drawn
     layout = layout_of(hessian)
     added = added_by_definition(gradient, hessian, layout)
     expected = []
@@ -114,18 +119,18 @@ def test_bins_add_up_the_entries_of_their_rows(drawn):
             sums[own[row]] += added[row]
         expected.append(sums)
     entries = entries_of(gradient, hessian, layout)
-    found = histogram_of(bins, lengths, start, entries, layout, rows)
+    found = histogram_of(bins, lengths, entries, layout, rows)
     assert_same(found, np.concatenate(expected))
 
 
 @given(packed_rows(), st.data())
 def test_two_children_add_up_to_their_parent(drawn, data):
-    bins, lengths, start, gradient, hessian, rows = drawn
+    bins, lengths, gradient, hessian, rows = drawn
     goes_left = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
     layout = layout_of(hessian)
     entries = entries_of(gradient, hessian, layout)
     parent, left, right = (
-        histogram_of(bins, lengths, start, entries, layout, own)
+        histogram_of(bins, lengths, entries, layout, own)
         for own in (rows, rows[goes_left.astype(bool)], rows[~goes_left.astype(bool)])
     )
     assert_same(parent - left, right)
@@ -139,7 +144,7 @@ def test_every_lane_in_use_is_filled(n_lanes, width):
     lengths = np.full(n_lanes, 10)
     layout = layout_of(np.array([5]))._replace(width=width)
     entries = np.array([3]) if width == 2 else np.array([3, 5])
-    found = histogram_of(bins, lengths, 0, entries, layout, np.array([0]))
+    found = histogram_of(bins, lengths, entries, layout, np.array([0]))
     expected = np.zeros((n_lanes, 10, width))
     expected[range(n_lanes), range(1, n_lanes + 1)] = [3, 7, 5, 0][:width]  # 2 * 3 + 1
     assert_same(found, expected.reshape(-1, width))
@@ -174,25 +179,38 @@ def test_no_mask_moves_missing_rows_to_present_ones(n_bins):
 @given(packed_rows(), st.data())
 def test_a_mask_puts_bins_together(drawn, data):
     """A group has the place of its first bin, and other places are left alone."""
-    bins, lengths, start, gradient, hessian, rows = drawn
+    bins, lengths, gradient, hessian, rows = drawn
     bits = [data.draw(st.integers(0, 4)) for _ in bins]
     layout = layout_of(hessian)
     entries = entries_of(gradient, hessian, layout)
     mask = sum((255 >> b << b) << 8 * lane for lane, b in enumerate(bits))
-    found = histogram_of(bins, lengths, start, entries, layout, rows, mask)
+    found = histogram_of(bins, lengths, entries, layout, rows, mask)
     grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
-    assert_same(found, histogram_of(grouped, lengths, start, entries, layout, rows))
+    assert_same(found, histogram_of(grouped, lengths, entries, layout, rows))
 
 
 @pytest.mark.parametrize("width", [2, 4])
 @pytest.mark.parametrize("bits", range(5))
 @pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
-def test_a_cleared_column_is_empty_where_its_groups_are(n_bins, bits, width):
-    missing = histogram_kernels.missing_bin_after(n_bins)
-    histogram = np.full((3 + missing + 2, width), 99)
+def test_the_groups_of_a_column_are_moved_to_their_places(n_bins, bits, width):
+    """Other places stay as they are; without groups those between the bins are emptied, too."""
+    missing, lane = histogram_kernels.missing_bin_after(n_bins), 2
+    lanes, histogram = np.zeros(LANE_NUMBERS, int), np.full((3 + missing + 2, width), 99)
     column = records(1, COLUMN)[0]
     column["first_bin"], column["n_bins"], column["missing_bin"] = 3, n_bins, missing
-    kernels.clear_column(column, bits, width, histogram.ravel())
+    in_lane = lanes[lane * LANE_BINS * width :].reshape(-1, width)
+    places = [*range(0, n_bins, 2**bits), missing]
+    sums = np.arange(1, 1 + len(places) * width).reshape(-1, width)
+    in_lane[places] = sums
     expected = np.full_like(histogram, 99)
-    expected[3 : 3 + n_bins : 2**bits] = expected[3 + missing] = 0
+    expected[3 : 4 + missing] = 99 if bits else 0
+    expected[3 + np.array(places)] = sums
+    kernels.move_column(lanes, lane, column, bits, width, histogram.ravel())
     assert_same(histogram, expected)
+    assert not lanes.any()
+
+
+def test_a_lane_has_room_for_every_column():
+    """256 bins and that of missing rows. Its cache lines are no multiple of four."""
+    assert histogram_kernels.missing_bin_after(256) < LANE_BINS
+    assert LANE_BINS * 2 * 8 // 64 % 4 == 1

@@ -56,6 +56,22 @@ def test_floats_are_added_as_floats():
 
 
 @kernel
+def add_gradients(array, g, h, m):
+    for i in range(len(g)):
+        instructions.add_g(array, np.uint64(0), g[i], m)
+        instructions.add_g_and_h(array, np.uint64(2), g[i], h[i], m)
+
+
+@pytest.mark.parametrize("bits", [0, 3, 31])
+def test_gradients_are_added_with_their_sizes(bits):
+    """The size is 2 |g|, rounded up to a multiple of 2^(bits + 1), and 1."""
+    g, h, array = [5, -5, 0, -8, 2**57 - 1, -(2**57)], [1, 0, 7, 2**40, 3, 9], np.zeros(7, int)
+    sizes = [-(-2 * abs(x) // 2 ** (bits + 1)) * 2 ** (bits + 1) + 1 for x in g]
+    add_gradients(array, np.array(g), np.array(h), np.int64(2**bits - 1))
+    assert_same(array, [sum(g), sum(sizes), sum(g), sum(sizes), sum(h), 0, 0])
+
+
+@kernel
 def smaller_and_larger(first, second, found):
     for i in range(len(first)):
         found[i, 0] = instructions.min(first[i], second[i])
