@@ -218,7 +218,7 @@ def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
     """Lay out memory for nodes under search, with histograms of ``n_bins`` bins."""
     return Slots(
         histogram=aligned(n_slots, n_bins * width),
-        # Zeros: no bins are grouped in the slots of large nodes, or where rows judge.
+        # Zeros: no bins are grouped in the slots of large nodes.
         found=_zeros(n_slots * p, FOUND).reshape(n_slots, p),
         free=np.empty(n_slots + 1, dtype=np.int64),
     )

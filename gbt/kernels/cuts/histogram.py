@@ -178,7 +178,7 @@ def add_rows(packed_bins, rows, entries, layout, n_lanes, mask, lanes):
     mask                           uint64   IN      bits of a word that tell groups of bins apart
     lanes         (LANE_NUMBERS,)  int64    INOUT   lane by lane
     """
-    numbers, last = np.uint64(layout.width // 2), len(rows) - 1
+    numbers, last = np.uint64(layout.width >> 1), len(rows) - 1
     is_far = are_far_apart(rows, packed_bins)
     for i in range(len(rows)):
         if is_far:
@@ -190,42 +190,30 @@ def add_rows(packed_bins, rows, entries, layout, n_lanes, mask, lanes):
 
 
 @internal
-def move(lanes, start, histogram, to, n_numbers):
-    """Move some numbers from the lanes to a histogram."""
-    source, target = lanes[start : start + n_numbers], histogram[to : to + n_numbers]
-    for i in range(len(source)):
-        target[i] = source[i]
-        source[i] = 0
-
-
-@forced_inline
-def move_bin(lanes, place, histogram, to, width):
-    """Move one bin; both places are uint64."""
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    histogram[to], histogram[to + one] = lanes[place], lanes[place + one]
-    lanes[place] = lanes[place + one] = 0
-    if width == 4:
-        histogram[to + two], histogram[to + three] = lanes[place + two], lanes[place + three]
-        lanes[place + two] = lanes[place + three] = 0
+def move(lanes, place, histogram, to, n_numbers):
+    """Move some numbers from the lanes to a histogram; places are uint64, as above."""
+    for i in range(np.uint64(n_numbers)):
+        histogram[to + i], lanes[place + i] = lanes[place + i], 0
 
 
 @internal
 def move_column(lanes, lane, column, bits, width, histogram):
     """Move the groups of bins of one column from a lane to their places."""
-    start, first, missing = lane * LANE_BINS, column.first_bin, column.missing_bin
+    step, missing = np.uint64(width << bits), np.uint64(column.missing_bin * width)
+    place, to = np.uint64(lane * LANE_BINS * width), np.uint64(column.first_bin * width)
     if bits == 0:
-        move(lanes, start * width, histogram, first * width, (missing + 1) * width)
-        return
-    place, to, step = np.uint64(start * width), np.uint64(first * width), np.uint64(width << bits)
-    for _ in range(0, column.n_bins, 1 << bits):
-        move_bin(lanes, place, histogram, to, width)
-        place, to = place + step, to + step
-    place, to = np.uint64((start + missing) * width), np.uint64((first + missing) * width)
-    move_bin(lanes, place, histogram, to, width)
+        move(lanes, place, histogram, to, column.missing_bin * width)
+    else:
+        for group in range(np.uint64(0), np.uint64(column.n_bins * width), step):
+            move(lanes, place + group, histogram, to + group, width)
+    move(lanes, place + missing, histogram, to + missing, width)
 
 
 @internal
 def empty_lanes(lanes, n_lanes, width):
     """Empty the first bins of lanes without a column: rows are added to them like to others."""
-    for lane in range(n_lanes, LANES):
-        clear(lanes, lane * LANE_BINS * width, (lane * LANE_BINS + 1) * width)
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    for lane in range(np.uint64(n_lanes), np.uint64(LANES)):
+        place = lane * np.uint64(LANE_BINS * width)
+        lanes[place] = lanes[place + one] = 0
+        lanes[place + two] = lanes[place + three] = 0  # with two numbers a bin, an empty bin

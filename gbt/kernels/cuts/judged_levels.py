@@ -66,7 +66,7 @@ def add_up_rows_of_levels(listed, codes, rows, rules, judging, own):
         code = np.uint64(codes[row])
         own.marks[code >> np.uint64(6)] |= one << (code & np.uint64(63))
         sums = own.of_codes[code, np.uint64(judging.set_of_row[row])]
-        sums[G] += rows.entries[row * np.uint64(layout.width // 2)]
+        sums[G] += rows.entries[row * np.uint64(layout.width >> 1)]
         sums[H] += hessian_of(rows.entries, row, layout)
         sums[N] += 1
         sums[W] += weights[row * is_weighted] if is_weighted else rules.weight_unit

@@ -27,9 +27,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANE_NUMBERS, clear
+from gbt.kernels.cuts.histogram import (
+    LANE_BINS,
+    LANE_NUMBERS,
+    add_rows,
+    clear,
+    empty_lanes,
+    move,
+)
 from gbt.kernels.cuts.levels import no_cut
-from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histogram
+from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
 from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
@@ -98,20 +105,27 @@ def end_of_set(listed, start, stop, s, set_of_row):
 
 
 @internal
-def fill_sets(p, node, table, rows, found, layout, histograms, judging, judge):
+def fill_sets(p, node, table, rows, layout, histograms, judging, judge):
     """Make the histograms of the columns of pack p, set by set.
 
-    found        (p,)                  FOUND   IN    see ``gbt.kernels.cuts.memory``; no bits
     histograms   (S * bins * width,)   int64   OUT   of a slot, those of a set end to end
     """
-    n_sets = judging.habits[0].n_sets
-    size, start = len(histograms) // n_sets, node.start
+    pack, n_sets, width, lanes = table.packs[p], judging.habits[0].n_sets, layout.width, judge.lanes
+    size, start, n_lanes = len(histograms) // n_sets, node.start, pack.stop - pack.start
     for s in range(n_sets):
         stop = end_of_set(rows.listed, start, node.stop, s, judging.set_of_row)
-        own = histograms[s * size : (s + 1) * size]
-        listed = rows.listed[start:stop]
-        fill_histogram(p, listed, ALL_BINS, table, found, rows.entries, layout, judge.lanes, own)
+        listed, own = rows.listed[start:stop], histograms[s * size : (s + 1) * size]
         start = stop
+        if pack.is_sparse:
+            clear(own, pack.first_bin * width, pack.last_bin * width)
+            add_stored(pack, table, listed, rows.entries, layout, own)
+            continue
+        add_rows(table.packed_bins[p], listed, rows.entries, layout, n_lanes, ALL_BINS, lanes)
+        for lane in range(n_lanes):
+            column = table.columns[table.in_packs[pack.start + lane]]
+            place, to = np.uint64(lane * LANE_BINS * width), np.uint64(column.first_bin * width)
+            move(lanes, place, own, to, (column.missing_bin + 1) * width)
+        empty_lanes(lanes, n_lanes, width)
 
 
 @internal
@@ -187,7 +201,8 @@ def take_all_but_one(n_folds, n_cuts, judge):
         take_from(judge.total[n_folds], judge.total[t])
     for line in range(3):
         of_all = judge.left[n_folds, line, :n_cuts]
-        clear(of_all, 0, n_cuts)
+        for cut in range(n_cuts):
+            of_all[cut] = 0
         for t in range(n_folds):
             add_numbers(judge.left[t, line, :n_cuts], of_all)
         for t in range(n_folds):

@@ -90,24 +90,16 @@ def add_stored(pack, table, rows, entries, layout, histogram):
 
 
 @internal
-def fill_histogram(p, listed, mask, table, found, entries, layout, lanes, histogram):
-    """Make the histogram of the columns of pack p from some rows, bins grouped.
-
-    listed      (m,)             int32    IN
-    mask                         uint64   IN        see ``group_bins``
-    found       (p,)             FOUND    IN        bits by which bins are grouped
-    entries     (n * width/2,)   int64    IN        of all rows
-    layout      ``Layout``                IN
-    lanes       (LANE_NUMBERS,)  int64    scratch   empty
-    histogram   (bins * width,)  int64    OUT       those of the pack's columns, of all end to end
-    """
-    pack, width = table.packs[p], layout.width
+def fill_histograms(p, node, mask, table, rows, layout, slot, slots, scratch):
+    """Make the histograms of the columns of pack p from the rows of a node, bins grouped."""
+    width, pack, lanes = layout.width, table.packs[p], scratch.lanes
+    histogram, found = slots.histogram[slot], slots.found[slot]
+    listed, n_lanes = rows.listed[node.start : node.stop], pack.stop - pack.start
     if pack.is_sparse:
         clear(histogram, pack.first_bin * width, pack.last_bin * width)
-        add_stored(pack, table, listed, entries, layout, histogram)
+        add_stored(pack, table, listed, rows.entries, layout, histogram)
         return
-    n_lanes = pack.stop - pack.start
-    add_rows(table.packed_bins[p], listed, entries, layout, n_lanes, mask, lanes)
+    add_rows(table.packed_bins[p], listed, rows.entries, layout, n_lanes, mask, lanes)
     for lane in range(n_lanes):
         k = table.in_packs[pack.start + lane]
         move_column(lanes, lane, table.columns[k], found[k].bits, width, histogram)

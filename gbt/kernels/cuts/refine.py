@@ -63,7 +63,7 @@ def walk(first_code, in_order, before, missing, number, rows, terms, best):
     before     Sums         IN   over the node's rows left of them
     number     int64        IN   of the node, as in ``rows.node``
     """
-    entries, node_of_row, numbers = rows.entries, rows.node, terms.width // 2
+    entries, node_of_row, numbers = rows.entries, rows.node, terms.width >> 1
     g, h, n = before
     n_scored, code, last_code = n, first_code - 1, np.int64(0)
     end = len(in_order) - 1
@@ -133,7 +133,7 @@ def scan(keys, start, stop, before, missing, entries, terms, best):
     keys     int64   IN   code << 32 | row
     before   Sums    IN   over the node's rows left of them
     """
-    numbers = terms.width // 2
+    numbers = terms.width >> 1
     g, h, n = before
     for k in range(start, stop):
         row, code = keys[k] & 0xFFFFFFFF, keys[k] >> 32
@@ -156,7 +156,7 @@ def fill_narrow_bins(codes, padding, shift, listed, entries, terms, narrow):
     narrow     (bins * width,)     int64   INOUT
     """
     padding, shift = np.uint64(padding), np.uint64(shift)
-    numbers, last = np.uint64(terms.width // 2), len(listed) - 1
+    numbers, last = np.uint64(terms.width >> 1), len(listed) - 1
     if len(listed) == len(codes):  # in their order: half the time
         for i in range(len(codes)):
             row = np.uint64(i)

@@ -89,7 +89,8 @@ def fill_columns(packed_bins, rows, entries, layout, first_bin, lanes, histogram
         )  # fmt: skip
         for lane in range(n_lanes):
             start, stop = first_bin[first + lane], first_bin[first + lane + 1]
-            move(lanes, lane * LANE_BINS * width, histogram, start * width, (stop - start) * width)
+            place, to = np.uint64(lane * LANE_BINS * width), np.uint64(start * width)
+            move(lanes, place, histogram, to, (stop - start) * width)
         empty_lanes(lanes, n_lanes, width)
 
 

@@ -74,14 +74,14 @@ def search_by_sets(task, thread, work, judging):
             nodes[task.node], table.columns, work.rules[0], work.following, slots.found[thread]
         )
         for p in range(len(table.packs)):
-            own, found = slots.histogram[thread], slots.found[thread]
-            fill_sets(p, nodes[task.node], table, rows, found, layout, own, judging, judge)
+            own = slots.histogram[thread]
+            fill_sets(p, nodes[task.node], table, rows, layout, own, judging, judge)
             judge_columns(task.node, p, thread, thread, work, judging)
         record_judged_split(task.node, thread, thread, work, judging)
         return
     p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
-    own, found = slots.histogram[slot], slots.found[slot]
-    fill_sets(p, nodes[task.node], table, rows, found, layout, own, judging, judge)
+    own = slots.histogram[slot]
+    fill_sets(p, nodes[task.node], table, rows, layout, own, judging, judge)
     if task.other >= 0:
         rest, size = slots.histogram[nodes[task.other].slot], len(own) // judging.habits[0].n_sets
         for start in range(0, len(own), size):

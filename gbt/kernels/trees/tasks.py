@@ -27,7 +27,7 @@ from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
 from gbt.kernels.cuts.packed_bins import (
     ALL_BINS,
-    fill_histogram,
+    fill_histograms,
     group_bins,
     survey_columns,
     write_codes,
@@ -76,7 +76,7 @@ def is_searched(node, rules):
 @internal
 def add_up_rows(rows, node, layout):
     """Add up g, h and |g| of a node's rows."""
-    numbers = np.uint64(layout.width // 2)  # unsigned, as in ``gbt.kernels.cuts.histogram``
+    numbers = np.uint64(layout.width >> 1)  # unsigned, as in ``gbt.kernels.cuts.histogram``
     listed, entries, last = rows.listed, rows.entries, np.uint64(node.stop - 1)
     g = h = magnitude = np.int64(0)
     for i in range(np.uint64(node.start), np.uint64(node.stop)):
@@ -218,14 +218,12 @@ def record_split(node, slot, table, slots, rules, of_levels):
 @inlined
 def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, of_levels):
     """Find the split of a small node, in the thread's own slot."""
-    node, found, histogram = nodes[j], slots.found[slot], slots.histogram[slot]
-    listed, n_rows = rows.listed[node.start : node.stop], node.stop - node.start
+    node, found = nodes[j], slots.found[slot]
+    n_rows = node.stop - node.start
     begin_search(node, slot, table.columns, rules, following, slots.found)
     for p in range(len(table.packs)):
         mask = group_bins(table.packs[p], n_rows, table, found)
-        fill_histogram(
-            p, listed, mask, table, found, rows.entries, layout_of(rules), scratch.lanes, histogram
-        )
+        fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots, scratch)
         survey_columns(p, node, slot, table, slots, rules, scratch, of_levels)
     best, n_columns = best_column(found), len(found)  # what it gains spares others
     for i in range(best, best + n_columns):
@@ -237,15 +235,11 @@ def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, 
 @inlined
 def search_pair(smaller, larger, p, table, rows, nodes, slots, rules, scratch, of_levels):
     """Survey the columns of pack p in a pair of large nodes; the root comes alone, with -1."""
-    node, width, pack = nodes[smaller], rules.width, table.packs[p]
-    found, histogram = slots.found[node.slot], slots.histogram[node.slot]
-    listed = rows.listed[node.start : node.stop]
-    fill_histogram(
-        p, listed, ALL_BINS, table, found, rows.entries, layout_of(rules), scratch.lanes, histogram
-    )
+    own, width, pack = nodes[smaller].slot, rules.width, table.packs[p]
+    fill_histograms(p, nodes[smaller], ALL_BINS, table, rows, layout_of(rules), own, slots, scratch)
     if larger >= 0:
         subtract(
-            histogram, pack.first_bin * width, pack.last_bin * width,
+            slots.histogram[own], pack.first_bin * width, pack.last_bin * width,
             slots.histogram[nodes[larger].slot],
         )  # fmt: skip
     for j in (larger, smaller):

@@ -97,9 +97,8 @@ def histogram_of(bins, lengths, entries, layout, rows, mask=2**64 - 1):
     assert not in_lanes[n_lanes:, 1:].any()
     histogram, start = np.full((lengths.sum() + 2, width), 99), 1
     for lane, length in enumerate(lengths.tolist()):
-        kernels.move(
-            lanes, lane * LANE_BINS * width, histogram.ravel(), start * width, length * width
-        )
+        place, to = np.uint64(lane * LANE_BINS * width), np.uint64(start * width)
+        kernels.move(lanes, place, histogram.ravel(), to, length * width)
         start += length
     kernels.empty_lanes(lanes, n_lanes, width)
     assert not lanes.any()
