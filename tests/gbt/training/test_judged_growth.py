@@ -112,6 +112,19 @@ def test_a_table_of_several_blocks_of_rows(policy, are_some, n_jobs):
     assert_same(growth.judging.set_of_row[rows], drawn.astype(np.uint8))
 
 
+@pytest.mark.parametrize("n_columns", [9, 13])
+@pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(3)], ids=str)
+def test_columns_that_do_not_fill_a_pack_leave_nothing_behind(policy, n_columns):
+    """After the last pack, which has one column or five, the lanes of the others are empty."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(4, size=(60, n_columns)).astype(float)
+    gradient = rng.integers(-9, 10, size=60) + 9.0 * (X[:, -1] > 1) - 9.0 * (X[:, 0] > 2)
+    problem = Columns.from_table(X), gradient, np.ones(60), np.ones(60), {"max_depth": 3}, None
+    _, _, page, _ = grow_and_compare(policy, problem)
+    assert page.differs == []
+    assert page.n_splits >= 2  # the second node is searched after the first
+
+
 def test_every_tree_draws_sets_of_its_own():
     columns, ones = Columns.from_table(np.arange(40.0)[:, np.newaxis]), np.ones(40)
     growth = growth_for(columns, np.arange(40.0), ones, splitter=Unbiased(merged=True), seed=2)
