@@ -65,7 +65,7 @@ def add_up_rows_by_code(listed, codes, n_codes, entries, weight, rules, own):
     for i in range(np.uint64(len(listed))):
         ahead = np.uint64(listed[min(i + np.uint64(AHEAD), last)])
         prefetch(codes, ahead)
-        prefetch(entries, ahead * np.uint64(rules.width // 2))
+        prefetch(entries, ahead * np.uint64(rules.width >> 1))
         row = np.uint64(listed[i])
         code = np.uint64(codes[row])
         if is_sparse:
