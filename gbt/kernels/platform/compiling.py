@@ -17,6 +17,7 @@ from numba import config, njit
 from numba.core import caching, event
 
 from gbt.kernels.platform.announcement import announce_compilation
+from gbt.kernels.platform.joining import Joined
 
 IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads need it
 
@@ -113,7 +114,8 @@ def forced_inline(function):
 def _inside(function, **others):
     if not IS_COMPILING:
         return _plain(function)
-    return njit(_nrt=False, no_cpython_wrapper=True, **OPTIONS, **others)(function)
+    options = {"_nrt": False, "no_cpython_wrapper": True, "pipeline_class": Joined}
+    return njit(**options, **OPTIONS, **others)(function)
 
 
 def _plain(function):
