@@ -1,12 +1,14 @@
 """Kernels that only other kernels call, made callable.
 
 They are compiled without the part that translates the arguments of a Python call. Tests go through
-a compiled function that does nothing but call them.
+a compiled function that does nothing but call them, and is kept on disk like the kernels.
 """
 
 from functools import cache
 
 from numba import config, njit
+
+from gbt.kernels.platform.filing import Filed
 
 
 class FromPython:
@@ -27,8 +29,11 @@ class FromPython:
 def entry_to(kernel):
     """Return a compiled function that calls a kernel and can be called from Python."""
 
-    @njit(error_model="numpy")
     def call(*arguments):
         return kernel(*arguments)
 
-    return call
+    module = kernel.py_func.__module__
+    call.__qualname__ = f"call_{module}_{kernel.__name__}"  # names a symbol of machine code
+    entry = njit(error_model="numpy")(call)
+    entry._cache = Filed(call, module)
+    return entry

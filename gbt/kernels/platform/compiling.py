@@ -3,20 +3,18 @@
 * ``nogil``: Python threads run the same kernel on different blocks at once (``gbt.parallel``).
 * ``error_model="numpy"``: a division by zero gives inf or nan instead of raising. Loops that may
   raise cannot be vectorised.
-* ``cache``: machine code is kept on disk and read by the next process. Where no cache folder is
-  writable (a read-only installation, no home folder) Numba refuses at decoration; the kernel then
-  compiles once a process instead. Code of an older version is compiled anew (`_Index`).
+* Machine code is kept on disk under a digest of its sources, see `gbt.kernels.platform.filing`.
+* Kernels that only kernels call are optimised in these, see `gbt.kernels.platform.joining`.
 * No wrapper for C callbacks, which nobody asks for.
 
-The first kernel that is compiled and not read from disk is announced, see
-``gbt.kernels.platform.announcement``.
+Compiling takes a while and is announced, see `gbt.kernels.platform.announcement`.
 """
 
 import numpy as np
 from numba import config, njit
-from numba.core import caching, event
 
-from gbt.kernels.platform.announcement import announce_compilation
+from gbt.kernels.platform.announcement import announcer
+from gbt.kernels.platform.filing import Filed
 from gbt.kernels.platform.joining import Joined
 
 IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads need it
@@ -24,50 +22,14 @@ IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads nee
 OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-class FirstCompilation(event.Listener):
-    """Listens to Numba until a kernel of ours is compiled, and lets it be announced."""
-
-    is_over = False
-
-    def on_start(self, begun):
-        """Look at the function that Numba begins to compile."""
-        package, _, _ = begun.data["dispatcher"].py_func.__module__.partition(".")
-        if not self.is_over and package in ("gbt", "attributions"):
-            self.is_over = True
-            announce_compilation()
-
-    def on_end(self, ended):
-        """Do nothing."""
-
-
-event.register("numba:compile", FirstCompilation())
-
-
-class _Index(caching.IndexDataCacheFile):
-    """The index of a kernel's code on disk; one that names types which are gone counts as empty.
-
-    Numba reads what types it names before it asks whether the kernel's file has changed since, so
-    an upgrade that renames a record would end in an AttributeError.
-    """
-
-    def _load_index(self):
-        try:
-            return super()._load_index()
-        except (AttributeError, ImportError):
-            return {}
-
-
 def kernel(function, **others):
     """Compile ``function`` at its first call; see the module's docstring for the options."""
     if not IS_COMPILING:
         return _plain(function)
-    options = {**OPTIONS, **others}
-    try:
-        cached = njit(cache=True, **options)(function)
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return njit(**options)(function)
-    cached._cache._cache_file.__class__ = _Index
-    return cached
+    compiled = njit(**OPTIONS, **others)(function)
+    compiled._cache = Filed(function)
+    announcer.kernels.add(compiled)
+    return compiled
 
 
 def uncounted(function):
@@ -115,7 +77,9 @@ def _inside(function, **others):
     if not IS_COMPILING:
         return _plain(function)
     options = {"_nrt": False, "no_cpython_wrapper": True, "pipeline_class": Joined}
-    return njit(**options, **OPTIONS, **others)(function)
+    compiled = njit(**options, **OPTIONS, **others)(function)
+    announcer.kernels.add(compiled)
+    return compiled
 
 
 def _plain(function):

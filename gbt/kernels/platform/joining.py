@@ -32,7 +32,7 @@ class _WithoutAddresses:
 
 
 class JoinedLibrary(codegen.JITCodeLibrary):
-    """The code of a kernel that only kernels call: linked into theirs, never optimised by itself."""
+    """The code of an inner kernel: linked into others, never optimised by itself."""
 
     @property
     def codegen(self):

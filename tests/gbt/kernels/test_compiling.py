@@ -1,5 +1,6 @@
-"""Kernels compile wherever the package is installed, also where nothing can be written."""
+"""Kernels are compiled with checks where these are asked for, and it is announced."""
 
+import io
 import os
 import subprocess
 import sys
@@ -9,24 +10,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba import config
-from numba.core import caching
 
 from attributions import warmup
 from gbt.kernels.platform import announcement
-from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.platform.compiling import internal, kernel
 
 ROOT = Path(__file__).parents[3]
 compiled = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
 
-def halve(x):
+@internal
+def halved(x):
     return x / 2
 
 
-def test_a_kernel_without_a_place_for_its_cache_still_works(monkeypatch):
-    """A read-only installation and no home folder: no locator of Numba's finds a folder."""
-    monkeypatch.setattr(caching.CacheImpl, "_locator_classes", [])
-    assert kernel(halve)(3.0) == 1.5
+def quartered_by_two(x):
+    return halved(halved(x))
+
+
+quartered = kernel(quartered_by_two)
+quartered._cache.disable()
 
 
 @pytest.mark.kernels
@@ -71,33 +74,8 @@ def said_by(program, *arguments, **environment):
 def test_compilation_is_announced_once_a_process_and_reading_from_disk_is_not(tmp_path):
     call = CALL_A_KERNEL.format(calls="[(0, 1), (4, 2)]")  # two layouts, each compiled by itself
     (said,) = said_by(call, NUMBA_CACHE_DIR=str(tmp_path)).splitlines()
-    assert said.startswith(f"gbt compiles its kernels, once for the package in {ROOT / 'gbt'};")
-    assert "python -m attributions.warmup" in said
+    assert said.startswith("gbt compiles its kernels, once for this version of the package;")
     assert said_by(call, NUMBA_CACHE_DIR=str(tmp_path)) == ""
-
-
-OF_A_RECORD = """
-from typing import NamedTuple
-from gbt.kernels.platform.compiling import kernel
-
-class {name}(NamedTuple):
-    x: float
-
-@kernel
-def halve(record):
-    return record.x / 2
-
-assert halve({name}(3.0)) == 1.5
-"""
-
-
-@pytest.mark.slow
-@compiled
-def test_after_a_record_was_renamed_kernels_are_compiled_anew(tmp_path):
-    call = "import sys; sys.path.insert(0, sys.argv[1]); import halving"
-    for name in ("Number", "RenamedNumber"):
-        (tmp_path / "halving.py").write_text(OF_A_RECORD.format(name=name))
-        said_by(call, str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "cache"))
 
 
 FAMILY = """
@@ -129,15 +107,28 @@ def test_a_process_and_its_children_announce_compilation_once(tmp_path):
     assert list(temporary.iterdir()) == []
 
 
-def test_without_a_place_for_the_mark_compilation_is_announced_again(tmp_path, monkeypatch, caplog):
+def test_without_a_place_for_the_mark_compilation_is_announced_again(tmp_path, monkeypatch):
     monkeypatch.setattr(announcement, "_family", "of this test")
     monkeypatch.delenv(announcement.VARIABLE, raising=False)  # as by who clears the environment
-    for folder, n_announced in ((tmp_path, 1), (tmp_path / "missing", 2)):
+    for folder, announced in ((tmp_path, [True, False]), (tmp_path / "missing", [True, True])):
         monkeypatch.setattr(tempfile, "tempdir", str(folder))
-        caplog.clear()
-        for _ in range(2):
-            announcement.announce_compilation()
-        assert len(caplog.messages) == n_announced
+        assert [announcement.is_first_of_its_family() for _ in range(2)] == announced
+
+
+@compiled
+def test_on_a_terminal_a_line_counts_and_goes(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(announcement, "is_first_of_its_family", lambda: True)
+    for name in ("announces", "counts"):
+        monkeypatch.setattr(announcement.announcer, name, None)
+    monkeypatch.setattr(announcement.announcer, "known", set())
+    monkeypatch.setattr(announcement.announcer, "n_compiled", 0)
+    assert quartered(8.0) == 2.0
+    first, second, cleared = terminal.getvalue().split("\r")[1:4]
+    assert first == "gbt compiles its kernels, this once: 1 of at most 2"
+    assert (second.strip(), cleared) == ("", "")
 
 
 def test_asking_the_warm_up_for_help_compiles_nothing(monkeypatch, capsys):

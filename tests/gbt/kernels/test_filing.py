@@ -1,0 +1,158 @@
+"""Machine code on disk is found by whoever has the same sources, and by nobody else."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import config
+
+from gbt.kernels.platform import filing, shipping
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+ROOT = Path(__file__).parents[3]
+
+INNER = """
+from gbt.kernels.platform.compiling import internal
+
+@internal
+def share(x):
+    return x / 2
+"""
+OUTER = """
+from gbt.kernels.platform.compiling import kernel
+from halving.inner import share
+
+@kernel
+def twice(x):
+    return share(share(x))
+"""
+CALL = "from halving.outer import twice; print(twice(8.0), sum(twice.stats.cache_misses.values()))"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Make a package of a kernel that calls another one, in a folder of its own."""
+    folder = tmp_path / "here" / "halving"
+    folder.mkdir(parents=True)
+    for name, source in (("__init__", ""), ("inner", INNER), ("outer", OUTER)):
+        (folder / f"{name}.py").write_text(source)
+    return folder
+
+
+def called(package, cache, program=CALL, **environment):
+    """Call the kernel in a process of its own; return its value and how often it was compiled."""
+    place = {"PYTHONPATH": f"{package.parent}:{ROOT}", "NUMBA_CACHE_DIR": str(cache)}
+    run = subprocess.run(
+        [sys.executable, "-B", "-c", program], env=os.environ | place | environment,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    value, n_compiled = run.stdout.split()
+    return float(value), int(n_compiled)
+
+
+def files(cache):
+    return sorted((cache / "gbt").iterdir())
+
+
+def test_an_edited_inner_kernel_is_compiled_anew_and_its_former_code_found_again(package, tmp_path):
+    cache = tmp_path / "cache"
+    assert called(package, cache) == (2.0, 1)
+    (package / "inner.py").write_text(INNER.replace("x / 2", "x / 4"))
+    assert called(package, cache) == (0.5, 1)
+    (package / "inner.py").write_text(INNER)
+    assert called(package, cache) == (2.0, 0)
+
+
+def test_a_copy_elsewhere_finds_code_also_with_other_times(package, tmp_path):
+    called(package, tmp_path / "cache")
+    copy = shutil.copytree(package, tmp_path / "there" / "halving")
+    os.utime(copy / "outer.py", (0, 0))
+    assert called(copy, tmp_path / "cache") == (2.0, 0)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-1], lambda data: data[:9], lambda data: data[:-1] + b"?"]
+)
+def test_a_damaged_file_is_compiled_anew_and_mended(package, tmp_path, damage):
+    called(package, tmp_path / "cache")
+    (file,) = files(tmp_path / "cache")
+    file.write_bytes(damage(file.read_bytes()))
+    assert called(package, tmp_path / "cache") == (2.0, 1)
+    assert called(package, tmp_path / "cache") == (2.0, 0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
+def test_a_folder_that_others_may_write_to_is_neither_read_nor_written(package, tmp_path):
+    cache = tmp_path / "cache"
+    called(package, cache)
+    before = files(cache)
+    (cache / "gbt").chmod(0o777)
+    assert called(package, cache) == (2.0, 1)
+    assert files(cache) == before
+
+
+def test_where_nothing_can_be_written_kernels_are_compiled(package, tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    assert called(package, tmp_path / "file") == (2.0, 1)
+
+
+@pytest.mark.parametrize(
+    "other", [{"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "1"}, {"NUMBA_CPU_NAME": "generic"}]
+)
+def test_other_settings_have_other_code(package, tmp_path, other):
+    called(package, tmp_path / "cache")
+    assert called(package, tmp_path / "cache", **other) == (2.0, 1)
+    assert called(package, tmp_path / "cache", **other) == (2.0, 0)
+
+
+def test_another_numba_has_other_code(package, tmp_path):
+    called(package, tmp_path / "cache")
+    pretended = "import numba; numba.__version__ = '0.0'; " + CALL
+    assert called(package, tmp_path / "cache", pretended) == (2.0, 1)
+
+
+def test_code_is_that_of_the_sources_that_were_imported(package, tmp_path):
+    """Not of those that lie there when a kernel is called, perhaps hours later."""
+    edit = f"open({str(package / 'inner.py')!r}, 'w').write({INNER.replace('x / 2', 'x / 4')!r})"
+    late = CALL.replace("; ", f"; {edit}; ", 1)
+    assert called(package, tmp_path / "cache", late) == (2.0, 1)
+    assert called(package, tmp_path / "cache") == (0.5, 1)
+
+
+def test_a_full_folder_loses_what_was_used_least_recently(tmp_path, monkeypatch):
+    monkeypatch.setattr(filing, "MOST_BYTES", 250)
+    for at, name in enumerate("abc"):
+        filing._write(tmp_path, name, b"." * (100 - filing.N_BYTES_OF_DIGEST))
+        os.utime(tmp_path / name, (at, at))
+    assert filing._read(tmp_path, "a") == b"." * 68  # which touches it
+    filing._make_room.cache_clear()
+    filing._make_room(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "c"}
+
+
+def test_sources_are_those_of_all_modules_that_a_kernel_can_reach():
+    found, waiting = set(), ["attributions.kernels.held_out"]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += filing._imports(filing._source(module))
+    assert {"gbt.kernels.rows.walk", "gbt.kernels.platform.instructions"} <= found
+    assert "attributions.kernels.shap" not in found
+
+
+def test_shipped_code_is_for_processors_that_have_all_of_a_level(monkeypatch, tmp_path):
+    host = "x86_64-linux", "skylake", "+avx2,+fma"
+    monkeypatch.setattr(shipping, "SHIPPED", tmp_path)
+    monkeypatch.setattr(shipping.platform, "machine", lambda: "x86_64")
+    features = dict.fromkeys(shipping.V3, True)
+    monkeypatch.setattr(shipping.binding, "get_host_cpu_features", lambda: features)
+    assert shipping.level_of(host) == ("x86_64-linux", "x86-64-v3", "")
+    features["avx2"] = False
+    assert shipping.level_of(host) is None
+    features["avx2"] = True
+    monkeypatch.setattr(config, "CPU_NAME", "skylake", raising=False)
+    assert shipping.level_of(host) is None
