@@ -204,31 +204,13 @@ def calls(**seconds):
     ]
 
 
-@pytest.mark.parametrize(
-    ("series", "value", "expected"),
-    [
-        (None, 0.0, [True, True, True]),
-        ("import", 0.11, [False, True, True]),
-        ("empty", 10.5, [True, False, True]),
-        ("filled", 2.55, [True, True, False]),  # 1.05 more than the libraries
-        ("libraries", 1.3, [True, True, False]),
-    ],
-)
-def test_claims_about_first_calls(series, value, expected):
-    found = {"import": 0.05, "empty": 9.5, "libraries": 1.5, "filled": 2.4, "warmup": 40.0}
-    found = {name: [seconds] * 3 for name, seconds in found.items()}
-    if series:
-        found[series] = [value, 0.01, value]  # one lucky run does not count
+def test_claims_about_first_calls():
+    found = {"import": [0.05, 9.0, 0.05], "fit empty": [29.0], "shap empty": [35.0, 1.0, 35.0]}
     claims = first_call.first_call_claims(calls(**found))
-    assert [holds for _, holds in claims] == expected
-
-
-def test_what_was_not_measured_is_not_claimed():
-    records = calls(**{"import": [0.01, 0.03, 0.02], "libraries": [1.0], "filled": [1.5]})
-    assert len(first_call.first_call_claims(records)) == 2
-    table = first_call.first_call_table(records)
-    assert "| `import gbt` | 0.0200 | 0.0100 to 0.0300 | 3 |" in table
-    assert "warmup" not in table
+    assert [holds for _, holds in claims] == [True, False, True]  # a lucky run does not count
+    table = first_call.first_call_table(calls(**found))
+    assert "| a default fit | 29.0 (29.0 to 29.0) |" in table
+    assert "wheel" not in table
 
 
 # -------------------------------------------------------------------------------- files and page
@@ -259,7 +241,7 @@ def files(tmp_path, monkeypatch):
     made_up = {
         "time": times({"rows": 1.0, "columns": 0.9}),
         "memory": weights(3.0),
-        "first-call": calls(**{"import": [0.01], "libraries": [1.0], "filled": [1.0 + 1 / 3]}),
+        "first-call": calls(**{"import": [0.01], "libraries": [1.0], "fit filled": [1.0 + 1 / 3]}),
     }
 
     def measure(part, records):
@@ -287,7 +269,7 @@ def test_everything_is_written(files, tmp_path):
     assert [line.split(";")[0] for line in lines[:3]] == [
         f"# python -m benchmarks.speed.growth {part} --write" for part in PARTS
     ]
-    assert lines[-1] == "first-call,filled,0,0,seconds,1.33333"
+    assert lines[-1] == "first-call,fit filled,0,0,seconds,1.33333"
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@
                 (on the log scale), where what a fit costs whatever its size has the least weight.
 ``memory``      Peak resident memory of a fresh process: with the kernels loaded, with the data,
                 and after a fit; beside it what the arrays add up to by calculation.
-``first-call``  Fresh processes: importing, and fitting and explaining for the first time, without
-                and with compiled kernels on disk.
+``first-call``  Fresh processes: importing, and what each first call costs, without and with
+                compiled kernels on disk, by another checkout, and by a wheel with machine code.
 
 No time is printed unless small trees are those of ``gbt.reference`` and large ones are the same to
 the last bit for 1 and 2 threads. Without ``--write`` tables and claims are printed only; with it
@@ -23,6 +23,7 @@ import argparse
 import csv
 import platform
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numba
@@ -124,10 +125,12 @@ def main(arguments=None) -> int:
     parser.add_argument("--write", action="store_true", help="write page, numbers and picture")
     parser.add_argument("--out", type=Path, help="draw the picture to this file")
     parser.add_argument("--from-results", action="store_true", help="read the CSV, do not measure")
+    parser.add_argument("--beside", type=Path, help="another checkout, for its first calls")
+    parser.add_argument("--wheel", help="a Python that has a wheel with machine code: first calls")
     options = parser.parse_args(arguments)
     if options.quick and (options.write or options.from_results):
         parser.error("--quick is for trying out: not with --write or --from-results")
-    plan = QUICK if options.quick else FULL
+    plan = replace(QUICK if options.quick else FULL, beside=options.beside, wheel=options.wheel)
     asked = list(PARTS) if options.part == "all" else [options.part]
     records, said = read_csv(RESULTS) if options.write or options.from_results else ([], {})
     if options.from_results:

@@ -1,6 +1,7 @@
 """What is measured: tables, their sizes, and how often; and data of any size."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -86,6 +87,8 @@ class Plan:
     repeats: int = 3  # of fits
     starts: int = 5  # of processes that import, or find compiled kernels
     cold_starts: int = 3  # of processes that compile
+    beside: Path | None = None  # another checkout, whose first calls are timed as well
+    wheel: str | None = None  # the Python of an environment with a wheel that has machine code
 
 
 THOUSANDS = (10, 20, 50, 100, 200, 500, 1000, 2000)

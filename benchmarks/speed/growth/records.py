@@ -33,14 +33,14 @@ def seconds(call) -> float:
     return time.perf_counter() - started
 
 
-def run(*arguments: str, **environment: str) -> str:
+def run(*arguments: str, python=sys.executable, cwd=ROOT, **environment: str) -> str:
     """Return what a Python process prints."""
     done = subprocess.run(
-        [sys.executable, *arguments],
+        [python, *arguments],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
-        cwd=ROOT,
+        cwd=cwd,
         env=os.environ | environment,
     )
     return done.stdout
