@@ -223,7 +223,7 @@ def test_the_command_from_end_to_end(tmp_path, capsys):
     for part in PARTS:
         assert f"## {part}\n" in printed
         assert f"python -m benchmarks.speed.growth {part} --write; seed 0;" in printed
-    assert printed.count("* Claim: ") == 4 + len(QUICK.memory) + 2  # kernels are not compiled anew
+    assert printed.count("* Claim: ") == 4 + len(QUICK.memory) + 1  # kernels are not compiled anew
     assert f"| {QUICK.memory[0].name} |" in printed
     assert "All claims hold: " in printed
     assert (tmp_path / "picture.svg").stat().st_size < 50_000
@@ -264,7 +264,7 @@ def test_everything_is_written(files, tmp_path):
     assert "old" not in page
     assert page.count("a\n<!--") == page.count("-->\nb\n") == 3
     assert "![Time over rows, columns, values, depth, threads](picture.svg)" in page
-    assert page.count("**True**") == 7
+    assert page.count("**True**") == 6
     lines = growth.RESULTS.read_text().splitlines()
     assert [line.split(";")[0] for line in lines[:3]] == [
         f"# python -m benchmarks.speed.growth {part} --write" for part in PARTS
