@@ -14,6 +14,7 @@ A first fit spent half of its time on code that was thrown away (docs/growth.md)
 inner kernel only links; what Python enters is optimised whole, once.
 """
 
+from llvmlite.binding import Linkage
 from numba.core import codegen
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
@@ -52,6 +53,10 @@ class JoinedLibrary(codegen.JITCodeLibrary):
 
     def _finalize_final_module(self):
         self._finalize_dynamic_globals()
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = "linkonce_odr"  # may stand in several libraries, or in none
+        self._shared_module = self._final_module
         self._finalized = True
 
 
