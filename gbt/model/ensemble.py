@@ -45,8 +45,9 @@ from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode
-from gbt.tables.given import Table, refuse_other_columns
+from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets, n_words_for
+from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import as_float64, as_type, with_zeros_missing
 
 if TYPE_CHECKING:
@@ -363,7 +364,8 @@ class Ensemble(Nodes):
         about = f" {self.about_gradients}." if self.about_gradients else ""
         ask = (
             f"{about} Take them from the rows that it was trained on, and explain the model that"
-            " this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+            " this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train), and their"
+            " sample_weight if they had one."
         )
         missing = [name for name in STATISTICS if name in set(statistics) - self.statistics]
         if missing:
