@@ -300,6 +300,6 @@ def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
         raise ValueError(
             f"Nodes cannot be weighed by {cover!r}: the model does not have their {cover}s."
             f"{reason} {use}ake them from the rows that it was trained on and explain what this"
-            " returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train, sample_weight=...)."
+            " returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
         )
     return covers[cover].astype(np.float64)

@@ -364,8 +364,7 @@ class Ensemble(Nodes):
         about = f" {self.about_gradients}." if self.about_gradients else ""
         ask = (
             f"{about} Take them from the rows that it was trained on, and explain the model that"
-            " this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train), and their"
-            " sample_weight if they had one."
+            " this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
         )
         missing = [name for name in STATISTICS if name in set(statistics) - self.statistics]
         if missing:
