@@ -30,6 +30,11 @@ class UnknownFeatureError(KeyError, ValueError):
 
 def find_feature(name: str, feature_names: Sequence[str]) -> int:
     """Return the number of the feature called ``name``; the error for an unknown name is a hint."""
+    if not isinstance(name, str):
+        raise UnknownFeatureError(
+            f"Features are asked for by name; got {shown(name)}. Take columns by number from"
+            " values."
+        )
     found = [k for k, known in enumerate(feature_names) if known == name]
     if len(found) == 1:
         return found[0]
@@ -37,11 +42,6 @@ def find_feature(name: str, feature_names: Sequence[str]) -> int:
         raise UnknownFeatureError(
             f"{len(found)} features are called {name!r}, the columns {found}; take yours from"
             " values by its number."
-        )
-    if not isinstance(name, str):
-        raise UnknownFeatureError(
-            f"Features are asked for by name; got {shown(name)}. Take columns by number from"
-            " values."
         )
     by_spelling = {known.casefold(): known for known in reversed(feature_names)}
     near = get_close_matches(name.casefold(), by_spelling, n=1)

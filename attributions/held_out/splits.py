@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.held_out import MAX_ODDS, Paths
+from attributions.kernels.held_out import Paths
+from attributions.kernels.odds import odds
 from attributions.kernels.paths import add_up_leaves
 from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
@@ -199,9 +200,3 @@ class SplitGains:
             part[child, 0] = factor * slope
             part[child, 1] = -factor * slope * self.mean_gradient
         return part
-
-
-def odds(log_odds: np.ndarray) -> np.ndarray:
-    """Return e to the power of log-odds, cut off where probabilities are 0 or 1 in float64."""
-    most = np.log(MAX_ODDS)
-    return np.exp(np.clip(log_odds, -most, most))

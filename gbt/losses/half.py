@@ -70,9 +70,9 @@ class HalfLogistic:
         """
         each = weight if len(weight) == len(y) else 1.0
         of_1, of_0 = exact_sum(each * y), exact_sum(each * (1.0 - y))
-        with np.errstate(divide="ignore"):
-            size = np.log(np.float64(max(of_1, of_0)) / min(of_1, of_0))
-        return float(size if of_1 > of_0 else -size)
+        larger, smaller = max(of_1, of_0), min(of_1, of_0)
+        size = np.inf if larger + smaller == larger else float(np.log(larger / smaller))
+        return size if of_1 > of_0 else -size
 
     def check_target(self, y: np.ndarray) -> None:
         if not np.isin(y, (0.0, 1.0)).all():

@@ -134,7 +134,7 @@ def _import(text: str) -> Imported:
 
     why = _why_unknown(parts, loss, rates, is_forest)
     without_weight = np.flatnonzero(H[roots] == 0)
-    stubs = without_weight[leaf[roots[without_weight]]]
+    has_hessians = leaf[roots[without_weight]].all() and (H.any() or not len(H))
     if why is None and len(without_weight):
         why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
     follows = eta * node_step(G, H, penalty)
@@ -158,7 +158,7 @@ def _import(text: str) -> Imported:
         missing_left=trees.missing_left,
         value=np.where(leaf, value, follows if is_exact else kept_value),
         sum_gradient=G if why is None else None,
-        sum_hessian=None if len(without_weight) > len(stubs) else H,
+        sum_hessian=H if has_hessians else None,
         n_samples=nodes.add_up(trees.leaf_count),
         base_score=start_value,
         learning_rate=eta,
