@@ -24,15 +24,14 @@ def as_column(y: Any) -> Any:
 
 def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
     """Warn if targets have the labels of a frame's rows in another order."""
-    of_X: Any
-    of_y: Any
-    of_X, of_y = (getattr(table, "index", None) for table in (X, y))
+    of_X: Any = getattr(X, "index", None)
+    of_y: Any = getattr(y, "index", None)
     if not (hasattr(of_X, "isin") and hasattr(of_y, "isin")) or len(of_X) != len(of_y):
         return  # a list has an index, too: its method
     if of_X.equals(of_y) or not (of_X.isin(of_y).all() and of_y.isin(of_X).all()):
         return
-    pairs = enumerate(zip(of_X.tolist(), of_y.tolist(), strict=True))
-    row, label, other = next((i, *pair) for i, pair in pairs if pair[0] != pair[1])
+    row = int(np.argmax(np.asarray(of_X) != np.asarray(of_y)))
+    label, other = (index[[row]].tolist()[0] for index in (of_X, of_y))
     warnings.warn(
         f"y has the labels of X's rows in another order: row {row} of X is {label!r}, of y"
         f" {other!r}. Rows go together by their places, not by their labels; y.loc[X.index]"
