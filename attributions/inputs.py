@@ -7,6 +7,7 @@ here, by name, before any work is done. Targets and weights are checked as in tr
 """
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.given import refuse_infinities
+from gbt.tables.names import names_for
 
 
 class SeenRowsWarning(UserWarning):
@@ -97,16 +99,29 @@ def has_lost_sums(model: Any) -> bool:
     return not as_ensemble(model).statistics >= NEEDED
 
 
-def trees_of(model: Any, training: Any = None) -> Ensemble:
+def trees_of(model: Any, X: Any = None, training: Any = None) -> Ensemble:
     """Return the trees of a model; sums that it lacks come from its training rows, if given.
 
     Parameters
     ----------
     model : whatever ``gbt.formats.as_ensemble`` takes
+    X : table, optional
+        Rows to explain. Its names are those of the features if the model was fitted to an array.
     training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that it was fitted on. A model that lacks nothing is not compared with them.
     """
     if training is None or not has_lost_sums(model):
-        return as_ensemble(model)
+        return named_as(as_ensemble(model), X)
     rows = as_training(training)
-    return as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)
+    ensemble = as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)
+    return named_as(ensemble, X)
+
+
+def named_as(ensemble: Ensemble, X: Any) -> Ensemble:
+    """Return trees whose features have the names of a frame's columns, if they had numbers only."""
+    names = names_for(ensemble.feature_names, X)
+    if names == ensemble.feature_names:
+        return ensemble
+    named = replace(ensemble, feature_names=names)
+    vars(named)["predictor"] = ensemble.predictor  # which knows no names, and takes time to make
+    return named

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from gbt.tables.names import shown
+
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 N_NAMED = 5  # names that an error lists
 NAME_WIDTH = 32  # columns that a name takes in a sentence or a line of numbers
@@ -28,6 +30,11 @@ class UnknownFeatureError(KeyError, ValueError):
 
 def find_feature(name: str, feature_names: Sequence[str]) -> int:
     """Return the number of the feature called ``name``; the error for an unknown name is a hint."""
+    if not isinstance(name, str):
+        raise UnknownFeatureError(
+            f"Features are asked for by name; got {shown(name)}. Take columns by number from"
+            " values."
+        )
     found = [k for k, known in enumerate(feature_names) if known == name]
     if len(found) == 1:
         return found[0]
@@ -35,10 +42,6 @@ def find_feature(name: str, feature_names: Sequence[str]) -> int:
         raise UnknownFeatureError(
             f"{len(found)} features are called {name!r}, the columns {found}; take yours from"
             " values by its number."
-        )
-    if not isinstance(name, str):
-        raise UnknownFeatureError(
-            f"Features are asked for by name; got {name!r}. Take columns by number from values."
         )
     by_spelling = {known.casefold(): known for known in reversed(feature_names)}
     near = get_close_matches(name.casefold(), by_spelling, n=1)
@@ -73,8 +76,8 @@ def row_of_number(row: Any, n_rows: int) -> int:
         number = None
     if number is None:
         raise ValueError(
-            f"row={row!r}, but the rows that were explained have no labels, which those of a pandas"
-            f" frame have; give a row's number, 0 to {n_rows - 1}."
+            f"row={shown(row)}, but the rows that were explained have no labels, which those of a"
+            f" pandas frame have; give a row's number, 0 to {n_rows - 1}."
         )
     if not -n_rows <= number < n_rows:
         raise ValueError(

@@ -34,7 +34,7 @@ from gbt.model.stages import start_of
 from gbt.model.starts import checked_init_score
 from gbt.parallel.chunks import Chunk, is_in_chunks, over_chunks
 from gbt.tables.sparse_rows import take
-from gbt.tables.targets import as_target
+from gbt.tables.targets import as_target, warn_of_other_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +52,12 @@ class Intake:
     classes_: Any
 
     @classmethod
-    def of_model(cls, model: Any, training: Any = None) -> "Intake":
-        """Take the model that a public function was given; ``training`` supplies lost sums."""
-        return Intake(trees_of(model, training), getattr(model, "classes_", None))
+    def of_model(cls, model: Any, X: Any, training: Any = None) -> "Intake":
+        """Take the model and the table that a public function was given.
+
+        The table may name the features (`trees_of`), and ``training`` supplies lost sums.
+        """
+        return Intake(trees_of(model, X, training), getattr(model, "classes_", None))
 
 
 @dataclass(eq=False)
@@ -90,6 +93,8 @@ class Rows:
         """Check and convert the rows, with their targets, weights, groups and starting values."""
         X = as_rows(model.ensemble, given.X)
         n = len(X)
+        if cls.need_targets:
+            warn_of_other_order(given.X, given.y, stacklevel=4)  # where the measure was called
         return cls(
             model,
             X,

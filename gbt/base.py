@@ -40,6 +40,7 @@ from gbt.predictions import Predicts
 from gbt.splitting.frontier import Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
+from gbt.tables.names import shown
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
@@ -143,7 +144,7 @@ class BaseGBT(Predicts):
         may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
         if self.min_split_gain < 0 and not may_lose:
             words = self._allowed["min_split_gain"].words
-            raise ValueError(f"min_split_gain must be {words}; got {self.min_split_gain!r}.")
+            raise ValueError(f"min_split_gain must be {words}; got {shown(self.min_split_gain)}.")
         if self.refit and self.warm_start:
             raise ValueError(
                 "refit=True grows the trees anew and warm_start=True keeps them: leave out one."

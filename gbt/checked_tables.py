@@ -32,9 +32,10 @@ from gbt.tables.categories import (
     learn_together,
     levels_in,
 )
-from gbt.tables.given import Table, refuse_infinities, refuse_other_columns, refuse_other_targets
+from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
+from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
-from gbt.tables.targets import as_init_score, as_weight
+from gbt.tables.targets import as_column, as_init_score, as_weight, warn_of_other_order
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.edges import MOST_COARSE
 from gbt.training.shares.table import SharedRows
@@ -203,6 +204,8 @@ class ChecksTables(NamedParameters):
         if isinstance(X, SharedRows):
             return self._check_beside(X, y, sample_weight)
         if y is not None:
+            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
+            y = as_column(y)
             refuse_other_targets(y, may_be_text=is_classifier(self))
         X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))

@@ -19,6 +19,7 @@ from gbt.other_names import explain_loss, explain_metric, explain_unknown
 from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES, as_policy
+from gbt.tables.names import shown
 from gbt.training.evaluation import are_metrics, is_metric
 
 
@@ -153,7 +154,7 @@ def check_value(name: str, value: Any, allowed: Allowed) -> None:
     if not allowed.admits(value):
         explain = {"loss": explain_loss, "eval_metric": explain_metric}.get(name)
         nearest = explain(value) if explain else ""
-        raise ValueError(f"{name} must be {allowed.words}; got {value!r}.{nearest}")
+        raise ValueError(f"{name} must be {allowed.words}; got {shown(value)}.{nearest}")
 
 
 def is_splitter(value: Any) -> bool:

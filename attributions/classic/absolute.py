@@ -22,6 +22,7 @@ from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.predictor import transposed
 from gbt.model.stages import tree_blocks
 from gbt.parallel.chunks import Chunk
+from gbt.tables.names import shown
 
 LEVELS = ("tree", "forest")
 
@@ -66,9 +67,9 @@ def absolute(
         standard error is over rows; there is no test, since no value can be below 0.
     """
     if level not in LEVELS:
-        raise ValueError(f"level must be one of {LEVELS}; got {level!r}.")
+        raise ValueError(f"level must be one of {LEVELS}; got {shown(level)}.")
     given = Chunk(X, None, sample_weight, groups)
-    rows = AllRows.of(UntargetedRows, Judge.of(model, ifa), given, n_jobs)
+    rows = AllRows.of(UntargetedRows, Judge.of(model, X, ifa), given, n_jobs)
     return rows.sum(partial(_absolute, level, per_output), GlobalAttribution.merge)
 
 

@@ -30,19 +30,19 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import as_rows
+from attributions.inputs import as_rows, trees_of
 from attributions.names import find_feature
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
-from gbt.formats import as_ensemble
 from gbt.kernels.rows.walk import node_sets
 from gbt.model.ensemble import Ensemble
+from gbt.tables.names import shown
 
 LARGEST = np.finfo(np.float64).max  # the threshold between all present and all missing rows
 
 
 def partial_dependence(
-    model: Any, feature: str | int, X: Any = None, *, cover: str = "hessian"
+    model: Any, feature: Any, X: Any = None, *, cover: str = "hessian"
 ) -> FeatureCurve:
     """Return the mean raw prediction as a function of one feature, exactly.
 
@@ -51,7 +51,8 @@ def partial_dependence(
     model : estimator, Ensemble or foreign model
         Any fitted model that ``gbt.formats.as_ensemble`` takes.
     feature : str or int
-        Its name, or the number of its column.
+        Its name, or the number of its column. ``(model, X, feature)``, in scikit-learn's order, is
+        the same.
     X : array of shape (n, p), optional
         Rows over which the mean is taken, and from which the feature's distribution comes. Without
         them the children of a node are weighted by their covers.
@@ -65,7 +66,9 @@ def partial_dependence(
     FeatureCurve
         ``curve.at(x)`` is the mean at any values; ``curve.plot()`` draws all of it.
     """
-    ensemble = as_ensemble(model)
+    if isinstance(X, str | int | np.integer):  # scikit-learn has the table first
+        feature, X = X, feature
+    ensemble = trees_of(model, X)
     names = ensemble.feature_names
     k = find_feature(feature, names) if isinstance(feature, str) else _as_column(feature, names)
     rows = None if X is None else as_rows(ensemble, X)
@@ -95,7 +98,7 @@ def partial_dependence(
 
 def _as_column(feature: Any, names: tuple[str, ...]) -> int:
     if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
-        raise ValueError(f"A feature is asked for by its name or its number; got {feature!r}.")
+        raise ValueError(f"A feature is asked for by its name or its number; got {shown(feature)}.")
     if not 0 <= feature < len(names):
         raise ValueError(f"feature={feature}; the model has the columns 0 to {len(names) - 1}.")
     return int(feature)

@@ -38,6 +38,7 @@ from gbt.model.predictor import over_transposed
 from gbt.model.starts import raw_before
 from gbt.parallel.chunks import Chunk, is_in_chunks
 from gbt.tables.given import as_given
+from gbt.tables.names import shown
 from gbt.tables.sparse_rows import values_at
 
 # Predictions that are kept at once: 64 MB.
@@ -125,7 +126,7 @@ def permutation(
         permutation(model, X, y, metric=log_likelihood).p_values()
     """
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
-        raise ValueError(f"n_repeats={n_repeats!r}; it must be a whole number, at least 1.")
+        raise ValueError(f"n_repeats={shown(n_repeats)}; it must be a whole number, at least 1.")
     given = Chunk(X, y, None, groups, init_score)
     is_chunked = any(map(is_in_chunks, given))
     if _is_scorer(metric) and is_chunked:
@@ -133,7 +134,7 @@ def permutation(
             f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
             " tables of Dask give a function (y, prediction) -> one number per row."
         )
-    intake = Intake.of_model(model)
+    intake = Intake.of_model(model, X)
     shuffling = Shuffling(None if is_chunked else model, metric, n_repeats, _seed(random_state))
     rows = AllRows.of(RowsAsGiven, intake, given, n_jobs)
     shuffled = rows.over(partial(_shuffled_rows, shuffling), Shuffled.merge)
@@ -387,7 +388,7 @@ def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str
         return name, metric
     if metric is not None:
         raise ValueError(
-            f"metric={metric!r}; use None, the name of a scikit-learn scorer, or a function"
+            f"metric={shown(metric)}; use None, the name of a scikit-learn scorer, or a function"
             " (y, prediction) -> number."
         )
     if ensemble.loss.name == "half_logistic":

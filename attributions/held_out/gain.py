@@ -47,10 +47,9 @@ from attributions.held_out.rows_at_splits import (
 )
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted, sum_by_output
-from attributions.inputs import row_labels
+from attributions.inputs import row_labels, trees_of
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows
-from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
@@ -145,7 +144,7 @@ def held_out_gain(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    steps = _steps_of(model)
+    steps = _steps_of(model, X)
     rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     totals = _totals(rows.over, wanted)
     rows.check(totals.tally, stacklevel=2)
@@ -174,9 +173,9 @@ def held_out_gain_of_batches(
     return _held_out_gain(steps, over, wanted, _totals(over, wanted))
 
 
-def _steps_of(model: Any) -> StepsOfModel:
-    """Return the steps of a model that a public function was given."""
-    return StepsOfModel.of(as_ensemble(model), getattr(model, "classes_", None))
+def _steps_of(model: Any, X: Any) -> StepsOfModel:
+    """Return the steps of a model that a public function was given, with a table."""
+    return StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
 
 
 def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:
@@ -200,7 +199,7 @@ def _held_out_gain(
         standard_error=None if spread is None else spread.sums.standard_error,
         n_samples=totals.tally.n_rows,
         feature_names=ensemble.feature_names,
-        method="held_out_gain",
+        method=steps.method,
         per_tree=by_tree if wanted.per_tree else None,
         groups=totals.groups,
         kurtosis=None if spread is None else kurtosis_of(steps, spread),
@@ -258,7 +257,7 @@ def held_out_gain_rows(
     for means that come from the rows themselves.
     """
     refuse_chunks(X)
-    steps = _steps_of(model)
+    steps = _steps_of(model, X)
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
@@ -273,7 +272,7 @@ def held_out_gain_rows(
         values=values,
         base_values=np.zeros(len(values)),
         feature_names=steps.ensemble.feature_names,
-        method="held_out_gain",
+        method=steps.method,
         data=with_zeros(rows_at_splits.X),
         index=row_labels(X),
         categories=steps.ensemble.categories,

@@ -72,7 +72,7 @@ def tree_inner_pairs(
     are built: a pair says that one feature's steps came after the other's, not that the two
     interact in the data.
     """
-    judge = Judge.of(model, ifa)
+    judge = Judge.of(model, X, ifa)
     ensemble = judge.ensemble
     rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
     rows.warn_if_seen(n_jobs, stacklevel=2)

@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets
-from attributions.held_out.splits import N_SUMS, StepsOfModel, odds
+from attributions.held_out.splits import N_SUMS, StepsOfModel
 from attributions.kernels import held_out as kernels
 from attributions.kernels.contrasts import Spots, find_spots
 from attributions.kernels.held_out import (
-    MAX_ODDS,
     add_parts_of_rows,
     add_parts_of_steps,
     add_up_rows,
@@ -33,6 +32,7 @@ from attributions.kernels.held_out import (
     ask,
     ask_classes,
 )
+from attributions.kernels.odds import MAX_ODDS, odds
 from attributions.rows import Rows, Tally
 from attributions.statistics.groups import Groups, GroupSums, labels_of
 from attributions.statistics.kurtosis import Moments

@@ -82,7 +82,7 @@ def _explained(
     name: str, model: Any, rows: Chunk, ifa: Any, n_jobs: int | None
 ) -> LocalAttribution:
     """Explain rows of a table or of chunks; warnings point at the caller of the public function."""
-    judge = Judge.of(model, ifa)
+    judge = Judge.of(model, rows.X, ifa)
     if name == "partial_inner":
         judge.refuse_forest()
     nothing = np.empty((0, judge.ensemble.n_features))

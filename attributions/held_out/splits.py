@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.held_out import MAX_ODDS, Paths
+from attributions.kernels.held_out import Paths
+from attributions.kernels.odds import odds
 from attributions.kernels.paths import add_up_leaves
 from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
@@ -39,6 +40,8 @@ def mean_of_leaves(ensemble: Ensemble) -> Saabas:
 
     Leaves are weighted by their hessians or, where a library did not keep these, by their rows.
     """
+    if "counts" not in ensemble.statistics:
+        ensemble.require("hessians", what="held_out_gain")
     return Saabas("hessian" if "hessians" in ensemble.statistics else "count")
 
 
@@ -56,16 +59,20 @@ class StepsOfModel(Intake):
         See ``attributions.kernels.held_out``.
     change : float64 array of shape (n_nodes,)
         How far the value of a node lies above that of its parent.
+    method : str
+        Of results; it says if leaves were weighted by their rows.
     """
 
     lower: np.ndarray
     paths: Paths
     change: np.ndarray
+    method: str = "held_out_gain"
 
     @classmethod
     def of(cls, ensemble: Ensemble, classes_: Any = None) -> "StepsOfModel":
         """List the steps of all trees, each in the place of the node that it leads to."""
-        means = mean_of_leaves(ensemble).bind(ensemble)
+        weighted = mean_of_leaves(ensemble)
+        means = weighted.bind(ensemble)
         lower = means.lower
         up = np.arange(len(lower), dtype=np.uint64)
         feature, change = np.zeros(len(lower), np.uint64), np.zeros(len(lower))
@@ -77,7 +84,8 @@ class StepsOfModel(Intake):
         moves = not ensemble.is_forest  # whose trees are all judged at the same prediction
         depth = ensemble.predictor.links.tree_depth
         paths = Paths(up, feature, change * moves, ensemble.value * moves, depth)
-        return cls(ensemble, classes_, lower, paths, change)
+        method = weighted.name.replace("saabas", "held_out_gain")
+        return cls(ensemble, classes_, lower, paths, change, method)
 
     @cached_property
     def paths_of_rows(self) -> Paths:
@@ -192,9 +200,3 @@ class SplitGains:
             part[child, 0] = factor * slope
             part[child, 1] = -factor * slope * self.mean_gradient
         return part
-
-
-def odds(log_odds: np.ndarray) -> np.ndarray:
-    """Return e to the power of log-odds, cut off where probabilities are 0 or 1 in float64."""
-    most = np.log(MAX_ODDS)
-    return np.exp(np.clip(log_odds, -most, most))

@@ -59,6 +59,7 @@ from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.tables.names import shown
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -137,7 +138,7 @@ def tree_inner(
         result = tree_inner(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    judge = Judge.of(model, ifa, training)
+    judge = Judge.of(model, X, ifa, training)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_tree_inner, wanted), standard_error)
@@ -201,7 +202,7 @@ def partial_inner(
     not conservative: :doc:`docs/inference.md </inference>` has its false positives and false
     discoveries, simulated with independent features. Nothing is promised for correlated ones.
     """
-    judge = Judge.of(model, ifa, training)
+    judge = Judge.of(model, X, ifa, training)
     judge.refuse_forest()
     if standard_error:
         _warn_of_level(judge)
@@ -259,8 +260,8 @@ def forest_inner(
     the first line, -0.06 and 0.02 by the second with y centred.
     """
     if variant not in FOREST_VARIANTS:
-        raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {variant!r}.")
-    judge = Judge.of(model, ifa, training)
+        raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {shown(variant)}.")
+    judge = Judge.of(model, X, ifa, training)
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_forest_inner, variant, standard_error), standard_error)
     contributions = partial(JudgedRows.forest_inner, variant=variant)

@@ -33,6 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attributions.kernels.odds import MAX_ODDS
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel
 from gbt.kernels.platform.instructions import add_four, max, min
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC, write_derivatives
@@ -42,8 +43,6 @@ N_SUMS = 4  # w g, w h, w, 1
 N_TERMS = 3  # of g, of h, and neither
 N_WHOLE = 3  # steps in which every node takes all rows
 N_ENDS = 2**N_WHOLE  # nodes below them
-
-MAX_ODDS = 1e100  # from there, and below its reciprocal, a probability is 0 or 1 in float64
 
 
 class Spots(NamedTuple):

@@ -34,8 +34,6 @@ from gbt.kernels.platform.compiling import forced_inline, internal, kernel
 from gbt.kernels.platform.instructions import add_pair, max, min
 from gbt.kernels.rows.descent import N_TOP
 
-MAX_ODDS = 1e150  # products of two are finite
-
 
 class Paths(NamedTuple):
     """Steps to all N nodes of M trees, by the child; 0 at roots, except ``up``."""

@@ -25,6 +25,7 @@ from attributions.mdi.least_squares import OLS, LinearModel, Ridge
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
 from attributions.mdi.training_trees import TrainingTrees
+from gbt.tables.names import shown
 
 MODELS: dict[str, Callable[[], LinearModel]] = {
     "elastic_net": ElasticNet,
@@ -56,7 +57,7 @@ def _as_object(linear_model: Any) -> LinearModel:
         if hasattr(linear_model, "get_params") and hasattr(linear_model, "fit"):
             return Explicit(linear_model)
     raise ValueError(
-        f"linear_model={linear_model!r}; use one of {sorted(MODELS)}, such an object with options,"
-        " as Ridge(penalty=1.0) of attributions.mdi.least_squares, or a linear model of"
+        f"linear_model={shown(linear_model)}; use one of {sorted(MODELS)}, such an object with"
+        " options, as Ridge(penalty=1.0) of attributions.mdi.least_squares, or a linear model of"
         " scikit-learn."
     )

@@ -42,6 +42,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.threads import effective_n_jobs, run_all
+from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     import shap
@@ -182,7 +183,7 @@ def local_mdi(
     difference for other options.
     """
     if aggregate not in AGGREGATES:
-        raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
+        raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")
     training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs, init_score)
     fitted_by = as_linear_model(linear_model, training)
     fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)
@@ -354,7 +355,7 @@ def fold_order(
     """
     if isinstance(folds, str):
         if folds != "loo":
-            raise ValueError(f"folds={folds!r}; use a number, a fold number a row, or 'loo'.")
+            raise ValueError(f"folds={shown(folds)}; use a number, a fold number a row, or 'loo'.")
         return None, np.array([0, n_rows])
     if isinstance(folds, Integral):
         folds = int(folds)

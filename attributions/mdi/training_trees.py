@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.inputs import named_as
 from attributions.mdi.stump_problem import TreeRows
 from attributions.rows import Intake, Rows
 from gbt.formats import import_model
@@ -21,6 +22,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
 from gbt.parallel.chunks import Chunk
+from gbt.tables.names import shown
 from gbt.tables.sparse_rows import with_zeros
 
 ROWS = ("all", "inbag", "oob", "uniform")
@@ -71,9 +73,9 @@ class TrainingTrees:
     ) -> "TrainingTrees":
         """Check the arguments of a public function, and return them as a record."""
         if rows not in ROWS:
-            raise ValueError(f"rows={rows!r}; use one of {ROWS}.")
+            raise ValueError(f"rows={shown(rows)}; use one of {ROWS}.")
         imported = import_model(model)
-        ensemble = imported.ensemble
+        ensemble = named_as(imported.ensemble, X)
         intake = Intake(ensemble, getattr(model, "classes_", None))
         given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
         X, target, weight = with_zeros(given.X), given.y, given.weight

@@ -29,6 +29,7 @@ from attributions.per_row.individual import (
 )
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
+from gbt.tables.names import shown
 
 AGGREGATES = ("sum", "absolute", "rank", "rank_where_used")
 
@@ -49,7 +50,7 @@ def aggregate_trees(
         Threads; None for all cores. The result does not depend on it.
     """
     if aggregate not in AGGREGATES:
-        raise ValueError(f"aggregate={aggregate!r}; use one of {AGGREGATES}.")
+        raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")
     if aggregate == "sum":
         return attribute(ensemble, X, individual, n_jobs).values
     if ensemble.n_outputs > 1:

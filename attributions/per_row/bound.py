@@ -30,9 +30,9 @@ class Judge(Intake):
     touched: list[list[np.ndarray]]
 
     @classmethod
-    def of(cls, model: Any, ifa: Any, training: Any = None) -> "Judge":
-        """Take the model and the attribution that a public function was given."""
-        taken, individual = Intake.of_model(model, training), as_individual(ifa)
+    def of(cls, model: Any, X: Any, ifa: Any, training: Any = None) -> "Judge":
+        """Take the model, the table and the attribution that a public function was given."""
+        taken, individual = Intake.of_model(model, X, training), as_individual(ifa)
         ensemble = taken.ensemble
         return cls(
             ensemble,

@@ -21,16 +21,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from attributions.inputs import finite_rows, row_labels
+from attributions.inputs import finite_rows, row_labels, trees_of
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
-from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed, transposed
 from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.threads import over_blocks
 from gbt.tables.categories import EncodedRows
+from gbt.tables.names import shown
 from gbt.tables.sparse_rows import with_zeros
 
 ROWS_IN_CACHE = (
@@ -101,8 +101,8 @@ def as_individual(ifa: Any) -> IndividualAttribution:
     if callable(ifa) and not isinstance(ifa, type):
         return FunctionAttribution(ifa)
     raise ValueError(
-        f"ifa={ifa!r} is not an individual attribution; use one of {sorted(HOME)}, an object with"
-        " a bind method, or a function (ensemble, m, X) -> (n, p)."
+        f"ifa={shown(ifa)} is not an individual attribution; use one of {sorted(HOME)}, an object"
+        " with a bind method, or a function (ensemble, m, X) -> (n, p)."
     )
 
 
@@ -127,7 +127,7 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
         attribution's base values of all trees. Starting values of rows (``gbt.model.starts``) are
         not included: base value and contributions are what the trees add to them.
     """
-    ensemble = as_ensemble(model)
+    ensemble = trees_of(model, X)
     individual = as_individual(individual)
     bounds = [individual.bind(output) for output in ensemble.outputs]
     names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
@@ -196,7 +196,7 @@ def attribute_per_tree(
     values : float64 array of shape (n, p)
         r_mk(x_i), of the output m mod K of K; a new array each time.
     """
-    ensemble = as_ensemble(model)
+    ensemble = trees_of(model, X)
     individual = as_individual(individual)
     bounds = [individual.bind(output) for output in ensemble.outputs]
     X = finite_rows(ensemble, X)
@@ -285,19 +285,21 @@ def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
     -------
     float64 array of shape (n_nodes,)
     """
-    other = {"hessian": "count", "count": "hessian"}
-    if cover not in other:
-        raise ValueError(f"Nodes are weighed by 'hessian' or by 'count'; got {cover!r}.")
-    statistic, array = {"hessian": ("hessians", "sum_hessian"), "count": ("counts", "n_samples")}[
-        cover
-    ]
-    weight = getattr(ensemble, array)
-    if statistic not in ensemble.statistics or (len(weight) and not weight.any()):
+    covers = {"hessian": ensemble.sum_hessian, "count": ensemble.n_samples}
+    if not (isinstance(cover, str) and cover in covers):
+        raise ValueError(f"Nodes are weighed by 'hessian' or by 'count'; got {shown(cover)}.")
+    known = {
+        name
+        for name, weight in covers.items()
+        if f"{name}s" in ensemble.statistics and (weight.any() or not len(weight))
+    }
+    if cover not in known:
         about = ensemble.about_gradients if cover == "hessian" else None
         reason = "" if about is None else f" {about}."
+        use = f"Use {known.pop()!r}, or t" if known else "T"
         raise ValueError(
-            f"Nodes cannot be weighed by {cover!r}: the model does not have their {statistic}."
-            f"{reason} Use {other[cover]!r}, or take them from the rows that it was trained on and"
-            " explain what this returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
+            f"Nodes cannot be weighed by {cover!r}: the model does not have their {cover}s."
+            f"{reason} {use}ake them from the rows that it was trained on and explain what this"
+            " returns: gbt.formats.as_ensemble(model, X=X_train, y=y_train)."
         )
-    return weight.astype(np.float64)
+    return covers[cover].astype(np.float64)

@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import finite_rows, row_labels
+from attributions.inputs import finite_rows, row_labels, trees_of
 from attributions.kernels.shap_pairs import MOST_SLOTS_OF_WORDS, PairWalk, add_shapley_pairs
 from attributions.per_row.individual import names_of_outputs
 from attributions.per_row.tree_shap import BoundTreeShap, TreeShap
 from attributions.results import LocalPairAttribution
-from gbt.formats import as_ensemble
 from gbt.model.predictor import over_transposed
 
 ROWS_AT_ONCE = 512
@@ -48,7 +47,7 @@ def tree_shap_pairs(
         With values (n, p, p), or (n, p, p, K) for K outputs. ``values[i, j, k]`` and
         ``values[i, k, j]`` are each half of the interaction of features j and k for row i.
     """
-    ensemble = as_ensemble(model)
+    ensemble = trees_of(model, X)
     rows = finite_rows(ensemble, X)
     n, p = rows.shape
     outputs = [TreeShap(cover=cover).bind(output) for output in ensemble.outputs]

@@ -8,6 +8,7 @@ import numpy as np
 
 from attributions.plots.colors import DRAWN, INK, RGB, mixed, readable, seen_through
 from attributions.plots.lettering import Lettering, wrap
+from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -312,7 +313,7 @@ def as_max_display(max_display: int | None, n_features: int) -> int:
         count = 0
     if count < 1 or isinstance(max_display, bool):
         raise ValueError(
-            f"max_display={max_display!r}; it must be a whole number, from 1, or None for all."
+            f"max_display={shown(max_display)}; it must be a whole number, from 1, or None for all."
         )
     return min(count, n_features)
 

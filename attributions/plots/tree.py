@@ -13,6 +13,7 @@ from attributions.names import elided, on_one_line
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Display, Sheet
 from gbt.tables.categories import Categories, level_names
+from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +90,7 @@ class TreeDisplay(Display):
     ):
         if max_depth is not None and not (isinstance(max_depth, int) and max_depth >= 0):
             raise ValueError(
-                f"max_depth={max_depth!r}; it must be a whole number, from 0, or None for all."
+                f"max_depth={shown(max_depth)}; it must be a whole number, from 0, or None for all."
             )
         self._columns = np.unique(tree.feature[tree.feature >= 0]).tolist()
         n_needed = max(self._columns, default=-1) + 1

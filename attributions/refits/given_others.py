@@ -46,7 +46,7 @@ from attributions.rows import Intake, Rows
 from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.parallel.chunks import Chunk
-from gbt.tables.given import column_names
+from gbt.tables.names import column_names
 
 
 def given_others(
@@ -113,7 +113,7 @@ def given_others(
         )
     of_fit = {} if init_score is None else {"init_score": fitted_on.init_score}
     given = Chunk(X, y, groups=groups, init_score=init_score)
-    rows = Rows.of(Intake.of_model(model, training), given)
+    rows = Rows.of(Intake.of_model(model, X, training), given)
     ensemble, n_rows = rows.ensemble, len(rows.X)
     rows.warn_if_seen(n_jobs, stacklevel=2)
     n_features = ensemble.n_features
@@ -159,7 +159,7 @@ def _residuals(model: Any, given: Chunk, n_jobs: int | None) -> tuple[np.ndarray
     Predictions are means or probabilities, in which the derivative of the squared, the logistic and
     the Poisson loss is a straight line. With starting values they are what the trees add.
     """
-    rows = Rows.of(Intake.of_model(model), given)
+    rows = Rows.of(Intake.of_model(model, given.X), given)
     loss, start = rows.ensemble.loss, rows.init_score
     raw_prediction = rows.ensemble.raw_predict(rows.X, n_jobs, start)
     gradient, _ = loss.gradient_hessian(rows.y, raw_prediction)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from attributions.inputs import has_lost_sums
+from gbt.tables.names import shown
 from gbt.tables.targets import as_weight
 
 
@@ -62,7 +63,7 @@ def refuse_no_estimator(estimator: Any, name: str) -> None:
     if isinstance(estimator, type) or not (can_be_cloned and hasattr(estimator, "fit")):
         raise TypeError(
             f"{name} must be an estimator, an object with the methods fit and predict, such as"
-            f" GBTRegressor() or sklearn's Ridge(); got {estimator!r}."
+            f" GBTRegressor() or sklearn's Ridge(); got {shown(estimator)}."
         )
 
 
@@ -74,7 +75,7 @@ def refuse_no_measure(measure: Any, *by_name: str) -> None:
     if not callable(measure):
         raise TypeError(
             "measure must be a function of (model, X, y), such as tree_inner itself and not its"
-            f" name; got {measure!r}."
+            f" name; got {shown(measure)}."
         )
     try:
         asked = signature(measure)

@@ -37,6 +37,7 @@ from attributions.refits.measures import (
 )
 from attributions.results import GlobalAttribution
 from gbt.tables.given import as_given
+from gbt.tables.names import shown
 from gbt.tables.targets import distinct_labels
 
 CORRECTIONS = ("bh", "by")
@@ -128,12 +129,12 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         HeldOutSelector
         """
         if not 0 < self.fdr < 1:
-            raise ValueError(f"fdr={self.fdr!r}; it must lie between 0 and 1, as 0.1 does.")
+            raise ValueError(f"fdr={shown(self.fdr)}; it must lie between 0 and 1, as 0.1 does.")
         if self.correction not in CORRECTIONS:
-            raise ValueError(f"correction={self.correction!r}; use one of {CORRECTIONS}.")
+            raise ValueError(f"correction={shown(self.correction)}; use one of {CORRECTIONS}.")
         if self.cv is None and not 0 < self.test_size < 1:
             raise ValueError(
-                f"test_size={self.test_size!r}; it is a share, between 0 and 1, as 0.5 is."
+                f"test_size={shown(self.test_size)}; it is a share, between 0 and 1, as 0.5 is."
             )
         refuse_no_estimator(self.estimator, "estimator")
         if hasattr(X, "columns"):  # the estimator is to see the frame, with names and dtypes

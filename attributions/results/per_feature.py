@@ -26,6 +26,7 @@ from attributions.statistics.groups import Groups, labels_of, warn_of_few_groups
 from attributions.statistics.kurtosis import limit_of
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import sum_over_rows
+from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -246,7 +247,7 @@ class GlobalAttribution(tables.ShownAsTable):
         rows reach may be covered less often than stated.
         """
         if not 0 < level < 1:
-            raise ValueError(f"level={level!r}; it must lie between 0 and 1, as 0.95 does.")
+            raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
         standard_error = self._standard_error("confidence intervals")
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
@@ -254,7 +255,7 @@ class GlobalAttribution(tables.ShownAsTable):
             warn_of_few_groups(self.groups, stacklevel=2)
             factor = np.full(len(self.values), ndtri((1 + level) / 2))
         else:
-            raise ValueError(f"method={method!r}; use 'normal' or 'bootstrap-t'.")
+            raise ValueError(f"method={shown(method)}; use 'normal' or 'bootstrap-t'.")
         half_width = np.zeros(len(self.values))
         np.multiply(factor, standard_error, out=half_width, where=standard_error > 0)
         return np.column_stack([self.values - half_width, self.values + half_width])
@@ -339,7 +340,7 @@ class GlobalAttribution(tables.ShownAsTable):
             Zeros stay zeros.
         """
         if ord not in (1, 2):
-            raise ValueError(f"ord={ord!r}; use 1 or 2.")
+            raise ValueError(f"ord={shown(ord)}; use 1 or 2.")
         values = np.ldexp(self.values, -exponent_of_columns(self.values))  # to be squared
         norm = np.linalg.norm(values, ord)
         return values / norm if norm > 0 else self.values.copy()

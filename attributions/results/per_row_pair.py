@@ -8,6 +8,7 @@ import numpy as np
 from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.per_row import check_shape
+from gbt.tables.names import shown
 
 N_SHOWN = 10  # pairs in the text of a result
 
@@ -51,7 +52,7 @@ class LocalPairAttribution(tables.ShownAsTable):
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
         """Return half of two features' joint effect on every row, or a feature's main effect."""
         if not (isinstance(names, tuple) and len(names) == 2):
-            raise ValueError(f"A pair is asked for by two names; got {names!r}.")
+            raise ValueError(f"A pair is asked for by two names; got {shown(names)}.")
         one, other = (find_feature(name, self.feature_names) for name in names)
         return self.values[:, one, other]
 

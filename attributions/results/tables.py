@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from attributions.names import elided, on_one_line, printed_width
+from gbt.tables.names import shown
 
 WIDTH = 100  # of a line in a terminal
 NAME_WIDTH = 40
@@ -154,5 +155,5 @@ def as_count(n: int) -> int:
     except TypeError:
         count = -1
     if count < 0:
-        raise ValueError(f"n={n!r}; it must be a whole number, from 0.")
+        raise ValueError(f"n={shown(n)}; it must be a whole number, from 0.")
     return count

@@ -42,6 +42,7 @@ from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import Chunk
+from gbt.tables.names import shown
 
 FORMS = ("symmetric", "paper", "sampled")
 
@@ -119,10 +120,10 @@ def unbiased_gain(
     ``attributions.held_out_gain`` has them.
     """
     if form not in FORMS:
-        raise ValueError(f"form must be one of {FORMS}; got {form!r}.")
+        raise ValueError(f"form must be one of {FORMS}; got {shown(form)}.")
     if not min_samples >= 1:
-        raise ValueError(f"min_samples={min_samples!r}; either child needs at least 1 row.")
-    intake = Intake.of_model(model)
+        raise ValueError(f"min_samples={shown(min_samples)}; either child needs at least 1 row.")
+    intake = Intake.of_model(model, X_valid)
     ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)
     given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid, init_score_valid)

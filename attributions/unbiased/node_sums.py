@@ -23,7 +23,6 @@ from typing import Any, Self
 import numpy as np
 
 from attributions.kernels.contrasts import (
-    MAX_ODDS,
     N_ENDS,
     N_SUMS,
     N_TERMS,
@@ -34,6 +33,7 @@ from attributions.kernels.contrasts import (
     add_up_rows,
     find_spots,
 )
+from attributions.kernels.odds import odds
 from attributions.kernels.paths import add_up_leaves
 from attributions.rows import Rows
 from attributions.statistics.row_sums import RowSums, sum_over_rows
@@ -186,7 +186,7 @@ class SplitRows(Rows):
         y = self.y[rows]
         state = self.start(rows)[0]
         if ensemble.loss.kind == HALF_LOGISTIC:
-            state = _odds(state)
+            state = odds(state)
         hessian = None if ensemble.loss.kind == HALF_SQUARED_ERROR else np.empty(len(y))
         kernel(spots, ensemble.loss.kind, y, state, hessian, *others)
 
@@ -202,7 +202,7 @@ class SplitRows(Rows):
             of_row=np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1)),
             first=np.where(is_shallow, links.places, links.roots),
             tree_depth=links.tree_depth,
-            step=_odds(step) if ensemble.loss.kind == HALF_LOGISTIC else step,
+            step=odds(step) if ensemble.loss.kind == HALF_LOGISTIC else step,
         )
 
 
@@ -236,9 +236,3 @@ def along_paths(
     node = links.node
     below = Below(up[node], of_step[node], added[node], end[node])
     return (feature[top], part[top]), below
-
-
-def _odds(log_odds: np.ndarray) -> np.ndarray:
-    """Return e to the power of log-odds, cut off at +-230, where float64 is certain anyway."""
-    most = np.log(MAX_ODDS)
-    return np.exp(np.clip(log_odds, -most, most))

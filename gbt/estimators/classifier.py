@@ -30,6 +30,9 @@ class GBTClassifier(ClassifierMixin, BaseGBT):
     With K > 2 classes every round grows K trees, one per class, on the derivatives before the round
     (``gbt.losses.several_outputs``); n_estimators and early_stopping_rounds count rounds.
 
+    ``random_state=0`` gives the same model at every fit. With None, as in scikit-learn, two fits of
+    the default splitter differ.
+
     Parameters
     ----------
     n_estimators : int or None, default=None

@@ -23,6 +23,9 @@ from gbt.training.sampling import RandomState
 class GBTRegressor(RegressorMixin, BaseGBT):
     """Gradient boosted trees for a numeric target, under half the squared error or another loss.
 
+    ``random_state=0`` gives the same model at every fit. With None, as in scikit-learn, two fits of
+    the default splitter differ.
+
     Parameters
     ----------
     n_estimators : int or None, default=None

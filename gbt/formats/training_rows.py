@@ -56,6 +56,7 @@ def complete(
     if imported.has_hidden_start:
         ensemble = _start_from_mean(ensemble, target, weight, imported.weight_of_1)
     of_rows = ensemble.refit_statistics(X, target, weight, init_score)
+    ensemble = _with_single_leaves(ensemble, of_rows)
     if not weight.all():
         of_rows = _counted_alike(ensemble, of_rows, X, target, init_score)
     facts = ensemble.statistics & {"counts"} if imported.has_dropped else ensemble.statistics
@@ -90,6 +91,14 @@ def complete(
         statistics=frozenset(STATISTICS),
         about_gradients=None,
     )
+
+
+def _with_single_leaves(ensemble: Ensemble, of_rows: Ensemble) -> Ensemble:
+    """Return a model with the H of trees of a single leaf, which LightGBM does not keep."""
+    sizes = np.diff(ensemble.tree_offset)
+    is_lost = np.repeat(sizes == 1, sizes) & (ensemble.sum_hessian == 0)
+    H = np.where(is_lost, of_rows.sum_hessian, ensemble.sum_hessian)
+    return replace(ensemble, sum_hessian=H) if "hessians" in ensemble.statistics else ensemble
 
 
 def _counted_alike(

@@ -5,6 +5,7 @@ from scipy.special import expit, logit
 
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC, HALF_SQUARED_ERROR, write_derivatives
 from gbt.losses.loss import Loss, Pair, mean
+from gbt.losses.sums import exact_sum
 
 
 class HalfSquaredError:
@@ -62,7 +63,16 @@ class HalfLogistic:
         return expit(raw_prediction)
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
-        return self.link(mean(y, weight))
+        """Return the log-odds of the two classes' weights, exactly negated if labels are swapped.
+
+        The logit of the mean is not: near-ties between splits would then depend on which class is
+        called 1.
+        """
+        each = weight if len(weight) == len(y) else 1.0
+        of_1, of_0 = exact_sum(each * y), exact_sum(each * (1.0 - y))
+        larger, smaller = max(of_1, of_0), min(of_1, of_0)
+        size = np.inf if larger + smaller == larger else float(np.log(larger / smaller))
+        return size if of_1 > of_0 else -size
 
     def check_target(self, y: np.ndarray) -> None:
         if not np.isin(y, (0.0, 1.0)).all():
@@ -84,6 +94,10 @@ class CrossEntropy(HalfLogistic):
                 f" {prediction:g}: all of y is that number, or base_score is outside of (0, 1)."
             )
         return super().link(prediction)
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
+        self.link(mean(y, weight))  # refuses targets that are all 0, or all 1
+        return super().best_constant(y, weight)
 
     def check_target(self, y: np.ndarray) -> None:
         if (wrong := (y < 0) | (y > 1)).any():

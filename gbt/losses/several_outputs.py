@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbt.losses.half import LOSSES
-from gbt.losses.loss import GivenLoss, Loss, Pair, mean
+from gbt.losses.loss import GivenLoss, Loss, Pair
 from gbt.losses.sums import exact_sum
 
 LEAST_HESSIAN = 1e-16
@@ -149,7 +149,7 @@ class SeveralTargets(SeveralOutputs):
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the best constant of each."""
-        return np.array([self.loss.link(mean(column, weight)) for column in y.T])
+        return np.array([self.loss.best_constant(column, weight) for column in y.T])
 
     def check_target(self, y: np.ndarray) -> None:
         """Raise ValueError unless there are K targets a row."""

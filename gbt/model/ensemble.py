@@ -45,8 +45,9 @@ from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode
-from gbt.tables.given import Table, refuse_other_columns
+from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets, n_words_for
+from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import as_float64, as_type, with_zeros_missing
 
 if TYPE_CHECKING:

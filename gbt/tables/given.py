@@ -25,14 +25,15 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
+from gbt.tables.names import column_names, is_frame, labels_of, refuse_same_names
 from gbt.tables.sparse_rows import SparseRows
 
 # How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
 _NOT_NUMBERS = {
-    "category": ("category", "categorical", "enum", "dictionary"),
+    "category": ("category", "categorical", "enum", "dictionary", "interval"),
     "list": ("list", "array(", "fixed_size_list", "struct"),  # before "str"
     "text": ("str", "large_str", "utf8", "<U", ">U", "|S"),  # NumPy's ">u4" is a number
-    "date": ("date", "time", "duration", "period", "interval"),
+    "date": ("date", "time", "duration", "period"),
     "sparse": ("sparse",),
 }
 # Where a column of 100,000 whole numbers has as many, 1.2 ms instead of 6 find the distinct ones
@@ -65,6 +66,7 @@ class Table:
         _refuse_no_table(X)
         self.given = _unmasked(X)
         self.names = column_names(self.given)
+        refuse_same_names(self.names)
 
     @cached_property
     def cells(self) -> Any:
@@ -116,7 +118,7 @@ class Table:
         return {k for k, (kind, _) in self.not_numbers.items() if kind in ("category", "text")}
 
     def column(self, k: int) -> Any:
-        """Return column k, by position, since two columns may have one name."""
+        """Return column k, by position."""
         return getattr(self.cells, "iloc", self.cells)[:, k]
 
     def values(self, k: int) -> tuple[list[Any], np.ndarray]:
@@ -124,13 +126,15 @@ class Table:
         column = self.column(k)
         if hasattr(column, "cat") and str(column.dtype) == "category":
             used, place = _distinct_numbers(np.asarray(column.cat.codes))
-            categories = column.cat.categories.tolist()
+            categories = _intervals_as_words(column.cat.categories.tolist())
             place = place - (len(used) > 0 and used[0] < 0)
             return [categories[code] for code in used.tolist() if code >= 0], place
         if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
             known, place = _distinct_numbers(np.ascontiguousarray(column))
             return known.tolist(), place
         rows = column.to_list() if hasattr(column, "to_list") else column.tolist()
+        if str(column.dtype).startswith("interval"):
+            rows = _intervals_as_words(rows)
         types = set(map(type, rows)) - {str, type(None)}
         try:
             # To a dict 1, 1.0 and True are one. With their types they are not, in twice the time.
@@ -179,7 +183,7 @@ class Table:
 
     def refuse_other_values(self, *, categories_are_numbers: bool) -> None:
         """Raise ValueError if columns are not numbers; name them and say what to do."""
-        labels, refused, kinds = _labels(self.given), [], []
+        labels, refused, kinds = labels_of(self.given), [], []
         for k, (kind, shown) in self.not_numbers.items():
             if kind == "category" and categories_are_numbers:
                 distinct, _ = self.values(k)
@@ -242,11 +246,6 @@ def _refuse_no_table(X: Any) -> None:
     )
 
 
-def is_frame(X: Any) -> bool:
-    """Say whether a table is a frame of pandas or polars, or one like them."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
 def _unmasked(X: Any) -> Any:
     """Return a masked array as one of floats with nan under the mask; anything else as it is."""
     if not isinstance(X, np.ma.MaskedArray):
@@ -267,95 +266,6 @@ def as_given(X: Any) -> Any:
         return _unmasked(X)
     rows = np.asarray(X)
     return np.array(X, dtype=object) if rows.dtype.kind in "US" else rows
-
-
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of a frame's columns, None if the table has none.
-
-    Labels that are no text are written out. But if they are the numbers 0 .. p - 1, in whatever
-    order, as in frames made of arrays, they become x0, x1, ..., the names of an array's columns.
-    """
-    labels = _labels(X)
-    if labels is None:
-        return None
-    prefix = "x" if set(labels) == set(range(len(labels))) else ""
-    return tuple(f"{prefix}{label}" for label in labels)
-
-
-def refuse_other_columns(table: Table, feature_names: tuple[str, ...]) -> None:
-    """Raise ValueError if a table has not the columns of a model, in their order.
-
-    If the names of either side are mere numbers in order, x0, x1, ..., they are taken for none. A
-    blank may be an underscore in the model: LightGBM writes "mean radius" as "mean_radius".
-    """
-    names = table.names
-    shape: tuple[int, ...] = getattr(table.given, "shape", None) or table.cells.shape
-    if names is None:
-        if len(shape) == 2:
-            _refuse_number(shape, feature_names)
-        return
-    numbers, of_model = _numbers(names), _numbers(feature_names)
-    in_order = [*range(len(names))], [*range(len(feature_names))]
-    are_named = numbers != in_order[0] and of_model != in_order[1]
-    if are_named and len(names) != len(feature_names):
-        raise ValueError(
-            f"X has {len(names)} columns; the model needs {len(feature_names)}."
-            f"{_listed(' Missing: ', feature_names, names)}"
-            f"{_listed(' Not of the model: ', names, feature_names)}"
-            " Select them by feature_names."
-        )
-    _refuse_number(shape, feature_names)
-    differing = [
-        k
-        for k, pair in enumerate(zip(names, feature_names, strict=True))
-        if pair[1] not in (pair[0], pair[0].replace(" ", "_"))
-    ]
-    if not differing:
-        return
-    are_numbered = numbers is not None and of_model is not None
-    if set(names) == set(feature_names) or (are_numbered and numbers != of_model):
-        raise ValueError(
-            f"X has the columns of the model in another order: {list(names[:5])}... instead of"
-            f" {list(feature_names[:5])}... Select them in the order of feature_names."
-        )
-    if are_named:
-        k = differing[0]
-        raise ValueError(
-            f"X has other columns than the model: column {k} is {names[k]!r} instead of"
-            f" {feature_names[k]!r}. Select them by feature_names, or give an array."
-        )
-
-
-def _refuse_number(shape: tuple[int, ...], feature_names: tuple[str, ...]) -> None:
-    """Raise ValueError if these are not as many columns as a model has."""
-    if shape[1] != len(feature_names):
-        raise ValueError(
-            f"X has shape {tuple(shape)}; the model needs a table with {len(feature_names)}"
-            f" columns, the first of them {feature_names[0]!r}."
-        )
-
-
-def _listed(title: str, names: tuple[str, ...], others: tuple[str, ...]) -> str:
-    """List the names that are not among others, blanks and underscores being the same."""
-    known = {name.replace(" ", "_") for name in others}
-    lacking = [name for name in names if name.replace(" ", "_") not in known]
-    shown = ", ".join(map(repr, lacking[:10])) + ", ..." * (len(lacking) > 10)
-    return f"{title}{shown}." if lacking else ""
-
-
-def _numbers(names: tuple[str, ...]) -> list[int] | None:
-    """Return the numbers of names that are one word, or none, and 0 .. p - 1 in any order."""
-    prefix = names[0].rstrip("0123456789") if names else ""
-    numbers = [name.removeprefix(prefix) for name in names]
-    if {f"{prefix}{k}" for k in range(len(names))} != set(names):
-        return None
-    return [int(number) for number in numbers]
-
-
-def _labels(X: Any) -> list | None:
-    """Return what a frame calls its columns, None if the table has no names."""
-    labels = X.columns if is_frame(X) else getattr(X, "column_names", None)  # pyarrow's
-    return None if labels is None else list(labels)
 
 
 def refuse_infinities(
@@ -437,6 +347,11 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
         raise ValueError(f"{name} holds dates ({shown}). {_ADVICE['date']}")
     if kind == "text" and not may_be_text:
         raise ValueError(f"{name} must be numbers, and holds text ({shown}). {_ADVICE['text']}")
+
+
+def _intervals_as_words(values: list[Any]) -> list[Any]:
+    """Return the intervals of ``pandas.cut`` as words, such as "(0.5, 2.0]"; others as they are."""
+    return [str(value) if type(value).__name__ == "Interval" else value for value in values]
 
 
 def _distinct_numbers(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -4,12 +4,41 @@ The functions return float64 arrays: targets, with labels as 0 and 1, or 0 .. K 
 and the weight of every row.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 
 from gbt.tables.given import refuse_other_targets
+
+
+def as_column(y: Any) -> Any:
+    """Return targets in one column, as of ``y.to_frame()``, as one a row; others as they are.
+
+    scikit-learn's `DataConversionWarning` tells of it.
+    """
+    is_column = getattr(y, "shape", ())[1:] == (1,)
+    return column_or_1d(y, warn=True) if is_column else y
+
+
+def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
+    """Warn if targets have the labels of a frame's rows in another order."""
+    of_X: Any = getattr(X, "index", None)
+    of_y: Any = getattr(y, "index", None)
+    if not (hasattr(of_X, "isin") and hasattr(of_y, "isin")) or len(of_X) != len(of_y):
+        return  # a list has an index, too: its method
+    if of_X.equals(of_y) or not (of_X.isin(of_y).all() and of_y.isin(of_X).all()):
+        return
+    row = int(np.argmax(np.asarray(of_X) != np.asarray(of_y)))
+    label, other = (index[[row]].tolist()[0] for index in (of_X, of_y))
+    warnings.warn(
+        f"y has the labels of X's rows in another order: row {row} of X is {label!r}, of y"
+        f" {other!r}. Rows go together by their places, not by their labels; y.loc[X.index]"
+        " brings y into the order of X.",
+        UserWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def distinct_labels(y: Any) -> np.ndarray:
@@ -35,6 +64,7 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
     if classes is None or len(classes) == 0:  # CatBoost's regressors have an empty list
         classes = {"half_logistic": (0, 1), "softmax": range(loss.n_outputs)}.get(loss.name)
+    y = as_column(y)
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
     if loss.name == "several_targets" and y.ndim == 2:

@@ -281,7 +281,8 @@ def _check_start(
     if start.n_rounds > parameters.n_estimators:
         raise ValueError(
             f"warm_start adds trees: n_estimators must be at least {start.n_rounds}, the number of"
-            f" rounds so far; got {parameters.n_estimators}."
+            f" rounds so far; got {parameters.n_estimators}. Set warm_start=False to begin anew; or"
+            f" take the first rounds of this fit, ensemble_.truncate({parameters.n_estimators})."
         )
     rows_before = None if start.seen_rows is None else start.seen_rows.in_order
     has_same_rows = rows_before in (None, rows)

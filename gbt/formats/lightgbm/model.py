@@ -10,8 +10,9 @@ where b is the start value. LightGBM begins with the mean of the targets (``boos
 its log-odds for two classes) and hides it in the first tree: b is added to its nodes. There the G
 of all rows is 0, so b is the mean of the leaves' values weighted by H + lambda. (If rows were
 sampled, G is not quite 0, and unknown.) Later trees state their eta (``shrinkage``); the first
-states 1 if it hides b. After splits of categories lambda is larger, see
-``gbt.formats.lightgbm.trees``.
+states 1 if it hides b. Of a tree of a single leaf, which takes no step, LightGBM keeps the count
+alone: its G is unknown, and its H is 0 here until training rows are given. After splits of
+categories lambda is larger, see ``gbt.formats.lightgbm.trees``.
 
 **DART** has multiplied the values of its trees already. They were grown on gradients at the
 predictions of those trees that were not dropped, which are not stored: G is unknown, unless every
@@ -133,6 +134,7 @@ def _import(text: str) -> Imported:
 
     why = _why_unknown(parts, loss, rates, is_forest)
     without_weight = np.flatnonzero(H[roots] == 0)
+    has_hessians = leaf[roots[without_weight]].all() and (H.any() or not len(H))
     if why is None and len(without_weight):
         why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
     follows = eta * node_step(G, H, penalty)
@@ -156,7 +158,7 @@ def _import(text: str) -> Imported:
         missing_left=trees.missing_left,
         value=np.where(leaf, value, follows if is_exact else kept_value),
         sum_gradient=G if why is None else None,
-        sum_hessian=None if len(without_weight) else H,
+        sum_hessian=H if has_hessians else None,
         n_samples=nodes.add_up(trees.leaf_count),
         base_score=start_value,
         learning_rate=eta,

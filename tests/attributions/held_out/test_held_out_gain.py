@@ -29,7 +29,7 @@ from attributions import (
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.held_out import MAX_ODDS
+from attributions.kernels.odds import MAX_ODDS
 from attributions.reference import definitions as reference
 from attributions.reference import held_out as reference_held_out
 from attributions.reference.inference import standard_error

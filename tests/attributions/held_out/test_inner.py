@@ -604,8 +604,8 @@ def test_unusable_arguments_are_refused_by_name():
         tree_inner(ensemble, X[:0], y[:0])
     with pytest.raises(ValueError, match=r"y has shape \(9,\).*\(10,\)"):
         tree_inner(ensemble, X, y[:9])
-    with pytest.raises(ValueError, match=r"y has shape \(10, 1\)"):
-        tree_inner(ensemble, X, y[:, np.newaxis])
+    with pytest.raises(ValueError, match=r"y has shape \(10, 2\)"):
+        tree_inner(ensemble, X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="nan in row 3"):
         tree_inner(ensemble, X, np.where(np.arange(10) == 3, np.nan, y))
     with pytest.raises(ValueError, match="columns"):

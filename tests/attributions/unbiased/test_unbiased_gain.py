@@ -556,6 +556,20 @@ def test_certain_predictions_do_not_break_it():
     assert np.isfinite(result.standard_error).all()
 
 
+def test_a_prediction_returns_from_odds_of_e_to_the_300():
+    stumps = [
+        replace(stump_on(k, 0.0), value=np.array([0.0, -v, v]), sum_hessian=np.ones(3))
+        for v, k in ((150.0, 1), (150.0, 1), (-100.0, 1), (-100.0, 1), (-100.0, 1), (0.1, 0))
+    ]
+    model = ensemble_of(stumps, 2, loss=LOSSES["half_logistic"])
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60) * 1.0
+    valid = Judged(model, (X[:30], y[:30], np.ones(30)), (X[30:], y[30:], np.ones(30)))
+    expected = reference.unbiased_gain(model, valid.train, valid.valid, reference.symmetric_gain)
+    found = unbiased_gain(model, X[:30], y[:30], X[30:], y[30:], min_samples=1)
+    assert_close(found.values[0], expected[0], 60.0)
+
+
 def test_models_of_xgboost():
     xgboost = peer("xgboost")
     rng = np.random.default_rng(5)

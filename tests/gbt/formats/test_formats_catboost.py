@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from attributions import predecomp, total_gain, tree_inner, tree_shap
+from attributions import held_out_gain, predecomp, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
@@ -166,6 +166,18 @@ def test_trees_without_a_split():
     ensemble = as_ensemble(model)
     assert ensemble.n_trees == model.tree_count_
     assert_close(ensemble.raw_predict([[0.0]]), model.predict([[0.0]]), 20.0)
+
+
+def test_a_measure_of_a_weighted_model_asks_for_its_training_rows():
+    """Nodes have sums of weights alone, so no option of `held_out_gain` serves."""
+    X, y = training_data(1)
+    weight = np.linspace(0.5, 1.5, len(y))
+    model = train({}, 1, X, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=r"needs the hessians.*X=X_train") as raised:
+        held_out_gain(model, X, y)
+    assert "'hessian'" not in str(raised.value)
+    with pytest.raises(ValueError, match=r"does not have their counts\. Take them"):
+        tree_shap(model, X, cover="count")
 
 
 def test_early_stopping_and_names():

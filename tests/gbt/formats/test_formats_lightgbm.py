@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 
-from attributions import predecomp, total_gain, tree_inner, tree_shap
+from attributions import held_out_gain, predecomp, total_gain, tree_inner, tree_shap
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
@@ -351,6 +351,15 @@ def test_single_leaves_among_the_trees_of_several_classes():
     completed = as_ensemble(booster, X, y)
     gain = booster.feature_importance("gain")
     assert_close(total_gain(completed).values, gain, gain.sum(), eps=EPS_32, k=100)
+    assert ensemble.statistics == {"hessians", "counts", "values"}
+    roots = ensemble.tree_offset[:-1]
+    trees = booster.dump_model()["tree_info"]
+    kept = [tree["tree_structure"].get("internal_weight", 0.0) for tree in trees]
+    assert_close(ensemble.sum_hessian[roots], kept, 400.0, eps=1e-5)  # of which six digits are kept
+    assert_close(completed.sum_hessian, completed.refit_statistics(X, y).sum_hessian, 400.0,
+                 eps=EPS_32)  # fmt: skip
+    assert (completed.sum_hessian[roots] > 0).all()
+    assert held_out_gain(booster, X + 0.1, y).method == "held_out_gain"
 
 
 def test_an_initial_score():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt import GBTClassifier
 from gbt.kernels.rows.derivatives import write_derivatives
 from gbt.losses.half import LOSSES
 from tests.asserts import assert_same
@@ -116,3 +117,28 @@ def test_one_hessian_may_stand_for_all(loss):
 def test_kernels_do_not_take_one_loss_for_another():
     with pytest.raises(ValueError, match="no loss of this kind"):
         write_derivatives(len(LOSSES), *np.zeros((4, 1)))
+
+
+@given(n=st.integers(1, 99), n_others=st.integers(1, 99), seed=st.integers(0, 9))
+def test_the_start_is_negated_where_labels_are_swapped(n, n_others, seed):
+    y = np.arange(n + n_others) < n
+    for weight in (np.ones(1), np.random.default_rng(seed).gamma(1.0, size=len(y))):
+        start = LOGISTIC.best_constant(y * 1.0, weight)
+        assert start == -LOGISTIC.best_constant(1.0 - y, weight)
+        of_1, of_0 = (np.broadcast_to(weight, y.shape)[side].sum() for side in (y, ~y))
+        assert start == pytest.approx(math.log(of_1 / of_0), abs=1e-14)
+
+
+@pytest.mark.parametrize("splitter", ["greedy", "unbiased"])
+def test_swapped_labels_give_mirrored_models(splitter):
+    """Nearly all weight is on the columns' ties, where the last bit would decide."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 3, size=(200, 4)) * 1.0
+        y = rng.random(200) < 0.3 + 0.1 * X[:, 0]
+        model = GBTClassifier(n_estimators=5, splitter=splitter, random_state=0)
+        one, other = (model.fit(X, labels).ensemble_ for labels in (y, ~y))
+        assert one.base_score == -other.base_score
+        assert_same(one.value, -other.value)
+        for name in ("feature", "threshold", "left", "missing_left", "sum_hessian", "gain"):
+            assert_same(getattr(one, name), getattr(other, name))

@@ -1,0 +1,134 @@
+"""Names of columns, and how messages call what they were given.
+
+Columns of a frame have names. Those of an array have numbers, which libraries write as x0, x1, ...,
+as f0, f1, ... or in some other way, and which are no names: they give way to those of a frame.
+"""
+
+from typing import Any
+
+LONGEST_SHOWN = 200  # characters
+
+
+def shown(value: Any) -> str:
+    """Return a value as messages print it, or what it is if it is a table or else too long."""
+    text = repr(value)
+    if "\n" not in text and len(text) <= LONGEST_SHOWN:
+        return text
+    shape = getattr(value, "shape", None)
+    return f"a {type(value).__name__}" + (f" of shape {shape}" if shape else "")
+
+
+def is_frame(X: Any) -> bool:
+    """Say whether a table is a frame of pandas or polars, or one like them."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of a frame's columns, None if the table has none.
+
+    Labels that are no text are written out. But if they are the numbers 0 .. p - 1, in whatever
+    order, as in frames made of arrays, they become x0, x1, ..., the names of an array's columns.
+    """
+    labels = labels_of(X)
+    if labels is None:
+        return None
+    prefix = "x" if set(labels) == set(range(len(labels))) else ""
+    return tuple(f"{prefix}{label}" for label in labels)
+
+
+def refuse_same_names(names: tuple[str, ...] | None) -> None:
+    """Raise ValueError if two columns have one name."""
+    if names is None or len(set(names)) == len(names):
+        return
+    name = next(name for k, name in enumerate(names) if name in names[:k])
+    places = [k for k, other in enumerate(names) if other == name]
+    raise ValueError(
+        f"X has columns of the same name: {name!r} is the name of the columns {places}. Columns are"
+        " told by their names; rename all but one, or leave them out."
+    )
+
+
+def names_for(feature_names: tuple[str, ...], X: Any) -> tuple[str, ...]:
+    """Return a model's names of its columns, or a frame's if those are mere numbers in order."""
+    names, in_order = None, [*range(len(feature_names))]
+    if hasattr(X, "shape"):  # frames that have not been read have none, and are refused later
+        names = column_names(X)
+    if names is None or len(names) != len(in_order) or _numbers(feature_names) != in_order:
+        return feature_names
+    return names if _numbers(names) in (None, in_order) else feature_names
+
+
+def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
+    """Raise ValueError if a table has not the columns of a model, in their order.
+
+    If the names of either side are mere numbers in order, x0, x1, ..., they are taken for none. A
+    blank may be an underscore in the model: LightGBM writes "mean radius" as "mean_radius".
+    """
+    names = table.names
+    shape: tuple[int, ...] = getattr(table.given, "shape", None) or table.cells.shape
+    if names is None:
+        if len(shape) == 2:
+            _refuse_number(shape, feature_names)
+        return
+    numbers, of_model = _numbers(names), _numbers(feature_names)
+    in_order = [*range(len(names))], [*range(len(feature_names))]
+    are_named = numbers != in_order[0] and of_model != in_order[1]
+    if are_named and len(names) != len(feature_names):
+        raise ValueError(
+            f"X has {len(names)} columns; the model needs {len(feature_names)}."
+            f"{_listed(' Missing: ', feature_names, names)}"
+            f"{_listed(' Not of the model: ', names, feature_names)}"
+            " Select them by feature_names."
+        )
+    _refuse_number(shape, feature_names)
+    differing = [
+        k
+        for k, pair in enumerate(zip(names, feature_names, strict=True))
+        if pair[1] not in (pair[0], pair[0].replace(" ", "_"))
+    ]
+    if not differing:
+        return
+    are_numbered = numbers is not None and of_model is not None
+    if set(names) == set(feature_names) or (are_numbered and numbers != of_model):
+        raise ValueError(
+            f"X has the columns of the model in another order: {list(names[:5])}... instead of"
+            f" {list(feature_names[:5])}... Select them in the order of feature_names."
+        )
+    if are_named:
+        k = differing[0]
+        raise ValueError(
+            f"X has other columns than the model: column {k} is {names[k]!r} instead of"
+            f" {feature_names[k]!r}. Select them by feature_names, or give an array."
+        )
+
+
+def _refuse_number(shape: tuple[int, ...], feature_names: tuple[str, ...]) -> None:
+    """Raise ValueError if these are not as many columns as a model has."""
+    if shape[1] != len(feature_names):
+        raise ValueError(
+            f"X has shape {tuple(shape)}; the model needs a table with {len(feature_names)}"
+            f" columns, the first of them {feature_names[0]!r}."
+        )
+
+
+def _listed(title: str, names: tuple[str, ...], others: tuple[str, ...]) -> str:
+    """List the names that are not among others, blanks and underscores being the same."""
+    known = {name.replace(" ", "_") for name in others}
+    lacking = [name for name in names if name.replace(" ", "_") not in known]
+    shown = ", ".join(map(repr, lacking[:10])) + ", ..." * (len(lacking) > 10)
+    return f"{title}{shown}." if lacking else ""
+
+
+def _numbers(names: tuple[str, ...]) -> list[int] | None:
+    """Return the numbers of names that are one word, or none, and 0 .. p - 1 in any order."""
+    prefix = names[0].rstrip("0123456789") if names else ""
+    numbers = [name.removeprefix(prefix) for name in names]
+    if {f"{prefix}{k}" for k in range(len(names))} != set(names):
+        return None
+    return [int(number) for number in numbers]
+
+
+def labels_of(X: Any) -> list | None:
+    """Return what a frame calls its columns, None if the table has no names."""
+    labels = X.columns if is_frame(X) else getattr(X, "column_names", None)  # pyarrow's
+    return None if labels is None else list(labels)
