@@ -3,11 +3,11 @@
     python -m attributions.warmup
 
 Kernels are compiled when they are first called, and kept in the user's folder for caches, or in
-``NUMBA_CACHE_DIR`` (docs/guide/threads.md). This fits small models of either loss, to float32 and float64, and computes
-every kind of attribution. Later processes then find the kernels for a fit with the default splits,
-a prediction and an attribution compiled. Kernels that fewer fits need are compiled at their first
-use: those of the other ways to split, of categories and monotone constraints (the plain scan of
-`gbt.training.growing`), and of ``tree_inner_pairs``.
+``NUMBA_CACHE_DIR`` (docs/guide/threads.md). This fits small models of either loss, to float32 and
+float64, and computes every kind of attribution. Later processes then find the kernels for a fit
+with the default splits, a prediction and an attribution compiled. Kernels that fewer fits need are
+compiled at their first use: those of the other ways to split, of categories, and of
+``tree_inner_pairs``.
 """
 
 import argparse
@@ -63,8 +63,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = argparse.ArgumentParser(
         prog="python -m attributions.warmup",
         description="Compile the kernels of fits with the default splits, of predictions and of"
-        " attributions ahead of their first use, and keep them on disk: in your folder for caches, or"
-        " in NUMBA_CACHE_DIR. That takes a minute, or a few seconds if they are there already.",
+        " attributions ahead of their first use, and keep them on disk: in your folder for"
+        " caches, or in NUMBA_CACHE_DIR. That takes a minute, or a few seconds if they are there.",
     )
     command.parse_args(arguments)
     started = time.perf_counter()
