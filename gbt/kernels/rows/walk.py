@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, kernel
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel
 
 
 class NodeSets(NamedTuple):
@@ -50,7 +50,7 @@ def is_listed(x, node, sets):
     return (word >> (level & np.uint64(63))) & np.uint64(1) != np.uint64(0)
 
 
-@kernel
+@internal
 def goes_left(x, node, threshold, missing_left, sets):
     """Say whether a value takes the left branch of a node; nan is a missing value.
 
