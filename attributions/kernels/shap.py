@@ -46,7 +46,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import internal, kernel
+from gbt.kernels.platform.compiling import internal, kernel, uncounted
 from gbt.kernels.rows.walk import NodeSets, is_listed
 
 # The five numbers of an edge at a quadrature point: what multiplies the product of a row that is
@@ -143,7 +143,7 @@ def describe_splits(tree_offset, feature, right, earlier_depth, n_above, longest
                     d -= 1
 
 
-@kernel
+@uncounted
 def share_cover(tree_offset, right, value, cover, edge_share, expected):
     """Make the path-dependent game, and find its predictions when no feature is known.
 
@@ -212,10 +212,11 @@ def decide(n_rows, d, x, node, trees, decision):
     trees                  ``ShapTrees``  IN
     decision     (D, R)    bool           OUT  row d: True is left
     """
-    of_node, sets = trees.threshold[node], trees.sets
+    of_node, n_bits = trees.threshold[node], trees.sets.n_bits
     for i in range(n_rows):
         decision[d, i] = x[i] <= of_node
-    if sets.n_bits[node] > 0:
+    if n_bits[node] > 0:
+        sets = NodeSets(trees.sets.first, n_bits, trees.sets.words)
         missing_is_left = trees.missing_left[node]
         for i in range(n_rows):
             decision[d, i] = is_listed(x[i], node, sets) | (missing_is_left & (x[i] < 0.0))

@@ -47,7 +47,7 @@ from attributions.kernels.shap import (
     pay_leaves,
     weigh_split,
 )
-from gbt.kernels.platform.compiling import internal, kernel, uncounted
+from gbt.kernels.platform.compiling import internal, uncounted
 from gbt.kernels.platform.handing import handed
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.rows.walk import goes_left
@@ -85,7 +85,7 @@ class ExplainedRows(NamedTuple):
     place: np.ndarray  # (R,) uint16, where in a table a row finds its values
 
 
-@kernel
+@uncounted
 def cut_trees(tree_offset, right, n_above, n_distinct, n_splits, n_bits):
     """Cut trees into pieces.
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.platform.compiling import kernel, uncounted
 from gbt.kernels.platform.instructions import max
 
 
@@ -84,7 +84,7 @@ def measure_columns(standardised, features, grown, centre, deviation):
         deviation[j] = np.sqrt(second / total)
 
 
-@kernel
+@uncounted
 def add_up_columns(rows, start, standardised, features, units, columns, weighted, sums):
     """Write response and raw columns of a block of rows, and add up their sums over leaves.
 
@@ -113,7 +113,7 @@ def add_up_columns(rows, start, standardised, features, units, columns, weighted
             total[c] += times[c]
 
 
-@kernel
+@uncounted
 def predict_rows(leaves, standardised, features, centre, slope, value, predictor):
     """Predict rows: the fitted value of the leaf, and what the raw columns add.
 
@@ -243,7 +243,7 @@ def losses_of(sums, leaf, value, gamma):
     return losses
 
 
-@kernel
+@uncounted
 def add_raw_columns(X, first, columns, mean, row_weight, out):
     """Add what raw columns contribute, tree by tree; a missing value counts as the mean.
 

@@ -119,8 +119,10 @@ def calls():
         words, *given, LEVELS[:100], Y_OF_LEVELS[:100]
     )
     yield "partial_dependence, categories", lambda: of.partial_dependence(words, 0, LEVELS)
-    yield "fit of chunks", lambda: fitted(*in_chunks(X, Y))
-    yield "fit of chunks, categories", lambda: fitted(*in_chunks(*given), **OF_LEVELS)
+    yield "fit of chunks", lambda: fitted(*in_chunks(X, Y), splitter="greedy")
+    yield "fit of chunks, categories", lambda: fitted(
+        *in_chunks(*given), splitter="greedy", **OF_LEVELS
+    )
     for name in ("tree_inner", "held_out_gain"):
         yield f"{name} of chunks", lambda name=name: getattr(of, name)(model, *in_chunks(X, Y))
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 
 
 class NodeSets(NamedTuple):
@@ -64,7 +64,7 @@ def goes_left(x, node, threshold, missing_left, sets):
     return x <= threshold[node]
 
 
-@kernel
+@uncounted
 def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
     """Write the leaf that each row reaches.
 
@@ -83,7 +83,7 @@ def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
         out[i] = node
 
 
-@kernel
+@uncounted
 def add_up_children(left, right, sums):
     """Give each inner node the sum of its children, from the last node to the root.
 
