@@ -260,7 +260,7 @@ def room_for(stumps: Stumps, n_columns: int) -> Room:
         part=Part(*np.empty((2, n_nodes), dtype=np.int64)),
         pulled=np.empty(n_columns),
         against=np.empty(n_columns),
-        fit=Fits(*np.empty((2, n_nodes)), np.empty(n_columns)),
+        fit=Fits(np.empty(n_nodes), np.empty(n_nodes), np.empty(n_columns)),
     )
 
 

@@ -174,7 +174,7 @@ def weigh_split(node, m, d, trees, edge_share, share_earlier, words):
     trees                           ``ShapTrees``   IN
     edge_share      (n_nodes,)      float64         IN   of ``Games``
     share_earlier                   float64         IN   r'
-    words                           ``Words``       OUT  edges at depth d; leaves, 0 if there is none
+    words                           ``Words``       OUT  edges at depth d; leaves, 0 without one
     """
     right, value, root = trees.right, trees.value, trees.tree_offset[m]
     points, weights = trees.quadrature.points, trees.quadrature.weights

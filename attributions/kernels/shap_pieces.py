@@ -431,7 +431,8 @@ def add_shapley(first, row_weight, trees, games, path, rows, words, out):
     out                  (p, n)    float64    INOUT
     """
     end = rows.start + rows.n_rows
-    at_trees, at_games, at_path, at_words = handed(trees), handed(games), handed(path), handed(words)
+    at_trees, at_games = handed(trees), handed(games)
+    at_path, at_words = handed(path), handed(words)
     for m in range(first, first + row_weight.shape[0]):
         is_whole = trees.n_bits[trees.tree_offset[m]] == WHOLE
         at_once = ROWS_OF_WHOLE if is_whole else rows.n_rows
