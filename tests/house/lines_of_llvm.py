@@ -1,6 +1,6 @@
 """Lines of LLVM that each public function compiles, in one process.
 
-    python -m tests.house.lines_of_llvm
+    NUMBA_CACHE_DIR=$(mktemp -d) python -m tests.house.lines_of_llvm
 
 What an earlier call has compiled is not compiled again: a row of the table is what its call adds to
 those above. Two sums are counted. *Translated* are the lines that Numba writes. *Optimised* are
@@ -9,14 +9,13 @@ calls (``gbt.kernels.platform.joining``), so an inner kernel counts once for eac
 enters and that reaches it. `tests.house.test_architecture` holds both sums to a budget.
 """
 
-import json
-import sys
 import warnings
 from collections import Counter
 
 import numpy as np
 from numba.core.codegen import CPUCodeLibrary
 
+N_LARGEST = 20  # functions named
 N_ROWS = 200
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N_ROWS, 10))
@@ -51,8 +50,9 @@ def in_chunks(*arrays):
 
 def calls():
     """Yield every public function that compiles something, and every kind of fit, with its name."""
-    import attributions as of
     from scipy.sparse import csr_array
+
+    import attributions as of
 
     yield "fit, greedy", lambda: fitted(splitter="greedy")
     model = fitted(splitter="greedy")
@@ -81,16 +81,18 @@ def calls():
     for name in ("elastic_net", "ridge", "ols"):
         yield f"local_mdi, {name}", lambda name=name: of.local_mdi(trees, X, Y, linear_model=name)
     for name in ("logistic_elastic_net", "logistic_ridge"):
-        yield f"local_mdi, {name}", lambda name=name: of.local_mdi(
-            trees_of_labels, X, LABELS, linear_model=name
+        yield (
+            f"local_mdi, {name}",
+            lambda name=name: of.local_mdi(trees_of_labels, X, LABELS, linear_model=name),
         )
     yield "local_mdi, rank", lambda: of.local_mdi(trees, X, Y, aggregate="rank")
     yield "mdi_plus, mdi_oob", lambda: (of.mdi_plus(trees, X, Y), of.mdi_oob(trees, X, Y))
     yield "fit, float32", lambda: fitted(X.astype(np.float32))
     yield "fit, sparse", lambda: fitted(csr_array(np.where(X > 1, X, 0.0)))
     yield "fit, cross-validated", lambda: fitted(splitter="cross_validated")
-    yield "fit, interactions and drawn columns", lambda: fitted(
-        interaction_constraints=[[0, 1], [2, 3, 4]], colsample=0.5, random_state=0
+    yield (
+        "fit, interactions and drawn columns",
+        lambda: fitted(interaction_constraints=[[0, 1], [2, 3, 4]], colsample=0.5, random_state=0),
     )
     yield "fit, monotone", lambda: fitted(monotone_constraints=[1] + [0] * 9)
     for words, kind, y, options in (
@@ -101,35 +103,39 @@ def calls():
         other = fitted(X, y, kind, **options)
         yield f"held_out_gain, {words}", lambda other=other, y=y: of.held_out_gain(other, X, y)
     given = LEVELS, Y_OF_LEVELS
-    yield "fits of categories", lambda: [
-        fitted(*given, splitter=splitter, **OF_LEVELS) for splitter in SPLITTERS
-    ]
-    yield "fit, monotone, of categories", lambda: fitted(
-        *given, monotone_constraints=[0] * 9 + [1], **OF_LEVELS
+    yield (
+        "fits of categories",
+        lambda: [fitted(*given, splitter=splitter, **OF_LEVELS) for splitter in SPLITTERS],
+    )
+    yield (
+        "fit, monotone, of categories",
+        lambda: fitted(*given, monotone_constraints=[0] * 9 + [1], **OF_LEVELS),
     )
     words = fitted(*given, **OF_LEVELS)
     for name in ("tree_inner", "held_out_gain", "tree_inner_pairs"):
         yield f"{name}, categories", lambda name=name: getattr(of, name)(words, *given)
     yield "tree_shap, categories", lambda: of.tree_shap(words, LEVELS)
-    yield "tree_shap, background, categories", lambda: of.tree_shap(
-        words, LEVELS, background=LEVELS[:3]
+    yield (
+        "tree_shap, background, categories",
+        lambda: of.tree_shap(words, LEVELS, background=LEVELS[:3]),
     )
     yield "tree_shap_pairs, categories", lambda: of.tree_shap_pairs(words, LEVELS)
-    yield "unbiased_gain, categories", lambda: of.unbiased_gain(
-        words, *given, LEVELS[:100], Y_OF_LEVELS[:100]
+    yield (
+        "unbiased_gain, categories",
+        lambda: of.unbiased_gain(words, *given, LEVELS[:100], Y_OF_LEVELS[:100]),
     )
     yield "partial_dependence, categories", lambda: of.partial_dependence(words, 0, LEVELS)
     yield "fit of chunks", lambda: fitted(*in_chunks(X, Y), splitter="greedy")
-    yield "fit of chunks, categories", lambda: fitted(
-        *in_chunks(*given), splitter="greedy", **OF_LEVELS
+    yield (
+        "fit of chunks, categories",
+        lambda: fitted(*in_chunks(*given), splitter="greedy", **OF_LEVELS),
     )
     for name in ("tree_inner", "held_out_gain"):
         yield f"{name} of chunks", lambda name=name: getattr(of, name)(model, *in_chunks(X, Y))
 
 
-def counted():
-    """Make all calls; return lines by call, and by function; of both, translated and optimised."""
-    translated, optimised = Counter(), Counter()
+def count(translated, optimised):
+    """Let Numba add the lines that it translates, and that LLVM optimises, to two counters."""
     add, optimise = CPUCodeLibrary.add_ir_module, CPUCodeLibrary._optimize_final_module
 
     def count_and_add(library, module):
@@ -142,17 +148,25 @@ def counted():
 
     CPUCodeLibrary.add_ir_module = count_and_add
     CPUCodeLibrary._optimize_final_module = count_and_optimise
-    of_calls, before = [], (0, 0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of rows that are few, and that the model has seen
-        for name, call in calls():
-            call()
-            now = translated.total(), optimised.total()
-            of_calls.append((name, now[0] - before[0], now[1] - before[1]))
-            before = now
-            print(of_calls[-1], file=sys.stderr, flush=True)
-    return {"calls": of_calls, "translated": translated, "optimised": optimised}
+
+
+def report():
+    """Make all calls; return the lines of each, and the largest functions, as text."""
+    translated, optimised, before = Counter(), Counter(), (0, 0)
+    count(translated, optimised)
+    text = [f"{'':40} translated optimised"]
+    for name, call in calls():
+        call()
+        now = translated.total(), optimised.total()
+        text.append(f"{name:40} {now[0] - before[0]:10} {now[1] - before[1]:9}")
+        before = now
+    text.append(f"{'all':40} {before[0]:10} {before[1]:9}\n")
+    for words, lines in (("translated", translated), ("optimised", optimised)):
+        largest = ", ".join(f"{name} {n}" for name, n in lines.most_common(N_LARGEST))
+        text.append(f"Largest functions, {words}: {largest}")
+    return "\n".join(text)
 
 
 if __name__ == "__main__":
-    print(json.dumps(counted()))
+    warnings.simplefilter("ignore")  # rows are few, and the model has seen them
+    print(report())  # noqa: T201
