@@ -33,8 +33,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attributions.kernels.stumps import StumpSums
-from gbt.kernels.platform.compiling import internal, kernel, reordered
+from attributions.kernels.stumps import Stumps, StumpSums
+from gbt.kernels.platform.compiling import internal, reordered, uncounted
+from gbt.kernels.platform.handing import handed
 from gbt.kernels.platform.instructions import max
 
 MAX_SWEEPS = 5000
@@ -67,7 +68,7 @@ class Part(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory of a descent, beside the sums and its fit.
+    """Memory of a descent, beside the sums.
 
     whole                           the whole tree, a `Part`
     squares       (N,)     float64  d_t, the weighted sum of squares of every stump
@@ -76,6 +77,7 @@ class Room(NamedTuple):
     part                            memory for a `Part`, the cut tree
     pulled        (c,)     float64  gram times gamma
     against       (c,)     float64  memory
+    fit                             one of `Fits`, as far as it is
     """
 
     whole: Part
@@ -85,6 +87,7 @@ class Room(NamedTuple):
     part: Part
     pulled: np.ndarray
     against: np.ndarray
+    fit: Fits
 
 
 @internal
@@ -109,13 +112,13 @@ def beyond(old, best):
 @reordered
 def put_left_over(part, sums, fit, left_over):
     """Put the sum of w times residual at every leaf of a part."""
-    gamma = fit.gamma
-    for j in range(part.leaf.shape[0]):
-        t = part.leaf[j]
-        own, rest = sums.columns[t], 0.0
+    gamma, value, leaf, columns, weight = fit.gamma, fit.value, part.leaf, sums.columns, sums.weight
+    for j in range(leaf.shape[0]):
+        t = leaf[j]
+        own, rest = columns[t], 0.0
         for c in range(1, gamma.shape[0]):
             rest += own[c] * gamma[c]
-        left_over[t] = own[0] - rest - sums.weight[t] * fit.value[t]
+        left_over[t] = own[0] - rest - weight[t] * value[t]
 
 
 @internal
@@ -131,13 +134,14 @@ def sweep_stumps(stumps, part, squares, sums, l1, l2, fit, left_over):
     fit                           INOUT  one of `Fits`
     left_over     (N,)   float64  INOUT
     """
+    left, right, ends = stumps.left, stumps.right, stumps.ends
     inner, total, beta, value, largest = part.inner, sums.weight, fit.beta, fit.value, 0.0
     for j in range(inner.shape[0] - 1, -1, -1):
         t = inner[j]
-        l, r, d = stumps.left[t], stumps.right[t], squares[t]
+        l, r, d = left[t], right[t], squares[t]
         left_over[t] = left_over[l] + left_over[r]
         if d > 0:
-            a_l, a_r = stumps.ends[t, 0], stumps.ends[t, 1]
+            a_l, a_r = ends[t, 0], ends[t, 1]
             gradient = a_l * left_over[l] + a_r * left_over[r] + d * beta[t]
             change = beyond(beta[t], shrunk(gradient, l1) / (d + l2)) - beta[t]
             if change != 0.0:
@@ -153,16 +157,18 @@ def sweep_stumps(stumps, part, squares, sums, l1, l2, fit, left_over):
 @internal
 def put_values(stumps, inner, beta, value):
     """Give every node its fitted value from the root's."""
+    left, right, ends = stumps.left, stumps.right, stumps.ends
     for j in range(inner.shape[0]):
         t = inner[j]
-        value[stumps.left[t]] = value[t] + stumps.ends[t, 0] * beta[t]
-        value[stumps.right[t]] = value[t] + stumps.ends[t, 1] * beta[t]
+        value[left[t]] = value[t] + ends[t, 0] * beta[t]
+        value[right[t]] = value[t] + ends[t, 1] * beta[t]
 
 
 @internal
 def add_up_leaves(leaf, columns, value, out):
     """Add up the columns of leaves times their values, four leaves at once."""
-    out[:] = 0.0
+    for k in range(out.shape[0]):
+        out[k] = 0.0
     n_fours = leaf.shape[0] // 4
     for j in range(0, 4 * n_fours, 4):
         a, b, c, d = leaf[j], leaf[j + 1], leaf[j + 2], leaf[j + 3]
@@ -210,67 +216,64 @@ def cut(stumps, whole, beta, is_used, part):
     is_used       (N,)   bool   INOUT  see `Room`
     part                        OUT    `Part` with room for a whole tree
     """
-    n_inner = n_leaves = 0
-    for j in range(whole.inner.shape[0] - 1, -1, -1):
-        t = whole.inner[j]
-        is_used[t] = beta[t] != 0.0 or is_used[stumps.left[t]] or is_used[stumps.right[t]]
+    left, right, nodes = stumps.left, stumps.right, whole.inner
+    inner, leaf, n_inner, n_leaves = part.inner, part.leaf, 0, 0
+    for j in range(nodes.shape[0] - 1, -1, -1):
+        t = nodes[j]
+        is_used[t] = beta[t] != 0.0 or is_used[left[t]] or is_used[right[t]]
         n_inner += is_used[t]
-    if n_inner > MOST * whole.inner.shape[0]:
-        for j in range(whole.inner.shape[0]):
-            is_used[whole.inner[j]] = True
+    if n_inner > MOST * nodes.shape[0]:
+        for j in range(nodes.shape[0]):
+            is_used[nodes[j]] = True
     n_inner = 0
     if not is_used[0]:
-        part.leaf[0], n_leaves = 0, 1
-    for j in range(whole.inner.shape[0]):
-        t = whole.inner[j]
+        leaf[0], n_leaves = 0, 1
+    for j in range(nodes.shape[0]):
+        t = nodes[j]
         if is_used[t]:
-            part.inner[n_inner] = t
+            inner[n_inner] = t
             n_inner += 1
-            for child in (stumps.left[t], stumps.right[t]):
+            for child in (left[t], right[t]):
                 if not is_used[child]:
-                    part.leaf[n_leaves] = child
+                    leaf[n_leaves] = child
                     n_leaves += 1
     return n_inner, n_leaves
 
 
-@kernel
-def weigh_stumps(stumps, total):
-    """Return the inner nodes, and every stump's weighted sum of squares."""
-    inner = np.flatnonzero(stumps.left >= 0)
-    squares = np.zeros(total.shape[0])
-    for t in inner:
+@internal
+def weigh_stumps(stumps, inner, total, squares):
+    """Write the weighted sum of squares of the stumps of all inner nodes."""
+    for j in range(inner.shape[0]):
+        t = inner[j]
         a_l, a_r = stumps.ends[t, 0], stumps.ends[t, 1]
         squares[t] = a_l * a_l * total[stumps.left[t]] + a_r * a_r * total[stumps.right[t]]
-    return inner, squares
 
 
-@kernel
-def room_for(stumps, sums):
+def room_for(stumps: Stumps, n_columns: int) -> Room:
     """Return the memory of a descent."""
-    inner, squares = weigh_stumps(stumps, sums.weight)
-    n_nodes, n_columns = sums.columns.shape
-    cut_inner, cut_leaf = np.empty((2, n_nodes), np.int64)
+    n_nodes = len(stumps.left)
     return Room(
-        Part(inner, np.flatnonzero(stumps.left < 0)),
-        squares,
-        np.zeros(n_nodes),
-        np.zeros(n_nodes, np.bool_),
-        Part(cut_inner, cut_leaf),
-        np.empty(n_columns),
-        np.empty(n_columns),
+        whole=Part(np.flatnonzero(stumps.left >= 0), np.flatnonzero(stumps.left < 0)),
+        squares=np.empty(n_nodes),
+        left_over=np.empty(n_nodes),
+        is_used=np.zeros(n_nodes, dtype=np.bool_),
+        part=Part(*np.empty((2, n_nodes), dtype=np.int64)),
+        pulled=np.empty(n_columns),
+        against=np.empty(n_columns),
+        fit=Fits(np.empty(n_nodes), np.empty(n_nodes), np.empty(n_columns)),
     )
 
 
 @internal
-def descend_to(stumps, sums, room, l1, l2, tolerance, fit):
+def descend_to(stumps, sums, room, l1, l2, tolerance):
     """Minimise the elastic net for one penalty; returns how many leaves of the cut tree there are.
 
-    room                    INOUT  see `room_for`; of the cut tree, the leaves are of use afterwards
+    room                    INOUT  see `room_for`; its fit is where to begin, and where it ends. Of
+                                   the cut tree, the leaves are of use afterwards
     l1, l2        float64   IN     times the sum of the weights
     tolerance     float64   IN     stop when no coefficient changes the sum of squares by more
-    fit                     INOUT  one of `Fits`, where to begin, and where it ends
     """
-    whole, n_leaves, n_sweeps, is_settled = room.whole, 0, 0, False
+    fit, whole, n_leaves, n_sweeps, is_settled = room.fit, room.whole, 0, 0, False
     while True:
         put_left_over(whole, sums, fit, room.left_over)
         largest = sweep_stumps(stumps, whole, room.squares, sums, l1, l2, fit, room.left_over)
@@ -278,7 +281,7 @@ def descend_to(stumps, sums, room, l1, l2, tolerance, fit):
         if is_settled and (largest <= tolerance or n_sweeps > MAX_SWEEPS):
             return n_leaves
         n_inner, n_leaves = cut(stumps, whole, fit.beta, room.is_used, room.part)
-        part = Part(room.part.inner[:n_inner], room.part.leaf[:n_leaves])
+        part = handed(Part(room.part.inner[:n_inner], room.part.leaf[:n_leaves]))
         largest = np.inf
         while largest > tolerance and n_sweeps < MAX_SWEEPS:
             largest = sweep_raw(part, sums, l1, l2, fit, room.pulled, room.against)
@@ -294,7 +297,8 @@ def descend_to(stumps, sums, room, l1, l2, tolerance, fit):
 @internal
 def multiply(gram, gamma, out):
     """Put gram times gamma."""
-    out[:] = 0.0
+    for k in range(out.shape[0]):
+        out[k] = 0.0
     for c in range(gamma.shape[0]):
         if gamma[c] != 0.0:
             row, by = gram[c], gamma[c]
@@ -302,22 +306,14 @@ def multiply(gram, gamma, out):
                 out[k] += by * row[k]
 
 
-@kernel
-def descend(stumps, sums, l1, l2, tolerance, begin, found):
-    """Minimise the elastic net for one penalty after the other, each from the fit of the last.
+@internal
+def put(some, out):
+    """Write the numbers of one array into another.
 
-    l1, l2        (P,)     float64  IN   times the sum of the weights
-    tolerance              float64  IN   see `descend_to`
-    begin                           IN   one of `Fits`, where the first begins
-    found                           OUT  `Fits`
+    A slice would do it, but Numba compiles the text of an error about shapes with it.
     """
-    room = room_for(stumps, sums)
-    fit = Fits(begin.beta.copy(), begin.value.copy(), begin.gamma.copy())
-    multiply(sums.gram, fit.gamma, room.pulled)
-    put_values(stumps, room.whole.inner, fit.beta, fit.value)
-    for step in range(l1.shape[0]):
-        descend_to(stumps, sums, room, l1[step], l2[step], tolerance, fit)
-        found.beta[step], found.value[step], found.gamma[step] = fit.beta, fit.value, fit.gamma
+    for i in range(out.shape[0]):
+        out[i] = some[i]
 
 
 @internal
@@ -341,29 +337,42 @@ def squared_error(sums, leaf, value, gamma, residual):
     return max(loss, 0.0)
 
 
-@kernel
-def hold_out_folds(stumps, without, held_out, l1, l2, tolerance, begin, found, losses):
-    """Fit without each of T folds, for one penalty after the other, and judge by the fold.
+@uncounted
+def hold_out_folds(
+    stumps, without, held_out, l1, l2, tolerance, begin, room, found, losses
+):  # fmt: skip
+    """Minimise the elastic net without each of T folds, and judge it by the fold.
 
+    Each fit starts from that of the penalty before.
+
+    stumps                          IN   `Stumps`
     without, held_out               IN   `StumpSums` of T folds: of the rows outside and inside each
     l1, l2        (T, P)   float64  IN   times the sums of the weights
     tolerance     (T,)     float64  IN   see `descend_to`
     begin                           IN   T of `Fits`, where the first begin
+    room                            memory, see `room_for`
     found                           OUT  P times T of `Fits`
     losses        (T, P)   float64  OUT  sums of w (y - prediction)^2 in the folds
     """
+    at_stumps, at_room = handed(stumps), handed(room)
+    fit, inner = at_room.fit, at_room.whole.inner
     for fold in range(l1.shape[0]):
-        sums = StumpSums(without.weight[fold], without.columns[fold], without.gram[fold])
-        judge = StumpSums(held_out.weight[fold], held_out.columns[fold], held_out.gram[fold])
-        fit = Fits(begin.beta[fold].copy(), begin.value[fold].copy(), begin.gamma[fold].copy())
-        room = room_for(stumps, sums)
-        multiply(sums.gram, fit.gamma, room.pulled)
-        put_values(stumps, room.whole.inner, fit.beta, fit.value)
+        sums = handed(StumpSums(without.weight[fold], without.columns[fold], without.gram[fold]))
+        judge = handed(
+            StumpSums(held_out.weight[fold], held_out.columns[fold], held_out.gram[fold])
+        )
+        put(begin.beta[fold], fit.beta)
+        put(begin.value[fold], fit.value)
+        put(begin.gamma[fold], fit.gamma)
+        weigh_stumps(at_stumps, inner, sums.weight, at_room.squares)
+        multiply(sums.gram, fit.gamma, at_room.pulled)
+        put_values(at_stumps, inner, fit.beta, fit.value)
         for step in range(l1.shape[1]):
             n_leaves = descend_to(
-                stumps, sums, room, l1[fold, step], l2[fold, step], tolerance[fold], fit
+                at_stumps, sums, at_room, l1[fold, step], l2[fold, step], tolerance[fold]
             )
-            found.beta[step, fold], found.value[step, fold] = fit.beta, fit.value
-            found.gamma[step, fold] = fit.gamma
-            leaf = room.part.leaf[:n_leaves]
-            losses[fold, step] = squared_error(judge, leaf, fit.value, fit.gamma, room.against)
+            put(fit.beta, found.beta[step, fold])
+            put(fit.value, found.value[step, fold])
+            put(fit.gamma, found.gamma[step, fold])
+            leaf = at_room.part.leaf[:n_leaves]
+            losses[fold, step] = squared_error(judge, leaf, fit.value, fit.gamma, at_room.against)

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel, uncounted
 from gbt.kernels.platform.instructions import add_pair, max, min
 from gbt.kernels.rows.descent import N_TOP
 
@@ -270,7 +270,7 @@ def add_up_tree(m, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
         add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, a, of_leaves)
 
 
-@kernel
+@uncounted
 def add_up_rows(rows, most_odds, paths, weight, sums, of_leaves):
     """Add up the weighted gradients of all steps at their children, and rows and weights at leaves.
 
@@ -308,7 +308,7 @@ def add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out):
         go_on(i, leaf, n_steps, most_odds, paths, rows)
 
 
-@kernel
+@uncounted
 def add_parts_of_rows(rows, most_odds, paths, slope, constant, out):
     """Add every row's parts, a g + b at each step, to the features of the steps.
 

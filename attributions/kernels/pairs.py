@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.rows.descent import takes_left
 
 
@@ -30,7 +30,7 @@ class Credits(NamedTuple):
     share: np.ndarray  # (N,) float64, of a change, for each of the node's pairs
 
 
-@kernel
+@uncounted
 def add_pair_changes(X, links, change, credits, row_weight, out):
     """Add the changes of the node value along each row's path to pairs of features.
 

@@ -22,7 +22,7 @@ rows add their weights up at their leaves, and one pass upwards gives the weight
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import internal, kernel, uncounted
+from gbt.kernels.platform.compiling import internal, uncounted
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down_the_top, takes_left
 
@@ -114,7 +114,7 @@ def add_value_changes(
                 at[i] = lower[t, side]
 
 
-@kernel
+@uncounted
 def add_up_leaves(lower, node_weight):
     """Give each inner node of all trees the sum of its children.
 
@@ -127,7 +127,7 @@ def add_up_leaves(lower, node_weight):
             node_weight[node] = node_weight[l] + node_weight[r]
 
 
-@kernel
+@uncounted
 def judge_shape(features, gradient, hessian, weight, step, earlier, total):
     """Turn one tree's contributions into the terms of ``partial_inner``.
 
@@ -147,7 +147,7 @@ def judge_shape(features, gradient, hessian, weight, step, earlier, total):
             r[i] = term
 
 
-@kernel
+@uncounted
 def average_leaves(tree_offset, left, right, weight, mean_value):
     """Give every inner node the weighted mean of the leaves below it; the plain one if all weigh 0.
 

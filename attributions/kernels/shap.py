@@ -46,13 +46,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import kernel, uncounted
+from gbt.kernels.platform.compiling import internal, kernel, uncounted
 from gbt.kernels.rows.walk import NodeSets, is_listed
 
 # The five numbers of an edge at a quadrature point: what multiplies the product of a row that is
 # inside and goes left, is inside and goes right, is outside; then the credits of the first two.
 # A row outside gets no credit.
-LEFT, RIGHT, OUTSIDE, CREDIT = range(4)
+LEFT, RIGHT, OUTSIDE, CREDIT = np.arange(4)  # each plain number would be a type of its own
 N_NUMBERS = 5
 
 
@@ -72,7 +72,7 @@ class ShapTrees(NamedTuple):
     right: np.ndarray
     missing_left: np.ndarray
     value: np.ndarray
-    sets: NodeSets | None
+    sets: NodeSets  # without bits at all nodes of a model of numbers
     earlier_depth: np.ndarray  # (n_nodes,) int64, from `describe_splits`
     n_above: np.ndarray  # (n_nodes,) int64, likewise
     n_points: np.ndarray  # (M,) int64, points of quadrature that a tree takes
@@ -86,6 +86,24 @@ class Games(NamedTuple):
 
     edge_share: np.ndarray  # (n_nodes,) float64, the one game, or memory for the current one
     background: np.ndarray  # (B, p) float64, without rows where there is one game
+
+
+class Words(NamedTuple):
+    """What W words, or rows, are computed in.
+
+    Python hands memory for the most of them, with flat arrays in place of the three that are dense.
+    """
+
+    word: np.ndarray  # (W,) uint16
+    decision: np.ndarray  # (D, W) bool, True is left
+    inside: np.ndarray  # (D + 1, W) bool, by depth, True at depth 0 on entry
+    product: np.ndarray  # (D, Q, W) float64
+    below: np.ndarray  # (D, Q, W) float64
+    table: np.ndarray  # (S, W) float64, what each word gets for the feature of a slot
+    feature: np.ndarray  # (S,) int64, of each slot
+    slot_of: np.ndarray  # (p,) int64, of each feature; -1 on entry
+    edges: np.ndarray  # (D, 2, Q, 5) float64, as for `weigh_split`
+    leaves: np.ndarray  # (Q, 5) float64, likewise
 
 
 @kernel
@@ -125,7 +143,7 @@ def describe_splits(tree_offset, feature, right, earlier_depth, n_above, longest
                     d -= 1
 
 
-@kernel
+@uncounted
 def share_cover(tree_offset, right, value, cover, edge_share, expected):
     """Make the path-dependent game, and find its predictions when no feature is known.
 
@@ -147,21 +165,20 @@ def share_cover(tree_offset, right, value, cover, edge_share, expected):
         edge_share[root] = 1.0
 
 
-@uncounted
-def weigh_split(node, m, trees, edge_share, share_earlier, d, edges, leaves):
+@internal
+def weigh_split(node, m, d, trees, edge_share, share_earlier, words):
     """Compute the five numbers of both edges below a split, and those of its leaves together.
 
     node, m                         int64           IN   the split and its tree
+    d                               int64           IN   depth of the split
     trees                           ``ShapTrees``   IN
     edge_share      (n_nodes,)      float64         IN   of ``Games``
     share_earlier                   float64         IN   r'
-    d                               int64           IN   depth of the split
-    edges           (D, 2, Q, 5)    float64         OUT  at depth d
-    leaves          (Q, 5)          float64         OUT  0 if there is no leaf
+    words                           ``Words``       OUT  edges at depth d; leaves, 0 without one
     """
     right, value, root = trees.right, trees.value, trees.tree_offset[m]
-    points, weights = trees.quadrature
-    n_points = trees.n_points[m]
+    points, weights = trees.quadrature.points, trees.quadrature.weights
+    n_points, edges, leaves = trees.n_points[m], words.edges, words.leaves
     for q in range(n_points):
         t, weight = points[n_points, q], weights[n_points, q]
         a_earlier = t + (1.0 - t) * share_earlier
@@ -185,28 +202,27 @@ def weigh_split(node, m, trees, edge_share, share_earlier, d, edges, leaves):
                     leaves[q, CREDIT + j] += value[child] * edge[j] * edge[CREDIT + j]
 
 
-@uncounted
-def decide(n_rows, d, x, node, threshold, missing_left, sets, decision):
+@internal
+def decide(n_rows, d, x, node, trees, decision):
     """Write the decision of every row at a split of depth d.
 
-    n_rows                                int64              IN   R' <= R rows are in use
-    x                         (R',)       float64            IN   the split's feature; -inf for nan
-                                                                  where nan goes left
-    node                                  int64              IN   the split
-    threshold, missing_left   (n_nodes,)                     IN   node arrays of ``Ensemble``
-    sets                                  ``NodeSets`` or None   IN
-    decision                  (D, R)      bool               OUT  row d: True is left
+    n_rows                 int64          IN   R' <= R rows are in use
+    x            (R',)     float64        IN   the split's feature; -inf for nan where nan goes left
+    node                   int64          IN   the split
+    trees                  ``ShapTrees``  IN
+    decision     (D, R)    bool           OUT  row d: True is left
     """
-    of_node = threshold[node]
+    of_node, n_bits = trees.threshold[node], trees.sets.n_bits
     for i in range(n_rows):
         decision[d, i] = x[i] <= of_node
-    if sets is not None and sets.n_bits[node] > 0:
-        missing_is_left = missing_left[node]
+    if n_bits[node] > 0:
+        sets = NodeSets(trees.sets.first, n_bits, trees.sets.words)
+        missing_is_left = trees.missing_left[node]
         for i in range(n_rows):
             decision[d, i] = is_listed(x[i], node, sets) | (missing_is_left & (x[i] < 0.0))
 
 
-@uncounted
+@internal
 def keep_inside(n_rows, d, e, side, decision, inside):
     """Write which rows take the edge below depth d and all edges above it on the same feature.
 
@@ -219,39 +235,37 @@ def keep_inside(n_rows, d, e, side, decision, inside):
         inside[d + 1, i] = inside[e, i] & (decision[d, i] == (side == LEFT))
 
 
-@uncounted
-def descend(n_rows, n_points, d, e, side, edges, decision, inside, product):
+@internal
+def descend(d, e, side, words):
     """Take the product of factors across the edge below depth d.
 
-    edges     (D, 2, Q, 5)  float64  IN     at depth d and this side
-    decision  (D, R)        bool     IN     row d
-    inside    (D, R)        bool     IN     row e
-    product   (D, Q, R)     float64  INOUT  from depth d to depth d + 1
+    words   ``Words``  INOUT  edges at depth d and this side, row d of the decisions and row e of
+                              inside; the product from depth d to depth d + 1
     """
-    for q in range(n_points):
+    edges, decision, inside, product = words.edges, words.decision, words.inside, words.product
+    for q in range(product.shape[1]):
         when_left, when_right = edges[d, side, q, LEFT], edges[d, side, q, RIGHT]
         when_outside = edges[d, side, q, OUTSIDE]
-        for i in range(n_rows):
+        for i in range(product.shape[2]):
             when_inside = when_left if decision[d, i] else when_right
             factor = when_inside if inside[e, i] else when_outside
             product[d + 1, q, i] = product[d, q, i] * factor
 
 
-@uncounted
-def pay_leaves(n_rows, n_points, d, e, leaves, decision, inside, product, below, column):
+@internal
+def pay_leaves(d, e, slot, words):
     """Start the sum below the split of depth d with its leaves, and credit the edges to them.
 
-    leaves    (Q, 5)      float64  IN
-    decision  (D, R)      bool     IN     row d
-    inside    (D, R)      bool     IN     row e
-    product   (D, Q, R)   float64  IN     at depth d
-    below     (D, Q, R)   float64  OUT    at depth d
-    column    (R',)       float64  INOUT  the output of the split's feature
+    slot      int64      IN     of the split's feature
+    words    ``Words``   INOUT  leaves, rows d of the decisions and e of inside, and the product of
+                                depth d; below at depth d, and the slot's row of the table
     """
-    for q in range(n_points):
+    leaves, decision, inside = words.leaves, words.decision, words.inside
+    product, below, column = words.product, words.below, words.table[slot]
+    for q in range(product.shape[1]):
         when_left, when_right, when_outside = leaves[q, LEFT], leaves[q, RIGHT], leaves[q, OUTSIDE]
         credit_left, credit_right = leaves[q, CREDIT], leaves[q, CREDIT + 1]
-        for i in range(n_rows):
+        for i in range(product.shape[2]):
             when_inside = when_left if decision[d, i] else when_right
             credit = credit_left if decision[d, i] else credit_right
             factors = product[d, q, i]
@@ -259,19 +273,20 @@ def pay_leaves(n_rows, n_points, d, e, leaves, decision, inside, product, below,
             column[i] += factors * (credit if inside[e, i] else 0.0)
 
 
-@uncounted
-def ascend(n_rows, n_points, d, e, side, edges, decision, inside, below, column):
+@internal
+def ascend(d, e, side, slot, words):
     """Credit the edge below depth d for the leaves below it, and hand their sum up.
 
-    edges     (D, 2, Q, 5)  float64  IN     at depth d and this side
-    decision  (D, R)        bool     IN     row d
-    inside    (D, R)        bool     IN     row e
-    below     (D, Q, R)     float64  INOUT  from depth d + 1 to depth d
-    column    (R',)         float64  INOUT  the output of the split's feature
+    slot      int64      IN     of the split's feature
+    words    ``Words``   INOUT  edges at depth d and this side, rows d of the decisions and e of
+                                inside; below from depth d + 1 to depth d, and the slot's row of
+                                the table
     """
-    for q in range(n_points):
+    edges, decision, inside = words.edges, words.decision, words.inside
+    below, column = words.below, words.table[slot]
+    for q in range(below.shape[1]):
         credit_left, credit_right = edges[d, side, q, CREDIT], edges[d, side, q, CREDIT + 1]
-        for i in range(n_rows):
+        for i in range(below.shape[2]):
             credit = credit_left if decision[d, i] else credit_right
             sums = below[d + 1, q, i]
             below[d, q, i] += sums

@@ -26,7 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from attributions.kernels.shap import LEFT, RIGHT, decide, keep_inside
-from gbt.kernels.platform.compiling import kernel, uncounted
+from gbt.kernels.platform.compiling import internal, uncounted
+from gbt.kernels.platform.handing import handed
 from gbt.kernels.platform.instructions import max, min
 
 MOST_SLOTS_OF_WORDS = 8  # 256 words
@@ -49,7 +50,7 @@ class PairWalk(NamedTuple):
     table: np.ndarray  # (D (D - 1) / 2, W) float64, what each word gets for a pair of slots
 
 
-@uncounted
+@internal
 def take_pair_edge(d, side, m, trees, edge_share, n_rows, path):
     """Take an edge below the split of depth d: write its share, and which rows are inside."""
     node = path.node[d]
@@ -59,7 +60,7 @@ def take_pair_edge(d, side, m, trees, edge_share, n_rows, path):
     keep_inside(n_rows, d, e, side, path.decision, path.inside)
 
 
-@uncounted
+@internal
 def number_slots(d, trees, path):
     """Give a slot to each feature on the path to a leaf of depth d, and return how many."""
     n_slots = 0
@@ -77,7 +78,7 @@ def number_slots(d, trees, path):
     return n_slots
 
 
-@uncounted
+@internal
 def find_pair_words(n_slots, n_rows, path):
     """Write which features each word meets, and each row's word; return the number of words.
 
@@ -102,11 +103,13 @@ def find_pair_words(n_slots, n_rows, path):
     return n_words
 
 
-@uncounted
+@internal
 def fill_pair_table(value, n_slots, n_words, n_points, quadrature, path):
     """Compute half of the interaction index of every pair of slots, for every word."""
     product, credit, table = path.product, path.credit, path.table
-    table[: n_slots * (n_slots - 1) // 2, :n_words] = 0.0
+    for pair in range(n_slots * (n_slots - 1) // 2):
+        for i in range(n_words):
+            table[pair, i] = 0.0
     for q in range(n_points):
         t, weight = quadrature.points[n_points, q], quadrature.weights[n_points, q]
         for i in range(n_words):
@@ -126,7 +129,7 @@ def fill_pair_table(value, n_slots, n_words, n_points, quadrature, path):
                 pair += 1
 
 
-@uncounted
+@internal
 def pay_pairs(n_slots, n_rows, path, out):
     """Add to each row what its word gets, below the diagonal."""
     pair = 0
@@ -139,7 +142,7 @@ def pay_pairs(n_slots, n_rows, path, out):
             pair += 1
 
 
-@kernel
+@uncounted
 def add_shapley_pairs(trees, edge_share, X, path, out):
     """Add the halves of the interaction indices of all trees for a block of rows.
 
@@ -149,17 +152,15 @@ def add_shapley_pairs(trees, edge_share, X, path, out):
     path                       ``PairWalk``  INOUT
     out          (p, p, n)     float64       INOUT  below the diagonal
     """
+    trees, path = handed(trees), handed(path)
     n_rows, right = X.shape[2], trees.right
     for m in range(trees.tree_offset.shape[0] - 1):
         root, d = trees.tree_offset[m], 0
         for node in range(root, trees.tree_offset[m + 1]):
             if right[node] >= 0:
                 path.node[d] = node
-                x = X[int(trees.missing_left[node]), trees.feature[node]]
-                decide(
-                    n_rows, d, x, node, trees.threshold, trees.missing_left, trees.sets,
-                    path.decision,
-                )  # fmt: skip
+                x = X[1 if trees.missing_left[node] else 0, trees.feature[node]]
+                decide(n_rows, d, x, node, trees, path.decision)
                 take_pair_edge(d, LEFT, m, trees, edge_share, n_rows, path)
                 d += 1
                 continue

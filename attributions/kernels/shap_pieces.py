@@ -39,6 +39,7 @@ import numpy as np
 from attributions.kernels.shap import (
     LEFT,
     RIGHT,
+    Words,
     ascend,
     decide,
     descend,
@@ -46,7 +47,9 @@ from attributions.kernels.shap import (
     pay_leaves,
     weigh_split,
 )
-from gbt.kernels.platform.compiling import kernel, uncounted
+from gbt.kernels.platform.compiling import internal, uncounted
+from gbt.kernels.platform.handing import handed
+from gbt.kernels.platform.instructions import min
 from gbt.kernels.rows.walk import goes_left
 
 MOST_BITS = 8  # 7 and 9 take as long within a tenth, 6 longer
@@ -82,25 +85,7 @@ class ExplainedRows(NamedTuple):
     place: np.ndarray  # (R,) uint16, where in a table a row finds its values
 
 
-class Words(NamedTuple):
-    """Work of a piece, for at most W words or rows; arrays of three dimensions are flat in memory.
-
-    A table has as many columns as there are words, so that it is dense.
-    """
-
-    word: np.ndarray  # (W,) uint16
-    decision: np.ndarray  # (D, W) bool, True is left
-    inside: np.ndarray  # (D + 1, W) bool, by depth, True at depth 0 on entry
-    product: np.ndarray  # (D, Q, W) float64
-    below: np.ndarray  # (D, Q, W) float64
-    table: np.ndarray  # (S, W) float64, what each word gets for the feature of a slot
-    feature: np.ndarray  # (S,) int64, of each slot
-    slot_of: np.ndarray  # (p,) int64, of each feature; -1 on entry
-    edges: np.ndarray  # (D, 2, Q, 5) float64, as for `weigh_split`
-    leaves: np.ndarray  # (Q, 5) float64, likewise
-
-
-@kernel
+@uncounted
 def cut_trees(tree_offset, right, n_above, n_distinct, n_splits, n_bits):
     """Cut trees into pieces.
 
@@ -128,7 +113,7 @@ def cut_trees(tree_offset, right, n_above, n_distinct, n_splits, n_bits):
             node += 1 if n_bits[node] == ABOVE else n_nodes_below(node, n_splits)
 
 
-@uncounted
+@internal
 def n_nodes_below(node, n_splits):
     """Return how many nodes there are at and below a node."""
     return 2 * n_splits[node] + 1
@@ -137,16 +122,15 @@ def n_nodes_below(node, n_splits):
 # --------------------------------------------------------------------------------- above the pieces
 
 
-@uncounted
-def decide_rows(node, d, trees, rows):
-    """Write the decision of every row at a split into row d of the decisions."""
+@internal
+def decide_rows(node, d, trees, rows, decision):
+    """Write the decision of every row at a split into row d of ``decision``."""
     part = slice(rows.start, rows.start + rows.n_rows)
-    x = rows.X[int(trees.missing_left[node]), trees.feature[node], part]
-    threshold, missing_left, sets = trees.threshold, trees.missing_left, trees.sets
-    decide(rows.n_rows, d, x, node, threshold, missing_left, sets, rows.decision)
+    x = rows.X[1 if trees.missing_left[node] else 0, trees.feature[node], part]
+    decide(rows.n_rows, d, x, node, trees, decision)
 
 
-@uncounted
+@internal
 def take_edge(d, side, m, trees, games, path, rows):
     """Take an edge below the split of depth d: write its side, its numbers and rows' classes."""
     path.taken[d] = side
@@ -162,7 +146,7 @@ def take_edge(d, side, m, trees, games, path, rows):
             classes[d + 1, i] = classes[d, i] & (~np.uint16(0) if takes_it else others)
 
 
-@uncounted
+@internal
 def weigh_edge(d, m, trees, edge_share, path):
     """Compute r and the four numbers of the edge that is taken at depth d of the path."""
     node, n_points = path.node[d], trees.n_points[m]
@@ -179,7 +163,7 @@ def weigh_edge(d, m, trees, edge_share, path):
 # ---------------------------------------------------------------------------------------- the words
 
 
-@uncounted
+@internal
 def find_words(first, d, trees, rows):
     """Write the words of the rows at a piece of depth d: their classes, then what they decide."""
     place, decision, bit = rows.place, rows.decision, np.uint16(1 << trees.n_above[first])
@@ -187,13 +171,13 @@ def find_words(first, d, trees, rows):
         place[i] = rows.classes[d, i]
     for node in range(first, first + n_nodes_below(first, trees.n_splits)):
         if trees.right[node] >= 0:
-            decide_rows(node, d, trees, rows)
+            decide_rows(node, d, trees, rows, rows.decision)
             for i in range(rows.n_rows):
                 place[i] |= bit if decision[d, i] else np.uint16(0)
             bit = np.uint16(bit << np.uint16(1))
 
 
-@uncounted
+@internal
 def is_set(number, words, out):
     """Write whether bit ``number`` is set in each word."""
     bit = np.uint16(1 << number)
@@ -201,7 +185,7 @@ def is_set(number, words, out):
         out[i] = (words[i] & bit) != np.uint16(0)
 
 
-@uncounted
+@internal
 def number_features(first, d, trees, path, words):
     """Give a slot to each feature above a piece of depth d and in it, and return how many."""
     features, slot_of, n_slots = words.feature, words.slot_of, trees.n_above[first]
@@ -215,7 +199,7 @@ def number_features(first, d, trees, path, words):
     return n_slots
 
 
-@uncounted
+@internal
 def open_piece(first, d, m, trees, path, rows, words):
     """Choose the words for which a piece is computed; return them with memory for their values.
 
@@ -224,21 +208,23 @@ def open_piece(first, d, m, trees, path, rows, words):
     n_bits, n_above = trees.n_bits[first], trees.n_above[first]
     is_tabled = (1 << n_bits) <= rows.n_rows
     n_words = 1 << n_bits if is_tabled else rows.n_rows
+    word = words.word[:n_words]
     if is_tabled:
         find_words(first, d, trees, rows)
         for i in range(n_words):
-            words.word[i] = i
+            word[i] = i
     else:
         for i in range(n_words):
-            words.word[i], rows.place[i] = rows.classes[d, i], i
+            word[i], rows.place[i] = rows.classes[d, i], i
     n_slots = number_features(first, d, trees, path, words)
     for slot in range(n_above):
-        is_set(slot, words.word[:n_words], words.inside[path.last[slot]])
+        is_set(slot, word, words.inside[path.last[slot]])
     shape = (words.decision.shape[0], trees.n_points[m], n_words)
     n_numbers = shape[0] * shape[1] * shape[2]
-    words.table[: n_slots * n_words] = 0.0
+    for i in range(n_slots * n_words):
+        words.table[i] = 0.0
     return is_tabled, Words(
-        words.word[:n_words], words.decision, words.inside,
+        word, words.decision, words.inside,
         words.product[:n_numbers].reshape(shape), words.below[:n_numbers].reshape(shape),
         words.table[: n_slots * n_words].reshape((n_slots, n_words)),
         words.feature, words.slot_of, words.edges, words.leaves,
@@ -248,7 +234,7 @@ def open_piece(first, d, m, trees, path, rows, words):
 # -------------------------------------------------------------------------------- values of a piece
 
 
-@uncounted
+@internal
 def follow_background(z, first, d, m, trees, path, edge_share):
     """Make a background row the game: share 1 for the edges it would take, else 0.
 
@@ -268,7 +254,7 @@ def follow_background(z, first, d, m, trees, path, edge_share):
             edge_share[root + trees.right[node]] = 0.0 if is_left else 1.0
 
 
-@uncounted
+@internal
 def start_product(d, n_above, start, path, words):
     """Take the product of the factors of all features above a piece of depth d, and of ``start``.
 
@@ -285,7 +271,7 @@ def start_product(d, n_above, start, path, words):
                 product[d, q, i] *= when_inside if inside[e, i] else when_outside
 
 
-@uncounted
+@internal
 def start_leaf(d, value, words):
     """Take the sum below a piece of depth d that is a leaf."""
     product, below = words.product, words.below
@@ -294,7 +280,7 @@ def start_leaf(d, value, words):
             below[d, q, i] = value * product[d, q, i]
 
 
-@uncounted
+@internal
 def credit_above(d, n_above, path, words):
     """Credit the features above a piece of depth d for all its leaves."""
     inside, below, table = words.inside, words.below, words.table
@@ -308,7 +294,7 @@ def credit_above(d, n_above, path, words):
                 table[slot, i] += below[d, q, i] * credit
 
 
-@uncounted
+@internal
 def walk_piece(first, top, m, is_tabled, trees, edge_share, path, rows, words):
     """Credit the splits of a piece, and sum up its leaves.
 
@@ -318,29 +304,26 @@ def walk_piece(first, top, m, is_tabled, trees, edge_share, path, rows, words):
     edge_share                (n_nodes,)  float64    IN     of ``Games``
     path, rows, words                                INOUT  ``Path``, ``ExplainedRows``, ``Words``
     """
-    _, decision, inside, product, below, table, _, slot_of, edges, leaves = words
-    n_words, q = words.word.shape[0], trees.n_points[m]
+    word, slot_of, decision = words.word, words.slot_of, words.decision
     feature, right, earlier_depth = trees.feature, trees.right, trees.earlier_depth
     root, d = trees.tree_offset[m], top
     number = trees.n_above[first]  # of the bit that the next split decides by
-    of_words = ExplainedRows(rows.start, rows.n_rows, rows.X, decision, rows.classes, rows.place)
     for node in range(first, first + n_nodes_below(first, trees.n_splits)):
         if right[node] >= 0:
             path.node[d], path.taken[d] = node, LEFT
             if d > top:
                 e, side = earlier_depth[path.node[d - 1]], path.taken[d - 1]
                 path.share[d] = path.share[e] * edge_share[node]
-                keep_inside(n_words, d - 1, e, side, decision, inside)
-                descend(n_words, q, d - 1, e, side, edges, decision, inside, product)
+                keep_inside(word.shape[0], d - 1, e, side, decision, words.inside)
+                descend(d - 1, e, side, words)
             k, e = feature[node], earlier_depth[node]
             if is_tabled:
-                is_set(number, words.word, decision[d])
+                is_set(number, word, decision[d])
                 number += 1
             else:
-                decide_rows(node, d, trees, of_words)
-            column = table[slot_of[k]]
-            weigh_split(node, m, trees, edge_share, path.share[e], d, edges, leaves)
-            pay_leaves(n_words, q, d, e, leaves, decision, inside, product, below, column)
+                decide_rows(node, d, trees, rows, decision)
+            weigh_split(node, m, d, trees, edge_share, path.share[e], words)
+            pay_leaves(d, e, slot_of[k], words)
             d += 1
             continue
         # A leaf: climb to the split whose right child comes next, or to the end of the piece.
@@ -348,13 +331,12 @@ def walk_piece(first, top, m, is_tabled, trees, edge_share, path, rows, words):
             d -= 1  # the split of depth d is complete
             if d > top:
                 above, side = path.node[d - 1], path.taken[d - 1]
-                e, column = earlier_depth[above], table[slot_of[feature[above]]]
-                ascend(n_words, q, d - 1, e, side, edges, decision, inside, below, column)
+                ascend(d - 1, earlier_depth[above], side, slot_of[feature[above]], words)
         if d > top:
             path.taken[d - 1] = RIGHT
 
 
-@uncounted
+@internal
 def explain_piece(first, d, m, weight, trees, games, path, rows, words, out):
     """Make the table of a piece, the mean over all games, and pay the rows from it.
 
@@ -364,9 +346,10 @@ def explain_piece(first, d, m, weight, trees, games, path, rows, words, out):
     path, rows, words                         INOUT  ``Path``, ``ExplainedRows``, ``Words``
     out                  (p, n)    float64    INOUT
     """
-    is_tabled, piece = open_piece(first, d, m, trees, path, rows, words)
+    is_tabled, opened = open_piece(first, d, m, trees, path, rows, words)
+    piece = handed(opened)
     n_above, n_background = trees.n_above[first], games.background.shape[0]
-    n_games = max(1, n_background)
+    n_games = n_background if n_background > 0 else 1
     for game in range(n_games):
         if n_background > 0:
             z = games.background[game]
@@ -384,7 +367,7 @@ def explain_piece(first, d, m, weight, trees, games, path, rows, words, out):
         words.slot_of[words.feature[slot]] = -1
 
 
-@uncounted
+@internal
 def pay_rows(rows, weight, feature, table, out):
     """Add to each row its weight times what its word got, four features in one pass.
 
@@ -413,7 +396,7 @@ def pay_rows(rows, weight, feature, table, out):
             out_a[i] += weight[i] * a[place[i]]
 
 
-@uncounted
+@internal
 def explain_tree(m, weight, trees, games, path, rows, words, out):
     """Add the Shapley values of tree m for the rows at hand; arguments are as for `add_shapley`."""
     root, end, earlier_depth = trees.tree_offset[m], trees.tree_offset[m + 1], trees.earlier_depth
@@ -423,7 +406,7 @@ def explain_tree(m, weight, trees, games, path, rows, words, out):
         if trees.n_bits[node] == ABOVE:
             e = earlier_depth[node]
             path.node[d], path.slot[d] = node, path.slot[e - 1] if e > 0 else trees.n_above[node]
-            decide_rows(node, d, trees, rows)
+            decide_rows(node, d, trees, rows, rows.decision)
             take_edge(d, LEFT, m, trees, games, path, rows)
             d += 1
             node += 1
@@ -437,7 +420,7 @@ def explain_tree(m, weight, trees, games, path, rows, words, out):
             take_edge(d - 1, RIGHT, m, trees, games, path, rows)
 
 
-@kernel
+@uncounted
 def add_shapley(first, row_weight, trees, games, path, rows, words, out):
     """Add the Shapley values of some trees for a block of rows, of each tree the mean over games.
 
@@ -448,10 +431,13 @@ def add_shapley(first, row_weight, trees, games, path, rows, words, out):
     out                  (p, n)    float64    INOUT
     """
     end = rows.start + rows.n_rows
+    at_trees, at_games = handed(trees), handed(games)
+    at_path, at_words = handed(path), handed(words)
     for m in range(first, first + row_weight.shape[0]):
         is_whole = trees.n_bits[trees.tree_offset[m]] == WHOLE
         at_once = ROWS_OF_WHOLE if is_whole else rows.n_rows
         for start in range(rows.start, end, at_once):
             n_rows = min(at_once, end - start)
             block = ExplainedRows(start, n_rows, rows.X, rows.decision, rows.classes, rows.place)
-            explain_tree(m, row_weight[m - first], trees, games, path, block, words, out)
+            weight = row_weight[m - first]
+            explain_tree(m, weight, at_trees, at_games, at_path, handed(block), at_words, out)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import kernel
+from gbt.kernels.platform.compiling import kernel, uncounted
 from gbt.kernels.platform.instructions import max
 
 
@@ -84,7 +84,7 @@ def measure_columns(standardised, features, grown, centre, deviation):
         deviation[j] = np.sqrt(second / total)
 
 
-@kernel
+@uncounted
 def add_up_columns(rows, start, standardised, features, units, columns, weighted, sums):
     """Write response and raw columns of a block of rows, and add up their sums over leaves.
 
@@ -113,7 +113,7 @@ def add_up_columns(rows, start, standardised, features, units, columns, weighted
             total[c] += times[c]
 
 
-@kernel
+@uncounted
 def predict_rows(leaves, standardised, features, centre, slope, value, predictor):
     """Predict rows: the fitted value of the leaf, and what the raw columns add.
 
@@ -132,26 +132,25 @@ def predict_rows(leaves, standardised, features, centre, slope, value, predictor
             predictor[i] += slope[k] * (column[i] - centre[k])
 
 
-@kernel
-def smooth(stumps, weight, columns, penalty, value, variance, pull, share):
+@uncounted
+def smooth(stumps, A, B, penalty, value, variance, pull, share):
     """Fit the stumps to every column by least squares with a ridge penalty.
 
     Without a penalty, a split one of whose children has weight 0 is left out, because rows do not
     determine its coefficient. ``variance`` times the weight of a row is its leverage, how far it
     moves its own fitted value.
 
-    weight        (N,)     float64  IN   at leaves
-    columns       (N, c)   float64  IN   at leaves
+    A             (N,)     float64  INOUT  weight; given at leaves
+    B             (N, c)   float64  INOUT  sums of weight times column; given at leaves
     penalty                float64  IN   0 or more
     value         (N, c)   float64  OUT  fitted values of nodes
     variance      (N,)     float64  OUT  of those, if rows had the variance 1 over their weight
     pull, share   (N,)     float64  OUT  u / d and 1 / d; 0 where there is no stump
     """
-    n_nodes, n_columns = columns.shape
-    A, B = weight.copy(), columns.copy()
-    pull[:], share[:] = 0.0, 0.0
+    n_nodes, n_columns = B.shape
     for t in range(n_nodes - 1, -1, -1):
         l, r = stumps.left[t], stumps.right[t]
+        pull[t] = share[t] = 0.0
         if l < 0:
             continue
         a_l, a_r = stumps.ends[t, 0], stumps.ends[t, 1]
@@ -178,21 +177,19 @@ def smooth(stumps, weight, columns, penalty, value, variance, pull, share):
             value[r, c] = value[t, c] + a_r * beta
 
 
-@kernel
-def project(stumps, weight, columns, penalty, explained):
+@uncounted
+def project(stumps, A, B, penalty, explained):
     """Eliminate the stumps from the normal equations of all columns: the upward half of `smooth`.
 
     What stumps and intercept explain of the columns' products with one another is the sum over
     nodes of v v' / d, and B B' / A at the root: the product of ``explained`` with itself.
 
-    weight        (N,)     float64  IN   at leaves
-    columns       (N, c)   float64  IN   at leaves
+    A, B                            INOUT  as in `smooth`
     penalty                float64  IN   0 or more
     explained     (L, c)   float64  OUT  v / sqrt(d) of the L - 1 splits, at last B / sqrt(A) of the
                                          root; L leaves
     """
-    n_nodes, n_columns = columns.shape
-    A, B, at = weight.copy(), columns.copy(), 0
+    (n_nodes, n_columns), at = B.shape, 0
     for t in range(n_nodes - 1, -1, -1):
         l, r = stumps.left[t], stumps.right[t]
         if l < 0:
@@ -243,7 +240,7 @@ def losses_of(sums, leaf, value, gamma):
     return losses
 
 
-@kernel
+@uncounted
 def add_raw_columns(X, first, columns, mean, row_weight, out):
     """Add what raw columns contribute, tree by tree; a missing value counts as the mean.
 

@@ -9,16 +9,16 @@ does it: from the same sequence, by the same folds (parts of the table in row or
 mean of the folds' mean squared errors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from attributions.kernels.elastic_net import Fits, descend, hold_out_folds
+from attributions.kernels.elastic_net import Fits, hold_out_folds, room_for
 from attributions.kernels.stumps import StumpSums
 from attributions.mdi.least_squares import Coefficients, as_folds, search
 from attributions.mdi.stump_problem import StumpProblem
 
-FINAL_TOLERANCE = 1e-18  # of the response's sum of squares; see `descend`
+FINAL_TOLERANCE = 1e-18  # of the response's sum of squares; see `elastic_net_path`
 SEARCH_TOLERANCE = 1e-7
 WORTH_A_LOOK = 1.02  # an l1_ratio is not refined if its least coarse error is this much larger
 
@@ -119,7 +119,10 @@ class _HeldOutPaths:
         strength = without.weight[:, :1] * penalties
         l1, l2 = strength * self.l1_ratio, strength * (1 - self.l1_ratio)
         tolerance, losses = SEARCH_TOLERANCE * without.gram[:, 0, 0], np.empty(strength.shape)
-        hold_out_folds(problem.stumps, without, held_out, l1, l2, tolerance, begin, found, losses)
+        room = room_for(problem.stumps, 1 + problem.n_raw)
+        hold_out_folds(
+            problem.stumps, without, held_out, l1, l2, tolerance, begin, room, found, losses
+        )
         for penalty, *end in zip(penalties, *found, strict=True):
             self.ends[float(penalty)] = Fits(*end)
         total = held_out.weight[:, :1]  # a fold whose rows all have the weight 0 does not count
@@ -151,10 +154,21 @@ def elastic_net_path(
     more than ``smallest``.
     """
     strength = sums.weight[0] * np.asarray(penalties, dtype=np.float64)
-    found = _empty_fits(problem, len(strength))
+    found = _empty_fits(problem, len(strength), 1)
     l1, l2 = strength * l1_ratio, strength * (1 - l1_ratio)
-    descend(problem.stumps, sums, l1, l2, smallest, begin or _empty_fits(problem), found)
-    return found
+    # All rows are a single part, without and within the fold: one kernel less to compile.
+    whole, first = StumpSums(*_alone(sums)), Fits(*_alone(begin or _empty_fits(problem)))
+    room, tolerance = room_for(problem.stumps, 1 + problem.n_raw), np.array([smallest])
+    losses = np.empty((1, len(strength)))
+    hold_out_folds(
+        problem.stumps, whole, whole, *_alone((l1, l2)), tolerance, first, room, found, losses
+    )
+    return Fits(*(of_fits[:, 0] for of_fits in found))
+
+
+def _alone(arrays: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Yield arrays as those of the only one of several."""
+    return (array[np.newaxis] for array in arrays)
 
 
 def largest_slope(problem: StumpProblem) -> float:

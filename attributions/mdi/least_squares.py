@@ -118,7 +118,10 @@ def solve_ridge(problem: StumpProblem, sums: StumpSums, penalty: float) -> Ridge
     n_nodes, n_columns = sums.columns.shape
     smoothed = np.empty((n_nodes, n_columns))
     variance, pull, share = np.empty((3, n_nodes))
-    smooth(problem.stumps, sums.weight, sums.columns, penalty, smoothed, variance, pull, share)
+    smooth(
+        problem.stumps, sums.weight.copy(), sums.columns.copy(), penalty, smoothed, variance, pull,
+        share,
+    )  # fmt: skip
     leaf = problem.leaf
     rest = sums.gram - sums.columns[leaf].T @ smoothed[leaf]
     system, gamma = _raw_coefficients(rest, sums.gram, penalty)
@@ -131,14 +134,14 @@ def fit_ridge(
     """Return only the node values and raw coefficients of `solve_ridge`, which is faster."""
     n_nodes, n_columns = sums.columns.shape
     explained = np.empty((len(problem.leaf), n_columns))
-    project(problem.stumps, sums.weight, sums.columns, penalty, explained)
+    project(problem.stumps, sums.weight.copy(), sums.columns.copy(), penalty, explained)
     rest = sums.gram - explained.T @ explained
     _, gamma = _raw_coefficients(rest, sums.gram, penalty)
     response = sums.columns @ np.append(1.0, -gamma)
     value = np.empty((n_nodes, 1))
     variance, pull, share = np.empty((3, n_nodes))
     column = response[:, np.newaxis]
-    smooth(problem.stumps, sums.weight, column, penalty, value, variance, pull, share)
+    smooth(problem.stumps, sums.weight.copy(), column, penalty, value, variance, pull, share)
     return value[:, 0], gamma
 
 

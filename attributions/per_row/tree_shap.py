@@ -32,7 +32,7 @@ from attributions.kernels import shap as kernels
 from attributions.kernels import shap_pieces as pieces
 from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
-from gbt.kernels.rows.walk import node_sets
+from gbt.kernels.rows.walk import NodeSets, node_sets
 from gbt.model.ensemble import Ensemble
 from gbt.tables.sparse_rows import with_zeros
 
@@ -133,7 +133,7 @@ class BoundTreeShap:
             right=right,
             missing_left=missing_left,
             value=ensemble.value,
-            sets=node_sets(ensemble.level_sets),
+            sets=node_sets(ensemble.level_sets) or without_sets(len(feature)),
             earlier_depth=earlier_depth,
             n_above=n_above,
             n_points=n_points,
@@ -186,6 +186,15 @@ class BoundTreeShap:
             leaves=np.empty((n_points, kernels.N_NUMBERS)),
         )
         return path, rows, words
+
+
+def without_sets(n_nodes: int) -> NodeSets:
+    """Return what kernels take in place of level sets where no node has one.
+
+    None would be shorter, but a type of its own, for which all kernels are compiled once more.
+    """
+    nothing = np.zeros(n_nodes, dtype=np.int64)
+    return NodeSets(nothing, nothing, np.zeros(0, dtype=np.uint64))
 
 
 def aligned(n_numbers: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, kernel
+from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 
 
 class NodeSets(NamedTuple):
@@ -50,7 +50,7 @@ def is_listed(x, node, sets):
     return (word >> (level & np.uint64(63))) & np.uint64(1) != np.uint64(0)
 
 
-@kernel
+@internal
 def goes_left(x, node, threshold, missing_left, sets):
     """Say whether a value takes the left branch of a node; nan is a missing value.
 
@@ -64,7 +64,7 @@ def goes_left(x, node, threshold, missing_left, sets):
     return x <= threshold[node]
 
 
-@kernel
+@uncounted
 def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
     """Write the leaf that each row reaches.
 
@@ -83,7 +83,7 @@ def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
         out[i] = node
 
 
-@kernel
+@uncounted
 def add_up_children(left, right, sums):
     """Give each inner node the sum of its children, from the last node to the root.
 

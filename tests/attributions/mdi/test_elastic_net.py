@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 
 import attributions.mdi.logistic_elastic_net as logistic
-from attributions.kernels.elastic_net import Fits, Part, cut, descend, hold_out_folds, weigh_stumps
+from attributions.kernels.elastic_net import (
+    Fits,
+    Part,
+    cut,
+    hold_out_folds,
+    room_for,
+    weigh_stumps,
+)
 from attributions.mdi.elastic_net import elastic_net_path
 from attributions.mdi.logistic import Point
 from attributions.mdi.stump_problem import StumpProblem
@@ -29,9 +36,10 @@ def no_fits(problem, *shape):
 @given(cases())
 def test_weights_of_stumps(case):
     problem = case.problem
-    inner, squares = weigh_stumps(problem.stumps, problem.sums.weight)
-    assert inner.tolist() == np.flatnonzero(case.tree.left >= 0).tolist()
-    assert (np.delete(squares, inner) == 0).all()
+    inner, squares = np.flatnonzero(case.tree.left >= 0), np.full(case.tree.n_nodes, -1.0)
+    given = {"stumps": problem.stumps, "inner": inner, "total": problem.sums.weight}
+    call(weigh_stumps, **given, squares=squares)
+    assert (np.delete(squares, inner) == -1.0).all()
     if not len(inner):
         return
     stumps = case.columns[0][:, : len(inner)]
@@ -79,6 +87,7 @@ def test_folds_are_judged_by_fits_to_the_others():
         l2=0.5 * strength,
         tolerance=1e-16 * problem.without.gram[:, 0, 0],
         begin=no_fits(problem, 3),
+        room=room_for(problem.stumps, 1 + problem.n_raw),
         found=found,
         losses=losses,
     )
@@ -96,13 +105,9 @@ def test_folds_are_judged_by_fits_to_the_others():
 def test_a_fit_begins_where_it_is_told_to():
     """At its own end nothing changes but by the tolerance."""
     problem = fitted_case(6).problem
-    penalty = 0.05 * problem.sums.weight[0]
-    l1, l2, tolerance = np.array([penalty / 2]), np.array([penalty / 2]), 1e-20
-    first, second = no_fits(problem, 1), no_fits(problem, 1)
-    given = {"stumps": problem.stumps, "sums": problem.sums, "l1": l1, "l2": l2}
-    call(descend, **given, tolerance=tolerance, begin=no_fits(problem), found=first)
+    first = elastic_net_path(problem, problem.sums, [0.05], 0.5, 1e-20)
     end = Fits(*(of[0] for of in first))
-    call(descend, **given, tolerance=np.inf, begin=end, found=second)
+    second = elastic_net_path(problem, problem.sums, [0.05], 0.5, np.inf, end)
     for one, other in zip(first, second, strict=True):
         assert_close(one, other, 1 + np.abs(one), k=2**20)
 

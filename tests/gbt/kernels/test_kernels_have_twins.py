@@ -93,16 +93,12 @@ TWINS = {
         "add_up_sets": "test_cuts.py::test_cuts_are_those_of_the_page",
     },
     "gbt.kernels.rows.walk": {
-        "goes_left": "attributions/reference/definitions.py::takes_left",
         "find_leaves": "attributions/reference/definitions.py::path",
         "add_up_children": (
             "test_ensemble.py::test_the_statistics_of_the_training_rows_are_the_models_own"
         ),
     },
     "attributions.kernels.elastic_net": {
-        "weigh_stumps": "test_elastic_net.py::test_weights_of_stumps",
-        "room_for": "test_elastic_net.py::test_every_penalty_of_a_path_meets_its_conditions",
-        "descend": "test_elastic_net.py::test_every_penalty_of_a_path_meets_its_conditions",
         "hold_out_folds": "test_elastic_net.py::test_folds_are_judged_by_fits_to_the_others",
     },
     "attributions.kernels.contrasts": {
@@ -129,51 +125,14 @@ TWINS = {
         "add_pair_changes": "attributions/reference/definitions.py::tree_inner_pairs",
     },
     "attributions.kernels.shap": dict.fromkeys(
-        [
-            "describe_splits",
-            "share_cover",
-            "weigh_split",
-            "decide",
-            "keep_inside",
-            "descend",
-            "pay_leaves",
-            "ascend",
-        ],
+        ["describe_splits", "share_cover"],
         "attributions/reference/definitions.py::shapley_values",
     ),
-    "attributions.kernels.shap_pairs": dict.fromkeys(
-        [
-            "take_pair_edge",
-            "number_slots",
-            "find_pair_words",
-            "fill_pair_table",
-            "pay_pairs",
-            "add_shapley_pairs",
-        ],
-        "attributions/reference/interactions.py::shapley_interactions",
-    ),
+    "attributions.kernels.shap_pairs": {
+        "add_shapley_pairs": "attributions/reference/interactions.py::shapley_interactions",
+    },
     "attributions.kernels.shap_pieces": dict.fromkeys(
-        [
-            "cut_trees",
-            "n_nodes_below",
-            "decide_rows",
-            "take_edge",
-            "weigh_edge",
-            "find_words",
-            "is_set",
-            "number_features",
-            "open_piece",
-            "follow_background",
-            "start_product",
-            "start_leaf",
-            "credit_above",
-            "walk_piece",
-            "explain_piece",
-            "pay_rows",
-            "explain_tree",
-            "add_shapley",
-        ],
-        "attributions/reference/definitions.py::shapley_values",
+        ["cut_trees", "add_shapley"], "attributions/reference/definitions.py::shapley_values"
     ),
     "attributions.kernels.stumps": {
         "add_up_columns": "attributions/reference/definitions.py::mdi_columns",
@@ -219,6 +178,9 @@ PARTS = {
     "attributions.kernels.elastic_net": "tests/attributions/mdi/test_elastic_net.py",
     "attributions.kernels.held_out": "tests/attributions/held_out/test_held_out_gain.py",
     "attributions.kernels.paths": "tests/attributions/held_out/test_inner.py",
+    "attributions.kernels.shap": "tests/attributions/per_row/test_tree_shap.py",
+    "attributions.kernels.shap_pairs": "tests/attributions/per_row/test_tree_shap_pairs.py",
+    "attributions.kernels.shap_pieces": "tests/attributions/per_row/test_tree_shap.py",
 }
 
 
