@@ -216,8 +216,7 @@ def test_circles_are_found_wherever_the_import_stands(importing, tmp_path, monke
 @pytest.mark.parametrize("path", SOURCES, ids=module_name)
 def test_numba_stays_in_the_kernels(path):
     if is_within_any(imports_of(path), ["numba"]):
-        wrappers = ("compiling", "atomics", "handing", "instructions")
-        assert module_name(path) in [f"gbt.kernels.platform.{name}" for name in wrappers]
+        assert module_name(path).startswith("gbt.kernels.platform.")
 
 
 MOST_LINES_OF_A_MODULE = 500
