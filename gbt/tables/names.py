@@ -51,7 +51,7 @@ def refuse_same_names(names: tuple[str, ...] | None) -> None:
 def names_for(feature_names: tuple[str, ...], X: Any) -> tuple[str, ...]:
     """Return a model's names of its columns, or a frame's if those are mere numbers in order."""
     names, in_order = None, [*range(len(feature_names))]
-    if hasattr(X, "shape"):  # frames that have not been read have none, and are refused later
+    if isinstance(getattr(X, "shape", None), tuple):  # what has none is refused later
         names = column_names(X)
     if names is None or len(names) != len(in_order) or _numbers(feature_names) != in_order:
         return feature_names

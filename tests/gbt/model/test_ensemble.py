@@ -253,7 +253,11 @@ def test_other_rows_are_checked_as_those_of_training():
     X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
     model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y[:, 0]).ensemble_
     for target, weight, message in (
-        (y, None, r"y has shape \(9, 1\); it needs one target for each row of X, \(9,\)"),
+        (
+            np.hstack([y, y]),
+            None,
+            r"y has shape \(9, 2\); it needs one target for each row of X, \(9,\)",
+        ),
         (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
         (
             y[:, 0],
