@@ -273,6 +273,10 @@ def raw_constant(model: Ensemble, task: Task, n_rows: int) -> np.ndarray:
 
 def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
     """Return an importance in another unit."""
-    in_its_unit = ("values", "standard_error", "per_tree", "per_output")
-    numbers = {name: getattr(result, name) for name in in_its_unit}
-    return replace(result, **{k: factor * v for k, v in numbers.items() if v is not None})
+    in_its_unit = ("values", "standard_error", "per_tree", "per_output", "contributions")
+    of_powers = dict.fromkeys(in_its_unit, factor) | {"second_moments": factor**2}
+    of_powers["percent_of_one"] = 1 / factor
+    numbers = {name: getattr(result, name) for name in of_powers}
+    return replace(
+        result, **{k: of_powers[k] * v for k, v in numbers.items() if v is not None}
+    )

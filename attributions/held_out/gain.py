@@ -50,6 +50,7 @@ from attributions.held_out.steps import Wanted, sum_by_output
 from attributions.inputs import row_labels, trees_of
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows
+from attributions.statistics.together import MOST_FEATURES
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
@@ -67,7 +68,7 @@ def held_out_gain(
     init_score: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
-    second_moments: bool = False,
+    second_moments: bool | None = None,
     standard_error: bool = True,
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
@@ -107,9 +108,10 @@ def held_out_gain(
     per_output : bool
         Also return the (K, p) parts of the K outputs, of which values are the sum: for which
         classes a feature helps.
-    second_moments : bool
-        Also return how contributions of features vary together, of shape (p, p). Sums over features
-        (``grouped``) then have standard errors. Needs ``standard_error``.
+    second_moments : bool, optional
+        Also return how contributions of features vary together, of shape (p, p): sums over features
+        (``grouped``) then have standard errors, and intervals that hold together are narrower.
+        None for up to 200 features, where they fit into float64. Needs ``standard_error``.
     standard_error : bool
         Whether to return standard errors, which take a second pass over the rows.
     n_jobs : int, optional
@@ -169,7 +171,7 @@ def held_out_gain_of_batches(
         )
         return reduce(merge, parts)
 
-    wanted = Wanted(per_tree=True)
+    wanted = Wanted(per_tree=True, second_moments=None)
     return _held_out_gain(steps, over, wanted, _totals(over, wanted))
 
 
@@ -191,7 +193,9 @@ def _held_out_gain(
     by_tree = gains.by_tree()
     spread = None
     if wanted.standard_error:
-        spread_of = partial(_spread, gains.parts(for_error=True), wanted.second_moments)
+        few = len(steps.ensemble.feature_names) <= MOST_FEATURES
+        with_moments = few if wanted.second_moments is None else wanted.second_moments
+        spread_of = partial(_spread, gains.parts(for_error=True), with_moments)
         spread = over(spread_of, merge_spreads)
     ensemble = steps.ensemble
     return GlobalAttribution(
@@ -204,7 +208,7 @@ def _held_out_gain(
         groups=totals.groups,
         kurtosis=None if spread is None else kurtosis_of(steps, spread),
         per_output=sum_by_output(ensemble, by_tree) if wanted.per_output else None,
-        second_moments=None if spread is None else spread.sums.products,
+        second_moments=None if spread is None else _moments_of(spread, wanted),
         percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
     )
 
@@ -225,6 +229,16 @@ def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
     is_mute = (of_steps > 0) & (spread.parts.second == 0)
     told = np.maximum(3 * of_steps * of_gradients, spread.parts.kurtosis)
     return np.where(is_mute, np.inf, told)
+
+
+def _moments_of(spread: Spread, wanted: Wanted) -> np.ndarray | None:
+    """Return second moments; None if they do not fit into float64, and nobody asked for them."""
+    try:
+        return spread.sums.second_moments
+    except ValueError:
+        if wanted.second_moments:
+            raise
+        return None
 
 
 def _spread(

@@ -33,11 +33,11 @@ class Wanted(NamedTuple):
 
     per_tree: bool = False
     per_output: bool = False
-    second_moments: bool = False
+    second_moments: bool | None = False  # None: where they cost little
     standard_error: bool = True
 
     @classmethod
-    def of(cls, *parts: bool) -> "Wanted":
+    def of(cls, *parts: bool | None) -> "Wanted":
         """Take the four; refuse second moments of a result without standard errors."""
         wanted = cls(*parts)
         if wanted.second_moments and not wanted.standard_error:

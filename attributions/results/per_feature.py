@@ -17,6 +17,7 @@ from scipy.special import ndtr, ndtri
 from attributions.inputs import as_weight
 from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
 from attributions.names import find_feature
+from attributions.results import simultaneous as simultaneous_of
 from attributions.results import tables
 from attributions.results.feature_table import is_testable, shows_percent, table_of
 from attributions.results.merging import merged
@@ -219,7 +220,11 @@ class GlobalAttribution(tables.ShownAsTable):
         return self.kurtosis <= limit_of(self.method) * self.n_draws
 
     def confidence_interval(
-        self, level: float = 0.95, method: str = "normal", random_state: int = 0
+        self,
+        level: float = 0.95,
+        method: str = "normal",
+        random_state: int = 0,
+        simultaneous: bool = False,
     ) -> np.ndarray:
         """Return confidence intervals of the expected ``values`` on as many new rows.
 
@@ -233,6 +238,11 @@ class GlobalAttribution(tables.ShownAsTable):
             which results of `from_rows` have.
         random_state : int
             Seed of the bootstrap.
+        simultaneous : bool
+            Whether all intervals are to hold together. They are wider, less so for features that
+            vary together, which results know that have ``contributions`` or ``second_moments``;
+            others take Bonferroni's bound. Where `is_reliable` is False an interval is unbounded.
+            :mod:`attributions.statistics.together` derives them.
 
         Returns
         -------
@@ -249,6 +259,10 @@ class GlobalAttribution(tables.ShownAsTable):
         if not 0 < level < 1:
             raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
         standard_error = self._standard_error("confidence intervals")
+        if simultaneous:
+            if method != "normal":
+                raise ValueError(f"method={method!r} has no simultaneous intervals; use 'normal'.")
+            return simultaneous_of.intervals(self, standard_error, level)
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
         elif method == "normal":
@@ -260,16 +274,24 @@ class GlobalAttribution(tables.ShownAsTable):
         np.multiply(factor, standard_error, out=half_width, where=standard_error > 0)
         return np.column_stack([self.values - half_width, self.values + half_width])
 
-    def p_values(self) -> np.ndarray:
+    def p_values(self, adjust: str | None = None) -> np.ndarray:
         """Return one-sided p-values against "this feature does not help on new rows".
 
         The null hypothesis of feature k is that the expectation of its value is 0 or less; the
         p-value is 1 - Phi(value / standard error), and 1 for a feature that no tree uses.
 
+        Parameters
+        ----------
+        adjust : {None, "joint"}
+            "joint" adjusts for all features together and asks whether a value is 0, not whether it
+            is 0 or less. It is at most 0.05 where the simultaneous `confidence_interval` at 95 %
+            leaves out 0, and only there: above it the feature helps, below it hurts, and one result
+            in twenty at most has a feature that does neither.
+
         Returns
         -------
         float64 array of shape (p,)
-            For several features at once give them to ``scipy.stats.false_discovery_control``
+            Those of None can be given to ``scipy.stats.false_discovery_control``
             (Benjamini-Hochberg).
 
         Notes
@@ -295,6 +317,10 @@ class GlobalAttribution(tables.ShownAsTable):
                 " rows."
             )
         standard_error = self._standard_error("p-values")
+        if adjust == "joint":
+            return simultaneous_of.p_values(self, standard_error)
+        if adjust is not None:
+            raise ValueError(f"adjust={adjust!r}; use 'joint' or None.")
         warn_of_few_groups(self.groups, stacklevel=2)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)

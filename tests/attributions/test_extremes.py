@@ -200,6 +200,31 @@ def test_second_moments_that_do_not_fit_are_refused():
     assert_same(found.grouped(together).p_values(), expected.grouped(together).p_values())
 
 
+@pytest.mark.parametrize("of_groups", [False, True])
+@pytest.mark.parametrize("k", [-110, 110, 200])
+def test_second_moments_are_in_the_unit_of_contributions(k, of_groups):
+    """Contributions of 2^220 and more are squared in a unit of their own, results are not."""
+    groups = np.arange(len(X[NEW])) // 2 if of_groups else None
+    found, expected = (
+        held_out_gain(model_of(e, "greedy"), X[NEW], np.ldexp(Y[NEW], e), groups=groups)
+        for e in (k, 0)
+    )
+    assert_same(found.second_moments, np.ldexp(expected.second_moments, 4 * k))
+    together = {"both": ["x0", "x1"]}
+    for one, other in (found, expected), (found.grouped(together), expected.grouped(together)):
+        assert_same(one.standard_error, np.ldexp(other.standard_error, 2 * k))
+        assert_same(one.p_values(adjust="joint"), other.p_values(adjust="joint"))
+
+
+def test_second_moments_that_do_not_fit_are_left_out_unless_asked_for():
+    model, y = model_of(300, "greedy"), np.ldexp(Y[NEW], 300)
+    result = held_out_gain(model, X[NEW], y)
+    assert result.second_moments is None
+    assert np.isfinite(result.confidence_interval(simultaneous=True)[0]).all()
+    with pytest.raises(ValueError, match="second_moments=True multiplies contributions"):
+        held_out_gain(model, X[NEW], y, second_moments=True)
+
+
 def test_sums_that_do_not_fit_are_refused():
     """Rows of other targets than those that a model was fitted to."""
     with pytest.raises(ValueError, match=r"What rows add to tree_inner is not finite.*so large"):
