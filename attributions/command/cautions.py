@@ -7,6 +7,7 @@ import numpy as np
 from attributions.command.findings import Findings
 from attributions.command.independence.said import about_belonging
 from attributions.command.table.columns import reason_to_leave_out
+from attributions.command.verdicts import UNCLEAR
 from attributions.command.wording import N_NAMED, shown_names
 
 # With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
@@ -20,6 +21,7 @@ NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model sa
 MOST_OF_IT, MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD = 0.8, 60.0, 80.0, 0.9
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
+N_CARRYING = 10  # rows of the largest contributions
 SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 
 
@@ -218,13 +220,24 @@ def _pairs(found: Findings, features: Sequence[int]) -> str:
 
 
 def _about_intervals(found: Findings) -> Iterator[str]:
-    """Say whose intervals few rows carry."""
-    doubtful = [k for k in found.useful.ranking() if found.doubtful[k]]
-    if doubtful:
-        yield (
-            "What a few rows may carry, so that it cannot be told whether it helps:"
-            f" {named(found, doubtful)}. More held-out rows are the remedy."
-        )
+    """Say of which features few rows carry so much that no verdict is possible."""
+    unclear = [k for k in found.with_verdict(UNCLEAR) if found.doubtful[k]]
+    if not unclear or found.on_training_rows:
+        return
+    names = [named(found, [k]) for k in unclear[:N_NAMED]]
+    carried = found.carried(unclear[:N_NAMED], N_CARRYING)
+    if carried is not None:
+        gain = found.useful.values[unclear[:N_NAMED]]
+        largest = f"its {N_CARRYING} largest of {len(found.task.y_valid):,} rows bring"
+        names = [
+            f"{name} ({largest} {part:.2g} of {of_all:.2g} %)"
+            for name, part, of_all in zip(names, carried, gain, strict=True)
+        ]
+    more = f" and {len(unclear) - N_NAMED} more" * (len(unclear) > N_NAMED)
+    yield (
+        "What a few rows may carry, so that it cannot be told whether it helps:"
+        f" {', '.join(names)}{more}. More held-out rows are the remedy."
+    )
 
 
 def named(found: Findings, features: Iterable[int]) -> str:

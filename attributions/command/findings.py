@@ -6,7 +6,8 @@ training rows, or the shares of the classes there. What a feature brings is its 
 What its splits promised is its share of the total gain, which comes from the training rows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 
@@ -19,9 +20,10 @@ from attributions.command.independence.agreement import InTime, Together
 from attributions.command.table.task import Task
 from attributions.command.table.twins import places_of, twins
 from attributions.command.table.unusable import UnusableTableError
-from attributions.command.verdicts import UNCLEAR, UNUSED, verdicts
+from attributions.command.verdicts import Said, said_of
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
-from attributions.held_out.gain import held_out_gain_of_batches
+from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
+from attributions.inputs import SeenRowsWarning
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -133,21 +135,24 @@ class Findings:
         return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property
-    def _said(self) -> tuple[list[str], np.ndarray]:
-        return verdicts(self.useful, self.is_used, may_help=self.saved > 0)
+    def _said(self) -> Said:
+        may_help, may_tell = self.saved > 0, not self.on_training_rows
+        return said_of(self.useful, self.is_used, may_help, may_tell)
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdict of every feature; on training rows none helps or hurts."""
-        words, _ = self._said
-        if self.on_training_rows:
-            return [word if word == UNUSED else UNCLEAR for word in words]
-        return words
+        """The verdict of every feature."""
+        return self._said.verdicts
+
+    @property
+    def intervals(self) -> np.ndarray:
+        """Intervals of held-out gain that hold together, (p, 2); see `Said`."""
+        return self._said.intervals
 
     @property
     def p_values(self) -> np.ndarray:
-        """Whether features help, adjusted for their number."""
-        return self._said[1]
+        """P-values of the verdicts, adjusted for all features, (p,); see `Said`."""
+        return self._said.p_values
 
     def with_verdict(self, verdict: str) -> list[int]:
         """Return the features that got a verdict, the largest held-out gain first."""
@@ -161,10 +166,25 @@ class Findings:
 
     @property
     def doubtful(self) -> np.ndarray:
-        """Used features of which few rows may carry the held-out gain."""
+        """Used features of which few rows may carry the held-out gain: no upper end."""
         if self.useful.is_reliable is None:
             return np.zeros(len(self.useful), dtype=bool)
         return ~self.useful.is_reliable & self.is_used
+
+    def carried(self, features: Sequence[int], n_rows: int) -> np.ndarray | None:
+        """Return what the rows that contribute most to some features bring, in per cent.
+
+        None where rows are not in memory.
+        """
+        X, y = self.task.X_valid, self.task.y_valid
+        if not len(X):
+            return None
+        with warnings.catch_warnings():  # the report itself says it
+            warnings.simplefilter("ignore", SeenRowsWarning)
+            parts = held_out_gain_rows(self.model, X, y).values[:, features]
+        largest = np.argsort(-np.abs(parts), axis=0, kind="stable")[:n_rows]
+        brought = np.take_along_axis(parts, largest, axis=0).sum(axis=0)
+        return brought * self.per_cent_of_row / len(y)
 
 
 def findings_of(model: Ensemble, task: Task, model_file: str = "", doubt: str = "") -> Findings:
@@ -277,6 +297,4 @@ def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
     of_powers = dict.fromkeys(in_its_unit, factor) | {"second_moments": factor**2}
     of_powers["percent_of_one"] = 1 / factor
     numbers = {name: getattr(result, name) for name in of_powers}
-    return replace(
-        result, **{k: of_powers[k] * v for k, v in numbers.items() if v is not None}
-    )
+    return replace(result, **{k: of_powers[k] * v for k, v in numbers.items() if v is not None})

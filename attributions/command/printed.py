@@ -9,7 +9,13 @@ import numpy as np
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
-from attributions.command.wording import ABOVE_100, elided_apart, lines_of
+from attributions.command.wording import (
+    ABOVE_100,
+    N_DECIMALS,
+    elided_apart,
+    lines_of,
+    value_and_interval,
+)
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
@@ -18,7 +24,6 @@ N_LISTED = 10
 N_TOP = 5
 N_WORST = 5
 N_NAMED = 20
-N_DECIMALS = 3  # of importances in per cent
 N_SCORE_DECIMALS = 7
 
 
@@ -72,7 +77,7 @@ def table_lines(found: Findings) -> list[str]:
     """Return the best and the worst features, and those that gain or the truth puts on top."""
     task, doubtful, order = found.task, found.doubtful, found.order
     names = elided_apart(task.feature_names)
-    gain_rank, errors = ranks(found.gain), np.asarray(found.useful.standard_error)
+    gain_rank = ranks(found.gain)
     used = [k for k in order if found.is_used[k]]
     listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP]}
     if task.noise is not None:
@@ -80,26 +85,31 @@ def table_lines(found: Findings) -> list[str]:
     width = max(len("feature"), *(len(names[k]) for k in listed))
     lines = [
         f"Held-out gain in per cent of the constant model's {found.loss_name}",
-        f"rank  {'feature':{width}}    {'held-out gain':>13}  {'+- s.e.':9} {'verdict':18}"
+        f"rank  {'feature':{width}}    {'held-out gain':>13}  {'95 % interval':18}{'verdict':16}"
         "  share of total gain  rank",
     ]
     for place, k in enumerate(order):
         label = f"{place + 1:>4}  {names[k]:{width}} {'*' if k == task.noise else ' '} "
         if k in listed and found.is_used[k]:
-            verdict = found.verdicts[k] + " ?" * bool(doubtful[k])
-            value, error = _with_error(found.useful.values[k], errors[k])
+            value, interval = value_and_interval(found.useful.values[k], found.intervals[k])
+            n_decimals = len(value.partition(".")[2])
+            value += " " * (N_DECIMALS - n_decimals + (n_decimals == 0))
             share = round(100 * found.gain_share[k], 1) + 0.0  # never -0
             lines.append(
-                f"{label} {value:>13}  {error:10}{verdict:18}  {share:>17.1f} %  {gain_rank[k]:>4}"
+                f"{label} {value:>13}  {interval:18}{found.verdicts[k]:16}"
+                f"  {share:>17.1f} %  {gain_rank[k]:>4}"
             )
         elif k in listed:
             twin = found.twins.get(k)
             why = "" if twin is None else f": {names[twin]} says what it says"
-            lines.append(f"{label} {'':25}{UNUSED}{why}")
+            lines.append(f"{label} {'':33}{UNUSED}{why}")
         elif found.is_used[k] and not lines[-1].endswith("..."):
             lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
-        lines.append("?: a few rows may carry it; more held-out rows would tell.")
+        lines += lines_of(
+            "Where an interval has no upper end, a few rows may carry the gain: how much it may be"
+            " cannot be told from these rows."
+        )
     if found.useful.values.max() > 100:
         lines += lines_of(ABOVE_100)
     return lines
@@ -151,6 +161,8 @@ def write_table(found: Findings, folder: Path) -> Path:
         "verdict",
         "held_out_gain_percent",
         "standard_error",
+        "low_percent",
+        "high_percent",
         "p_value_adjusted",
         "reliable",
     ]
@@ -161,7 +173,9 @@ def write_table(found: Findings, folder: Path) -> Path:
         for k in found.order:
             values, errors = found.useful.values, np.asarray(found.useful.standard_error)
             row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
-            row += [found.p_values[k], int(not found.doubtful[k])]
+            said = [*found.intervals[k], found.p_values[k]]
+            row += [number if np.isfinite(number) else "" for number in said]
+            row += [int(not found.doubtful[k])]
             twin = task.feature_names[found.twins[k]] if k in found.twins else ""
             writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
     return path
@@ -183,9 +197,9 @@ def draw(found: Findings, folder: Path) -> Path:
         highlight=() if task.noise is None else (task.noise,),
         highlight_label="random numbers",
         used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
-        f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals",
+        f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals,\neach by itself",
         useful_label="useful: held-out gain,\n% of the constant model's"
-        f" {found.loss_name}, 95 % intervals",
+        f" {found.loss_name}, 95 % intervals, each by itself",
         ax=figure.subplots(),
     )
     figure.savefig(path, dpi=150)
@@ -202,16 +216,3 @@ def ranks(result: GlobalAttribution) -> np.ndarray:
 def _digits(value: float, significant: int) -> int:
     """Return how many decimals show so many significant digits."""
     return max(0, significant - 1 - math.floor(math.log10(abs(value)))) if value else 0
-
-
-def _with_error(value: float, error: float) -> tuple[str, str]:
-    """Write a per cent and its standard error, of which two digits are shown, if there is room.
-
-    An error of 0 is left out: it is known exactly that nothing happened.
-    """
-    digits = min(_digits(error or value, 2), N_DECIMALS)
-    texts = (f"{round(number, digits) + 0.0:.{digits}f}" for number in (value, error))
-    of_value, of_error = (text + " " * (N_DECIMALS - digits + (digits == 0)) for text in texts)
-    if not of_error.strip("0. "):  # no held-out row comes by, or hardly any
-        of_error = f"<{10.0**-N_DECIMALS:.{N_DECIMALS}f}" if error else ""
-    return of_value, f"+- {of_error}" if of_error else ""

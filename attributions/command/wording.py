@@ -4,11 +4,14 @@ import shlex
 from collections.abc import Sequence
 from textwrap import TextWrapper
 
+import numpy as np
+
 from attributions.names import cut_in_the_middle, elided, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
 WIDTH = 100  # of a line in the terminal
+N_DECIMALS = 3  # of importances in per cent, at most
 ABOVE_100 = (
     "A gain above 100 % is no mistake: each tree is credited by the slope of the loss, and slopes"
     " add up to more than the loss that they save together. Compare features with each other."
@@ -41,3 +44,37 @@ def lines_of(text: str, first: str = "", others: str = "") -> list[str]:
         WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
     )
     return wrapper.wrap(text)
+
+
+def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
+    """Write a per cent and its interval with equally many decimals, two digits of the width.
+
+    An end that is not 0 is not written as 0, so that who reads the interval sees the verdict. An
+    interval of no width is left out, since it is known exactly that nothing happened, and so is one
+    of which nothing is said.
+    """
+    low, high = (float(end) for end in ends)
+    known = [end for end in (low, high) if np.isfinite(end)]
+    width = max((abs(end - value) for end in known), default=0.0)
+    digits = _decimals(2 * width or value)
+    if not known or width == 0:
+        return _fixed(value, digits), "not known" if np.isinf(low) else ""
+    nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
+    while digits < N_DECIMALS and 0 < nearest < 0.5 * 10.0**-digits:
+        digits += 1
+    is_lost = 0 < nearest < 0.5 * 10.0**-digits
+    first = ">0" if is_lost and low > 0 else _fixed(low, digits)
+    if np.isinf(high):
+        return _fixed(value, digits), f"{first} or more"
+    last = "<0" if is_lost and high < 0 else _fixed(high, digits)
+    return _fixed(value, digits), f"{first} to {last}"
+
+
+def _decimals(width: float) -> int:
+    """Return how many decimals show two digits of a number, at most three."""
+    return int(np.clip(1 - np.floor(np.log10(abs(width))), 0, N_DECIMALS)) if width else 0
+
+
+def _fixed(value: float, digits: int) -> str:
+    """Return a number with so many decimals; what rounds to 0 has no sign."""
+    return f"{round(value, digits) + 0.0:,.{digits}f}"

@@ -37,9 +37,11 @@ class Wanted(NamedTuple):
     standard_error: bool = True
 
     @classmethod
-    def of(cls, *parts: bool | None) -> "Wanted":
+    def of(
+        cls, per_tree: bool, per_output: bool, second_moments: bool | None, standard_error: bool
+    ) -> "Wanted":
         """Take the four; refuse second moments of a result without standard errors."""
-        wanted = cls(*parts)
+        wanted = cls(per_tree, per_output, second_moments, standard_error)
         if wanted.second_moments and not wanted.standard_error:
             raise ValueError(
                 "second_moments=True is for standard errors of sums over features; leave out"

@@ -342,7 +342,7 @@ def _summed(
     name: str, contributions: Callable, rows: JudgedRows, wanted: Wanted, n_jobs: int | None
 ) -> GlobalAttribution:
     """Return the sum of contributions over rows, with the parts that are wanted."""
-    moments = wanted.second_moments
+    moments = bool(wanted.second_moments)
     result = rows.sum(contributions, name, wanted.standard_error, n_jobs, second_moments=moments)
     return _parts(result, rows, wanted)
 

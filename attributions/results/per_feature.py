@@ -135,9 +135,8 @@ class GlobalAttribution(tables.ShownAsTable):
         Returns
         -------
         Table
-            A terminal and a notebook show it: rank, feature, value and, where there are any,
-            standard error, p-value and doubt (`is_reliable`). ``to_frame`` has the same numbers to
-            calculate with.
+            Rank, feature, value and, where there are any, standard error, p-value and doubt
+            (`is_reliable`); ``to_frame`` has them to calculate with.
         """
         return table_of(self, np.arange(min(tables.as_count(n), len(self))))
 
@@ -157,18 +156,16 @@ class GlobalAttribution(tables.ShownAsTable):
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> "GlobalAttribution":
-        """Sum an attribution of rows over the rows.
+        """Sum an attribution of rows; subsets of rows say for whom a feature helped or hurt.
 
         ``from_rows(tree_inner_rows(model, X, y))`` is ``tree_inner(model, X, y)`` to the last bit.
-        Subsets of the rows say for whom a feature helped and for whom it hurt.
 
         Parameters
         ----------
         rows : LocalAttribution
             Contributions of n >= 1 rows.
         sample_weight : array of shape (n,), optional
-            Multiplies a row's contributions; 0 and 1 pick a subset, whose standard error then
-            allows for its chance size.
+            Multiplies contributions; for 0 and 1 the error allows for the subset's chance size.
         groups : array of shape (n,), optional
             Labels of rows that belong together, as for `held_out_gain`.
 
@@ -224,6 +221,7 @@ class GlobalAttribution(tables.ShownAsTable):
         level: float = 0.95,
         method: str = "normal",
         random_state: int = 0,
+        *,
         simultaneous: bool = False,
     ) -> np.ndarray:
         """Return confidence intervals of the expected ``values`` on as many new rows.
@@ -234,15 +232,14 @@ class GlobalAttribution(tables.ShownAsTable):
             Share of such intervals that are to contain the expectation, above 0 and below 1.
         method : {"normal", "bootstrap-t"}
             The symmetric bootstrap-t is wider where few rows carry the sum, and infinite where
-            rows drawn from the table often miss them all. It needs the contributions of the rows,
-            which results of `from_rows` have.
+            draws often miss them all. It needs `from_rows`, which keeps rows' contributions.
         random_state : int
             Seed of the bootstrap.
         simultaneous : bool
-            Whether all intervals are to hold together. They are wider, less so for features that
-            vary together, which results know that have ``contributions`` or ``second_moments``;
-            others take Bonferroni's bound. Where `is_reliable` is False an interval is unbounded.
-            :mod:`attributions.statistics.together` derives them.
+            Whether all intervals are to hold together: ``attributions.statistics.together``. They
+            are narrower where ``second_moments`` or ``contributions`` say how features vary
+            together. Where `is_reliable` is False they have no upper end, and but for
+            ``held_out_gain`` no lower one (:doc:`docs/report.md </report>`).
 
         Returns
         -------
@@ -253,8 +250,8 @@ class GlobalAttribution(tables.ShownAsTable):
         -----
         The intervals describe the fitted model, which they take as given: they hold over draws of
         rows, not over refits. The rows must be independent draws and must not have been used for
-        fitting, tuning or early stopping. With few rows or heavy tails a feature that only a few
-        rows reach may be covered less often than stated.
+        fitting, tuning or early stopping. A feature that only a few rows reach may be covered less
+        often than stated.
         """
         if not 0 < level < 1:
             raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
@@ -283,16 +280,14 @@ class GlobalAttribution(tables.ShownAsTable):
         Parameters
         ----------
         adjust : {None, "joint"}
-            "joint" adjusts for all features together and asks whether a value is 0, not whether it
-            is 0 or less. It is at most 0.05 where the simultaneous `confidence_interval` at 95 %
-            leaves out 0, and only there: above it the feature helps, below it hurts, and one result
-            in twenty at most has a feature that does neither.
+            "joint" adjusts for all features, and asks whether a value is 0, not 0 or less: it is at
+            most 0.05 where the simultaneous `confidence_interval` at 95 % leaves out 0, and only
+            there. Of such features one result in twenty at most has a false one.
 
         Returns
         -------
         float64 array of shape (p,)
-            Those of None can be given to ``scipy.stats.false_discovery_control``
-            (Benjamini-Hochberg).
+            Those of None fit ``scipy.stats.false_discovery_control`` (Benjamini-Hochberg).
 
         Notes
         -----
@@ -307,8 +302,7 @@ class GlobalAttribution(tables.ShownAsTable):
           ``partial_inner`` had 5-8 % there and finds more (:doc:`docs/inference.md </inference>`).
         * From fewer than some 30 groups of rows they are too small; a `FewGroupsWarning` says so.
         * There are more false positives where `is_reliable` is False, or not known and tails long.
-        * "Not significant" is not "noise": a weak but real feature may be missed, and a value below
-          0 can come from overfitting a useful feature.
+        * "Not significant" is not "noise": a weak but real feature may be missed.
         """
         if not is_testable(self):
             raise ValueError(
@@ -363,7 +357,6 @@ class GlobalAttribution(tables.ShownAsTable):
         Returns
         -------
         float64 array of shape (p,)
-            Zeros stay zeros.
         """
         if ord not in (1, 2):
             raise ValueError(f"ord={shown(ord)}; use 1 or 2.")
@@ -374,23 +367,21 @@ class GlobalAttribution(tables.ShownAsTable):
     def merge(self, other: "GlobalAttribution") -> "GlobalAttribution":
         """Return the attribution of the rows of both: sums add up, standard errors combine.
 
-        Chunks of a long table, parts of a parallel job and machines of a cluster give what one call
-        over all rows would have given, but for the rounding of another order of addition.
+        Chunks of a long table or parts of a parallel job give what one call over all rows would
+        have given, but for the rounding of another order of addition.
 
         Parameters
         ----------
         other : GlobalAttribution
             The same method, of the same model, on other rows. A group may have rows in both. A
-            result keeps neither its model nor its rows, so that nobody notices where the model is
-            another or rows are counted twice.
+            result keeps neither model nor rows: nobody notices where the model is another or rows
+            are counted twice.
 
         Returns
         -------
         GlobalAttribution
 
-        Notes
-        -----
-        How standard errors combine, and what is refused: ``attributions.results.merging``.
+            How standard errors combine, and what is refused: ``attributions.results.merging``.
         """
         if not isinstance(other, GlobalAttribution):
             raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
@@ -467,7 +458,7 @@ class GlobalAttribution(tables.ShownAsTable):
         title : str, optional
             Instead of the one that names the method; drawn as it is.
         figsize : (float, float), optional
-            Width and height of the new figure in inches.
+            Of the new figure, in inches.
 
         Returns
         -------

@@ -62,8 +62,9 @@ class Largest:
 
         ``n_draws`` is the number of rows, or of groups of rows.
         """
-        is_known = products is not None and 1 < n_features <= MOST_FEATURES
-        scores = _draw_largest(products) if is_known else None
+        scores = None
+        if products is not None and 1 < n_features <= MOST_FEATURES:
+            scores = _draw_largest(products)
         return cls(n_features, max(n_draws - 1, 1), scores)
 
     def chance_above(self, t: np.ndarray) -> np.ndarray:
@@ -89,12 +90,16 @@ class Largest:
 
     def factors(self, level: float) -> tuple[float, float]:
         """Return a and b, by which standard errors are multiplied, below and above the value."""
-        return tuple(self.exceeded_with(share * (1 - level)) for share in (BELOW, ABOVE))
+        alpha = 1 - level
+        return self.exceeded_with(BELOW * alpha), self.exceeded_with(ABOVE * alpha)
 
-    def p_values(self, t: np.ndarray) -> np.ndarray:
-        """Return for each value over its error the alpha at which its interval leaves out 0."""
+    def p_values(self, t: np.ndarray, has_upper: np.ndarray) -> np.ndarray:
+        """Return for each value over its error the alpha at which its interval leaves out 0.
+
+        ``has_upper`` says whose intervals have an upper end.
+        """
         below, above = self.chance_above(t) / BELOW, self.chance_above(-t) / ABOVE
-        return np.minimum(np.minimum(below, above), 1.0)
+        return np.minimum(np.where(has_upper, np.minimum(below, above), below), 1.0)
 
 
 def _draw_largest(products: np.ndarray) -> np.ndarray:

@@ -27,8 +27,8 @@ from attributions.command.page.cells import (
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join
 from attributions.command.verdicts import HELPS, HURTS
+from attributions.command.wording import value_and_interval
 from attributions.plots.places import Box, place_beside, spread
-from attributions.results import GlobalAttribution
 
 MOST_POINTS = 400  # in a picture
 N_CURVES = 6
@@ -44,18 +44,15 @@ MARKS = {HELPS: "good", HURTS: "bad"}
 
 def used_useful(report: Report) -> Markup:
     """Draw the share of total gain (to the right) against held-out gain (upwards)."""
-    useful = report.found.useful
-    x, y, half = 100 * report.found.gain_share, useful.values, _half_width(useful)
+    x, y = 100 * report.found.gain_share, report.found.useful.values
     strongest = np.argsort(-(np.abs(y) / _size(y) + x / _size(x)), kind="stable")
     shown = strongest[:MOST_POINTS]
-    axes = Axes(
-        (0, 1.08 * x.max()),
-        (min((y - half)[shown].min(), 0), 1.04 * max((y + half)[shown].max(), 0)),
-    )
+    low, high = _range_of(report, shown)
+    axes = Axes((0, 1.08 * x.max()), (low, 1.04 * high))
     intervals = [
-        path(axes.x([x[k]] * 2), axes.y([y[k] - half[k], y[k] + half[k]]), class_="interval")
+        path(axes.x([x[k]] * 2), axes.y(np.clip(ends, *axes.y_range)), class_="interval")
         for k in shown
-        if half[k] > 0
+        if (ends := report.found.intervals[k])[0] < ends[1]
     ]
     points = [
         _point(axes.x(x[k]), axes.y(y[k]), report, k)
@@ -156,12 +153,11 @@ def raw_unit(report: Report) -> str:
 
 def interval_bar(report: Report, k: int, low: float, high: float) -> Markup:
     """Draw one feature's importance with its interval, beside its numbers in the table."""
-    useful = report.found.useful
-    value, half = useful.values[k], _half_width(useful)[k]
-    numbers = np.clip([0, value - half, value, value + half], low, high)
+    ends = report.found.intervals[k]
+    numbers = np.clip([0, ends[0], report.found.useful.values[k], ends[1]], low, high)
     zero, start, middle, end = 3 + 94 * (numbers - low) / (high - low)
     parts = [element("line", x1=place(zero), x2=place(zero), y1=1, y2=15, class_="zero")]
-    if half > 0:
+    if start < end:
         parts.append(
             element("line", x1=place(start), x2=place(end), y1=8, y2=8, class_="interval wide")
         )
@@ -177,9 +173,21 @@ def interval_bar(report: Report, k: int, low: float, high: float) -> Markup:
 
 def interval_range(report: Report) -> tuple[float, float]:
     """Return the ends of the axis on which all intervals of the table are drawn."""
-    ends = report.found.useful.confidence_interval()
-    low, high = min(ends.min(), 0.0), max(ends.max(), 0.0)
+    low, high = _range_of(report, np.arange(len(report.found.useful)))
     return (low, high) if high > low else (-1.0, 1.0)
+
+
+def _range_of(report: Report, features: np.ndarray) -> tuple[float, float]:
+    """Return the least and the largest of values and of ends of intervals that are bounded, or 0.
+
+    With an interval that has no end there is as much room again beyond its value.
+    """
+    values, ends = report.found.useful.values[features], report.found.intervals[features]
+    low, high = ends.T
+    open_above = 2 * values - np.where(np.isfinite(low), low, values)
+    high = np.where(np.isposinf(high), open_above, high)
+    numbers = np.concatenate([values, low[np.isfinite(low)], high[np.isfinite(high)], [0.0]])
+    return float(numbers.min()), float(numbers.max())
 
 
 def _dependence_on_numbers(
@@ -305,18 +313,12 @@ def _point(x: SupportsFloat, y: SupportsFloat, report: Report, k: int) -> Markup
     kind = MARKS.get(report.found.verdicts[k], "other")
     if report.found.doubtful[k]:
         kind += " hollow"
-    useful, ends = report.found.useful, report.found.useful.confidence_interval()[k]
+    value, ends = value_and_interval(report.found.useful.values[k], report.found.intervals[k])
     said = (
-        f"{report.task.feature_names[k]}: {report.found.verdicts[k]}; held-out gain"
-        f" {useful.values[k]:.2f} % ({ends[0]:.2f} to {ends[1]:.2f}), share of gain"
-        f" {100 * report.found.gain_share[k]:.1f} %"
+        f"{report.task.feature_names[k]}: {report.found.verdicts[k]}; held-out gain {value} %"
+        f"{f' ({ends})' * bool(ends)}, share of gain {100 * report.found.gain_share[k]:.1f} %"
     )
     return element("circle", title(said), cx=place(x), cy=place(y), r=4, class_=kind)
-
-
-def _half_width(result: GlobalAttribution) -> np.ndarray:
-    """Return half the 95 % intervals."""
-    return result.confidence_interval()[:, 1] - result.values
 
 
 def _size(values: np.ndarray) -> float:

@@ -141,8 +141,8 @@ def _asterisk(report: Report) -> str:
     if not report.found.doubtful.any():
         return ""
     return join(
-        " An asterisk and a hollow circle mark features of which it cannot be told whether they"
-        " help, since a few rows may carry their held-out gain."
+        " An asterisk and a hollow circle mark features whose held-out gain a few rows may carry:"
+        " how large it may be cannot be told, so that their intervals have no upper end."
     )
 
 
@@ -154,7 +154,8 @@ def _figures(report: Report) -> Iterator[Markup]:
         "To the right: the feature's share of the gain that all splits promised in training."
         " Upwards: what they are worth on held-out rows, in per cent of the constant model's"
         f" {report.found.loss_name}. Far right and above 0: used and useful. Far right and near 0"
-        " or below: used, but of no use on new rows. Lines are 95 % intervals; blue is"
+        " or below: used, but of no use on new rows. Lines are 95 % intervals, which hold"
+        " together; blue is"
         " \u201chelps\u201d, orange \u201churts\u201d, grey all others.",
     )
     if report.found.useful.per_tree is not None:

@@ -12,7 +12,7 @@ from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.printed import N_SCORE_DECIMALS, ranks
 from attributions.command.simpler import LINEAR, TREE
 from attributions.command.table.columns import Column
-from attributions.command.wording import ABOVE_100
+from attributions.command.wording import ABOVE_100, value_and_interval
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -22,7 +22,7 @@ SCORES = {  # what each measure is, for readers who do not know it
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }
 
-
+LAST = 1e300  # by which what is not known is sorted
 OTHERS = {LINEAR: "linear model", TREE: "one tree"}
 
 
@@ -43,8 +43,7 @@ def scores(report: Report) -> Markup:
 
 def features(report: Report) -> Markup:
     """Return all features with held-out gain, interval and verdict; the script sorts them."""
-    useful, said = report.found.useful, report.found
-    ends, gain_rank = useful.confidence_interval(), ranks(report.found.gain)
+    useful, said, gain_rank = report.found.useful, report.found, ranks(report.found.gain)
     low, high = figures.interval_range(report)
     head = [
         ("feature", False),
@@ -57,21 +56,21 @@ def features(report: Report) -> Markup:
     ]
     rows = []
     for k in said.order:
-        value, (start, end), is_used = useful.values[k], ends[k], bool(said.is_used[k])
-        digits = _digits(end - start)
+        value, ends, is_used = useful.values[k], said.intervals[k], bool(said.is_used[k])
+        shown_value, shown_ends = value_and_interval(value, ends)
         interval = join(
-            figures.interval_bar(report, k, low, high),
-            element("span", f"{_fixed(start, digits)} to {_fixed(end, digits)}", class_="ends"),
+            figures.interval_bar(report, k, low, high), element("span", shown_ends, class_="ends")
         )
+        start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
         p_value, verdict = float(said.p_values[k]), said.verdicts[k]
         told = join(verdict, "*" * bool(said.doubtful[k]))
         if k in said.twins:
             twin = useful.feature_names[said.twins[k]]
             told = join(told, element("span", " (twin of ", name(twin), ")", class_="twin"))
         shown = [  # what is not used has no numbers to be read
-            ("number", float(value), _fixed(value, digits) if is_used else ""),
+            ("number", float(value), shown_value if is_used else ""),
             ("number", float(start), interval if is_used else ""),
-            (None, p_value, _p_value(p_value) if is_used else ""),
+            (None, float(np.nan_to_num(p_value, nan=LAST)), _p_value(p_value)),
             ("number", float(said.gain_share[k]), f"{100 * said.gain_share[k]:.2f}"),
             ("number", int(gain_rank[k]), gain_rank[k]),
         ]
@@ -197,9 +196,7 @@ def _fixed(value: float, digits: int) -> str:
 
 
 def _p_value(value: float) -> str:
+    """Return a p-value with four decimals; nothing for one that is not known."""
+    if np.isnan(value):
+        return ""
     return "<0.0001" if value < 1e-4 else f"{value:.4f}"
-
-
-def _digits(width: float) -> int:
-    """Return how many decimals show two digits of an interval's width, and not more than three."""
-    return int(np.clip(1 - np.floor(np.log10(width)), 0, 3)) if width > 0 else 0

@@ -18,7 +18,7 @@ from attributions.command.page.cells import amount
 from attributions.command.page.contents import MOST_ROWS, choose_rows
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.run import main
-from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, verdicts
+from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.results import GlobalAttribution
 from tests.asserts import peer
 from tests.html_checks import Page
@@ -471,47 +471,62 @@ def test_options_that_do_not_go_together(arguments, capsys):
     assert "error: --" in capsys.readouterr().err
 
 
-def said(values, errors, n_used=None, **options):
-    n = len(values)
+def said(values, errors, n_used=None, kurtosis=None, **options):
+    """Return what is said of features of which nobody knows how they vary together."""
+    n, names = len(values), [f"x{k}" for k in range(len(values))]
     useful = GlobalAttribution(
-        np.array(values), np.array(errors), 1000, [f"x{k}" for k in range(n)], "held_out_gain"
+        np.array(values), np.array(errors), 100_001, names, "held_out_gain", kurtosis=kurtosis
     )
-    return verdicts(useful, np.arange(n) < (n if n_used is None else n_used), **options)
+    return said_of(useful, np.arange(n) < (n if n_used is None else n_used), **options)
 
 
 def test_verdicts_follow_the_rule_that_is_printed():
     """By hand: z = 5, 1, -5, 0 of four used features; the last has no split."""
     values, errors = [5.0, 1.0, -5.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0, 0.0]
-    words, _ = said(values, errors, n_used=4)
-    assert words == [HELPS, UNCLEAR, HURTS, UNCLEAR, UNUSED]
-    assert set(words) == set(RULES)
-    words, _ = said(values, errors, n_used=4, may_help=False)
-    assert words == [UNCLEAR, UNCLEAR, HURTS, UNCLEAR, UNUSED]
-    assert said([0.0, 0.0], [0.0, 0.0])[0] == [UNCLEAR, UNCLEAR]
+    found = said(values, errors, n_used=4)
+    assert found.verdicts == [HELPS, UNCLEAR, HURTS, UNCLEAR, UNUSED]
+    assert set(found.verdicts) == set(RULES)
+    worse = said(values, errors, n_used=4, may_help=False)
+    assert worse.verdicts == [UNCLEAR, UNCLEAR, HURTS, UNCLEAR, UNUSED]
+    assert np.isnan(worse.p_values).tolist() == [True, False, False, False, True]
+    on_training_rows = said(values, errors, n_used=4, may_tell=False)
+    assert on_training_rows.verdicts == [*[UNCLEAR] * 4, UNUSED]
+    assert np.isnan(on_training_rows.intervals).all()
+    assert said([0.0, 0.0], [0.0, 0.0]).verdicts == [UNCLEAR, UNCLEAR]
 
 
-def test_p_values_are_adjusted_for_the_number_of_features_that_are_used():
-    """Holm by hand: p = .00621 (z = 2.5) and .01222 (2.25), times 4 and 3; .5 twice, times 2."""
-    words, p_values = said([2.5, 2.25, 0.0, 0.0], [1.0] * 4)
-    assert p_values == pytest.approx([0.02484, 0.03667, 1.0, 1.0], abs=1e-4)
-    assert words == [HELPS, HELPS, UNCLEAR, UNCLEAR]
-    # the smaller of two is never above the larger: .0228 twice, times 2, and again
-    assert said([2.0, 2.0], [1.0, 1.0])[1] == pytest.approx([0.0455, 0.0455], abs=1e-4)
-    # of 22 features it would be .5, but twenty are not used
-    words, p_values = said([2.0, 0.0, *[0.0] * 20], [1.0, 1.0, *[0.0] * 20], n_used=2)
-    assert p_values[:2] == pytest.approx([0.0455, 0.5], abs=1e-4)
-    assert words[:3] == [HELPS, UNCLEAR, UNUSED]
+def test_intervals_and_p_values_allow_for_the_number_of_features_that_are_used():
+    """By hand: of 4 features 0.04 / 4 below and 0.01 / 4 above, z = 2.326 and 2.807."""
+    found = said([2.33, 2.32, -2.8, -2.81], [1.0] * 4)
+    assert found.verdicts == [HELPS, UNCLEAR, UNCLEAR, HURTS]
+    assert found.intervals[0] == pytest.approx([2.33 - 2.3264, 2.33 + 2.8071], abs=1e-3)
+    assert found.p_values[[0, 3]] == pytest.approx([0.04952, 0.04954], abs=2e-5)
+    # of 22 features it would not be beyond chance, but twenty are not used: .0228 * 2 / .8
+    found = said([2.0, 2.33, *[0.0] * 20], [1.0, 1.0, *[0.0] * 20], n_used=2)
+    assert found.p_values[0] == pytest.approx(0.05688, abs=1e-4)
+    assert found.verdicts[:3] == [UNCLEAR, HELPS, UNUSED]
 
 
-def test_features_that_few_rows_carry_do_not_let_noise_help():
-    """z = 8 of a hundred doubtful ones; adjusted with them, p = .0228 would become .027."""
-    z = np.r_[np.full(100, 8.0), 2.0, np.linspace(-2, 1, 19)]
-    names = [f"x{k}" for k in range(120)]
-    kurtosis = np.r_[np.full(100, 201.0), np.full(20, 3.0)]
-    useful = GlobalAttribution(z, np.ones(120), 1000, names, "held_out_gain", kurtosis=kurtosis)
-    words, p_values = verdicts(useful, np.ones(120, dtype=bool))
-    assert HELPS not in words
-    assert p_values[100] == pytest.approx(20 * 0.02275, abs=1e-4)
+@pytest.mark.parametrize("seed", range(5))
+def test_verdict_interval_and_p_value_never_contradict_each_other(seed):
+    rng = np.random.default_rng(seed)
+    kurtosis = rng.choice([3.0, 1e6, np.inf], 40, p=[0.6, 0.3, 0.1])
+    found = said(rng.normal(size=40) * 3, rng.uniform(0.5, 1, 40), kurtosis=kurtosis)
+    low, high = found.intervals.T
+    verdict = np.array(found.verdicts)
+    assert ((verdict == HELPS) == (low > 0)).all()
+    assert ((verdict == HURTS) == (high < 0)).all()
+    assert ((verdict != UNCLEAR) == (np.nan_to_num(found.p_values, nan=1.0) <= 0.05)).all()
+    assert {HELPS, HURTS, UNCLEAR} == {*found.verdicts}
+
+
+def test_what_few_rows_carry_may_help_but_not_hurt():
+    """Its interval has no upper end; a feature of which rows say nothing has neither end."""
+    found = said([5.0, -5.0, 5.0], [1.0] * 3, kurtosis=np.array([1e6, 1e6, np.inf]))
+    assert found.verdicts == [HELPS, UNCLEAR, UNCLEAR]
+    assert found.intervals[:, 1].tolist() == [np.inf] * 3
+    assert np.isinf(found.intervals[:, 0]).tolist() == [False, False, True]
+    assert np.isnan(found.p_values).tolist() == [False, False, True]
 
 
 def test_rows_to_look_at_are_the_extremes_and_some_others():
