@@ -60,9 +60,9 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     if not known or width == 0:
         return _fixed(value, digits), "not known" if np.isinf(low) else ""
     nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
-    while digits < N_DECIMALS and 0 < nearest < 0.5 * 10.0**-digits:
+    is_lost = 0 < nearest < 0.5 * 10.0**-N_DECIMALS
+    while not is_lost and 0 < nearest < 0.5 * 10.0**-digits:
         digits += 1
-    is_lost = 0 < nearest < 0.5 * 10.0**-digits
     first = ">0" if is_lost and low > 0 else _fixed(low, digits)
     if np.isinf(high):
         return _fixed(value, digits), f"{first} or more"

@@ -111,7 +111,7 @@ def held_out_gain(
     second_moments : bool, optional
         Also return how contributions of features vary together, of shape (p, p): sums over features
         (``grouped``) then have standard errors, and intervals that hold together are narrower.
-        None for up to 200 features, where they fit into float64. Needs ``standard_error``.
+        None for up to 128 features, where they fit into float64. Needs ``standard_error``.
     standard_error : bool
         Whether to return standard errors, which take a second pass over the rows.
     n_jobs : int, optional

@@ -10,57 +10,68 @@ such a feature has no upper end. For other measures neither end holds, and for a
 the rows say nothing at all neither is known.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from attributions.methods import kind_of
 from attributions.statistics.row_sums import RowSums
-from attributions.statistics.together import MOST_FEATURES, Largest
+from attributions.statistics.together import (
+    ABOVE,
+    BELOW,
+    BEYOND_0,
+    MOST_FEATURES,
+    Steps,
+    draw_scores,
+)
 
 
 def intervals(result: Any, error: np.ndarray, level: float) -> np.ndarray:
     """Return intervals that hold together, (p, 2), of a result with these standard errors."""
-    counted, is_doubtful = _counted(result, error)
     ends = np.column_stack([result.values, result.values])
-    ends[is_doubtful] = -np.inf, np.inf
-    if counted.any():
-        below, above = _largest(result, counted).factors(level)
-        low = result.values - below * error
-        high = np.where(is_doubtful, np.inf, result.values + above * error)
-        ends[counted] = np.column_stack([low, high])[counted]
+    if result.is_reliable is not None:
+        ends[~result.is_reliable] = -np.inf, np.inf
+    for sign, counted, steps in _sides(result, error):
+        of_t = steps.lower_ends(1 - level)
+        end = of_t * error[counted]
+        end[of_t > 0] = np.maximum(end[of_t > 0], BEYOND_0)
+        ends[counted, int(sign < 0)] = sign * end
     return ends
 
 
 def p_values(result: Any, error: np.ndarray) -> np.ndarray:
-    """Return for each feature the 1 - level at which its interval begins to leave out 0, (p,)."""
-    counted, is_doubtful = _counted(result, error)
+    """Return for each feature the 1 - level from which on its interval leaves out 0, (p,)."""
     p_values = np.where((error == 0) & (result.values != 0), 0.0, 1.0)
-    if counted.any():
-        t = result.values[counted] / error[counted]
-        p_values[counted] = _largest(result, counted).p_values(t, ~is_doubtful[counted])
+    for _, counted, steps in _sides(result, error):
+        p_values[counted] = np.minimum(p_values[counted], steps.p_values())
     return p_values
 
 
-def _counted(result: Any, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which features have an end of an interval, and of which few rows may carry the value.
+def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, Steps]]:
+    """Yield 1 and -1, the features that have a lower, or an upper, end, and the steps to it.
 
-    Only the first count among the features that must hold together.
+    Only these count among the features whose ends must hold together.
     """
-    if result.is_reliable is None:
-        return error > 0, np.zeros(len(error), dtype=bool)
-    has_lower = result.is_reliable
-    if kind_of(result.method) == "held_out_gain":
-        has_lower = np.isfinite(result.kurtosis)
-    return (error > 0) & has_lower, ~result.is_reliable
+    has_upper = error > 0
+    has_lower = has_upper
+    if result.is_reliable is not None:
+        has_upper = has_upper & result.is_reliable
+        is_measured = kind_of(result.method) == "held_out_gain"
+        has_lower = has_lower & np.isfinite(result.kurtosis) if is_measured else has_upper
+    scores = _scores(result, has_lower)
+    for sign, share, counted in (1, BELOW, has_lower), (-1, ABOVE, has_upper):
+        if counted.any():
+            t = sign * result.values[counted] / error[counted]
+            drawn = None if scores is None else scores[:, counted[has_lower]]
+            yield sign, counted, Steps.of(t, result.n_draws, share, drawn)
 
 
-def _largest(result: Any, counted: np.ndarray) -> Largest:
-    """Return the distribution of the largest t, as far as the result knows it."""
-    n_features = int(counted.sum())
+def _scores(result: Any, counted: np.ndarray) -> np.ndarray | None:
+    """Draw how these features vary together, as far as the result knows it."""
     products = None
-    if result.contributions is not None and n_features <= MOST_FEATURES:
+    if result.contributions is not None and counted.sum() <= MOST_FEATURES:
         products = RowSums.of(result.contributions[:, counted], second_moments=True).products
     elif result.second_moments is not None:
         products = result.second_moments[np.ix_(counted, counted)]
-    return Largest.of(result.n_draws, n_features, products)
+    return draw_scores(products)

@@ -1,119 +1,139 @@
-r"""Intervals of many sums that hold together, from how the sums vary together (max-t).
+r"""Intervals of many sums that hold together, from how the sums vary together (max-t, stepwise).
 
-An interval at 95 % misses in one table of twenty. A table of thirty features has thirty of them,
-and hardly ever do all hold. They do in 19 tables of 20 if each is wide enough for the largest miss:
+An interval at 95 % misses in one table of twenty; of thirty intervals some miss in most tables. Let
 
     t_k = (value_k - expectation_k) / standard_error_k
-    P(largest t_k > a) = 0.8 alpha         P(largest -t_k > b) = 0.2 alpha
-    value_k - a standard_error_k  ...  value_k + b standard_error_k
 
-An interval that leaves out 0 is a finding, and 1 - alpha bounds the chance that any is false. The
-adjusted p-value is the alpha at which the feature's interval begins to leave out 0:
+and let a(J, c) be what the largest t of the features in J exceeds with probability c. All lower
+ends value - a(all, 0.04) standard_error hold together in 96 of 100 tables, all upper ends, by the
+same function, with 0.01 in 99, and both in 95. Most features are asked whether they help, which is
+why lower ends get four fifths of what is spent.
 
-    p_k = min(P(largest > t_k) / 0.8,  P(largest > -t_k) / 0.2)        here t_k = value / error
+*Stepwise.* Features whose lower end is above 0 are found to help. Then a(J, c) of the features J
+that are left is smaller, and more may be found, until no more are (Holm 1979; Westfall and Young
+1993; Romano and Wolf 2005). Bounded intervals that agree with this cost something: were all of c
+spent on whether features help, nothing could be said of how much those do that are found (Guilbaud
+2008, Biometrical Journal 50, 678-692). So a quarter is kept for them. With m features, all of them
+or those left,
 
-Most features are asked whether they help, so lower ends get four fifths of alpha. With equal shares
-fewer features are found than by Holm's p-values where features are independent; with these, more
-(docs/report.md). Step-down p-values would find a few more still, but no bounded intervals go with
-them (Guilbaud 2008, Biometrical Journal 50, 678-692): a feature could be found whose interval has 0
-in it.
+    found to help       lower end  max(0, value - a(all, c / 4) standard_error), and 0 left out
+    left, j of them     lower end  value - a(J, c (1 - (1 - j / m) / 4)) standard_error
 
-The t_k are taken for Student's numbers of n - 1 degrees of freedom whose normal scores have the
-correlation of the rows' contributions, and the largest is drawn from that (Westfall and Young 1993;
-Romano and Wolf 2005). Features that go together count as fewer features. The bound of Bonferroni,
-m P(t > a), holds for every dependence; it takes over in the far tail, where no draw lies, and where
-the correlation is not known.
+Whatever the truth, the features that do not help are the J of one line of the second kind, the
+others spend at most their part of the quarter, and together it is at most c. A feature helps if and
+only if its interval lies above 0. Its p-value is the share of false tables, 1 - level, from which
+on this is so.
+
+The t are taken for Student's numbers of n - 1 degrees of freedom whose normal scores correlate as
+the rows' contributions do, and the largest is drawn from that: features that go together count as
+fewer. Bonferroni's bound, m P(t > a), holds for every dependence; it takes over in the far tail,
+where no draw lies, and where the correlation is not known.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 N_SETS = 2**15  # of t that are drawn: 0.04 is estimated with an error of 0.001
-SETS_AT_ONCE = 2**11
-MOST_FEATURES = 200  # whose correlations are kept unasked, and used; with more, Bonferroni's bound
-BELOW, ABOVE = 0.8, 0.2  # shares of alpha for lower and for upper ends
+MOST_FEATURES = 128  # whose correlations are kept unasked, and used; with more, Bonferroni's bound
+BELOW, ABOVE = 0.8, 0.2  # shares for lower and for upper ends
+FOR_FOUND = 0.25  # of a share, for the near ends of features that are found
 RIDGE = 1e-10  # on the diagonal, for features whose contributions are the same
+BEYOND_0 = 5e-324  # the least number, an end that is 0 and leaves 0 out
 
 
-@dataclass(frozen=True, eq=False)
-class Largest:
-    """How the largest of several t is distributed.
+def draw_scores(products: np.ndarray | None) -> np.ndarray | None:
+    """Draw sets of normal numbers, (N_SETS, m), that correlate as contributions with ``products``.
 
-    Parameters
-    ----------
-    n_features : int
-        How many t there are.
-    degrees : int
-        Degrees of freedom of each.
-    normal_scores : float64 array, optional
-        Drawn normal scores of the largest, in ascending order; None where nothing is known of how
-        features vary together.
+    None where these are not known, or features are too many. The factor is Cholesky's, which,
+    unlike eigenvectors, hardly changes where rounding does.
     """
-
-    n_features: int
-    degrees: int
-    normal_scores: np.ndarray | None
-
-    @classmethod
-    def of(cls, n_draws: int, n_features: int, products: np.ndarray | None) -> "Largest":
-        """Draw the largest of features with these products of contributions, (m, m), or bound it.
-
-        ``n_draws`` is the number of rows, or of groups of rows.
-        """
-        scores = None
-        if products is not None and 1 < n_features <= MOST_FEATURES:
-            scores = _draw_largest(products)
-        return cls(n_features, max(n_draws - 1, 1), scores)
-
-    def chance_above(self, t: np.ndarray) -> np.ndarray:
-        """Return the probability that the largest is above each of ``t``."""
-        tail = stdtr(self.degrees, -t)
-        chance = np.minimum(self.n_features * tail, 1.0)
-        if self.normal_scores is None:
-            return chance
-        n_sets = len(self.normal_scores)
-        n_above = n_sets - np.searchsorted(self.normal_scores, -ndtri(tail), side="left")
-        return np.minimum(chance, (1 + n_above) / (1 + n_sets))
-
-    def exceeded_with(self, chance: float) -> float:
-        """Return the t beyond which `chance_above` is at most ``chance``."""
-        t = -stdtrit(self.degrees, min(chance / self.n_features, 1.0))
-        if self.normal_scores is not None:
-            n_sets = len(self.normal_scores)
-            n_above = int(np.floor(chance * (1 + n_sets))) - 1
-            if n_above >= 0:
-                score = self.normal_scores[max(n_sets - 1 - n_above, 0)]
-                t = min(t, -stdtrit(self.degrees, ndtr(-score)))
-        return float(t)
-
-    def factors(self, level: float) -> tuple[float, float]:
-        """Return a and b, by which standard errors are multiplied, below and above the value."""
-        alpha = 1 - level
-        return self.exceeded_with(BELOW * alpha), self.exceeded_with(ABOVE * alpha)
-
-    def p_values(self, t: np.ndarray, has_upper: np.ndarray) -> np.ndarray:
-        """Return for each value over its error the alpha at which its interval leaves out 0.
-
-        ``has_upper`` says whose intervals have an upper end.
-        """
-        below, above = self.chance_above(t) / BELOW, self.chance_above(-t) / ABOVE
-        return np.minimum(np.where(has_upper, np.minimum(below, above), below), 1.0)
-
-
-def _draw_largest(products: np.ndarray) -> np.ndarray:
-    """Draw sets of normal numbers that correlate; return the largest of each, in ascending order.
-
-    The factor is Cholesky's, which, unlike eigenvectors, hardly changes where rounding does.
-    """
+    if products is None or not 1 < len(products) <= MOST_FEATURES:
+        return None
     size = np.sqrt(np.diag(products))
     correlation = products / size / size[:, np.newaxis]
     np.fill_diagonal(correlation, 1.0 + RIDGE)
     factor = np.linalg.cholesky(correlation)
-    rng = np.random.default_rng(0)
-    largest = [
-        (rng.standard_normal((SETS_AT_ONCE, len(factor))) @ factor.T).max(axis=1)
-        for _ in range(N_SETS // SETS_AT_ONCE)
-    ]
-    return np.sort(np.concatenate(largest))
+    return np.random.default_rng(0).standard_normal((N_SETS, len(factor))) @ factor.T
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Lower ends of m features, step by step; of -t they are upper ends.
+
+    Parameters
+    ----------
+    t : float64 array of shape (m,)
+        Values over standard errors.
+    degrees : int
+        Degrees of freedom of each.
+    share : float
+        Of 1 - level, for these ends.
+    order : intp array of shape (m,)
+        Features in the order in which they are found, the largest t first.
+    largest : float64 array of shape (N_SETS, m), optional
+        Normal scores: in column j the largest of the features that are left after j steps.
+    """
+
+    t: np.ndarray
+    degrees: int
+    share: float
+    order: np.ndarray
+    largest: np.ndarray | None
+
+    @classmethod
+    def of(cls, t: np.ndarray, n_draws: int, share: float, scores: np.ndarray | None) -> "Steps":
+        """Order features; ``n_draws`` is the number of rows, or of groups, ``scores`` are drawn."""
+        order = np.argsort(-t, kind="stable")
+        largest = None
+        if scores is not None:
+            backwards = np.maximum.accumulate(scores[:, order[::-1]], axis=1)
+            largest = backwards[:, ::-1]
+        return cls(t, max(n_draws - 1, 1), share, order, largest)
+
+    def p_values(self) -> np.ndarray:
+        """Return for each feature the 1 - level from which on its lower end is above 0."""
+        t = self.t[self.order]
+        tail = stdtr(self.degrees, -t)
+        chance = np.arange(len(t), 0, -1) * tail
+        if self.largest is not None:
+            n_above = (self.largest >= -ndtri(tail)).sum(axis=0)
+            chance = np.minimum(chance, (1 + n_above) / (1 + N_SETS))
+        spent = self.share * self._part_for_left(np.arange(len(t)))
+        result = np.empty(len(t))
+        result[self.order] = np.minimum(np.maximum.accumulate(chance / spent), 1.0)
+        return result
+
+    def lower_ends(self, alpha: float) -> np.ndarray:
+        """Return lower ends in units of standard errors, above 0 for features that are found.
+
+        Parameters
+        ----------
+        alpha : float
+            1 - level.
+        """
+        is_found = self.p_values() <= alpha
+        n_found = int(is_found.sum())
+        ends = self.t - self._exceeded_with(0, FOR_FOUND * self.share * alpha)
+        ends[is_found] = np.maximum(ends[is_found], BEYOND_0)
+        if n_found < len(ends):
+            spent = self.share * self._part_for_left(n_found) * alpha
+            left = self.t - self._exceeded_with(n_found, spent)
+            ends = np.where(is_found, ends, np.minimum(left, 0.0))
+        return ends
+
+    def _part_for_left(self, n_found: Any) -> Any:
+        """Return which part of the share is spent on the features that are left."""
+        return 1 - FOR_FOUND * n_found / len(self.t)
+
+    def _exceeded_with(self, n_found: int, chance: float) -> float:
+        """Return the t beyond which the largest of those left is at most with this chance."""
+        t = -stdtrit(self.degrees, chance / (len(self.t) - n_found))
+        n_above = int(np.floor(chance * (1 + N_SETS))) - 1
+        if self.largest is not None and n_above >= 0:
+            place = N_SETS - 1 - n_above
+            score = np.partition(self.largest[:, n_found], place)[place]
+            t = min(t, -stdtrit(self.degrees, ndtr(-score)))
+        return float(t)

@@ -496,15 +496,17 @@ def test_verdicts_follow_the_rule_that_is_printed():
 
 
 def test_intervals_and_p_values_allow_for_the_number_of_features_that_are_used():
-    """By hand: of 4 features 0.04 / 4 below and 0.01 / 4 above, z = 2.326 and 2.807."""
-    found = said([2.33, 2.32, -2.8, -2.81], [1.0] * 4)
+    """By hand: 0.04 / 4 below, of those left 0.0375 / 3; a quarter of that above."""
+    found = said([2.33, 2.24, -2.73, -2.81], [1.0] * 4)  # 2.326, 2.241, 2.734 and 2.807
     assert found.verdicts == [HELPS, UNCLEAR, UNCLEAR, HURTS]
-    assert found.intervals[0] == pytest.approx([2.33 - 2.3264, 2.33 + 2.8071], abs=1e-3)
+    assert found.intervals[0] == pytest.approx([0.0, 2.33 + 2.7344], abs=1e-3)
+    assert found.intervals[1] == pytest.approx([2.24 - 2.2414, 2.24 + 2.7344], abs=1e-3)
     assert found.p_values[[0, 3]] == pytest.approx([0.04952, 0.04954], abs=2e-5)
-    # of 22 features it would not be beyond chance, but twenty are not used: .0228 * 2 / .8
+    # of 22 features 2.0 is not beyond chance, of two it is: .02275 / (.8 * .875)
     found = said([2.0, 2.33, *[0.0] * 20], [1.0, 1.0, *[0.0] * 20], n_used=2)
-    assert found.p_values[0] == pytest.approx(0.05688, abs=1e-4)
-    assert found.verdicts[:3] == [UNCLEAR, HELPS, UNUSED]
+    assert found.p_values[0] == pytest.approx(0.0325, abs=1e-4)
+    assert found.verdicts[:3] == [HELPS, HELPS, UNUSED]
+    assert HELPS not in said([2.0, 2.33, *[0.0] * 20], [1.0] * 22).verdicts
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from attributions import GlobalAttribution
-from attributions.statistics.together import ABOVE, BELOW, MOST_FEATURES, Largest
+from attributions.statistics.together import (
+    ABOVE,
+    BELOW,
+    BEYOND_0,
+    FOR_FOUND,
+    MOST_FEATURES,
+    Steps,
+    draw_scores,
+)
 from tests.asserts import assert_same
 
 
@@ -19,23 +27,48 @@ def result_of(values, n=10_001, moments=None, **fields):
     )
 
 
+def far_end(m, alpha, n=10_001, products=None):
+    """Return how far below its value, in errors, the interval of each of m features at 0 ends."""
+    return -Steps.of(np.zeros(m), n, 1.0, draw_scores(products)).lower_ends(alpha)[0]
+
+
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
 def test_the_largest_of_normal_numbers_that_vary_together(share):
     """By scipy's integral of the normal density of several variables."""
     products = share + (1 - share) * np.eye(4)
-    below, above = Largest.of(10**6, 4, 9.0 * products).factors(0.95)
     normal = stats.multivariate_normal(cov=products)
-    assert 1 - normal.cdf([below] * 4) == pytest.approx(0.05 * BELOW, abs=0.004)
-    assert 1 - normal.cdf([above] * 4) == pytest.approx(0.05 * ABOVE, abs=0.002)
+    for alpha in (0.04, 0.01):
+        end = far_end(4, alpha, 10**6, 9.0 * products)
+        assert 1 - normal.cdf([end] * 4) == pytest.approx(alpha, rel=0.1)
 
 
 def test_one_feature_and_copies_of_it():
-    """One feature has Student's quantiles; ten that are the same need no more, but for chance."""
-    expected = stats.t(20).ppf([0.96, 0.99])
-    np.testing.assert_allclose(Largest.of(21, 1, None).factors(0.95), expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        Largest.of(21, 10, np.ones((10, 10))).factors(0.95), expected, rtol=0.03
+    """One feature has Student's quantile; ten that are the same need no more, but for chance."""
+    expected = stats.t(20).ppf(0.96)
+    assert far_end(1, 0.04, 21) == pytest.approx(expected)
+    assert far_end(10, 0.04, 21, np.ones((10, 10))) == pytest.approx(expected, rel=0.03)
+
+
+def test_steps_by_hand():
+    """Three features, of which t is not known to vary together, at 95 %: c = 0.04 below."""
+    normal = stats.t(10**6).ppf
+    first, second, third = (
+        normal(1 - 0.04 * part / m) for part, m in ((1, 3), (11 / 12, 2), (10 / 12, 1))
     )
+    assert [first, second, third] == pytest.approx([2.216, 2.089, 1.834], abs=1e-3)
+    near = normal(1 - 0.01 / 3)
+    for t, ends in (
+        ([6.0, 2.15, 1.8], [6.0 - near, BEYOND_0, 1.8 - third]),
+        ([6.0, 2.05, 1.8], [6.0 - near, 2.05 - second, 1.8 - second]),
+        ([2.2, 2.15, 1.9], np.array([2.2, 2.15, 1.9]) - first),
+        ([2.3, 2.15, 1.9], [BEYOND_0] * 3),
+    ):
+        values = np.array(t)
+        result = result_of(values, 10**6 + 1)
+        low, high = result.confidence_interval(simultaneous=True).T
+        np.testing.assert_allclose(low, ends, atol=1e-9)
+        np.testing.assert_allclose(high, values + normal(1 - 0.01 / 3), atol=1e-9)
+        assert_same(result.p_values(adjust="joint") <= 0.05, low > 0)
 
 
 @given(st.integers(1, 8), st.integers(2, 40), st.floats(0.5, 0.999), st.integers(0, 99))
@@ -54,8 +87,9 @@ def test_p_values_say_what_intervals_say(p, n, level, seed):
 
 def test_where_nothing_is_known_of_how_features_vary_bonferroni_holds():
     values = np.array([3.0, 2.0, -3.0, 0.0])
-    tail = 4 * stats.t(10_000).sf([3.0, 2.0, 3.0])
-    expected = [tail[0] / BELOW, tail[1] / BELOW, tail[2] / ABOVE, 1.0]
+    first, second = stats.t(10_000).sf([3.0, 2.0])
+    second = 3 * second / (1 - FOR_FOUND / 4)
+    expected = [4 * first / BELOW, second / BELOW, 4 * first / ABOVE, 1.0]
     np.testing.assert_allclose(result_of(values).p_values(adjust="joint"), expected)
     many = np.zeros(MOST_FEATURES + 1)
     rows = np.random.default_rng(0).normal(size=(50, len(many)))

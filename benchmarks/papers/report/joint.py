@@ -1,0 +1,122 @@
+"""How often a table has a false verdict, and how many true ones, by intervals that hold together.
+
+A model is fitted to some rows and judged on as many others, five times on new ones. A third of the
+features matter. Beside the verdicts of the command stand those of Holm's p-values: of both sides
+together, which bound false verdicts as the command does, and of each side by itself, which bound
+false helps and false hurts apart.
+
+What is true of a feature depends on the model, which is fixed: the expectation of its held-out
+gain. It is estimated from forty times as many fresh rows, with a standard error. A verdict counts
+as true where the estimate is on its side by two standard errors, and otherwise as false: so noise
+that is said to help is a false verdict, and so is a verdict of which the fresh rows do not know.
+"""
+
+import numpy as np
+from scipy.special import ndtr
+
+from attributions import held_out_gain
+from attributions.command.verdicts import HELPS, HURTS, MISTAKEN, said_of
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, values_of
+from gbt import GBTRegressor
+
+N_TABLES = 5
+TIMES_AS_MANY = 40
+N_TREES = 30
+COMMON = 0.6  # correlation of any two features where they go together
+
+
+def draw(n: int, p: int, correlation: float, rng) -> tuple[np.ndarray, np.ndarray]:
+    """Draw features, of which the first third matter, the first the most, and a target."""
+    common = np.sqrt(correlation) * rng.normal(size=(n, 1))
+    X = common + np.sqrt(1 - correlation) * rng.normal(size=(n, p))
+    size = np.linspace(1.0, 0.2, p // 3)
+    y = X[:, : p // 3] @ size
+    return X, y / np.linalg.norm(size) + rng.normal(size=n)
+
+
+def fitted(trainer: str, X: np.ndarray, y: np.ndarray, seed: int):
+    """Fit a small model."""
+    if trainer == "ours":
+        return GBTRegressor(N_TREES, max_depth=3, n_jobs=1, random_state=seed).fit(X, y)
+    from lightgbm import LGBMRegressor
+
+    options = {"max_depth": 3, "n_jobs": 1, "random_state": seed, "verbose": -1}
+    return LGBMRegressor(n_estimators=N_TREES, **options).fit(X, y)
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Say which hypotheses Holm's procedure rejects."""
+    order = np.argsort(p_values, kind="stable")
+    n_left = np.arange(len(order), 0, -1)
+    is_rejected = np.zeros(len(order), dtype=bool)
+    is_rejected[order] = np.maximum.accumulate(n_left * p_values[order]) <= MISTAKEN
+    return is_rejected
+
+
+def directions(result, is_used: np.ndarray) -> dict[str, np.ndarray]:
+    """Return 1 for features that help, -1 for those that hurt, 0 for others, by each rule."""
+    words = np.array(said_of(result, is_used).verdicts)
+    found = {"joint": (words == HELPS).astype(int) - (words == HURTS)}
+    told = is_used & result.is_reliable & (result.standard_error > 0)
+    z = result.values[told] / result.standard_error[told]
+    for name in ("holm", "each"):
+        found[name] = np.zeros(len(is_used), dtype=int)
+    found["holm"][told] = np.sign(z) * holm(2 * ndtr(-np.abs(z)))
+    found["each"][told] = holm(ndtr(-z)).astype(int) - holm(ndtr(z))
+    return found
+
+
+def experiment(cell, rng, size):
+    """Fit a model, find out what is true of it and judge it on a few tables."""
+    n, p, correlation = cell["rows"], cell["features"], COMMON * cell["correlated"]
+    model = fitted(cell["trainer"], *draw(n, p, correlation, rng), int(rng.integers(2**31)))
+    times = TIMES_AS_MANY if size == "full" else 2
+    fresh = held_out_gain(model, *draw(times * n, p, correlation, rng), n_jobs=1)
+    is_used, row = fresh.standard_error > 0, {"tables": N_TABLES, "missed": 0}
+    known = np.where(np.abs(fresh.values) > 2 * fresh.standard_error, np.sign(fresh.values), 0)
+    for _ in range(N_TABLES):
+        result = held_out_gain(model, *draw(n, p, correlation, rng), n_jobs=1)
+        for name, said in directions(result, is_used).items():
+            is_false = bool(((said != 0) & (said != known)).any())
+            row[f"{name}_false"] = row.get(f"{name}_false", 0) + is_false
+            n_true = int(((said != 0) & (said == known)).sum())
+            row[f"{name}_true"] = row.get(f"{name}_true", 0) + n_true
+        low, high = result.confidence_interval(simultaneous=True).T
+        row["missed"] += bool(((fresh.values < low * times) | (fresh.values > high * times)).any())
+    yield row
+
+
+def table(rows) -> str:
+    """Return false and true verdicts of each cell."""
+    lines, names = [], ("joint", "holm", "each")
+    for trainer in values_of(rows, "trainer"):
+        for correlated in values_of(rows, "correlated"):
+            for p in values_of(rows, "features"):
+                for n in values_of(rows, "rows"):
+                    there = chosen(rows, trainer=trainer, correlated=correlated, features=p, rows=n)
+                    lines.append([trainer, ("no", "yes")[correlated], p, n, *_counts(there, names)])
+    lines.append(["all", "", "", "", *_counts(rows, names)])
+    head = ["trainer", "correlated", "features", "rows", "tables", "an interval misses"]
+    head += ["false: joint", "Holm", "Holm, each side", "true: joint", "Holm", "Holm, each side"]
+    return markdown(head, lines)
+
+
+def _counts(rows, names) -> list:
+    sums = [f"{name}_{what}" for what in ("false", "true") for name in names]
+    return [sum(row[key] for row in rows) for key in ("tables", "missed", *sums)]
+
+
+JOINT = Part(
+    "joint",
+    tuple(
+        {"trainer": trainer, "correlated": correlated, "features": p, "rows": n}
+        for trainer in ("ours", "LightGBM")
+        for correlated in (0, 1)
+        for p in (6, 30, 100)
+        for n in (200, 1000)
+    ),
+    experiment,
+    20,
+    table,
+)
