@@ -63,7 +63,7 @@ def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, St
     for sign, share, counted in (1, BELOW, has_lower), (-1, ABOVE, has_upper):
         if counted.any():
             t = sign * result.values[counted] / error[counted]
-            drawn = None if scores is None else scores[:, counted[has_lower]]
+            drawn = None if scores is None else scores[counted[has_lower]]
             yield sign, counted, Steps.of(t, result.n_draws, share, drawn)
 
 

@@ -45,7 +45,7 @@ BEYOND_0 = 5e-324  # the least number, an end that is 0 and leaves 0 out
 
 
 def draw_scores(products: np.ndarray | None) -> np.ndarray | None:
-    """Draw sets of normal numbers, (N_SETS, m), that correlate as contributions with ``products``.
+    """Draw sets of normal numbers, (m, N_SETS), that correlate as contributions with ``products``.
 
     None where these are not known, or features are too many. The factor is Cholesky's, which,
     unlike eigenvectors, hardly changes where rounding does.
@@ -56,7 +56,7 @@ def draw_scores(products: np.ndarray | None) -> np.ndarray | None:
     correlation = products / size / size[:, np.newaxis]
     np.fill_diagonal(correlation, 1.0 + RIDGE)
     factor = np.linalg.cholesky(correlation)
-    return np.random.default_rng(0).standard_normal((N_SETS, len(factor))) @ factor.T
+    return factor @ np.random.default_rng(0).standard_normal((len(factor), N_SETS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +73,8 @@ class Steps:
         Of 1 - level, for these ends.
     order : intp array of shape (m,)
         Features in the order in which they are found, the largest t first.
-    largest : float64 array of shape (N_SETS, m), optional
-        Normal scores: in column j the largest of the features that are left after j steps.
+    largest : float64 array of shape (m, N_SETS), optional
+        Normal scores: in row j the largest of the features that are left after j steps.
     """
 
     t: np.ndarray
@@ -89,8 +89,9 @@ class Steps:
         order = np.argsort(-t, kind="stable")
         largest = None
         if scores is not None:
-            backwards = np.maximum.accumulate(scores[:, order[::-1]], axis=1)
-            largest = backwards[:, ::-1]
+            largest = scores[order]
+            for j in range(len(order) - 2, -1, -1):  # maximum.accumulate takes ten times as long
+                np.maximum(largest[j], largest[j + 1], out=largest[j])
         return cls(t, max(n_draws - 1, 1), share, order, largest)
 
     def p_values(self) -> np.ndarray:
@@ -99,7 +100,7 @@ class Steps:
         tail = stdtr(self.degrees, -t)
         chance = np.arange(len(t), 0, -1) * tail
         if self.largest is not None:
-            n_above = (self.largest >= -ndtri(tail)).sum(axis=0)
+            n_above = np.count_nonzero(self.largest >= -ndtri(tail)[:, np.newaxis], axis=1)
             chance = np.minimum(chance, (1 + n_above) / (1 + N_SETS))
         spent = self.share * self._part_for_left(np.arange(len(t)))
         result = np.empty(len(t))
@@ -134,6 +135,6 @@ class Steps:
         n_above = int(np.floor(chance * (1 + N_SETS))) - 1
         if self.largest is not None and n_above >= 0:
             place = N_SETS - 1 - n_above
-            score = np.partition(self.largest[:, n_found], place)[place]
+            score = np.partition(self.largest[n_found], place)[place]
             t = min(t, -stdtrit(self.degrees, ndtr(-score)))
         return float(t)

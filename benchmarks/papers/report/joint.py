@@ -54,9 +54,9 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return is_rejected
 
 
-def directions(result, is_used: np.ndarray) -> dict[str, np.ndarray]:
+def directions(result, said, is_used: np.ndarray) -> dict[str, np.ndarray]:
     """Return 1 for features that help, -1 for those that hurt, 0 for others, by each rule."""
-    words = np.array(said_of(result, is_used).verdicts)
+    words = np.array(said.verdicts)
     found = {"joint": (words == HELPS).astype(int) - (words == HURTS)}
     told = is_used & result.is_reliable & (result.standard_error > 0)
     z = result.values[told] / result.standard_error[told]
@@ -77,13 +77,14 @@ def experiment(cell, rng, size):
     known = np.where(np.abs(fresh.values) > 2 * fresh.standard_error, np.sign(fresh.values), 0)
     for _ in range(N_TABLES):
         result = held_out_gain(model, *draw(n, p, correlation, rng), n_jobs=1)
-        for name, said in directions(result, is_used).items():
-            is_false = bool(((said != 0) & (said != known)).any())
+        said = said_of(result, is_used)
+        for name, found in directions(result, said, is_used).items():
+            is_false = bool(((found != 0) & (found != known)).any())
             row[f"{name}_false"] = row.get(f"{name}_false", 0) + is_false
-            n_true = int(((said != 0) & (said == known)).sum())
+            n_true = int(((found != 0) & (found == known)).sum())
             row[f"{name}_true"] = row.get(f"{name}_true", 0) + n_true
-        low, high = result.confidence_interval(simultaneous=True).T
-        row["missed"] += bool(((fresh.values < low * times) | (fresh.values > high * times)).any())
+        low, high = times * said.intervals.T  # nan where a feature is not used
+        row["missed"] += bool(((fresh.values < low) | (fresh.values > high)).any())
     yield row
 
 
