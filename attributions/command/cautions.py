@@ -22,6 +22,7 @@ MOST_OF_IT, MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD = 0.8, 60.0, 80.0, 0.9
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_CARRYING = 10  # rows of the largest contributions
+N_SHARES = 3  # features of which it is said how much these rows bring
 SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 
 
@@ -224,19 +225,20 @@ def _about_intervals(found: Findings) -> Iterator[str]:
     unclear = [k for k in found.with_verdict(UNCLEAR) if found.doubtful[k]]
     if not unclear or found.on_training_rows:
         return
-    names = [named(found, [k]) for k in unclear[:N_NAMED]]
-    carried = found.carried(unclear[:N_NAMED], N_CARRYING)
+    shown = unclear[:N_SHARES]
+    carried, largest = found.carried(shown, N_CARRYING), ""
     if carried is not None:
-        gain = found.useful.values[unclear[:N_NAMED]]
-        largest = f"its {N_CARRYING} largest of {len(found.task.y_valid):,} rows bring"
-        names = [
-            f"{name} ({largest} {part:.2g} of {of_all:.2g} %)"
-            for name, part, of_all in zip(names, carried, gain, strict=True)
+        gains = zip(shown, carried, found.useful.values[shown], strict=True)
+        parts = [
+            f"{part:.2g} of the {gain:.2g} % of {named(found, [k])}" for k, part, gain in gains
         ]
-    more = f" and {len(unclear) - N_NAMED} more" * (len(unclear) > N_NAMED)
+        largest = (
+            f" Of {len(found.task.y_valid):,} rows the {N_CARRYING} that count most bring"
+            f" {', '.join(parts)}."
+        )
     yield (
         "What a few rows may carry, so that it cannot be told whether it helps:"
-        f" {', '.join(names)}{more}. More held-out rows are the remedy."
+        f" {named(found, unclear)}.{largest} More held-out rows are the remedy."
     )
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from attributions import held_out_gain_rows
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings, Score
 from attributions.command.printed import ranks, report, table_lines
@@ -208,9 +209,21 @@ def test_what_few_rows_carry_is_said():
     lines = table_lines(doubtful)
     assert [" or more" in line for line in lines[2:7]] == [True, False, True, False, False]
     said = " ".join(cautions(doubtful))
-    assert "cannot be told whether it helps: tiny (its 10 largest of 100 rows bring 0 of " in said
+    assert "cannot be told whether it helps: tiny. Of 100 rows the 10 that count most bring" in said
     assert "a few rows may carry" in " ".join(lines)
     assert "a few rows may carry" not in " ".join([*table_lines(found), *cautions(found)])
+
+
+def test_the_rows_that_count_most_are_added_up():
+    """By `held_out_gain_rows`: of each feature the three largest contributions of either sign."""
+    X = np.random.default_rng(1).normal(size=(30, len(NAMES)))
+    y = X @ [1, 2, 3, 0, 4]
+    rows = replace(task(), X_valid=X, y_valid=y)
+    found = replace(findings(), task=rows, per_cent_of_row=30 * 2.0)
+    parts = held_out_gain_rows(model(), X, y).values
+    expected = [2 * sum(sorted(parts[:, k], key=abs)[-3:]) for k in (2, 4)]
+    assert found.carried([2, 4], 3) == pytest.approx(expected)
+    assert replace(found, task=replace(rows, X_valid=X[:0])).carried([2, 4], 3) is None
 
 
 def cautions_of(**changes):
