@@ -56,7 +56,6 @@ class GlobalAttribution(tables.ShownAsTable):
     n_samples : int
         Rows that were summed over.
     feature_names : tuple of str
-        One name for each value.
     method : str
         What was computed, with its individual attribution: ``"tree_inner(predecomp)"``.
     per_tree : float64 array of shape (M, p), optional
@@ -64,8 +63,8 @@ class GlobalAttribution(tables.ShownAsTable):
     per_output : float64 array of shape (K, p), optional
         What every output adds to ``values``, in the order of the classes.
     repeats : float64 array of shape (p, n_repeats), optional
-        The single shuffles of ``permutation``, of which ``values`` are the means. Their spread is
-        that of shuffling the same rows; it says nothing about other rows.
+        The single shuffles of ``permutation``, of which ``values`` are the means. They shuffle the
+        same rows, and their spread says nothing about other rows.
     groups : array of shape (G,), optional
         The distinct labels of rows that belong together, where standard errors count these.
     contributions : float64 array of shape (n or G, p), optional
@@ -75,8 +74,7 @@ class GlobalAttribution(tables.ShownAsTable):
         Kurtosis of the contributions of training rows, or as estimated from the model; see
         `is_reliable`.
     second_moments : float64 array of shape (p, p), optional
-        How features vary together: over rows, or groups, the sum of products of two contributions'
-        distances from their means. `grouped` makes standard errors of it.
+        Over rows, or groups, the sum of products of two contributions' distances from their means.
     percent_of_one : float, optional
         What a value of 1 is in per cent of the loss of a constant prediction; see `percent`.
     """
@@ -258,7 +256,9 @@ class GlobalAttribution(tables.ShownAsTable):
         standard_error = self._standard_error("confidence intervals")
         if simultaneous:
             if method != "normal":
-                raise ValueError(f"method={method!r} has no simultaneous intervals; use 'normal'.")
+                raise ValueError(
+                    f"method={shown(method)} has no simultaneous intervals; use 'normal'."
+                )
             return simultaneous_of.intervals(self, standard_error, level)
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
@@ -300,8 +300,8 @@ class GlobalAttribution(tables.ShownAsTable):
         * It is conservative for ``tree_inner``: a feature without effect is on average below 0, so
           false positives were 2-4 % at a nominal 5 % in simulations with independent features;
           ``partial_inner`` had 5-8 % there and finds more (:doc:`docs/inference.md </inference>`).
-        * From fewer than some 30 groups of rows they are too small; a `FewGroupsWarning` says so.
-        * There are more false positives where `is_reliable` is False, or not known and tails long.
+        * They are too small from fewer than some 30 groups, as a `FewGroupsWarning` says, or where
+          `is_reliable` is False, or not known and tails long.
         * "Not significant" is not "noise": a weak but real feature may be missed.
         """
         if not is_testable(self):
@@ -314,7 +314,7 @@ class GlobalAttribution(tables.ShownAsTable):
         if adjust == "joint":
             return simultaneous_of.p_values(self, standard_error)
         if adjust is not None:
-            raise ValueError(f"adjust={adjust!r}; use 'joint' or None.")
+            raise ValueError(f"adjust={shown(adjust)}; use 'joint' or None.")
         warn_of_few_groups(self.groups, stacklevel=2)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)
@@ -445,8 +445,7 @@ class GlobalAttribution(tables.ShownAsTable):
     ) -> "ImportanceDisplay | BoostingDisplay":
         """Draw the best features as bars, with 95 % intervals where there are standard errors.
 
-        A result with ``per_tree`` is drawn as curves along boosting, of which at most six are
-        named.
+        A result with ``per_tree`` is drawn as curves along boosting, at most six of them named.
 
         Parameters
         ----------
