@@ -6,10 +6,9 @@ What XGBoost calls the exact method, and what every other policy is measured aga
 
 Of equal gains the lowest feature is taken, then the highest cut.
 
-`Greedy.split` answers like any other policy, and is asked where predictions must be monotone
-(``gbt.splitting.monotone``). Elsewhere ``gbt.training.histogram_growth`` grows whole trees instead,
-the same ones to the last bit but faster by an order of magnitude, because histograms are kept and
-bounds spare it most cuts.
+`Greedy.split` answers like any other policy. In fits ``gbt.training.histogram_growth`` grows whole
+trees instead, the same ones to the last bit but faster by an order of magnitude, because histograms
+are kept and bounds spare it most cuts.
 """
 
 from dataclasses import replace

@@ -219,7 +219,7 @@ def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
     of_g, of_h, of_n = judge.left[q, G], judge.left[q, H], judge.left[q, N]
     g, h, n = missing[q, G], missing[q, H], missing[q, N]
     for c in range(n_cuts):
-        score[c] = score_cut(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms)
+        score[c] = score_cut(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms, None, False)
     least = habits.min_rows_of_all
     for l in range(habits.n_sums if least > 0 else 0):
         of_n, more, of_all = judge.left[l, N], missing[l, N], judge.total[l, N]
@@ -237,7 +237,7 @@ def keep_best(q, n_cuts, has_missing, rules, habits, judge):
     """
     terms = Terms(
         judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
-        rules.min_rows, rules.width, rules.count_bits, rules.hessian,
+        rules.min_rows, rules.width, rules.count_bits, rules.hessian, None,
     )  # fmt: skip
     best, right, left = judge.best[q], judge.score[0], judge.score[has_missing]
     score_cuts(q, judge.nothing, n_cuts, terms, habits, judge, right)
@@ -344,5 +344,5 @@ def judge_column(found, node, rules, judging, judge):
     if habits.kind == UNBIASED:
         judge_unbiased(found, rules.penalty, habits.n_sets, judge)
     else:
-        score, least_gain = own_score(node, rules)
+        score, least_gain = own_score(node, rules, None)
         judge_folds(found, rules.penalty, score, least_gain, habits.n_sets, judge)

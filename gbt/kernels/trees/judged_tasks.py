@@ -40,7 +40,7 @@ def judge_columns(j, p, slot, thread, work, judging):
                 own = judging.of_levels[thread]
                 search_levels(listed, k, table, rows, rules, judging, judge, own)
             else:
-                terms = terms_of(node, rules)
+                terms = terms_of(k, node, rules, table.directions)
                 search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
             judge_column(found, node, rules, judging, judge)
 

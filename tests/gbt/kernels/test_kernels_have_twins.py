@@ -189,6 +189,7 @@ TWINS = {
 }
 # Modules of parts, and the tests that ask these parts themselves or see them through the whole.
 PARTS = {
+    "gbt.kernels.cuts.bounds": "tests/gbt/training/test_monotone.py",
     "gbt.kernels.rows.descent": "tests/gbt/kernels/test_descent.py",
     "gbt.kernels.rows.sums": "tests/gbt/kernels/test_sums.py",
     "gbt.kernels.trees.finish": "tests/gbt/kernels/test_finish.py",
