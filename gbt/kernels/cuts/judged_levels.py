@@ -97,7 +97,7 @@ def levels_of_sets(listed, codes, n_codes, rows, rules, judging, own):
 
 
 @internal
-def cut_in_order(order, q, rules, habits, judge, own):
+def cut_in_order(order, q, rules, habits, judge, own, within):
     """Score all cuts between levels in some order for sum q; levels of one key stay together."""
     judge.so_far[:] = 0
     for start in range(0, len(order) - 1, ROWS_AT_ONCE):
@@ -109,11 +109,11 @@ def cut_in_order(order, q, rules, habits, judge, own):
                     judge.left[l, line, n_cuts] = judge.so_far[l, line]
             judge.row[n_cuts] = i + 1
             n_cuts += np.int64(own.key[order[i]] != own.key[order[i + 1]])
-        keep_best(q, n_cuts, np.int64(0), rules, habits, judge)
+        keep_best(q, n_cuts, np.int64(0), rules, habits, judge, within)
 
 
 @internal
-def search_levels(listed, k, table, rows, rules, judging, judge, own):
+def search_levels(listed, k, table, rows, rules, judging, judge, own, within):
     """Find the best cuts of a categorical column, and what all sums have on their left.
 
     In place of a row a cut has how many levels, in their order, go left.
@@ -130,7 +130,7 @@ def search_levels(listed, k, table, rows, rules, judging, judge, own):
     for q in range(habits.n_searched):
         no_cut(judge.best[q])
         n, which = order_levels(n_levels, q, values, levels)
-        cut_in_order(own.order[which, :n], q, rules, habits, judge, own)
+        cut_in_order(own.order[which, :n], q, rules, habits, judge, own, within)
         h = judge.left_of_best[q, q, H]
         judge.best[q].missing_left = h >= judge.total[q, H] - h
 
