@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbt.kernels.cuts.scan import G, H
+from gbt.kernels.cuts.levels import G, H
 from gbt.kernels.cuts.search import ROUNDING
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits

@@ -18,8 +18,8 @@ D1' and D2' are one part, which chooses the feature and decides on the split (th
 rows for both, but the best of many features is worth more than 0 in noise. Limits hold for
 D, and every part must have ``min_samples_leaf`` rows on either side.
 
-Where columns have directions (``gbt.splitting.monotone``), D chooses among cuts beside which its own
-steps are in order, and s_2 and s_3 are what the judges' steps within bounds, v' in place of
+Where columns have directions (``gbt.splitting.monotone``), D chooses among cuts beside which its
+own steps are in order, and s_2 and s_3 are what the judges' steps within bounds, v' in place of
 -G' / (H' + lambda), are worth to those who have learned: -G v'. A split is made only if the steps
 of all rows are in order, too. They do not choose the cut, or D2' would have a say in it.
 
@@ -35,7 +35,7 @@ from typing import ClassVar
 import numpy as np
 
 from gbt.kernels.cuts.judging import UNBIASED
-from gbt.kernels.cuts.scan import G, H
+from gbt.kernels.cuts.levels import G, H
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.judges import Judges

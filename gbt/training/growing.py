@@ -1,6 +1,6 @@
 r"""Grow trees: open nodes, ask a policy for their splits, partition the rows.
 
-With a plain scan of every cut, which any policy may use, level by level::
+With any policy, in Python, level by level::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
         ^                          ^---------------------------------------------'
@@ -15,7 +15,7 @@ in one compiled call, from gradients to finished trees. Children take over the h
 parents. For greedy splits bounds limit what a cut may gain (``gbt.kernels.cuts.search``); the other
 two policies have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
 
-    boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
+    boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, in plain NumPy    (any)
                           \--> HistogramGrowth:  histograms, many trees a call       (ours)
 
 Both grow the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the histogram
@@ -65,7 +65,7 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
 
 
 def searches_histograms(policy: Policy, limits: Limits) -> bool:
-    """Say whether trees of a policy grow by the histogram search, or by a scan of every cut."""
+    """Say whether trees of a policy grow in compiled code, or are asked of it node by node."""
     if type(policy) is Unbiased or type(policy) is CrossValidated:
         return policy.judges(limits) is not None
     return type(policy) is Greedy

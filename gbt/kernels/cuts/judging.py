@@ -10,15 +10,13 @@ list, and that of one child is had by subtraction (``gbt.kernels.cuts.histogram`
                                                                    set 2   [ bin | bin | bin | ...
 
 Cuts lie at the edges of bins, at most 256 a column. Running sums over the bins are written down
-where a bin has rows of the node, and the rest is as in the plain scan (``gbt.kernels.cuts.scan``),
-which has distinct values in place of bins: the best cut of some *sums* of sets is found, and from
-all sums on its left follows what it is worth::
+where a bin has rows of the node. The best cut of some *sums* of sets is found, and from all sums on
+its left follows what it is worth::
 
     unbiased            sums: D, D1', D2'                          best cuts: of the first
     cross-validated     sums: all but fold 1, ..., fold T, all     best cuts: of each
 
-A column whose values have a bin each is cut as by the plain scan. Levels are added up from the rows
-(``gbt.kernels.cuts.judged_levels``).
+Levels are added up from the rows (``gbt.kernels.cuts.judged_levels``).
 
 Cost: of a node and column half a nanosecond a row, and one a bin and set.
 """
@@ -36,9 +34,8 @@ from gbt.kernels.cuts.histogram import (
     empty_lanes,
     move,
 )
-from gbt.kernels.cuts.levels import no_cut
+from gbt.kernels.cuts.levels import G, H, N
 from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
-from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import max, min
@@ -47,7 +44,19 @@ UNBIASED, CROSS_VALIDATED = 0, 1
 D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged
 MOST_SETS = 16  # of cross-validation with more folds every cut is scanned
 MOST_SUMS = MOST_SETS + 1
-ROOM = ROWS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+CUTS_AT_ONCE = 256
+ROOM = CUTS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+
+LOWEST = -np.finfo(np.float64).max  # above the score of a cut that is not allowed
+
+# The best cut for a sum.
+CUT = np.dtype(
+    [
+        ("score", np.float64),  # -inf where no cut is allowed
+        ("row", np.int64),  # the bin before it; of levels how many, in order, go left
+        ("missing_left", np.int64),
+    ]
+)
 
 # How a policy judges. A record, because it changes from tree to tree.
 HABITS = np.dtype(
@@ -210,6 +219,12 @@ def take_all_but_one(n_folds, n_cuts, judge):
             take_from(of_all, judge.left[t, line, :n_cuts])
 
 
+@forced_inline
+def no_cut(best):
+    """Start without a cut."""
+    best.score, best.row, best.missing_left = -np.inf, 0, 0
+
+
 @internal
 def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
     """Score some cuts for sum q; -inf where a side is too light or a sum has too few rows.
@@ -236,7 +251,7 @@ def keep_best(q, n_cuts, has_missing, rules, habits, judge, within):
     """Score some cuts for sum q and keep the best, of equals the last, if none before was better.
 
     Missing rows go where the score is higher; if it is the same, where the present rows have more
-    hessian, then left. So it is in ``gbt.kernels.cuts.scan``, too.
+    hessian, then left.
     """
     terms = Terms(
         judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
