@@ -14,9 +14,17 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
-from gbt.reference.policies import cross_validated_cut, unbiased_cut
+from gbt.reference.policies import cross_validated_cut, of_all_rows, unbiased_candidate
 from gbt.reference.sets import columns_of_level, columns_of_node, parts_of
-from gbt.reference.splits import Cut, Parameters, best_cut, goes_left, may_follow
+from gbt.reference.splits import (
+    Cut,
+    Parameters,
+    best_cut,
+    bounds_of_children,
+    goes_left,
+    is_monotone,
+    may_follow,
+)
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
@@ -84,27 +92,31 @@ def compare(
         reg_lambda=limits.reg_lambda * h_scale,
         min_child_weight=limits.min_child_weight * h_scale,
         min_samples_leaf=limits.min_samples_leaf,
-        min_split_gain=-np.inf if is_unbiased else least,
+        min_split_gain=least,
         categorical=tuple(place[int(k)] for k in np.flatnonzero(columns.n_levels) if k in place),
         categorical_smoothing=limits.categorical_smoothing,
         hessian_scale=h_scale,
         weight_scale=w_scale,
+        monotone=() if limits.directions is None else tuple(limits.directions[allowed].tolist()),
     )
     found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0)
     open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
     deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
     sizes = sizes_of_branches(tree)
+    bounds = {0: parameters.bounds}
     for j in range(tree.n_nodes):
         at = np.flatnonzero((leaves >= j) & (leaves < j + sizes[j]))
         if tree.depth[j] >= deepest or len(at) < 2 * limits.min_samples_leaf:
             continue
         of_node = replace(parameters, columns=frozenset(place[k] for k in open_to[j]))
+        of_node.bounds = bounds.get(j, parameters.bounds)
         node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
         cut = cut_on_page(policy, *node)
         if is_unbiased and cut is not None:
             found.worth[j] = float(own.from_units(np.float64(cut.gain)))
             found.scores[allowed[cut.feature]] += found.worth[j]
-            cut = cut if cut.gain >= least else None
+            may_split = is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
+            cut = cut if cut.gain >= least and may_split else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits, found.n_leaves = (
             found.n_splits + (cut is not None), found.n_leaves + (cut is None),
@@ -114,6 +126,8 @@ def compare(
             continue
         if cut is None:
             continue
+        below = bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
+        bounds |= dict(zip((tree.left[j], tree.right[j]), below, strict=True))
         left = leaves[at] < tree.right[j]
         if (left != [goes_left(row, cut) for row in x[at][:, allowed]]).any():
             found.differs.append(f"node {j}: other rows go left than on the page")
@@ -154,7 +168,7 @@ def cut_on_page(
     if isinstance(policy, Greedy):
         return best_cut(x, sums, parameters)
     if isinstance(policy, Unbiased):
-        return unbiased_cut(x, sums, parts, parameters, policy.merged, bins)
+        return unbiased_candidate(x, sums, parts, parameters, policy.merged, bins)
     return cross_validated_cut(x, sums, parts, parameters, bins)
 
 

@@ -80,8 +80,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     monotone_constraints : dict, list or None, default=None
         By name or index of a column, or one number per column: 1 where predictions must not fall as
         its values rise and the others stay, -1 where they must not rise, 0 where they are free.
-        They go with ``"auto"`` and ``splitter="greedy"``, which keeps them as XGBoost does
-        (``gbt.splitting.monotone``).
+        Greedy trees keep them as XGBoost's do (``gbt.splitting.monotone``).
     interaction_constraints : str, list of lists or None, default=None
         Names or indices of columns that may stand on one path, as in scikit-learn's
         ``interaction_cst``; columns that no list names form one more list. "pairwise" allows all

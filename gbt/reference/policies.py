@@ -4,6 +4,8 @@ The third page. Each takes the place of `best_cut` of the second one (``gbt.refe
 each is the twin of a policy in ``gbt.splitting``.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from gbt.reference.splits import (
@@ -11,9 +13,10 @@ from gbt.reference.splits import (
     Parameters,
     best_allowed,
     goes_left,
+    is_monotone,
     least_gain,
     open_columns,
-    score,
+    score_of_cut,
     score_of_node,
     step_within,
 )
@@ -64,7 +67,7 @@ def cross_validated_cut(
     own = score_of_node(sums.sum(axis=0), parameters)
     improvement = -2 * losses[feature] - own
     cut = cuts_of[feature]
-    gains = score(cut.left, cut.right, parameters.reg_lambda) - own > least_gain(sums, parameters)
+    gains = score_of_cut(cut, parameters) - own > least_gain(sums, parameters)
     cut.gain = improvement
     return cut if improvement >= parameters.min_split_gain and gains else None
 
@@ -79,8 +82,27 @@ def unbiased_cut(
 ) -> Cut | None:
     """Return the cut of a node whose cut, feature and right to split three parts of rows choose.
 
-    Zhang, Zhang and Li 2023, Algorithm 2. Parts are numbered 0, 1, 2; with ``merged`` the last two
-    are one. Every part must have enough rows on either side. ``bins`` are as above.
+    Zhang, Zhang and Li 2023, Algorithm 2. Where features must be monotone, the steps of all rows
+    have to be in order, too, and not those of the first part alone.
+    """
+    cut = unbiased_candidate(X, sums, parts, parameters, merged, bins)
+    if cut is None or cut.gain < parameters.min_split_gain:
+        return None
+    return cut if is_monotone(of_all_rows(cut, X, sums), parameters) else None
+
+
+def unbiased_candidate(
+    X: np.ndarray,
+    sums: np.ndarray,
+    parts: np.ndarray,
+    parameters: Parameters,
+    merged: bool = False,
+    bins: np.ndarray | None = None,
+) -> Cut | None:
+    """Return the cut of which the last part says what it is worth, or None if there is none.
+
+    Parts are numbered 0, 1, 2; with ``merged`` the last two are one. Every part must have enough
+    rows on either side. ``bins`` are as above.
     """
     judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
     all_parts = (parts == 0, *judges)
@@ -92,7 +114,11 @@ def unbiased_cut(
             g = float(sums[side & learned, 0].sum())
             g_judge, h_judge = (float(sums[side & judge, c].sum()) for c in (0, 1))
             weight = h_judge + parameters.reg_lambda
-            terms.append(g * g_judge / weight if weight > 0 else 0.0)
+            of_judge = np.array([g_judge, h_judge])
+            if parameters.monotone:
+                terms.append(-g * step_within(of_judge, parameters) if weight > 0 else 0.0)
+            else:
+                terms.append(g * g_judge / weight if weight > 0 else 0.0)
         return terms[0] + terms[1] - terms[2]
 
     def has_all_parts(cut: Cut) -> bool:
@@ -112,4 +138,10 @@ def unbiased_cut(
         return None
     cut = best[max(for_feature, key=for_feature.__getitem__)]
     cut.gain = worth(cut, parts == 0 if merged else parts < 2, judges[1])
-    return cut if cut.gain >= parameters.min_split_gain else None
+    return cut
+
+
+def of_all_rows(cut: Cut, X: np.ndarray, sums: np.ndarray) -> Cut:
+    """Return the same cut with the sums of all rows on its sides."""
+    is_left = np.array([goes_left(x, cut) for x in X])
+    return replace(cut, left=sums[is_left].sum(axis=0), right=sums[~is_left].sum(axis=0))

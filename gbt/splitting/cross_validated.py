@@ -14,6 +14,9 @@ chosen and cut where all rows of the node gain most; the node stays a leaf unles
 
 that is, unless the split is better on rows that it has not seen than no split on rows that it has.
 
+Where columns have directions (``gbt.splitting.monotone``), the steps v of the other rows and of all
+are kept within bounds, and in order.
+
 For the squared error and lambda = 0 this is the rule of Adler and Painsky, "Feature Importance in
 Gradient Boosting Trees with Cross-Validation Feature Selection", Entropy 24 (2022) 687, where the
 left side is the node's sum of squares less the cross-validated one. As in their program boosting
@@ -28,7 +31,7 @@ from numbers import Integral
 import numpy as np
 
 from gbt.kernels.cuts.judging import CROSS_VALIDATED, MOST_SETS
-from gbt.kernels.cuts.scan import G, H
+from gbt.kernels.cuts.levels import G, H
 from gbt.splitting.cuts import Cuts, Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.greedy import node_score
@@ -67,9 +70,14 @@ class CrossValidated:
         if not (isinstance(self.n_folds, Integral) and 2 <= self.n_folds <= 255):
             raise ValueError(f"n_folds must be an integer in [2, 255]; got {self.n_folds!r}.")
 
+    @property
+    def keeps_directions(self) -> bool:
+        """Whether monotone constraints are kept: where folds are searched by histograms."""
+        return not self.exact_cuts and self.shared_folds and self.n_folds <= MOST_SETS
+
     def judges(self, limits: Limits) -> Judges | None:
         """Return the request to the histogram search; None if every cut is to be scanned."""
-        if self.exact_cuts or not self.shared_folds or self.n_folds > MOST_SETS:
+        if not self.keeps_directions:
             return None
         sums = self._sums()
         n_sums = len(sums)

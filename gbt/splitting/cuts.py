@@ -1,48 +1,42 @@
-"""The best cuts of every column, for every open node: what all policies ask for.
+"""The best cuts of every column, for every open node, in plain NumPy: what a policy may ask for.
 
 A policy divides the rows of a node into *sets* and says which sets make up which *sums* of g, h and
 rows. For each sum, `best_cuts` finds the best cut of every column, and returns with it all sums on
-the left of the cut, from which the policy computes its criterion. One walk
-through a column serves all open nodes. It goes row by row in the order of the values
-(``gbt.kernels.cuts.scan``) or, for levels and for numbers that take few values, value by value
-(``gbt.kernels.cuts.levels``). Threads share the columns. Every cut is scored with the missing rows
-on either side, and the better side is part of the answer.
+the left of the cut, from which the policy computes its criterion. A column becomes a histogram: the
+sums of each value that occurs in each node, set by set. The values of a node stand beside each
+other, so one running sum has what is left of all cuts::
 
-The policies' sets and sums::
+    node         0  0  0  1  1            histogram      [g, h, rows, weight] of each value
+    value        a  c  d  b  c            running sums   a  a+c  a+c+d | b  b+c
+
+Levels are first put in the order of G / (H + smoothing) (``gbt.kernels.cuts.levels`` says how and
+why). Every cut is scored with the missing rows on either side, and the better side is part of the
+answer. Sums are integers and scores those of ``gbt.kernels.cuts.search``: with one set the best cut
+is the one that the greedy search finds, ties included.
+
+Policies of ours ask for these sets and sums, where every cut is to be looked at::
 
     greedy             one set             its sum
     cross-validated    T folds             all but fold 1, ..., all but fold T, all
     unbiased           D, D1', D2'         D, D1', D2'
+
+Cost: of a row and column some 50 nanoseconds, most of them to sort the rows by node and value.
 """
 
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.levels import LevelOrder, scan_levels, scan_values
-from gbt.kernels.cuts.scan import CUT, ROW, ROWS_AT_ONCE, Asked, Scratch, add_up_sets, scan_column
-from gbt.kernels.cuts.value_sums import ValuesOfColumn, ValueSums
-from gbt.kernels.trees.nodes import records
+from gbt.kernels.cuts.levels import LEAST_SHARE, G, H, N, W
 from gbt.parallel.threads import run_all, threads_for
 from gbt.splitting.frontier import Frontier, Limits, Splits
-from gbt.tables.columns import Columns
+from gbt.splitting.monotone import score_of_steps, steps_within
 
-# For so many values a walk takes some hundred microseconds, and a second thread begins to pay.
+# For so many values a search takes a millisecond, and a second thread begins to pay.
 LEAST_VALUES_PER_THREAD = 20_000
-# To sort one row of an open node takes as long as to pass by so many rows that are in none.
-PASSED_BY_PER_SORTED_ROW = 16
-# Rows are added up code by code if the codes of all nodes together are no more than so many a row,
-# else they are sorted by value first. The limit for levels is higher, because their sums are needed
-# either way. 10,000 levels of 100,000 rows in 32 nodes took half as long code by code as sorted.
-# Numbers of 20,000 rows took up to 1.7 times as long with 0.3 codes a row, and with 1 code a row
-# cross-validated fits of continuous numbers took 1.9 times as long.
-MOST_CODES_PER_ROW, MOST_LEVELS_PER_ROW = 0.1, 4.0
-# A box bounds the scores of the cuts among some rows (``gbt.kernels.cuts.scan``). In a large node
-# most bounds are too low for these cuts to win, and skipping the cuts saves more than the boxes
-# cost. In nodes of 600 rows it did not, with boxes of 16, 32 or 64 rows.
-LEAST_ROWS_FOR_BOXES, ROWS_OF_BOX = 2_048, 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +86,9 @@ class Cuts:
         All sums in the node; a single entry if all columns have the same sets.
     frontier, splits
         As `best_cuts` was given them.
-    is_left : list of bool arrays of shape (m,), or of None
-        One entry a column, None if it holds numbers. Else ``is_left[k][first + i]`` says whether
-        the i-th level that occurs in a node goes left at the best cut of the sum ``splits``;
-        ``first`` counts the open rows of the nodes before it.
+    levels : list
+        One entry a column, None if it holds numbers. Else ``levels[k][j]`` are the codes that occur
+        in node j, and which of them go left at the best cut of the sum ``splits``.
     """
 
     score: np.ndarray
@@ -105,7 +98,7 @@ class Cuts:
     total: np.ndarray
     frontier: Frontier
     splits: int
-    is_left: list[np.ndarray | None]
+    levels: list[list[tuple[np.ndarray, np.ndarray]] | None]
 
     def choose(self, best: np.ndarray, is_split: np.ndarray, gain: np.ndarray) -> Splits:
         """Return the splits of nodes, each by the best cut of one of the frontier's columns."""
@@ -126,16 +119,43 @@ class Cuts:
 
         Levels that no row of the node has go where missing values go.
         """
-        of_levels = self.is_left[i]
-        if of_levels is None:
+        of_nodes = self.levels[i]
+        if of_nodes is None:
             return None
-        columns, k = self.frontier.columns, self.frontier.features[i]
-        is_present = np.zeros(columns.n_values[k] + 1, dtype=bool)
-        is_present[columns.codes_of(k)[self.frontier.rows_of(j)]] = True
-        goes_left = np.full(len(is_present), self.missing_left[i, j, self.splits])
-        first = int((self.frontier.stop[:j] - self.frontier.start[:j]).sum())
-        goes_left[is_present] = of_levels[first : first + is_present.sum()]
+        n_codes = self.frontier.columns.n_values[self.frontier.features[i]] + 1
+        goes_left = np.full(n_codes, self.missing_left[i, j, self.splits])
+        codes, is_left = of_nodes[j]
+        goes_left[codes] = is_left
         return goes_left
+
+
+class OfColumn(NamedTuple):
+    """The best cuts of one column, as in `Cuts`."""
+
+    score: np.ndarray  # (J, Q)
+    code: np.ndarray
+    missing_left: np.ndarray
+    left: np.ndarray  # (J, Q, L, 3)
+    levels: list[tuple[np.ndarray, np.ndarray]] | None
+
+    @classmethod
+    def without_cuts(cls, n_nodes: int, n_searched: int, n_sums: int) -> "OfColumn":
+        """Return arrays in which no cut has been found yet."""
+        return cls(
+            np.full((n_nodes, n_searched), -np.inf),
+            np.zeros((n_nodes, n_searched), dtype=np.int64),
+            np.zeros((n_nodes, n_searched), dtype=np.bool_),
+            np.zeros((n_nodes, n_searched, n_sums, 3), dtype=np.int64),
+            None,
+        )
+
+
+class Histogram(NamedTuple):
+    """What the rows of each node add up to, value by value: V values in all, ascending."""
+
+    node: np.ndarray  # (V,) of each value
+    code: np.ndarray  # (V,)
+    sums: np.ndarray  # (V, L, 4) int64: gradients, hessians, rows, weights
 
 
 def best_cuts(
@@ -157,149 +177,187 @@ def best_cuts(
     min_rows_of_all : int
         Least rows that every sum must have on either side of any cut.
     """
-    n, n_nodes, n_columns = frontier.columns.n_rows, len(frontier), len(frontier.features)
+    n, n_columns = frontier.columns.n_rows, len(frontier.features)
     if sets is None:
         sets = Sets(np.zeros(n, dtype=np.uint8), np.ones((1, 1), dtype=np.bool_), n_searched=1)
-    n_sums, n_searched = len(sets.sums), sets.n_searched
-    rows = _rows_as_kernels_take_them(frontier)
-    some = np.concatenate([frontier.rows_of(j) for j in range(n_nodes)])
-    nothing = np.empty(0, dtype=some.dtype)
-    asked = _asked_of_all(frontier, limits, sets, rows, min_rows_of_all)
-    directions = np.zeros(n_columns, dtype=np.int64)
-    if limits.directions is not None:
-        directions[:] = limits.directions[frontier.features]
-    total = np.zeros((1 if sets.of_row.ndim == 1 else n_columns, n_nodes, n_sums, 3), np.int64)
-    for i in range(len(total)):
-        add_up_sets(some, sets.for_column(i), rows, asked.takes, total[i])
-    cuts = records(n_columns * n_nodes * n_searched, CUT).reshape(n_columns, n_nodes, n_searched)
-    left = np.empty((*cuts.shape, n_sums, 3), dtype=np.int64)
+    search = _Search(frontier, limits, sets, min_rows_of_all)
+    found: list[OfColumn] = [search.no_cuts] * n_columns
+    total = [search.no_cuts.left[:, 0]] * n_columns
 
-    columns, features = frontier.columns, frontier.features
-    is_categorical, n_codes = columns.n_levels[features] > 0, columns.n_values[features] + 1
-    most_per_row = np.where(is_categorical, MOST_LEVELS_PER_ROW, MOST_CODES_PER_ROW)
-    has_few = n_codes * n_nodes <= most_per_row * len(some)
-    most_codes = n_codes.max(initial=1, where=has_few)
-    most_values = n_codes.max(initial=1, where=has_few | is_categorical)
-    is_left = [np.empty(len(some), dtype=bool) if yes else None for yes in is_categorical]
-
-    def search(start: int, stop: int) -> None:
-        scratch = _scratch(n_nodes, len(some), n_sums, sets.sums.shape[1])
-        levels = LevelOrder(
-            smoothing=limits.categorical_smoothing * frontier.derivatives.hessian_scale,
-            most_weight=limits.categorical_smoothing * frontier.derivatives.weight_scale,
-            splits=sets.splits,
-            order=np.empty((2, most_values + 1), dtype=np.int32),
-        )
-        values = _memory_of_values(most_values, most_codes, n_sums, sets.sums.shape[1])
+    def search_some(start: int, stop: int) -> None:
         for i in range(start, stop):
-            k = features[i]
-            by_value, n_present = nothing, 0
-            if not has_few[i]:
-                by_value, n_present = rows_by_value(columns, k, some)
-            of_sets = sets.for_column(i), total[i if len(total) > 1 else 0]
-            of_column = *of_sets, asked._replace(direction=directions[i]), scratch
-            if not has_few[i] and not is_categorical[i]:
-                scan_column(by_value, n_present, *of_column, cuts[i], left[i])
-                continue
-            column = ValuesOfColumn(
-                by_value, n_present, some, columns.codes_of(k), int(columns.n_values[k])
-            )
-            if is_categorical[i]:
-                scan_levels(column, *of_column, values, levels, cuts[i], left[i], is_left[i])
-            else:
-                scan_values(column, *of_column, values, levels, cuts[i], left[i])
+            histogram = search.histogram_of(i)
+            total[i] = search.totals_of(histogram)
+            found[i] = search.cuts_of(i, histogram, total[i])
 
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
-    run_all([partial(search, start, stop) for start, stop in pairwise(edges)])
+    run_all([partial(search_some, start, stop) for start, stop in pairwise(edges)])
+    *arrays, levels = zip(*found, strict=True)
+    score, code, missing_left, left = map(np.stack, arrays)
     if frontier.is_open is not None:
-        cuts["score"][~frontier.is_open.T] = -np.inf
-    code = np.array(
-        [columns.codes_of(k)[of_column] for k, of_column in zip(features, cuts["row"], strict=True)]
+        score[~frontier.is_open.T] = -np.inf
+    of_all = np.stack(total[:1] if sets.of_row.ndim == 1 else total)
+    return Cuts(score, code, missing_left, left, of_all, frontier, sets.splits, list(levels))
+
+
+class _Search:
+    """What is asked of all columns alike, and how one of them answers."""
+
+    def __init__(self, frontier: Frontier, limits: Limits, sets: Sets, min_rows_of_all: int):
+        own, n_nodes = frontier.derivatives, len(frontier)
+        self.frontier, self.limits, self.sets = frontier, limits, sets
+        self.rows = np.concatenate([frontier.rows_of(j) for j in range(n_nodes)])
+        self.node = np.repeat(np.arange(n_nodes), frontier.stop - frontier.start)
+        ones = np.ones(len(self.rows), dtype=np.int64)
+        weight = 1 if own.weight is None else own.weight
+        weight = np.broadcast_to(weight, frontier.columns.n_rows)[self.rows]
+        self.carried = np.column_stack(
+            [own.gradient[self.rows], own.hessian[self.rows], ones, weight]
+        )
+        self.penalty = limits.reg_lambda * own.hessian_scale
+        self.min_hessian = limits.min_child_weight * own.hessian_scale
+        self.min_rows = max(limits.min_samples_leaf, 1)
+        self.min_rows_of_all = min_rows_of_all
+        self.smoothing = limits.categorical_smoothing * own.hessian_scale
+        self.most_weight = limits.categorical_smoothing * own.weight_scale
+
+    @property
+    def no_cuts(self) -> OfColumn:
+        """Return arrays without cuts."""
+        return OfColumn.without_cuts(len(self.frontier), self.sets.n_searched, len(self.sets.sums))
+
+    def histogram_of(self, i: int) -> Histogram:
+        """Add up the rows of every node by their values in one column."""
+        columns, k = self.frontier.columns, self.frontier.features[i]
+        n_codes, sums = columns.n_values[k] + 1, self.sets.sums.astype(np.int64)
+        value = self.node * n_codes + columns.codes_of(k)[self.rows]
+        order = np.argsort(value)
+        value, carried = value[order], self.carried[order]
+        first = np.flatnonzero(np.append(True, value[1:] != value[:-1]))
+        of_row = self.sets.for_column(i)[self.rows[order], np.newaxis]
+        of_sets = [np.add.reduceat(carried * (of_row == s), first) for s in range(sums.shape[1])]
+        node, code = np.divmod(value[first], n_codes)
+        return Histogram(node, code, np.einsum("ls,svc->vlc", sums, np.stack(of_sets)))
+
+    def totals_of(self, histogram: Histogram) -> np.ndarray:
+        """Return all sums over the rows of every node, of shape (J, L, 3)."""
+        first = np.searchsorted(histogram.node, np.arange(len(self.frontier)))
+        return np.add.reduceat(histogram.sums[..., : N + 1], first)
+
+    def cuts_of(self, i: int, histogram: Histogram, total: np.ndarray) -> OfColumn:
+        """Return the best cuts of one column."""
+        k = self.frontier.features[i]
+        if self.frontier.columns.n_levels[k] > 0:
+            return self._cuts_of_levels(histogram, total, self.frontier.columns.n_values[k])
+        return self._cuts_of_numbers(histogram, total, k)
+
+    def _cuts_of_numbers(self, histogram: Histogram, total: np.ndarray, k: int) -> OfColumn:
+        """Return the best cuts between values in their own order."""
+        found, n_nodes = self.no_cuts, len(self.frontier)
+        directions = self.limits.directions
+        direction = 0 if directions is None else int(directions[k])
+        sums, is_missing = (
+            histogram.sums[..., : N + 1], histogram.code == self.frontier.columns.n_values[k],
+        )  # fmt: skip
+        missing = np.zeros_like(total)
+        missing[histogram.node[is_missing]] = sums[is_missing]
+        node, code = histogram.node[~is_missing], histogram.code[~is_missing]
+        running = np.cumsum(np.append(np.zeros_like(total[:1]), sums[~is_missing], axis=0), axis=0)
+        left = running[1:] - running[np.searchsorted(node, np.arange(n_nodes))][node]
+        is_last = np.append(node[1:] != node[:-1], True)[: len(node)]
+        for q in range(self.sets.n_searched):
+            asked = q, total[node], node, direction, is_last
+            right, other = self._scores(left, *asked), self._scores(left + missing[node], *asked)
+            cut = last_of_best(np.maximum(right, other), node, n_nodes)
+            j = np.flatnonzero(cut >= 0)
+            c, h = cut[j], left[cut[j], q, H]
+            more_on_the_left = h >= total[j, q, H] - missing[j, q, H] - h
+            goes_left = (other[c] > right[c]) | ((other[c] == right[c]) & more_on_the_left)
+            found.score[j, q], found.code[j, q] = np.maximum(right, other)[c], code[c]
+            found.missing_left[j, q] = goes_left
+            found.left[j, q] = left[c] + missing[j] * goes_left[:, np.newaxis, np.newaxis]
+        return found
+
+    def _cuts_of_levels(
+        self, histogram: Histogram, total: np.ndarray, missing_code: int
+    ) -> OfColumn:
+        """Return the best cuts between levels in the order of their means, missing among them."""
+        found, nodes = self.no_cuts, []
+        edges = np.searchsorted(histogram.node, np.arange(len(self.frontier) + 1))
+        for j, (start, stop) in enumerate(pairwise(edges)):
+            sums, codes = histogram.sums[start:stop], histogram.code[start:stop]
+            is_left = np.zeros(len(codes), dtype=np.bool_)
+            for q in range(self.sets.n_searched):
+                key = self._key_of(sums[:, q])
+                order = np.argsort(key, kind="stable")
+                left = np.cumsum(sums[order][..., : N + 1], axis=0)
+                at = np.flatnonzero(key[order][1:] != key[order][:-1])
+                node = np.full(len(at), j)
+                score = self._scores(left[at], q, total[node], node, 0, True)
+                cut = last_of_best(score, np.zeros_like(at), 1)[0]
+                if cut < 0:
+                    continue
+                found.score[j, q], found.left[j, q] = score[cut], left[at[cut]]
+                h = left[at[cut], q, H]
+                found.missing_left[j, q] = h >= total[j, q, H] - h
+                if q == self.sets.splits:
+                    is_left[order] = np.arange(len(order)) <= at[cut]
+                    if codes[-1] == missing_code:
+                        found.missing_left[j, q] = is_left[-1]
+            nodes.append((codes, is_left))
+        return found._replace(levels=nodes)
+
+    def _key_of(self, sums: np.ndarray) -> np.ndarray:
+        """Return what the levels of a node are ordered by; those of few rows have one key."""
+        is_few = sums[:, W] < min(self.most_weight, sums[:, W].sum() / LEAST_SHARE)
+        sums = np.where(is_few[:, np.newaxis], sums[is_few].sum(axis=0), sums)
+        weight = sums[:, H].astype(np.float64) + self.smoothing
+        return np.where(weight > 0, sums[:, G] / np.where(weight > 0, weight, 1.0), -np.inf)
+
+    def _scores(
+        self,
+        left: np.ndarray,
+        q: int,
+        total: np.ndarray,
+        node: np.ndarray,
+        direction: int,
+        any_order: Any,
+    ) -> np.ndarray:
+        """Score cuts for sum q, given what all sums have on the left of each and in its node.
+
+        ``any_order`` says of cuts whether they put no values in order (``gbt.splitting.monotone``).
+        """
+        sides, bounds = (left[:, q], total[:, q] - left[:, q]), self.frontier.bounds
+        is_allowed = np.ones(len(left), dtype=np.bool_)
+        for side, all_sums in zip(sides, (left, total - left), strict=True):
+            h, n = side[:, H], side[:, N]
+            is_allowed &= (h > 0) & (h.astype(np.float64) >= self.min_hessian)
+            is_allowed &= (n >= self.min_rows) & (all_sums[..., N] >= self.min_rows_of_all).all(1)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            if bounds is None:
+                score = score_of(*sides, self.penalty)
+            else:
+                steps = [steps_within(side, self.penalty, bounds[node]) for side in sides]
+                left_score, right_score = map(score_of_steps, sides, [self.penalty] * 2, steps)
+                score = left_score + right_score
+                is_allowed &= any_order | (direction * steps[0] <= direction * steps[1])
+        return np.where(is_allowed, score, -np.inf)
+
+
+def score_of(left: np.ndarray, right: np.ndarray, penalty: float) -> np.ndarray:
+    """Return the scores of cuts, as ``gbt.kernels.cuts.search`` computes them, bit by bit."""
+    left_g, right_g = left[:, G].astype(np.float64), right[:, G].astype(np.float64)
+    left_weight, right_weight = (side[:, H].astype(np.float64) + penalty for side in (left, right))
+    return (left_g * left_g * right_weight + right_g * right_g * left_weight) / (
+        left_weight * right_weight
     )
-    return Cuts(
-        cuts["score"], code.astype(np.int64), cuts["missing_left"] != 0, left, total, frontier,
-        sets.splits, is_left,
-    )  # fmt: skip
 
 
-def _scratch(n_nodes: int, n_rows: int, n_sums: int, n_sets: int) -> Scratch:
-    """Lay out a thread's own arrays."""
-    return Scratch(
-        place=np.empty(n_nodes, dtype=np.int64),
-        value=np.empty(n_nodes, dtype=np.int64),
-        by_node=np.empty(n_rows, dtype=np.int32),
-        n_present=np.empty(n_nodes, dtype=np.int64),
-        missing=np.empty((n_sums, 3), dtype=np.int64),
-        so_far=np.empty((n_sums, 3), dtype=np.int64),
-        left=np.empty((n_sums, 3, ROWS_AT_ONCE + 1), dtype=np.int64),
-        row=np.empty(ROWS_AT_ONCE + 1, dtype=np.int64),
-        g=np.empty(ROWS_AT_ONCE, dtype=np.int64),
-        h=np.empty(ROWS_AT_ONCE, dtype=np.int64),
-        own_set=np.empty(ROWS_AT_ONCE, dtype=np.int64),
-        of_sets=np.empty((n_sets, 4), dtype=np.int64),
-        wanted=np.empty(n_sums + 1, dtype=np.int64),
-        is_last=np.empty(ROWS_AT_ONCE, dtype=np.uint64),
-        score=np.empty((3, ROWS_AT_ONCE)),
-        nothing=np.zeros((n_sums, 3), dtype=np.int64),
-    )
-
-
-def _asked_of_all(
-    frontier: Frontier, limits: Limits, sets: Sets, rows: np.ndarray, min_rows_of_all: int
-) -> Asked:
-    """Return the arguments of the scan that all columns share."""
-    n_rows, scale = frontier.stop - frontier.start, frontier.derivatives.hessian_scale
-    no_bounds = np.zeros((len(frontier), 2))
-    return Asked(
-        rows=rows,
-        start=np.cumsum(n_rows) - n_rows,
-        takes=-sets.sums.astype(np.int64),
-        n_searched=sets.n_searched,
-        penalty=limits.reg_lambda * scale,
-        min_hessian=limits.min_child_weight * scale,
-        min_rows=max(limits.min_samples_leaf, 1),
-        min_rows_of_all=min_rows_of_all,
-        least_rows_for_boxes=LEAST_ROWS_FOR_BOXES,
-        rows_of_box=ROWS_OF_BOX,
-        is_bounded=frontier.bounds is not None,
-        direction=0,
-        bounds=no_bounds if frontier.bounds is None else frontier.bounds,
-    )
-
-
-def _memory_of_values(n_values: int, n_codes: int, n_sums: int, n_sets: int) -> ValueSums:
-    """Lay out a thread's own arrays for columns whose values are added up."""
-    return ValueSums(
-        of_codes=np.empty((n_codes, n_sets, 4), dtype=np.int64),
-        row_of_code=np.empty(n_codes, dtype=np.int32),
-        sums=np.empty((n_values + 1, n_sums, 4), dtype=np.int64),
-        row=np.empty(n_values, dtype=np.int32),
-        key=np.empty(n_values + 1),
-    )
-
-
-def _rows_as_kernels_take_them(frontier: Frontier) -> np.ndarray:
-    """Return for every row of the table its numbers and its open node, -1 if it has none."""
-    rows = records(frontier.columns.n_rows, ROW)
-    rows["g"], rows["h"] = frontier.derivatives.gradient, frontier.derivatives.hessian
-    rows["weight"] = 1 if frontier.derivatives.weight is None else frontier.derivatives.weight
-    rows["node"] = -1
-    for j in range(len(frontier)):
-        rows["node"][frontier.rows_of(j)] = j
-    return rows
-
-
-def rows_by_value(columns: Columns, k: int, some: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return rows in the order of their values in one column, and how many are not missing.
-
-    ``~row`` takes the place of a row where a new value starts. Returned are all rows of the table,
-    or only ``some``, sorted, if they are so few that a walk through all would take longer.
-    """
-    if len(some) * PASSED_BY_PER_SORTED_ROW > columns.n_rows:
-        return columns.order_of(k), columns.n_present[k]
-    keys = np.sort(columns.codes_of(k)[some].astype(np.int64) << 32 | some)
-    code, row = keys >> 32, (keys & 0xFFFFFFFF).astype(np.int32)
-    starts = np.append(True, code[1:] != code[:-1])
-    n_present = np.searchsorted(code, columns.n_values[k])
-    return np.where(starts, ~row, row), n_present
+def last_of_best(score: np.ndarray, node: np.ndarray, n_nodes: int) -> np.ndarray:
+    """Return which cut of each node has the highest score, of equals the last, -1 if none has."""
+    highest, best = np.full(n_nodes, -np.inf), np.full(n_nodes, -1)
+    np.maximum.at(highest, node, score)
+    is_best = (score == highest[node]) & (score > -np.inf)
+    best[node[is_best]] = np.flatnonzero(is_best)
+    return best

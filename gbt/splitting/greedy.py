@@ -6,10 +6,9 @@ What XGBoost calls the exact method, and what every other policy is measured aga
 
 Of equal gains the lowest feature is taken, then the highest cut.
 
-`Greedy.split` answers like any other policy, and is asked where predictions must be monotone
-(``gbt.splitting.monotone``). Elsewhere ``gbt.training.histogram_growth`` grows whole trees instead,
-the same ones to the last bit but faster by an order of magnitude, because histograms are kept and
-bounds spare it most cuts.
+`Greedy.split` answers like any other policy. In fits ``gbt.training.histogram_growth`` grows whole
+trees instead, the same ones to the last bit but faster by an order of magnitude, because histograms
+are kept and bounds spare it most cuts.
 """
 
 from dataclasses import replace
@@ -17,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbt.kernels.cuts.scan import G, H
+from gbt.kernels.cuts.levels import G, H
 from gbt.kernels.cuts.search import ROUNDING
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.scan import G, H
+from gbt.kernels.cuts.levels import G, H
 
 DIRECTIONS = (-1, 0, 1)
 

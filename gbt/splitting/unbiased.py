@@ -18,6 +18,11 @@ D1' and D2' are one part, which chooses the feature and decides on the split (th
 rows for both, but the best of many features is worth more than 0 in noise. Limits hold for
 D, and every part must have ``min_samples_leaf`` rows on either side.
 
+Where columns have directions (``gbt.splitting.monotone``), D chooses among cuts beside which its
+own steps are in order, and s_2 and s_3 are what the judges' steps within bounds, v' in place of
+-G' / (H' + lambda), are worth to those who have learned: -G v'. A split is made only if the steps
+of all rows are in order, too. They do not choose the cut, or D2' would have a say in it.
+
 The importance of a feature is the sum of s_3 over all nodes that were looked at, also where s_3 was
 too small for a split (the estimators' ``split_scores_``). If only splits counted, the scores of
 noise would add up to more than 0, since negative ones would be left out. Algorithm 3 stops at
@@ -30,7 +35,7 @@ from typing import ClassVar
 import numpy as np
 
 from gbt.kernels.cuts.judging import UNBIASED
-from gbt.kernels.cuts.scan import G, H
+from gbt.kernels.cuts.levels import G, H
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.judges import Judges
@@ -56,6 +61,11 @@ class Unbiased:
 
     merged: bool = False
     exact_cuts: bool = False
+
+    @property
+    def keeps_directions(self) -> bool:
+        """Whether monotone constraints are kept: where parts are searched by histograms."""
+        return not self.exact_cuts
 
     def judges(self, limits: Limits) -> Judges | None:
         """Return the request to the histogram search; None if every cut is to be scanned."""

@@ -1,7 +1,7 @@
 """Boosting: tree after tree, with sampling of rows and columns, evaluation sets, early stopping.
 
-The algorithm is this, and for greedy splits without monotone constraints, one output and a loss
-that kernels know, ``gbt.kernels.trees.rounds`` has it compiled
+The algorithm is this, and for our own policies, one output and a loss that kernels know,
+``gbt.kernels.trees.rounds`` has it compiled
 (``gbt.training.histogram_growth``)::
 
     f_0 = base score

@@ -1,6 +1,6 @@
 r"""Grow trees: open nodes, ask a policy for their splits, partition the rows.
 
-With a plain scan of every cut, which any policy may use, level by level::
+With any policy, in Python, level by level::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
         ^                          ^---------------------------------------------'
@@ -15,14 +15,14 @@ in one compiled call, from gradients to finished trees. Children take over the h
 parents. For greedy splits bounds limit what a cut may gain (``gbt.kernels.cuts.search``); the other
 two policies have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
 
-    boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, a walk a column   (any)
+    boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, in plain NumPy    (any)
                           \--> HistogramGrowth:  histograms, many trees a call       (ours)
 
 Both grow the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the histogram
 search levels of a categorical column are bins, or are added up from the rows if there are too many
-of them or rows have weights (``gbt.training.histogram_levels``). Fits with monotone constraints
-scan every cut whatever the policy: there a node also has bounds for its step, and values are kept
-within them when the tree is finished (``gbt.splitting.monotone``).
+of them or rows have weights (``gbt.training.histogram_levels``). Where columns
+have directions a node also has bounds for its step, and values are kept within them when the tree
+is finished (``gbt.splitting.monotone``).
 """
 
 from dataclasses import replace
@@ -65,10 +65,10 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
 
 
 def searches_histograms(policy: Policy, limits: Limits) -> bool:
-    """Say whether trees of a policy grow by the histogram search, or by a scan of every cut."""
+    """Say whether trees of a policy grow in compiled code, or are asked of it node by node."""
     if type(policy) is Unbiased or type(policy) is CrossValidated:
         return policy.judges(limits) is not None
-    return type(policy) is Greedy and limits.directions is None
+    return type(policy) is Greedy
 
 
 class TreeGrowth:
@@ -96,7 +96,7 @@ class TreeGrowth:
         rows, nodes, sets, bounds = self._grow_nodes(m, rows, features)
         tree = records(len(nodes), NODE_RECORD)
         rows_at_cut = np.empty((len(nodes), 2), dtype=np.int32)
-        rates = (self.plan.limits.reg_lambda, self.plan.learning_rate)
+        rates = (self.plan.limits.reg_lambda, self.plan.learning_rate, None)
         before = raw_prediction.copy() if self.plan.limits.directions is not None else None
         if not finish_tree(
             rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut,

@@ -76,7 +76,7 @@ class HistogramGrowth:
     ):
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
-        self.table, n_bins = table_of(columns)
+        self.table, n_bins = table_of(columns, plan.limits.directions)
         n_sets = 1 if judges is None else judges.n_sets
         n_bins *= n_sets
         n_values = columns.n_stored
@@ -300,7 +300,7 @@ def _limit(number: int | None) -> int:
     return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
 
 
-def table_of(columns: Columns) -> tuple[CodedTable, int]:
+def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[CodedTable, int]:
     """Return the columns for kernels, with places of histograms, and the number of bins."""
     p, n_lines, n_packs = columns.n_columns, len(columns.order), len(columns.packed_bins)
     sparse = SparseColumns.none(p) if columns.sparse is None else columns.sparse
@@ -341,6 +341,7 @@ def table_of(columns: Columns) -> tuple[CodedTable, int]:
         stored=sparse.stored,
         stored_bins=sparse.stored_bins,
         row_start=sparse.row_start,
+        directions=None if directions is None else directions.astype(np.int8),
     )
     return table, int((columns.n_bins + 1).sum())
 

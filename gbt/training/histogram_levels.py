@@ -8,8 +8,8 @@ levels of other columns are added up row by row::
     IN_BINS    the node stores its set, a bit a level
     BY_ROWS    the rows are marked left or right, and the children's rows show which levels they are
 
-The plain scan of ``gbt.kernels.cuts.levels`` adds up the same integers and computes a score by the
-same formula, so its trees are the same to the last bit.
+``gbt.splitting.cuts`` adds up the same integers and computes a score by the same formula, so its
+trees are the same to the last bit.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The columns on which nodes may be split, for trees that grow by the plain scan.
+"""The columns on which nodes may be split, for trees that Python grows.
 
 The histogram search calls ``gbt.kernels.trees.node_columns`` from other kernels, this module calls
 it from Python.

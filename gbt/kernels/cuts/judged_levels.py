@@ -1,7 +1,7 @@
 """Judged levels: the best sets of levels of a node, where some of its rows choose and others judge.
 
 The levels of a categorical column are added up set by set from the rows of the node, then they are
-put in order and cut as the plain scan does it (``gbt.kernels.cuts.levels``)::
+put in order (``gbt.kernels.cuts.levels``) and cut::
 
     rows of the node, set by set     a d g | b e h | c f
     their codes                      2 0 2 | 0 7 2 | 7 0         levels that occur: 0, 2, 7
@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.cuts.histogram import hessian_of
-from gbt.kernels.cuts.judging import MOST_SETS, MOST_SUMS, keep_best
-from gbt.kernels.cuts.levels import LevelOrder, mark_left, no_cut, order_levels
+from gbt.kernels.cuts.judging import CUTS_AT_ONCE, MOST_SETS, MOST_SUMS, keep_best, no_cut
+from gbt.kernels.cuts.levels import G, H, LevelOrder, N, W, mark_left, order_levels
 from gbt.kernels.cuts.memory import ROOM_FOR_LEVELS, layout_of
-from gbt.kernels.cuts.scan import ROWS_AT_ONCE, G, H, N
-from gbt.kernels.cuts.value_sums import W, add_up_sums
 from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import min, trailing_zeros
 
@@ -41,7 +39,7 @@ LEVELS_OF_SETS = np.dtype(
 
 
 class SumsOfLevels(NamedTuple):
-    """What of ``gbt.kernels.cuts.value_sums.ValueSums`` it takes to order and cut levels."""
+    """What it takes to order and cut levels."""
 
     sums: np.ndarray
     key: np.ndarray
@@ -73,6 +71,24 @@ def add_up_rows_of_levels(listed, codes, rows, rules, judging, own):
 
 
 @internal
+def add_up_sums(of_sets, judging, sums):
+    """Turn what rows add up to set by set into what they add up to sum by sum.
+
+    of_sets   (S, 4)   int64   IN
+    sums      (L, 4)   int64   OUT
+    """
+    for l in range(len(judging.takes)):
+        g = h = n = w = np.int64(0)
+        for s in range(len(of_sets)):
+            mask = judging.takes[l, s]
+            g += of_sets[s, G] & mask
+            h += of_sets[s, H] & mask
+            n += of_sets[s, N] & mask
+            w += of_sets[s, W] & mask
+        sums[l, G], sums[l, H], sums[l, N], sums[l, W] = g, h, n, w
+
+
+@internal
 def levels_of_sets(listed, codes, n_codes, rows, rules, judging, own):
     """Add up the levels of a node, ascending, missing last; return how many occur.
 
@@ -97,23 +113,23 @@ def levels_of_sets(listed, codes, n_codes, rows, rules, judging, own):
 
 
 @internal
-def cut_in_order(order, q, rules, habits, judge, own):
+def cut_in_order(order, q, rules, habits, judge, own, within):
     """Score all cuts between levels in some order for sum q; levels of one key stay together."""
     judge.so_far[:] = 0
-    for start in range(0, len(order) - 1, ROWS_AT_ONCE):
+    for start in range(0, len(order) - 1, CUTS_AT_ONCE):
         n_cuts = np.int64(0)
-        for i in range(start, min(start + ROWS_AT_ONCE, len(order) - 1)):
+        for i in range(start, min(start + CUTS_AT_ONCE, len(order) - 1)):
             for l in range(habits.n_sums):
                 for line in range(3):
                     judge.so_far[l, line] += own.sums[order[i], l, line]
                     judge.left[l, line, n_cuts] = judge.so_far[l, line]
             judge.row[n_cuts] = i + 1
             n_cuts += np.int64(own.key[order[i]] != own.key[order[i + 1]])
-        keep_best(q, n_cuts, np.int64(0), rules, habits, judge)
+        keep_best(q, n_cuts, np.int64(0), rules, habits, judge, within)
 
 
 @internal
-def search_levels(listed, k, table, rows, rules, judging, judge, own):
+def search_levels(listed, k, table, rows, rules, judging, judge, own, within):
     """Find the best cuts of a categorical column, and what all sums have on their left.
 
     In place of a row a cut has how many levels, in their order, go left.
@@ -130,7 +146,7 @@ def search_levels(listed, k, table, rows, rules, judging, judge, own):
     for q in range(habits.n_searched):
         no_cut(judge.best[q])
         n, which = order_levels(n_levels, q, values, levels)
-        cut_in_order(own.order[which, :n], q, rules, habits, judge, own)
+        cut_in_order(own.order[which, :n], q, rules, habits, judge, own, within)
         h = judge.left_of_best[q, q, H]
         judge.best[q].missing_left = h >= judge.total[q, H] - h
 

@@ -10,15 +10,13 @@ list, and that of one child is had by subtraction (``gbt.kernels.cuts.histogram`
                                                                    set 2   [ bin | bin | bin | ...
 
 Cuts lie at the edges of bins, at most 256 a column. Running sums over the bins are written down
-where a bin has rows of the node, and the rest is as in the plain scan (``gbt.kernels.cuts.scan``),
-which has distinct values in place of bins: the best cut of some *sums* of sets is found, and from
-all sums on its left follows what it is worth::
+where a bin has rows of the node. The best cut of some *sums* of sets is found, and from all sums on
+its left follows what it is worth::
 
     unbiased            sums: D, D1', D2'                          best cuts: of the first
     cross-validated     sums: all but fold 1, ..., fold T, all     best cuts: of each
 
-A column whose values have a bin each is cut as by the plain scan. Levels are added up from the rows
-(``gbt.kernels.cuts.judged_levels``).
+Levels are added up from the rows (``gbt.kernels.cuts.judged_levels``).
 
 Cost: of a node and column half a nanosecond a row, and one a bin and set.
 """
@@ -27,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import step_within, within_of
 from gbt.kernels.cuts.histogram import (
     LANE_BINS,
     LANE_NUMBERS,
@@ -35,18 +34,29 @@ from gbt.kernels.cuts.histogram import (
     empty_lanes,
     move,
 )
-from gbt.kernels.cuts.levels import no_cut
+from gbt.kernels.cuts.levels import G, H, N
 from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
-from gbt.kernels.cuts.scan import CUT, LOWEST, ROWS_AT_ONCE, G, H, N
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
-from gbt.kernels.platform.instructions import max
+from gbt.kernels.platform.instructions import max, min
 
 UNBIASED, CROSS_VALIDATED = 0, 1
 D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged
 MOST_SETS = 16  # of cross-validation with more folds every cut is scanned
 MOST_SUMS = MOST_SETS + 1
-ROOM = ROWS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+CUTS_AT_ONCE = 256
+ROOM = CUTS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+
+LOWEST = -np.finfo(np.float64).max  # above the score of a cut that is not allowed
+
+# The best cut for a sum.
+CUT = np.dtype(
+    [
+        ("score", np.float64),  # -inf where no cut is allowed
+        ("row", np.int64),  # the bin before it; of levels how many, in order, go left
+        ("missing_left", np.int64),
+    ]
+)
 
 # How a policy judges. A record, because it changes from tree to tree.
 HABITS = np.dtype(
@@ -209,6 +219,12 @@ def take_all_but_one(n_folds, n_cuts, judge):
             take_from(of_all, judge.left[t, line, :n_cuts])
 
 
+@forced_inline
+def no_cut(best):
+    """Start without a cut."""
+    best.score, best.row, best.missing_left = -np.inf, 0, 0
+
+
 @internal
 def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
     """Score some cuts for sum q; -inf where a side is too light or a sum has too few rows.
@@ -218,8 +234,10 @@ def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
     """
     of_g, of_h, of_n = judge.left[q, G], judge.left[q, H], judge.left[q, N]
     g, h, n = missing[q, G], missing[q, H], missing[q, N]
-    for c in range(n_cuts):
-        score[c] = score_cut(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms)
+    for c in range(n_cuts):  # of numbers the last is between all present and all missing rows
+        score[c] = score_cut(
+            of_g[c] + g, of_h[c] + h, of_n[c] + n, terms, terms.within, c + 1 == n_cuts
+        )
     least = habits.min_rows_of_all
     for l in range(habits.n_sums if least > 0 else 0):
         of_n, more, of_all = judge.left[l, N], missing[l, N], judge.total[l, N]
@@ -229,15 +247,15 @@ def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
 
 
 @internal
-def keep_best(q, n_cuts, has_missing, rules, habits, judge):
+def keep_best(q, n_cuts, has_missing, rules, habits, judge, within):
     """Score some cuts for sum q and keep the best, of equals the last, if none before was better.
 
     Missing rows go where the score is higher; if it is the same, where the present rows have more
-    hessian, then left. So it is in ``gbt.kernels.cuts.scan``, too.
+    hessian, then left.
     """
     terms = Terms(
         judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
-        rules.min_rows, rules.width, rules.count_bits, rules.hessian,
+        rules.min_rows, rules.width, rules.count_bits, rules.hessian, within,
     )  # fmt: skip
     best, right, left = judge.best[q], judge.score[0], judge.score[has_missing]
     score_cuts(q, judge.nothing, n_cuts, terms, habits, judge, right)
@@ -271,18 +289,24 @@ def search_bins(histograms, column, terms, rules, judging, judge):
         take_all_but_one(habits.n_sets, n_cuts, judge)
     for q in range(habits.n_searched):
         no_cut(judge.best[q])
-        keep_best(q, n_cuts, has_missing, rules, habits, judge)
+        keep_best(q, n_cuts, has_missing, rules, habits, judge, terms.within)
 
 
 @forced_inline
-def product(g, judge_g, judge_h, penalty):
-    """Return G G' / (H' + lambda), 0 where the judge has no weight."""
+def product(g, judge_g, judge_h, penalty, within):
+    """Return G G' / (H' + lambda), 0 where the judge has no weight.
+
+    That is what the step of the judge is worth to G; it may have to keep within bounds.
+    """
     weight = np.float64(judge_h) + penalty
-    return np.float64(g) * np.float64(judge_g) / weight if weight > 0.0 else 0.0
+    if within is None:
+        return np.float64(g) * np.float64(judge_g) / weight if weight > 0.0 else 0.0
+    step = step_within(np.float64(judge_g), np.float64(judge_h), penalty, within)
+    return -np.float64(g) * step if weight > 0.0 else 0.0
 
 
 @internal
-def worth_to(s, g, of_all, left, total, penalty):
+def worth_to(s, g, of_all, left, total, penalty, within):
     """Return what a cut is worth to the set s, which has not learned it.
 
     g, of_all     int64           IN   gradients left of the cut, and in all, of those who have
@@ -290,32 +314,52 @@ def worth_to(s, g, of_all, left, total, penalty):
     """
     left_g, left_h, all_g, all_h = left[s, G], left[s, H], total[s, G], total[s, H]
     return (
-        product(g, left_g, left_h, penalty)
-        + product(of_all - g, all_g - left_g, all_h - left_h, penalty)
-        - product(of_all, all_g, all_h, penalty)
+        product(g, left_g, left_h, penalty, within)
+        + product(of_all - g, all_g - left_g, all_h - left_h, penalty, within)
+        - product(of_all, all_g, all_h, penalty, within)
     )
 
 
 @internal
-def judge_unbiased(found, penalty, n_sets, judge):
+def judge_unbiased(found, penalty, n_sets, judge, within):
     """Let D1' and D2' judge the best cut of D; see ``gbt.splitting.unbiased``."""
     left, total, last = judge.left_of_best[0], judge.total, n_sets - 1
     g, of_all = left[D, G], total[D, G]
-    found.score = worth_to(D1, g, of_all, left, total, penalty)
+    found.score = worth_to(D1, g, of_all, left, total, penalty, within)
     if last != D1:
         g, of_all = g + left[D1, G], of_all + total[D1, G]
-    found.worth, found.may_split = worth_to(last, g, of_all, left, total, penalty), 1
+    found.worth = worth_to(last, g, of_all, left, total, penalty, within)
+    found.may_split = keeps_order(found, n_sets, penalty, judge, within)
+
+
+@internal
+def keeps_order(found, n_sets, penalty, judge, within):
+    """Say whether the steps that all rows take beside the best cut of D are in order: 1 or 0."""
+    if within is None:
+        return 1
+    left_g = left_h = right_g = right_h = right_n = np.int64(0)
+    for s in range(n_sets):
+        left, total = judge.left_of_best[0, s], judge.total[s]
+        left_g, left_h = left_g + left[G], left_h + left[H]
+        right_g, right_h = right_g + total[G] - left[G], right_h + total[H] - left[H]
+        right_n += total[N] - left[N] - judge.missing[s, N]
+    of_left = step_within(float(left_g), float(left_h), penalty, within)
+    of_right = step_within(float(right_g), float(right_h), penalty, within)
+    any_order = right_n == 0 and not found.missing_left  # on the right all are missing
+    return np.int64(any_order or within.direction * of_left <= within.direction * of_right)
 
 
 @forced_inline
-def loss_on(g, h, learned_g, learned_h, penalty):
+def loss_on(g, h, learned_g, learned_h, penalty, within):
     """Return what rows lose to second order by the step that others have learned."""
     step = -np.float64(learned_g) / (np.float64(learned_h) + penalty)
+    if within is not None:
+        step = min(max(step, within.lowest), within.highest)
     return np.float64(g) * step + np.float64(h) * step * step / 2
 
 
 @internal
-def judge_folds(found, penalty, own_score, least_gain, n_folds, judge):
+def judge_folds(found, own_score, least_gain, penalty, n_folds, judge, within):
     """Let every fold judge the best cut of the others; see ``gbt.splitting.cross_validated``."""
     loss, total = 0.0, judge.total
     for t in range(n_folds):
@@ -324,25 +368,26 @@ def judge_folds(found, penalty, own_score, least_gain, n_folds, judge):
             left_g, left_h = left[t, G], left[t, H]
             right_g, right_h = total[t, G] - left_g, total[t, H] - left_h
             fold_g, fold_h = left[n_folds, G] - left_g, left[n_folds, H] - left_h
-            loss += loss_on(fold_g, fold_h, left_g, left_h, penalty) + loss_on(
+            loss += loss_on(fold_g, fold_h, left_g, left_h, penalty, within) + loss_on(
                 total[n_folds, G] - total[t, G] - fold_g,
                 total[n_folds, H] - total[t, H] - fold_h,
-                right_g, right_h, penalty,
+                right_g, right_h, penalty, within,
             )  # fmt: skip
     found.score, found.worth = -loss, -2.0 * loss - own_score
     found.may_split = judge.best[n_folds].score - own_score > least_gain
 
 
 @internal
-def judge_column(found, node, rules, judging, judge):
-    """Write down what the best cuts of a column are worth to the rows that judge them."""
+def judge_column(k, found, node, rules, judging, judge, directions):
+    """Write down what the best cuts of column k are worth to the rows that judge them."""
     habits, best = judging.habits[0], judge.best[judging.habits[0].splits]
     found.score = -np.inf
     if best.score == -np.inf:
         return
     found.code, found.missing_left = best.row, best.missing_left
+    within = within_of(k, node, directions)
     if habits.kind == UNBIASED:
-        judge_unbiased(found, rules.penalty, habits.n_sets, judge)
+        judge_unbiased(found, rules.penalty, habits.n_sets, judge, within)
     else:
-        score, least_gain = own_score(node, rules)
-        judge_folds(found, rules.penalty, score, least_gain, habits.n_sets, judge)
+        score, least_gain = own_score(node, rules, directions)
+        judge_folds(found, score, least_gain, rules.penalty, habits.n_sets, judge, within)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import within_of
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
 from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.cuts.search import CANDIDATE, RUNNING, Terms
@@ -74,6 +75,8 @@ class CodedTable(NamedTuple):
     stored: np.ndarray  # (values,) int64, row << 32 | code, column by column
     stored_bins: np.ndarray  # (values,) int32, pack by pack, row by row
     row_start: np.ndarray  # (sparse packs, n + 1) int64
+    # (p,) int8, of columns with which predictions must rise or fall (``gbt.kernels.cuts.bounds``)
+    directions: np.ndarray | None
 
 
 class RowsInTree(NamedTuple):
@@ -276,9 +279,9 @@ def layout_of(rules):
 
 
 @internal
-def terms_of(node, rules):
-    """Return what enters the scores of a node's cuts."""
+def terms_of(k, node, rules, directions):
+    """Return what enters the scores of a node's cuts in column k."""
     return Terms(
         node.g, node.h, node.stop - node.start, rules.penalty, rules.min_hessian, rules.min_rows,
-        rules.width, rules.count_bits, rules.hessian,
+        rules.width, rules.count_bits, rules.hessian, within_of(k, node, directions),
     )  # fmt: skip

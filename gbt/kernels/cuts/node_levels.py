@@ -32,6 +32,7 @@ from gbt.kernels.platform.instructions import (
     trailing_zeros,
 )
 
+ANY_ORDER = np.bool_(True)  # of steps: no direction is along levels
 OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
 
 
@@ -148,7 +149,7 @@ def best_set(n_levels, terms, rules, own):
     for i in range(n):
         place = np.uint64(order[i])
         if n_left > 0 and key[place] != last:  # levels whose key is the same stay together
-            score = score_cut(g, h, n_rows, terms)
+            score = score_cut(g, h, n_rows, terms, terms.within, ANY_ORDER)
             if score > -np.inf and score >= best.score:
                 best = Cut(score, n_left, h >= terms.h - h)
         level, last = levels[place], key[place]
@@ -163,7 +164,7 @@ def best_set_of_rows(k, node, table, rows, rules, own):
     n_levels = levels_of_rows(
         listed, table.codes[k], n_codes, rows.entries, rows.weight, rules, own
     )
-    return best_set(n_levels, terms_of(node, rules), rules, own)
+    return best_set(n_levels, terms_of(k, node, rules, table.directions), rules, own)
 
 
 @internal

@@ -109,10 +109,11 @@ def fill_histograms(p, node, mask, table, rows, layout, slot, slots, scratch):
 @internal
 def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
     """Survey the columns of pack p, see ``gbt.kernels.cuts.search.survey``."""
-    terms, pack, histogram = terms_of(node, rules), table.packs[p], slots.histogram[slot]
+    pack, histogram = table.packs[p], slots.histogram[slot]
     for i in range(pack.start, pack.stop):
         k = table.in_packs[i]
         column, found = table.columns[k], slots.found[slot, k]
+        terms = terms_of(k, node, rules, table.directions)
         found.score = found.bound = -np.inf
         if found.is_open and column.has_levels == IN_BINS:
             n_levels = levels_of_bins(histogram, column, terms, rules, of_levels.levels)

@@ -47,9 +47,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import Within, score_of_step, score_within
 from gbt.kernels.cuts.histogram import magnitude_in
 from gbt.kernels.platform.compiling import forced_inline, internal
-from gbt.kernels.platform.instructions import max
+from gbt.kernels.platform.instructions import max, min
 
 # A bound is computed with a few roundings of 1e-16 each, and so is the score that it must not miss.
 SAFETY = 1.0 + 1e-12
@@ -85,6 +86,7 @@ class Terms(NamedTuple):
     width: int  # see ``gbt.kernels.cuts.histogram.Layout``
     count_bits: int
     hessian: int
+    within: Within | None = None  # where columns have directions
 
 
 class Sums(NamedTuple):
@@ -114,21 +116,31 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
 
 
 @internal
-def own_score(node, rules):
-    """Return the score of an unsplit node, and the gain that a split must exceed."""
+def own_score(node, rules, directions):
+    """Return the score of an unsplit node, and the gain that a split must exceed.
+
+    directions   (p,)   int8   IN   of the columns; None if all are free
+    """
     weight = float(node.h) + rules.penalty
     if weight <= 0.0:
         return 0.0, np.inf
     g, magnitude = float(node.g), float(node.magnitude)
+    score = g * g / weight
+    if directions is not None:
+        step = min(max(-g / weight, node.lowest), node.highest)
+        score = score_of_step(g, weight, step)
+        magnitude += weight * max(step, -step)  # a step at a bound can be longer than the node's
     rounding = ROUNDING * (magnitude * magnitude / weight)
-    return g * g / weight, max(rules.least_gain, rounding)
+    return score, max(rules.least_gain, rounding)
 
 
 @forced_inline
-def score_cut(left_g, left_h, left_n, terms):
+def score_cut(left_g, left_h, left_n, terms, within, any_order):
     """Return the score of a cut, or -inf where a side is too light or has too few rows.
 
-    left_g, left_h, left_n   int64   IN   sums over the rows that go left
+    left_g, left_h, left_n   int64        IN   sums over the rows that go left
+    within                   ``Within``   IN   that of ``terms``; None where all columns are free
+    any_order                bool         IN   whether the cut puts no values in order
     """
     right_h = terms.h - left_h
     right_n = terms.n - left_n
@@ -137,16 +149,14 @@ def score_cut(left_g, left_h, left_n, terms):
         & (right_h > 0)
         & (left_n >= terms.min_rows)
         & (right_n >= terms.min_rows)
-        & (np.float64(left_h) >= terms.min_hessian)
-        & (np.float64(right_h) >= terms.min_hessian)
+        & (float(left_h) >= terms.min_hessian)
+        & (float(right_h) >= terms.min_hessian)
     )
-    score = score_of(
-        np.float64(left_g),
-        np.float64(left_h),
-        np.float64(terms.g - left_g),
-        np.float64(right_h),
-        terms.penalty,
-    )
+    g, h, rest_g, rest_h = float(left_g), float(left_h), float(terms.g - left_g), float(right_h)
+    if within is None:
+        score = score_of(g, h, rest_g, rest_h, terms.penalty)
+    else:
+        score = score_within(g, h, rest_g, rest_h, terms.penalty, within, any_order)
     return score if is_allowed else -np.inf
 
 
@@ -157,11 +167,13 @@ def score_both_ways(g, h, n, missing, terms):
     g, h, n   int64   IN   sums over the present rows left of the cut
     missing   Sums    IN   over the node's rows without a value
     """
-    missing_right = score_cut(g, h, n, terms)
+    has_all = n == terms.n - missing.n  # the cut between all present and all missing rows
+    missing_right = score_cut(g, h, n, terms, terms.within, has_all)
     more_on_the_left = h >= terms.h - missing.h - h
     if missing.n == 0:
         return missing_right, more_on_the_left
-    missing_left = score_cut(g + missing.g, h + missing.h, n + missing.n, terms)
+    g, h, n = g + missing.g, h + missing.h, n + missing.n
+    missing_left = score_cut(g, h, n, terms, terms.within, has_all)
     if missing_left > missing_right or (missing_left == missing_right and more_on_the_left):
         return missing_left, True
     return missing_right, False

@@ -30,7 +30,7 @@ def weigh_levels(nodes, histograms, columns, is_open, weighs, rules, own, best, 
     is_left      (m, codes)   bool     OUT     by level, and last that of missing rows
     """
     for j in range(len(nodes)):
-        node, found, terms = nodes[j], best[j], terms_of(nodes[j], rules[0])
+        node, found, terms = nodes[j], best[j], terms_of(0, nodes[j], rules[0], None)
         for c in range(len(columns)):
             if not is_open[j, c]:
                 continue

@@ -75,7 +75,7 @@ def begin_nodes(nodes, best, rules):
     rules   (1,)   RULES   IN
     """
     for j in range(len(nodes)):
-        best[j].own, best[j].least = own_score(nodes[j], rules[0])
+        best[j].own, best[j].least = own_score(nodes[j], rules[0], None)
         best[j].score, best[j].column, best[j].part = -np.inf, -1, -1
         nodes[j].to_beat = best[j].own + best[j].least
 
@@ -99,7 +99,7 @@ def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before):
     for s in range(len(segments)):
         segment = segments[s]
         node, found = nodes[segment.node], best[segment.node]
-        terms = terms_of(node, rules[0])
+        terms = terms_of(0, node, rules[0], None)
         missing = Sums(segment.missing_g, segment.missing_h, segment.missing_n)
         g, h, n = segment.g, segment.h, segment.n
         for b in range(segment.start, segment.stop):

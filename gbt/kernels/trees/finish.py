@@ -10,6 +10,7 @@ its two children, so that its sums are theirs to the last bit::
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import value_within
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 from gbt.kernels.rows.sums import NOTHING, plus
 from gbt.kernels.trees.quantise import of_row, settled
@@ -39,12 +40,20 @@ def put_in_preorder(nodes):
             nodes[node.right].place = node.place + 1 + nodes[node.left].branch
 
 
+@forced_inline
+def rates_of(rules, directions):
+    """Return lambda, the learning rate, and the unit of the nodes' bounds, None without any."""
+    unit = None if directions is None else rules.h_scale / rules.g_scale
+    return rules.reg_lambda, rules.learning_rate, unit
+
+
 @internal
-def write_sums(record, g, h, score_of_children, rates):
+def write_sums(record, node, g, h, score_of_children, rates):
     """Store the sums of a node and what follows from them; gains only at splits."""
-    reg_lambda, learning_rate = rates
+    reg_lambda, learning_rate, unit = rates
     score, step = score_and_step(g, h, reg_lambda)
-    record.sum_gradient, record.sum_hessian, record.value = g, h, learning_rate * step
+    record.sum_gradient, record.sum_hessian = g, h
+    record.value = value_within(learning_rate * step, node, learning_rate, unit)
     record.gain = score_of_children - score if record.feature >= 0 else 0.0
 
 
@@ -78,7 +87,7 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, 
             h = (stop - start) * (weight[0] * hessian[0])
             if not has_one:
                 h = settled(of_h, hessian, weight, rows, start, stop, partials)
-            write_sums(record, g, h, 0.0, rates)
+            write_sums(record, node, g, h, 0.0, rates)
             if has_all:
                 value = record.value
                 for i in range(node.start, node.stop):
@@ -105,7 +114,7 @@ def finish_splits(nodes, rates, tree, rows_at_cut):
                 g += child.sum_gradient
                 h += child.sum_hessian
                 score += score_and_step(child.sum_gradient, child.sum_hessian, rates[0])[0]
-            write_sums(record, g, h, score, rates)
+            write_sums(record, node, g, h, score, rates)
         for number in (record.sum_gradient, record.sum_hessian, record.gain, record.value):
             is_finite &= np.isfinite(number)
     return is_finite
@@ -122,7 +131,7 @@ def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut, pa
     rows          (m,)           int32         IN    rows of a node beside each other
     nodes         (n_nodes,)     NODE          IN    children after their parent
     training                     ``Training``  INOUT raw predictions change
-    rates         2 x float64                  IN    lambda and learning rate
+    rates                                      IN    see ``rates_of``
     leaf_of_row   (n,)           int32         OUT   of the rows that take part
     tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model.tree``
     rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below

@@ -62,6 +62,7 @@ def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
     open_node(root, ZERO, rules.n_listed, ZERO)
     root.g = root.h = root.magnitude = 0
     root.state, root.path = 0, 1
+    root.lowest, root.highest = -np.inf, np.inf
     for b in range(blocks_of(rules.n_listed)):
         root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
         root.magnitude += blocks[b].magnitude
@@ -70,7 +71,7 @@ def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
     if not is_large(root.stop, rules):
         return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
     take_slot(root, slots)
-    begin_search(root, root.slot, table.columns, rules, following, slots.found)
+    begin_search(root, root.slot, table, rules, following, slots.found)
     for p in range(len(table.packs)):
         list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
     return len(table.packs)
@@ -87,7 +88,7 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
         if is_wanted and is_large(n_rows, rules):
             take_slot(nodes[smaller], slots)
             for j in (smaller, larger):
-                begin_search(nodes[j], nodes[j].slot, table.columns, rules, following, slots.found)
+                begin_search(nodes[j], nodes[j].slot, table, rules, following, slots.found)
             continue
         release_slot(nodes[larger], slots)
         for j in (larger, smaller):

@@ -36,13 +36,13 @@ def judge_columns(j, p, slot, thread, work, judging):
         column, found = table.columns[k], work.slots.found[slot, k]
         found.score = -np.inf
         if found.is_open and is_searched(node, rules):
+            terms = terms_of(k, node, rules, table.directions)
             if column.has_levels > 0:
                 own = judging.of_levels[thread]
-                search_levels(listed, k, table, rows, rules, judging, judge, own)
+                search_levels(listed, k, table, rows, rules, judging, judge, own, terms.within)
             else:
-                terms = terms_of(node, rules)
                 search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
-            judge_column(found, node, rules, judging, judge)
+            judge_column(k, found, node, rules, judging, judge, table.directions)
 
 
 @internal

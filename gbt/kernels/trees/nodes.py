@@ -21,6 +21,9 @@ NODE = np.dtype(
         ("g", np.int64),  # sums over these rows
         ("h", np.int64),
         ("magnitude", np.int64),  # sum of |g|
+        # Of its step and all below (``gbt.kernels.cuts.bounds``), where columns have directions.
+        ("lowest", np.float64),
+        ("highest", np.float64),
         ("slot", np.int64),  # of its histogram; -1 if there is none
         ("feature", np.int64),  # of its split; -1 if there is none
         ("cut", np.int64),  # codes up to it go left; of levels, so many in their order

@@ -25,7 +25,7 @@ import numpy as np
 from gbt.kernels.platform import thread_team
 from gbt.kernels.platform.compiling import inlined, internal, uncounted
 from gbt.kernels.platform.handing import handed
-from gbt.kernels.trees.finish import finish_splits, put_in_preorder
+from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of
 from gbt.kernels.trees.growth import (
     list_refinements,
     list_searches,
@@ -151,7 +151,7 @@ def end_tree(work, searching, judging):
     put_in_preorder(nodes)
     run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work, searching, judging)
     if not finish_splits(
-        nodes, (rules.reg_lambda, rules.learning_rate), grown.trees[rules.first_node :],
+        nodes, rates_of(rules, work.table.directions), grown.trees[rules.first_node :],
         grown.rows_at_cut[rules.first_node :],
     ):  # fmt: skip
         rules.overflow = OF_SQUARE

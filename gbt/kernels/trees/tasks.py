@@ -22,6 +22,7 @@ looks at more cuts than necessary.
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import share_bounds
 from gbt.kernels.cuts.histogram import hessian_of, subtract
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
@@ -37,7 +38,7 @@ from gbt.kernels.cuts.search import SAFETY, own_score
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 from gbt.kernels.rows.derivatives import GIVEN, write_derivatives
-from gbt.kernels.trees.finish import finish_leaves
+from gbt.kernels.trees.finish import finish_leaves, rates_of
 from gbt.kernels.trees.node_columns import open_columns, pass_on
 from gbt.kernels.trees.nodes import LEFT, NO_SIDE, open_node
 from gbt.kernels.trees.partition import partition_rows
@@ -125,6 +126,7 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
             for i in range(nodes[child].start, nodes[child].stop):
                 node_of_row[np.uint64(all_listed[np.uint64(i)])] = child
     add_up_children(parent, rows, nodes, rules)
+    bound_children(parent, rows, nodes, rules, table.directions)
 
 
 @inlined
@@ -140,6 +142,19 @@ def add_up_children(parent, rows, nodes, rules):
             larger.magnitude = parent.magnitude - smaller.magnitude
         else:
             add_up_rows(rows, larger, layout_of(rules))
+
+
+@internal
+def bound_children(parent, rows, nodes, rules, directions):
+    """Give a node's children the bounds of their steps, where columns have directions."""
+    if directions is None:
+        return
+    first, second = by_size(nodes, parent.left)
+    smaller, larger, direction = nodes[first], nodes[second], directions[parent.feature]
+    if direction != 0 and not may_split(larger, rules):  # else they are added up already
+        add_up_rows(rows, smaller, layout_of(rules))
+        larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
+    share_bounds(parent, nodes[parent.left], nodes[parent.right], direction, rules.penalty)
 
 
 @internal
@@ -170,8 +185,9 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, scratch, of_levels):
         best = best_set_of_rows(k, node, table, rows, rules, of_levels)
     else:
         best = refine_column(
-            j, k, found, node, slots.histogram[slot], table, rows, terms_of(node, rules), scratch
-        )
+            j, k, found, node, slots.histogram[slot], table, rows,
+            terms_of(k, node, rules, table.directions), scratch,
+        )  # fmt: skip
     found.score, found.code, found.missing_left = best.score, best.code, best.missing_left
     node.to_beat = max(node.to_beat, best.score)
 
@@ -187,13 +203,13 @@ def best_column(found):
 
 
 @internal
-def begin_search(node, slot, columns, rules, following, found):
+def begin_search(node, slot, table, rules, following, found):
     """Mark the columns that are open to a node, and set the score to beat.
 
     That is its own score plus the least gain.
     """
-    open_columns(node, columns, rules, following, found[slot])
-    score, least_gain = own_score(node, rules)
+    open_columns(node, table.columns, rules, following, found[slot])
+    score, least_gain = own_score(node, rules, table.directions)
     node.to_beat = score + least_gain
 
 
@@ -203,7 +219,7 @@ def record_split(node, slot, table, slots, rules, of_levels):
     found = slots.found[slot]
     k = best_column(found)
     best, column = found[k], table.columns[k]
-    score, least_gain = own_score(node, rules)
+    score, least_gain = own_score(node, rules, table.directions)
     node.feature, node.gain = -1, best.score - score
     if node.gain > least_gain:
         if best.code < 0:  # the last of a bin
@@ -211,7 +227,7 @@ def record_split(node, slot, table, slots, rules, of_levels):
             best.code = table.first_code[k, after] - 1
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == IN_BINS:
-            histogram, terms = slots.histogram[slot], terms_of(node, rules)
+            histogram, terms = slots.histogram[slot], terms_of(k, node, rules, table.directions)
             record_bits(node, histogram, column, terms, rules, of_levels)
 
 
@@ -220,7 +236,7 @@ def search_small(j, slot, table, rows, nodes, slots, rules, following, scratch, 
     """Find the split of a small node, in the thread's own slot."""
     node, found = nodes[j], slots.found[slot]
     n_rows = node.stop - node.start
-    begin_search(node, slot, table.columns, rules, following, slots.found)
+    begin_search(node, slot, table, rules, following, slots.found)
     for p in range(len(table.packs)):
         mask = group_bins(table.packs[p], n_rows, table, found)
         fill_histograms(p, node, mask, table, rows, layout_of(rules), slot, slots, scratch)
@@ -272,9 +288,9 @@ def derive(block, rows, training, rules):
 
 
 @inlined
-def finish(first, rows, nodes, training, rules, grown, partials):
+def finish(first, table, rows, nodes, training, rules, grown, partials):
     """Finish the leaves among some nodes."""
-    tree, rates = grown.trees[rules.first_node :], (rules.reg_lambda, rules.learning_rate)
+    tree, rates = grown.trees[rules.first_node :], rates_of(rules, table.directions)
     last = min(first + NODES_PER_TASK, rules.n_nodes)
     finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree, partials)
 
@@ -314,4 +330,7 @@ def run_round_task(kind, t, work):
     elif kind == QUANTISE:
         quantise_rows(training, rows, rules, start, stop, work.blocks[t])
     else:
-        finish(t * NODES_PER_TASK, rows, work.nodes, training, rules, work.grown, work.partials)
+        finish(
+            t * NODES_PER_TASK, work.table, rows, work.nodes, training, rules, work.grown,
+            work.partials,
+        )  # fmt: skip

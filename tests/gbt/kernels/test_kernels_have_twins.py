@@ -62,10 +62,6 @@ TWINS = {
     "gbt.kernels.trees.finish": {
         "finish_tree": "gbt/reference/boosting.py::write",
     },
-    "gbt.kernels.cuts.levels": {
-        "scan_levels": "gbt/reference/splits.py::level_cuts",
-        "scan_values": "gbt/reference/splits.py::cuts",
-    },
     "gbt.kernels.cuts.node_levels": {
         "codes_on_the_left": "test_greedy_levels.py::test_codes_that_went_left",
     },
@@ -87,10 +83,6 @@ TWINS = {
     },
     "gbt.kernels.trees.rounds": {
         "grow_trees": "gbt/reference/boosting.py::grow",
-    },
-    "gbt.kernels.cuts.scan": {
-        "scan_column": "gbt/reference/splits.py::cuts",
-        "add_up_sets": "test_cuts.py::test_cuts_are_those_of_the_page",
     },
     "gbt.kernels.rows.walk": {
         "find_leaves": "attributions/reference/definitions.py::path",
@@ -148,6 +140,7 @@ TWINS = {
 }
 # Modules of parts, and the tests that ask these parts themselves or see them through the whole.
 PARTS = {
+    "gbt.kernels.cuts.bounds": "tests/gbt/training/test_monotone.py",
     "gbt.kernels.rows.descent": "tests/gbt/kernels/test_descent.py",
     "gbt.kernels.rows.sums": "tests/gbt/kernels/test_sums.py",
     "gbt.kernels.trees.finish": "tests/gbt/kernels/test_finish.py",
@@ -168,11 +161,9 @@ PARTS = {
     "gbt.kernels.cuts.ranking": "tests/gbt/kernels/test_ranking.py",
     "gbt.kernels.cuts.refine": "tests/gbt/kernels/test_refine.py",
     "gbt.kernels.trees.rounds": "tests/gbt/training/test_boosting.py",
-    "gbt.kernels.cuts.scan": "tests/gbt/splitting/test_cuts.py",
     "gbt.kernels.cuts.search": "tests/gbt/kernels/test_search.py",
     "gbt.kernels.trees.tasks": "tests/gbt/training/test_growing.py",
     "gbt.kernels.rows.walk": "tests/gbt/model/test_ensemble.py",
-    "gbt.kernels.cuts.value_sums": "tests/gbt/splitting/test_cuts.py",
     "gbt.kernels.platform.thread_team": "tests/gbt/kernels/test_thread_team.py",
     "attributions.kernels.contrasts": "tests/attributions/unbiased/test_unbiased_gain.py",
     "attributions.kernels.elastic_net": "tests/attributions/mdi/test_elastic_net.py",

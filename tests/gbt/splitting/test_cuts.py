@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.reference import boosting as reference
-from gbt.splitting import cuts as module
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
@@ -95,20 +94,10 @@ def by_the_page(X, frontier, sets, limits, least, i, j, q):
     return score, left, np.array([carried[own & left].sum(axis=0) for own in is_in])
 
 
-@pytest.mark.parametrize(
-    ("passed_by", "most_codes", "least_rows"),
-    [(0, 0.0, 10**6), (10**6, 0.0, 10**6), (0, np.inf, 10**6), (0, 0.0, 1)],
-    ids=["rows sorted", "all rows walked", "code by code", "boxes of two rows"],
-)
 @given(questions())
-def test_cuts_are_those_of_the_page(passed_by, most_codes, least_rows, question):
+def test_cuts_are_those_of_the_page(question):
     X, frontier, sets, limits, least = question
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PASSED_BY_PER_SORTED_ROW", passed_by)
-        patch.setattr(module, "MOST_CODES_PER_ROW", most_codes)
-        patch.setattr(module, "LEAST_ROWS_FOR_BOXES", least_rows)
-        patch.setattr(module, "ROWS_OF_BOX", 2)
-        found = best_cuts(frontier, limits, 1, sets, min_rows_of_all=least)
+    found = best_cuts(frontier, limits, 1, sets, min_rows_of_all=least)
     for i, k in enumerate(frontier.features):
         for j in range(len(frontier)):
             rows = frontier.rows_of(j)
@@ -124,18 +113,3 @@ def test_cuts_are_those_of_the_page(passed_by, most_codes, least_rows, question)
                 )
                 assert_same(went_left, left)
                 assert_same(found.left[i, j, q], sums)
-
-
-def test_more_rows_than_are_looked_at_at_once():
-    """Equal values go on from one stretch of rows to the next, and are not cut apart."""
-    n = 3 * module.ROWS_AT_ONCE
-    x = np.repeat(np.arange(4.0), n // 4)[:, np.newaxis]
-    gradient = np.where(x[:, 0] < 2, -1, 1)
-    frontier = Frontier(
-        Columns.from_table(x), np.array([0]), Derivatives(gradient, np.ones(n, np.int64), 1.0, 1.0),
-        np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), None,
-    )  # fmt: skip
-    found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1)
-    assert found.score.item() == n  # (n/2)^2 / (n/2), twice
-    assert found.code.item() == 1
-    assert_same(found.left[0, 0, 0, 0], [-n // 2, n // 2, n // 2])

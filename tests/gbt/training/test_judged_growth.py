@@ -55,6 +55,8 @@ def problems(draw):
         "categorical_smoothing": draw(st.sampled_from([0.0, 3.0])),
         **draw(narrowings(columns.n_columns)),
     }
+    directions = rng.integers(-1, 2, size=columns.n_columns) * (columns.n_levels == 0)
+    asked["directions"] = draw(st.sampled_from([None, directions.astype(np.int8)]))
     some = np.flatnonzero(rng.random(n) < 0.7).astype(np.int32)
     rows = draw(st.sampled_from([None, some if len(some) > 5 else None]))
     return columns, gradient.astype(float), hessian, weight, asked, rows
