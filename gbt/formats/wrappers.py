@@ -51,7 +51,7 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
             f" change them first: {', '.join(changing)}. Pass the model and the rows as it sees"
             " them: pipeline[-1] and pipeline[:-1].transform(X), once the pipeline is fitted."
             " Functions that fit models themselves, such as cross_fit, take the last step alone,"
-            " and rows that are transformed already."
+            " and rows transformed by steps that learn nothing from targets."
         )
     if name in ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator"):
         return unwrapped(getattr(model, "estimator_", model.estimator), is_fitted)
