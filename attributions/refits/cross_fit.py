@@ -31,6 +31,7 @@ from attributions.refits.measures import (
     needed_option,
     refuse_no_estimator,
     refuse_no_measure,
+    refuse_unreadable_by,
 )
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added
@@ -108,6 +109,7 @@ def cross_fit(
     X = as_given(X)
     rows = GivenRows.of(X, y, sample_weight, groups, init_score)
     refuse_no_measure(measure, *rows.beside)
+    refuse_unreadable_by(measure, estimator)
     splitter = _splitter(estimator, cv, y, groups, random_state)
     folds = list(splitter.split(X, y, groups))
     judged = np.concatenate([held_out for _, held_out in folds])

@@ -35,6 +35,7 @@ that is the same for all rows is a base score, and changes u by a constant.
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from attributions.inputs import as_training
@@ -104,6 +105,7 @@ def given_others(
     groups, noise beside a signal has p < 0.05 in 7 to 10 % of cases (:doc:`docs/inference.md
     </inference>`).
     """
+    refuse_no_estimator(model, "model")
     refuse_no_estimator(regressor, "regressor")
     fitted_on = as_training(training)
     if (fitted_on.init_score is None) != (init_score is None):
@@ -128,11 +130,12 @@ def given_others(
     for k in np.unique(ensemble.feature[ensemble.left >= 0]):
         others = [j for j in range(n_features) if j != k]
         own_fit, own = (_safe_indexing(table, others, axis=1) for table in (fitted_on.X, X))
-        without = clone_for(model, names, others).fit(own_fit, fitted_on.y, **of_fit)
+        without, learner = (clone_for(fresh, names, others) for fresh in (model, regressor))
+        without.fit(own_fit, fitted_on.y, **of_fit)
         left, predicted = _residuals(without, given._replace(X=own), n_jobs)
         for output in range(left.shape[1]):
-            learner = clone_for(regressor, names, others)
-            said = learner.fit(own_fit, contributed_fit[:, k, output]).predict(own)
+            target = contributed_fit[:, k, output]
+            said = clone(learner).fit(own_fit, target).predict(own)
             own_part = residuals_of_line(contributed[:, k, output] - said, predicted[:, output])
             product[:, k] += own_part * residuals_of_line(left[:, output], predicted[:, output])
     sums = sum_over_rows(lambda block: (product[block], None), n_rows, 1, rows.groups)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from attributions.inputs import has_lost_sums
+from gbt.formats import refuse_unreadable
 from gbt.tables.names import shown
 from gbt.tables.targets import as_weight
 
@@ -88,6 +89,15 @@ def refuse_no_measure(measure: Any, *by_name: str) -> None:
             " functools.partial of one with its other arguments;"
             f" {getattr(measure, '__name__', repr(measure))} does not: {error}."
         ) from error
+
+
+def refuse_unreadable_by(measure: Callable, estimator: Any) -> None:
+    """Raise, before anything is fitted, if a measure of ours will not be able to read the model.
+
+    A measure of one's own may take any model.
+    """
+    if getattr(measure, "func", measure).__module__.startswith("attributions."):
+        refuse_unreadable(estimator)
 
 
 def as_option(training: Any, measure: Callable) -> dict[str, Any]:

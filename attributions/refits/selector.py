@@ -34,6 +34,7 @@ from attributions.refits.measures import (
     as_option,
     refuse_no_estimator,
     refuse_no_measure,
+    refuse_unreadable_by,
 )
 from attributions.results import GlobalAttribution
 from gbt.tables.given import as_given
@@ -151,6 +152,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             )
         rows = GivenRows.of(X, y, sample_weight, groups, init_score)
         refuse_no_measure(self.measure, *rows.beside)
+        refuse_unreadable_by(self.measure, self.estimator)
         if self.cv is None:
             self.attribution_ = self._judged_by_one_model(rows)
         else:

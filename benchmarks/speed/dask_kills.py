@@ -1,25 +1,26 @@
-"""Kill workers at random times while models are fitted on clusters of Dask.
+"""Kill workers at random times while models are fitted on a cluster of Dask, and fit two at once.
 
-    python -m benchmarks.speed.dask_kills --write                             thirty kills
+    python -m benchmarks.speed.dask_kills --write              thirty kills, ten pairs
 
-Every fit has a cluster of its own, three worker processes of one thread. One of them gets SIGKILL
-at a random time between the start of the fit and the time that an undisturbed fit took; Dask starts
-another. A fit that ended before its kill is not counted. Every other must end in the model that the
-rows in memory have, to the last bit, or within ten seconds of the kill in an error that says
-workers were lost, and leave nothing behind. A fit that takes a minute counts as one that hangs.
+The cluster has three worker processes of one thread. In a fit one of them gets SIGKILL at a random
+time between the start and the time that an undisturbed fit took; Dask starts another. A fit that
+ended before its kill is not counted. The two fits of a pair have the same table, so that they share
+its chunks; nobody is killed. Every fit must end within a minute in the model that the rows in
+memory have, to the last bit, or within ten seconds of a kill in an error that says workers were
+lost. Afterwards nothing may be left: no future of the client, no task or actor on the cluster, and
+no new thread but Dask's own. The first fit for which this does not hold ends the program.
 """
 
 import argparse
-import asyncio
 import logging
 import os
 import platform
 import signal
-import sys
 import time
 from pathlib import Path
 from threading import Thread, Timer
-from typing import Any
+from threading import enumerate as all_threads
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,11 +31,13 @@ from gbt.training.shares.team import LostMemberError
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/dask_kills.md"
 ARRAYS = ("feature", "threshold", "n_samples", "sum_gradient", "sum_hessian", "gain", "value")
-SAME, SAID, OTHER, LATE, HANGS = (
-    "the same model", "an error that says so", "another model", "an error after ten seconds",
-    "no end within a minute",
-)  # fmt: skip
+SAME, SAID = "the same model", "an error that says so"
 N_COLUMNS, WORKERS, CHUNKS = 5, 3, 12
+OF_DASK = (
+    "AsyncProcess",
+    "Dask",
+    "QueueFeeder",
+)  # threads that come with a worker in another's place
 LATEST, HANGING = 10.0, 60.0  # s after the kill, and of a fit
 
 
@@ -46,61 +49,91 @@ def is_same(model: gbt.GBTRegressor, other: gbt.GBTRegressor) -> bool:
     )
 
 
-def fit_and_kill(
-    X: np.ndarray, y: np.ndarray, trees: int, expected: Any, after: float, rng: Any
-) -> tuple[str, float, float]:
-    """Fit on a cluster of its own, with a kill; return what came, when, and when the kill was."""
+class Ended(NamedTuple):
+    """How a fit ended, after how many seconds, and when a worker was killed; inf if none was."""
+
+    came: str
+    end: float
+    kill: float
+
+
+class Problem(NamedTuple):
+    """Rows in chunks on a cluster, targets, how many trees to fit, and the right model."""
+
+    table: Any
+    y: np.ndarray
+    trees: int
+    expected: Any
+
+
+def fit_at_once(
+    client: Any, problem: Problem, n_fits: int, after: float = np.inf, victim: int = 0
+) -> list[Ended]:
+    """Fit a model several times at once, and kill a process after some seconds; inf is never."""
+    before = set(all_threads())
+    ended: list[tuple[str, float]] = []
+    killed = [np.inf]
+
+    def fit() -> None:
+        came = "an error of another kind"
+        try:
+            model = gbt.GBTRegressor(problem.trees, splitter="greedy").fit(problem.table, problem.y)
+            came = SAME if is_same(model, problem.expected) else "another model"
+        except LostMemberError:
+            came = SAID
+        finally:
+            ended.append((came, time.perf_counter() - started))
+
+    def kill() -> None:
+        os.kill(victim, signal.SIGKILL)
+        killed.append(time.perf_counter() - started)
+
+    threads = [Thread(target=fit, daemon=True) for _ in range(n_fits)]
+    timers = [] if np.isinf(after) else [Timer(after, kill)]
+    started = time.perf_counter()
+    for thread in [*threads, *timers]:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, HANGING - (time.perf_counter() - started)))
+    for timer in timers:
+        timer.join()
+    if len(ended) < n_fits:
+        raise SystemExit(f"no end within {HANGING:.0f} s; a worker was killed at {killed[-1]:.1f}")
+    found = [Ended(came, end, killed[-1]) for came, end in ended]
+    for fit_ended in found:
+        is_said = fit_ended.came == SAID and fit_ended.end - fit_ended.kill <= LATEST
+        if fit_ended.came != SAME and not is_said:
+            raise SystemExit(str(fit_ended))
+    refuse_leftovers(client, before)
+    return found
+
+
+def refuse_leftovers(client: Any, before: set[Thread]) -> None:
+    """End the program if fits have left something behind; the cluster has a moment to forget."""
+    for _ in range(50):
+        left = [f"future {key}" for key in client.futures]
+        left += client.run_on_scheduler(lambda dask_scheduler: list(map(str, dask_scheduler.tasks)))
+        of_workers = client.run(
+            lambda dask_worker: list(map(str, dask_worker.state.actors)), on_error="ignore"
+        )  # a worker that was killed after the fit may still be listed
+        left += [f"actor {key}" for actors in of_workers.values() for key in actors]
+        new = [thread.name for thread in all_threads() if thread not in before]
+        left += [f"thread {name}" for name in new if not name.startswith(OF_DASK)]
+        if not left:
+            return
+        time.sleep(0.1)
+    raise SystemExit(f"left behind: {', '.join(left)}")
+
+
+def main() -> None:
+    """Print the counts."""
+    import dask
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    table = da.from_array(X, chunks=(len(X) // CHUNKS, X.shape[1]))
-    ended: list[Any] = []
-
-    def fit() -> None:
-        try:
-            ended.append(gbt.GBTRegressor(trees, splitter="greedy").fit(table, y))
-        except LostMemberError:
-            ended.append(None)  # not the error, which would keep all that its frames hold
-
-    with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        client.wait_for_workers(WORKERS)
-        # Kernels are loaded when a model has been fitted once, as on a cluster that is in use.
-        gbt.GBTRegressor(1, splitter="greedy").fit(table, y)
-        victim = int(rng.choice(sorted(client.run(os.getpid).values())))
-        killed: list[float] = []
-
-        def kill() -> None:
-            os.kill(victim, signal.SIGKILL)
-            killed.append(time.perf_counter())
-
-        thread, timer = Thread(target=fit, daemon=True), Timer(after, kill)
-        started = time.perf_counter()
-        thread.start()
-        timer.start()
-        thread.join(HANGING)
-        stopped = time.perf_counter()
-        timer.join()
-        if not ended:
-            return HANGS, stopped - started, killed[0] - started
-        client.sync(asyncio.sleep, 0)  # its thread has let go then what it is told to
-        if client.futures:
-            raise SystemExit(f"{len(client.futures)} futures were left behind")
-    if ended[0] is None:
-        came = SAID if stopped - killed[0] <= LATEST else LATE
-    else:
-        came = SAME if is_same(ended[0], expected) else OTHER
-    return came, stopped - started, killed[0] - started
-
-
-def main() -> int:
-    """Print the counts; return 1 if a fit ended in anything that it must not end in."""
-    import dask
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--trees", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
@@ -111,44 +144,60 @@ def main() -> int:
     X = rng.normal(size=(asked.rows, N_COLUMNS))
     y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=asked.rows)
     expected = gbt.GBTRegressor(asked.trees, splitter="greedy").fit(X, y)
-    # Here the kill comes long after the end of the fit, so nothing disturbs it.
-    came, undisturbed, _ = fit_and_kill(X, y, asked.trees, expected, HANGING / 2, rng)
-    if came != SAME:
-        raise SystemExit(f"undisturbed: {came}")
-    found: list[tuple[str, float, float]] = []
-    while len(found) < asked.kills:
-        came, end, kill = fit_and_kill(
-            X, y, asked.trees, expected, rng.uniform(0, undisturbed), rng
-        )
-        if kill < end:
-            found.append((came, end, kill))
-        else:
-            undisturbed = min(undisturbed, end)
-        print(f"{len(found)}: {came}, {end:.1f} s, killed at {kill:.1f}", flush=True)
+    table = da.from_array(X, chunks=(len(X) // CHUNKS, N_COLUMNS))
+    problem = Problem(table, y, asked.trees, expected)
+    pairs: list[Ended] = []
+    found: list[Ended] = []
+    with (
+        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        client.wait_for_workers(WORKERS)
+        fit_at_once(client, problem, 1)  # which loads kernels
+        (alone,) = fit_at_once(client, problem, 1)
+        undisturbed = alone.end
+        for i in range(asked.pairs):
+            pairs += fit_at_once(client, problem, 2)
+            print(f"pair {i + 1}:", *(f"{e.came}, {e.end:.1f} s" for e in pairs[-2:]), flush=True)
+        while len(found) < asked.kills:
+            client.wait_for_workers(WORKERS)
+            # Kernels are loaded in the process that takes the place of the one that was killed.
+            gbt.GBTRegressor(1, splitter="greedy").fit(table, y)
+            victim = int(rng.choice(sorted(client.run(os.getpid).values())))
+            (new,) = fit_at_once(client, problem, 1, rng.uniform(0, undisturbed), victim)
+            if new.kill < new.end:
+                found.append(new)
+            else:
+                undisturbed = min(undisturbed, new.end)
+            print(
+                f"{len(found)}: {new.came}, {new.end:.1f} s, killed at {new.kill:.1f}", flush=True
+            )
     lines = [
-        f"`python -m benchmarks.speed.dask_kills --kills {asked.kills} --rows {asked.rows} --trees"
-        f" {asked.trees} --seed {asked.seed}`: a worker of {WORKERS}, each a process, gets SIGKILL"
-        f" at a random time of a fit of {asked.trees} trees on {asked.rows:,} rows of {N_COLUMNS}"
-        f" columns in {CHUNKS} chunks, every time on a new cluster; {platform.machine()},"
-        f" {available_cores()} cores, gbt {gbt.__version__}, Dask {dask.__version__}.",
+        f"`python -m benchmarks.speed.dask_kills --kills {asked.kills} --pairs {asked.pairs} --rows"
+        f" {asked.rows} --trees {asked.trees} --seed {asked.seed}`: fits of {asked.trees} trees on"
+        f" {asked.rows:,} rows of {N_COLUMNS} columns in {CHUNKS} chunks, on a cluster of {WORKERS}"
+        " workers, each a process; a worker gets SIGKILL at a random time of the fit, or two fits"
+        " work at once. Nothing was left behind, be it a future, a task, an actor or a thread."
+        f" {platform.machine()}, {available_cores()} cores, gbt {gbt.__version__}, Dask"
+        f" {dask.__version__}.",
         "",
-        "| came | fits | longest after the kill, s |",
-        "|---|---|---|",
+        "| came | fits with a kill | longest after the kill, s | fits in pairs | longest, s |",
+        "|---|---|---|---|---|",
     ]
-    for kind in (SAME, SAID, OTHER, LATE, HANGS):
-        own = [end - kill for came, end, kill in found if came == kind]
-        lines.append(f"| {kind} | {len(own)} | {max(own):.1f} |" if own else f"| {kind} | 0 | |")
-    slowest = max(end for _, end, _ in found)
-    lines += [
-        "",
-        f"A fit that nobody disturbed took {undisturbed:.1f} s, the slowest of these"
-        f" {slowest:.1f} s.",
-    ]
+    for kind in (SAME, SAID):
+        after_kill = _counted([e.end - e.kill for e in found if e.came == kind])
+        lines.append(
+            f"| {kind} | {after_kill} | {_counted([e.end for e in pairs if e.came == kind])} |"
+        )
+    lines += ["", f"A fit that nobody disturbed took {undisturbed:.1f} s."]
     print("\n".join(lines))
     if asked.write:
         RESULTS.write_text("\n".join(lines) + "\n")
-    return int(any(came in (OTHER, LATE, HANGS) for came, _, _ in found))
+
+
+def _counted(seconds: list[float]) -> str:
+    return f"{len(seconds)} | {max(seconds):.1f}" if seconds else "0 | "
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,6 +6,7 @@ caller does not use is never imported. Each has one file here, with one function
 """
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -118,6 +119,18 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     from gbt.formats.xgboost.writing import write_xgboost
 
     write_xgboost(as_ensemble(model), path)
+
+
+def refuse_unreadable(estimator: Any) -> None:
+    """Raise the error of `as_ensemble` if no model of an estimator's type can be read.
+
+    Ask before the fit. An unfitted clone of a readable type is refused only for not being fitted.
+    """
+    from sklearn.base import clone
+    from sklearn.exceptions import NotFittedError
+
+    with suppress(NotFittedError):
+        import_model(unwrapped(clone(estimator), is_fitted=False))
 
 
 def import_model(model: Any, X: Any = None) -> Imported:

@@ -41,23 +41,19 @@ class Cluster:
     """
 
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any], client: Any):
-        self.client = client
-        addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])
-        if not addresses:
-            raise LostMemberError("The cluster has no workers.")
+        from distributed import wait
+
+        self.client, self.addresses, self._futures = client, [], []
         futures = client.compute(list(chunks))
         try:
-            self.chunks = _where_they_lie(client, futures, addresses)
-            kept = [(a, own) for a, own in zip(addresses, self.chunks, strict=True) if own]
-            self.addresses, self.chunks = [a for a, _ in kept], [own for _, own in kept]
-            self._futures = [
-                client.submit(
-                    Member, check, [futures[i] for i in own], key=f"gbt-share-{uuid4().hex}",
-                    actor=True, workers=[address], allow_other_workers=False,
-                )
-                for address, own in kept
-            ]  # fmt: skip
-            self._actors = [self._wait(future) for future in self._futures]
+            wait(futures)  # Dask computes lost chunks anew, and waits for workers if there are none
+            own = _where_they_lie(client, futures)
+            self.addresses, self.chunks = list(own), list(own.values())
+            for address, numbers in own.items():
+                key, mine = f"gbt-share-{uuid4().hex}", [futures[i] for i in numbers]
+                made = client.submit(Member, check, mine, key=key, actor=True, workers=[address])
+                self._futures.append(made)
+            self._actors = self._made()
             self._refuse_mixed_machines()
         except BaseException:
             self.close()
@@ -66,17 +62,24 @@ class Cluster:
             for future in futures:  # now, not when somebody collects garbage: members have copies
                 future.release()
 
-    def _wait(self, future: Any) -> Any:
-        """Wait for an actor."""
+    def _made(self) -> list[Any]:
+        """Wait until all actors are made, and fetch the handles by which they are asked.
+
+        Only the waiting has a time limit. Handles may come late from workers that are busy with
+        another fit; with a limit they would be asked for again and again, and never come. Dask
+        would even cut short what another thread fetches together with them.
+        """
         from distributed import TimeoutError as Later
+        from distributed import wait
 
         while True:
             try:
-                return future.result(timeout=SECONDS_BETWEEN_LOOKS)
-            except Later:
-                self._refuse_lost()
-            except (CancelledError, OSError) as error:
-                raise LostMemberError(f"A worker was lost: {error}") from error
+                wait(self._futures, timeout=SECONDS_BETWEEN_LOOKS)
+                return list(self.client.gather(self._futures))
+            except Exception as error:
+                self._refuse_lost()  # if a worker is gone, then that is why
+                if not isinstance(error, Later):
+                    raise
 
     def ask(self, questions: list[list[tuple[str, tuple]]]) -> list[list[Any]]:
         """Ask every actor; raise `LostMemberError` if one is gone."""
@@ -104,8 +107,8 @@ class Cluster:
     def _refuse_lost(self) -> None:
         """Raise `LostMemberError` if a worker that has a share is gone."""
         there = self.client.scheduler_info(n_workers=-1)["workers"]
-        lost = [a for a in getattr(self, "addresses", []) if a not in there]
-        statuses = {future.status for future in getattr(self, "_futures", [])}
+        lost = [address for address in self.addresses if address not in there]
+        statuses = {future.status for future in self._futures}
         if lost or statuses & {"lost", "cancelled"}:
             raise LostMemberError(f"Workers were lost: {', '.join(lost)}.")
 
@@ -121,10 +124,9 @@ class Cluster:
 
     def close(self) -> None:
         """Let the actors go."""
-        self._actors = []
-        if futures := getattr(self, "_futures", []):
-            self.client.cancel(futures)  # actors that answers still refer to end, too
-        self._futures = []
+        if self._futures:
+            self.client.cancel(self._futures)  # actors that answers still refer to end, too
+        self._futures, self._actors = [], []
 
 
 class Member(Share):
@@ -154,19 +156,14 @@ def machine() -> tuple:
     return f"Python {platform.python_version()}", *versions, f"functions {functions}"
 
 
-def _where_they_lie(client: Any, futures: Sequence[Any], addresses: list[str]) -> list[list[int]]:
-    """Return which chunks every worker takes: those that lie there, as they are computed."""
-    from distributed import wait
-
-    wait(futures)
+def _where_they_lie(client: Any, futures: Sequence[Any]) -> dict[str, list[int]]:
+    """Return which chunks every worker takes: those that lie there, as they were computed."""
     places = client.who_has(futures)
-    order = {address: i for i, address in enumerate(addresses)}
-    own: list[list[int]] = [[] for _ in addresses]
+    own: dict[str, list[int]] = {}
     for i, future in enumerate(futures):
         if future.status == "error":
             future.result()  # raises it
-        holders = sorted(order[a] for a in places.get(future.key, ()) if a in order)
-        if not holders:
+        if not (holders := places.get(future.key)):
             raise LostMemberError("Chunks were lost while they were computed.")
-        own[holders[0]].append(i)
-    return own
+        own.setdefault(min(holders), []).append(i)
+    return dict(sorted(own.items()))

@@ -30,7 +30,7 @@ from gbt.training.grown_trees import NewTrees
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
-from gbt.training.shares.share import add_up_values
+from gbt.training.shares.share import Split, add_up_values
 from gbt.training.shares.team import Team
 
 FEW_ROWS = 16  # of a bin whose values are asked for at once
@@ -94,7 +94,8 @@ class SharedGrowth:
         self.nodes = records(1, NODE)
         for name, value in root.items():
             self.nodes[name] = value
-        self.splits: dict[int, dict[str, Any]] = {}
+        self.splits: dict[int, Split] = {}
+        self.threshold: dict[int, float] = {}  # of every split
         self.leaves: list[int] | None = None  # until they are added up
         opened, histograms = np.array([0]), histogram[np.newaxis]
         self.open_columns.begin(m, features)
@@ -122,23 +123,22 @@ class SharedGrowth:
             answers = self.team.ask(*start)
         else:
             answers, roots = self.team.ask_both(start, ("open_root", *guess))
-        n = sum(answer[4] for answer in answers)
-        total_weight, is_whole = sum(a[2] for a in answers), all(a[3] for a in answers)
+        sums_of_g, sums_of_h, weights, are_whole, sizes = zip(*answers, strict=True)
         # Of a sum in doubt only its power of two matters, as in ``choose_scales``.
-        of_g, of_h = (_exact([answer[i][1:] for answer in answers]) for i in range(2))
-        rules = self.rules
+        of_g, of_h = (_exact([part[1:] for part in parts]) for parts in (sums_of_g, sums_of_h))
+        totals, n, rules = np.array([of_g, of_h, sum(weights)]), sum(sizes), self.rules
         rules["n_listed"] = n
-        if not begin_tree(np.array([of_g, of_h, total_weight]), is_whole, self.weight, rules):
+        if not begin_tree(totals, all(are_whole), self.weight, rules):
             refuse_overflow()
         scales = float(rules["g_scale"][0]), float(rules["h_scale"][0])
         layout = (self.width, int(rules["count_bits"][0]), int(rules["hessian"][0]))
         self.units[output] = units = scales, bool(rules["repeats"][0]), layout
         if units != guess:
             roots = self.team.ask("open_root", *units)
-        g, h, magnitude = (sum(root[i] for root in roots) for i in range(3))
+        g, h, magnitude, histogram = (sum(part) for part in zip(*roots, strict=True))
         sums = {"g": g, "h": h, "magnitude": magnitude, "stop": n}
         sums |= {"start": 0, "depth": 0, "state": 0, "path": 1}
-        return sums, sum(root[3] for root in roots).ravel()
+        return sums, histogram.ravel()
 
     def _is_searched(self, node: Any) -> bool:
         """Say whether a node may split, as ``gbt.kernels.trees.tasks`` does."""
@@ -234,9 +234,7 @@ class SharedGrowth:
             self._write_before(left, before[still])
             place = first[owner[still]] + (still & ((1 << BITS) - 1))
             spans.append((left, place, place + 1))
-        segments = np.concatenate([span[0] for span in spans])
-        starts = np.concatenate([span[1] for span in spans])
-        stops = np.concatenate([span[2] for span in spans])
+        segments, starts, stops = map(np.concatenate, zip(*spans, strict=True))
         # What beats the best by now; the others need not be looked at.
         order = np.lexsort((starts, segments["column"], segments["node"]))
         if len(order):
@@ -314,20 +312,23 @@ class SharedGrowth:
             smaller = left if pair[0]["stop"] <= pair[1]["stop"] else right
             deepest = self.plan.shape.max_depth
             may_split = deepest is None or pair[0]["depth"] < deepest
+            k = int(cut["column"])
             asked.append(
-                (int(searched[c]), int(cut["column"]), float(self.cut[c]),
-                 bool(cut["missing_left"]), left, right, smaller if may_split else -1,
-                 self._set_of(int(c), int(cut["column"])))
+                Split(
+                    node=int(searched[c]), column=k, cut=float(self.cut[c]),
+                    missing_left=bool(cut["missing_left"]), left=left, right=right,
+                    added_up=smaller if may_split else -1, levels=self._set_of(int(c), k),
+                )
             )  # fmt: skip
-        is_last = asked[0][6] < 0
+        is_last = asked[0].added_up < 0
         if is_last:  # of the tree
             parents = set(self.splits).union(searched[chosen].tolist())
             self.leaves = [j for j in range(first + len(children)) if j not in parents]
             answers, self.sums = self.team.ask_both(("split", asked), ("add_up", self.leaves))
         else:
             answers = self.team.ask("split", asked)
-        low = np.max([answer[0] for answer in answers], axis=0)
-        high = np.min([answer[1] for answer in answers], axis=0)
+        lows, highs, magnitudes, own = zip(*answers, strict=True)
+        low, high = np.max(lows, axis=0), np.min(highs, axis=0)
         threshold = np.full(len(chosen), LARGEST)  # where no value goes right
         has_both = np.isfinite(high)
         threshold[has_both] = thresholds_between(low[has_both], high[has_both])
@@ -337,20 +338,20 @@ class SharedGrowth:
                 opened[name][j] = value
         self.nodes = np.concatenate([self.nodes, opened]).view(type(self.nodes))
         for t, split in zip(threshold, asked, strict=True):
-            threshold_of = 0.0 if split[7] is not None else t
-            self.splits[split[0]] = {"threshold": threshold_of, "split": split}
+            self.splits[split.node] = split
+            self.threshold[split.node] = t if split.levels is None else 0.0
         new = np.arange(first, len(self.nodes))
         if is_last:
             return np.empty(0, dtype=np.int64), histograms[:0]
-        own = sum(answer[3] for answer in answers).reshape(len(chosen), -1)
-        magnitudes = sum(answer[2] for answer in answers)
         below = np.empty((len(new), histograms.shape[1]), dtype=np.int64)
-        for i, c in enumerate(chosen):
-            smaller = asked[i][6]
-            larger = 2 * first + 4 * i + 1 - smaller
-            self.nodes["magnitude"][smaller] = magnitudes[i]
-            self.nodes["magnitude"][larger] = self.nodes["magnitude"][searched[c]] - magnitudes[i]
-            below[smaller - first], below[larger - first] = own[i], histograms[c] - own[i]
+        added_up = zip(asked, chosen, sum(magnitudes), sum(own), strict=True)
+        for split, c, magnitude, histogram in added_up:
+            smaller = split.added_up
+            larger = split.left + split.right - smaller
+            self.nodes["magnitude"][smaller] = magnitude
+            self.nodes["magnitude"][larger] = self.nodes["magnitude"][split.node] - magnitude
+            below[smaller - first] = histogram.ravel()
+            below[larger - first] = histograms[c] - histogram.ravel()
         return new, below
 
     def _set_of(self, j: int, column: int) -> np.ndarray | None:
@@ -407,13 +408,13 @@ class SharedGrowth:
         record, end = tree[place], place + 1
         record["n_samples"] = self.nodes["stop"][j] - self.nodes["start"][j]
         if j in self.splits:
-            _, column, _, missing_left, left, right, _, levels = self.splits[j]["split"]
-            self.sets[place] = None if levels is None else levels[:-1]
-            record["feature"], record["missing_left"] = column, missing_left
-            record["threshold"], record["left"] = self.splits[j]["threshold"], end
-            end, left_g, left_h, left_score = self._write(left, end, tree, sums, values)
+            split = self.splits[j]
+            self.sets[place] = None if split.levels is None else split.levels[:-1]
+            record["feature"], record["missing_left"] = split.column, split.missing_left
+            record["threshold"], record["left"] = self.threshold[j], end
+            end, left_g, left_h, left_score = self._write(split.left, end, tree, sums, values)
             record["right"] = end
-            end, right_g, right_h, right_score = self._write(right, end, tree, sums, values)
+            end, right_g, right_h, right_score = self._write(split.right, end, tree, sums, values)
             g, h, of_children = left_g + right_g, left_h + right_h, left_score + right_score
         else:
             g, h = sums[j]

@@ -9,7 +9,7 @@ Questions are methods; arguments and answers are numbers and arrays, so that the
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,33 @@ FEW_BINS = MOST_COARSE // 10
 # What rows add to their bins is put down for so many at a time. With 2^13, which stay in the second
 # cache, columns of 4,080 bins took a fifth longer: their own bins are read anew for every block.
 ROWS_AT_ONCE = 2**16
+
+
+class Split(NamedTuple):
+    """How the rows of a node are divided: the split of a node, as members are told of it.
+
+    Parameters
+    ----------
+    node, column : int
+    cut : float
+        The highest value that goes left.
+    missing_left : bool
+    left, right : int
+        The children.
+    added_up : int
+        The child of which members add up the histogram, -1 if of none.
+    levels : bool array or None
+        Of a column of levels: which of them go left, and last whether missing values do.
+    """
+
+    node: int
+    column: int
+    cut: float
+    missing_left: bool
+    left: int
+    right: int
+    added_up: int
+    levels: np.ndarray | None
 
 
 class Share:
@@ -242,33 +269,29 @@ class Share:
     # ---------------------------------------------------------------- growing
 
     def split(
-        self, splits: Sequence[tuple[int, int, float, bool, int, int, int, np.ndarray | None]]
+        self, splits: Sequence[Split]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Divide the rows of some nodes, and add up those of a child of each.
 
-        A split is node, column, the highest value that goes left, whether missing values do, left
-        and right child, the child that is added up, -1 if none is, and, of a column of levels,
-        which go left. Returns the highest value on the left and the lowest on the right, the sum of
-        |g| of the children that were added up, and their histograms.
+        Returns the highest value on the left and the lowest on the right, the sum of |g| of the
+        children that were added up, and their histograms.
         """
         low, high = np.full(len(splits), -np.inf), np.full(len(splits), np.inf)
         shape = (0, self.edges.first_bin[-1], self.layout[0])
         magnitudes, histograms = [], [np.empty(shape, dtype=np.int64)]
-        for i, (node, column, cut, missing_left, left, right, added_up, levels) in enumerate(
-            splits
-        ):
-            start, stop = self.stretches.pop(node)
-            rows = self.listed[start:stop]
-            if levels is not None:
-                n_left = partition_levels(self.bins[column], levels, rows, np.empty_like(rows))
+        for i, split in enumerate(splits):
+            start, stop = self.stretches.pop(split.node)
+            rows, k = self.listed[start:stop], split.column
+            if split.levels is not None:
+                n_left = partition_levels(self.bins[k], split.levels, rows, np.empty_like(rows))
             else:
                 n_left, low[i], high[i] = partition_values(
-                    self.columns[column], cut, missing_left, rows, np.empty_like(rows)
+                    self.columns[k], split.cut, split.missing_left, rows, np.empty_like(rows)
                 )
-            self.stretches[left] = start, start + n_left
-            self.stretches[right] = start + n_left, stop
-            if added_up >= 0:
-                rows = self._rows_of(added_up)
+            self.stretches[split.left] = start, start + n_left
+            self.stretches[split.right] = start + n_left, stop
+            if split.added_up >= 0:
+                rows = self._rows_of(split.added_up)
                 magnitudes.append(magnitude_of(self.entries, self.layout[0] // 2, rows))
                 histograms.append(self._histogram(rows)[np.newaxis])
         return low, high, np.array(magnitudes, dtype=np.int64), np.concatenate(histograms)

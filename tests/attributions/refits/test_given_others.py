@@ -226,7 +226,7 @@ def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, ki
         {"interaction_cst": [[0, 1], [2]]},
     ],
 )
-def test_parameters_of_columns_of_other_libraries_are_refused(parameter):
+def test_parameters_of_columns_of_other_libraries_are_refused_before_a_fit(parameter, monkeypatch):
     X, y = copies(120)
     X = X.round()
     training = X[:60], y[:60]
@@ -235,6 +235,8 @@ def test_parameters_of_columns_of_other_libraries_are_refused(parameter):
     ours = clone(REGRESSOR).fit(*training)
     pairs = [(ours, theirs), (ours, make_pipeline(theirs))]
     pairs += [(theirs, REGRESSOR)] * (name != "monotonic_cst")  # which loses the sums of gradients
+    for estimator in (HistGradientBoostingRegressor, GBTRegressor):
+        monkeypatch.setattr(estimator, "fit", lambda *rows: pytest.fail("a model is fitted"))
     for model, regressor in pairs:
         with pytest.raises(ValueError, match=f"{name}=.* refers to columns of the whole table"):
             given_others(model, X[60:], y[60:], training=training, regressor=regressor)
@@ -244,6 +246,8 @@ def test_what_it_cannot_do_is_refused():
     X, y = copies(80)
     training = X[:40], y[:40]
     model = clone(REGRESSOR).fit(*training)
+    with pytest.raises(TypeError, match="model must be an estimator"):
+        given_others(model.ensemble_, *training, training=training, regressor=REGRESSOR)
     with pytest.raises(ValueError, match="training must be the pair"):
         given_others(model, X[40:], y[40:], training=X, regressor=REGRESSOR)
     with pytest.warns(SeenRowsWarning):

@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import false_discovery_control, kurtosis
 from sklearn.base import clone
 from sklearn.ensemble import (
+    BaggingRegressor,
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
@@ -15,6 +16,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -311,6 +313,37 @@ def test_what_is_no_measure_or_no_estimator_is_refused():
             HeldOutSelector(estimator).fit(X, y)
         with pytest.raises(TypeError, match="estimator must be an estimator, an object with"):
             cross_fit(estimator, X, y)
+
+
+class NeverFitted(LinearRegression):
+    """Fails where it is fitted."""
+
+    def fit(self, X, y):
+        pytest.fail("a model is fitted that cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (NeverFitted(), "The model must be an Ensemble.*; got NeverFitted"),
+        (GridSearchCV(NeverFitted(), {"fit_intercept": [True]}), "; got NeverFitted"),
+        (make_pipeline(StandardScaler(), NeverFitted()), "standardscaler.*take the last step"),
+        (BaggingRegressor(NeverFitted()), "BaggingRegressor is no model of trees, but fits others"),
+    ],
+)
+def test_a_model_that_cannot_be_read_is_refused_before_it_is_fitted(estimator, message):
+    X, y = table(n=40)
+    for measure in (partial_inner, partial(held_out_gain, n_jobs=1)):
+        with pytest.raises(TypeError, match=message):
+            cross_fit(estimator, X, y, measure)
+        with pytest.raises(TypeError, match=message):
+            HeldOutSelector(estimator, measure=measure, cv=None).fit(X, y)
+
+
+def test_a_search_and_a_pipeline_that_hand_rows_on_are_fitted():
+    X, y = table(n=60)
+    search = make_pipeline("passthrough", GridSearchCV(MODEL, {"max_depth": [2]}, cv=2))
+    assert_same(cross_fit(search, X, y).values, cross_fit(MODEL, X, y).values)
 
 
 def test_unusable_parameters_are_refused():

@@ -119,6 +119,46 @@ def test_a_worker_that_is_lost_before_the_first_tree_costs_nothing_but_time(
     assert not left_behind(cluster)
 
 
+def test_a_worker_that_is_lost_while_rows_are_taken_over_costs_nothing_but_time(
+    cluster, monkeypatch
+):
+    """When members are made, and before the leader has the handles by which they are asked."""
+    X, y, _ = table()
+    client, lost = peer("distributed").Client, []
+    right = client._gather_remote
+
+    async def lose_one(*asked):
+        if not lost:
+            lost.append(cluster.cluster.workers[0])
+            await lost[0].close()
+        return await right(*asked)
+
+    monkeypatch.setattr(client, "_gather_remote", lose_one)
+    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
+    shared = GBTRegressor(n_estimators=3, splitter="greedy").fit(cut(X, [99, 220]), y)
+    assert lost
+    assert_same_model(in_memory, shared)
+    assert not left_behind(cluster)
+
+
+def test_handles_that_come_late_are_waited_for(cluster, monkeypatch):
+    """Fetched anew after every look at who is there, as by a worker busy with another fit."""
+    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.01)
+    client = peer("distributed").Client
+    right = client._gather_remote
+
+    async def come_late(*asked):
+        await asyncio.sleep(10 * clusters.SECONDS_BETWEEN_LOOKS)
+        return await right(*asked)
+
+    monkeypatch.setattr(client, "_gather_remote", come_late)
+    X, y, _ = table(100)
+    in_memory = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    shared = GBTRegressor(n_estimators=2, splitter="greedy").fit(cut(X, [50]), y)
+    assert_same_model(in_memory, shared)
+    assert not left_behind(cluster)
+
+
 def test_a_cluster_that_loses_workers_again_and_again_says_so(cluster, monkeypatch):
     X, y, _ = table(100)
 
