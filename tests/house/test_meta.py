@@ -1,6 +1,7 @@
 """Tests of the tests: every helper passes, and fails on planted defects; every strategy's branch
 is reached."""
 
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ from tests.asserts import (
     assert_same,
     assert_valid_ensemble,
     assert_valid_tree,
+    is_before,
     peer,
 )
 
@@ -453,3 +455,10 @@ def test_strategies_reach(branch):
 def test_classification_has_both_labels_after_rows_of_weight_0_are_dropped(problem):
     assert set(problem.y[problem.sample_weight > 0]) == {0, 1}
     assert set(problem.y) == {0, 1}
+
+
+def test_a_version_is_that_of_the_module_whatever_its_distribution_is_called(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", SimpleNamespace(__version__="3.10.1"))
+    assert is_before("xgboost", 3, 11)
+    assert not is_before("xgboost", 3, 10)
+    assert not is_before("xgboost", 3, 9)
