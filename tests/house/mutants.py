@@ -33,10 +33,12 @@ AS_PATIENT = 4  # times as long as the tests take without a defect
 UNCOMPILED = "-m 'kernels and not large'"  # compiling every defect would take far longer
 TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/held_out": "tests/attributions/held_out",
-    "attributions/kernels": f"{UNCOMPILED} tests/attributions/per_row tests/attributions/mdi",
+    "attributions/kernels": f"{UNCOMPILED} tests/attributions/per_row",
     "attributions/kernels/contrasts": "tests/attributions/held_out tests/attributions/unbiased",
+    "attributions/kernels/elastic_net": "tests/attributions/mdi",
     "attributions/kernels/held_out": "tests/attributions/held_out",
     "attributions/kernels/pairs": "tests/attributions/held_out",
+    "attributions/kernels/stumps": "tests/attributions/mdi",
     "attributions/refits": "tests/attributions/refits",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",
     "gbt/kernels": f"{UNCOMPILED} tests/gbt/kernels tests/gbt/training tests/gbt/splitting"
