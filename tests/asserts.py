@@ -7,7 +7,6 @@ When two arrays are equal stands in ``attributions.testing.comparing``, and is p
 import os
 import warnings
 from importlib import import_module
-from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -117,8 +116,11 @@ def peer(name: str):
 
 
 def is_before(name: str, *parts: int) -> bool:
-    """Say whether the version of a library that is installed is below this one."""
-    return tuple(map(int, version(name).split(".")[: len(parts)])) < parts
+    """Say whether the version of a library that is installed is below this one.
+
+    The module is asked, because its distribution may have another name, such as xgboost-cpu.
+    """
+    return tuple(map(int, import_module(name).__version__.split(".")[: len(parts)])) < parts
 
 
 def _assert_preorder(left, right):

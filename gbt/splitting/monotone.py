@@ -33,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.cuts.levels import G, H
+from gbt.tables.names import first_ten
 
 DIRECTIONS = (-1, 0, 1)
 
@@ -81,9 +82,9 @@ def place_of(parameter: str, column: Any, names: Sequence[str]) -> int:
             f"{parameter} has column {column}; X has the columns 0 to {len(names) - 1}."
         )
     if column not in names:
-        shown = ", ".join(map(repr, names[:10])) + ", ..." * (len(names) > 10)
         raise ValueError(
-            f"{parameter} names {column!r}, which is no column of X; these are {shown}."
+            f"{parameter} names {column!r}, which is no column of X; these are"
+            f" {first_ten(map(repr, names))}."
         )
     return list(names).index(column)
 

@@ -27,6 +27,7 @@ import numpy as np
 
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
+from gbt.tables.names import first_ten
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.spelled import spells_number
 
@@ -209,7 +210,7 @@ def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
             if item not in names:
                 raise ValueError(
                     f"categorical_features names {item!r}, which is no column of X; its columns"
-                    f" are {names[:10]}{', ...' if len(names) > 10 else ''}"
+                    f" are {first_ten(map(repr, names))}"
                 )
             chosen.add(names.index(item))
         elif -len(names) <= item < len(names):

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from gbt.tables.names import column_names, is_frame, labels_of, refuse_same_names
+from gbt.tables.names import column_names, first_ten, is_frame, labels_of, refuse_same_names
 from gbt.tables.sparse_rows import SparseRows
 
 # How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
@@ -196,9 +196,8 @@ class Table:
             kinds += ["category", "text"] if kind == "text" else [kind]
         if refused:
             advice = " ".join(text for kind, text in _ADVICE.items() if kind in kinds)
-            listed = ", ".join(refused[:10]) + ", ..." * (len(refused) > 10)
             error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
-            raise error(f"X has columns that are not numbers: {listed}. {advice}")
+            raise error(f"X has columns that are not numbers: {first_ten(refused)}. {advice}")
 
     def as_floats(self) -> np.ndarray | SparseRows:
         """Return rows of float64, or of float32 if the table holds these."""

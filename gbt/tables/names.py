@@ -4,6 +4,7 @@ Columns of a frame have names. Those of an array have numbers, which libraries w
 as f0, f1, ... or in some other way, and which are no names: they give way to those of a frame.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 LONGEST_SHOWN = 200  # characters
@@ -16,6 +17,12 @@ def shown(value: Any) -> str:
         return text
     shape = getattr(value, "shape", None)
     return f"a {type(value).__name__}" + (f" of shape {shape}" if shape else "")
+
+
+def first_ten(names: Iterable[str]) -> str:
+    """List names in a message, of many the first ten."""
+    listed = list(names)
+    return ", ".join(listed[:10]) + ", ..." * (len(listed) > 10)
 
 
 def is_frame(X: Any) -> bool:
@@ -115,8 +122,7 @@ def _listed(title: str, names: tuple[str, ...], others: tuple[str, ...]) -> str:
     """List the names that are not among others, blanks and underscores being the same."""
     known = {name.replace(" ", "_") for name in others}
     lacking = [name for name in names if name.replace(" ", "_") not in known]
-    shown = ", ".join(map(repr, lacking[:10])) + ", ..." * (len(lacking) > 10)
-    return f"{title}{shown}." if lacking else ""
+    return f"{title}{first_ten(map(repr, lacking))}." if lacking else ""
 
 
 def _numbers(names: tuple[str, ...]) -> list[int] | None:

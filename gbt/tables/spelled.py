@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gbt.tables.given import Table
+from gbt.tables.names import first_ten
 
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 CLOTHES = re.compile(
@@ -125,5 +126,5 @@ def _place_of(column: str | int, names: Sequence[str]) -> int:
         return int(column) % len(names)
     raise ValueError(
         f"columns has {column!r}, which is no column of X; its columns are"
-        f" {list(names[:10])}{', ...' if len(names) > 10 else ''}"
+        f" {first_ten(map(repr, names))}"
     )

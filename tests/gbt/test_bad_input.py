@@ -789,3 +789,10 @@ def test_numbers_of_either_byte_order_are_numbers(dtype):
         model = GBTRegressor(n_estimators=2, splitter="greedy").fit(given, y.astype(dtype))
         assert model.ensemble_.categories is None
         np.testing.assert_array_equal(model.predict(given), expected)
+
+
+@pytest.mark.parametrize(("p", "last"), [(10, "'x9'."), (11, "'x9', ...")])
+def test_a_message_lists_ten_columns(p, last):
+    X = pd.DataFrame(np.eye(20, p), columns=[f"x{k}" for k in range(p)])
+    with pytest.raises(ValueError, match="these are 'x0', 'x1', .*" + re.escape(last)):
+        GBTRegressor(monotone_constraints={"z": 1}).fit(X, np.arange(20.0))

@@ -75,6 +75,14 @@ def test_what_auto_chose_is_told_and_a_file_tells_it_again(tmp_path):
         assert again.splitter == "auto"
 
 
+def test_a_file_tells_the_splitter_that_fits_the_rows_seen(tmp_path):
+    """Unbiased trees with leaves of 10 rows need 60; of the 62 rows four count for nothing."""
+    weight = np.repeat([1.0, 0.0], [58, 4])
+    model = GBTRegressor(n_estimators=1, min_samples_leaf=10).fit(X[:62], X[:62, 1], weight)
+    model.save(tmp_path / "model.json")
+    assert model.splitter_ == gbt.load(tmp_path / "model.json").splitter_ == "greedy"
+
+
 def test_trees_that_see_more_rows_are_greedy():
     n = LARGEST_UNBIASED + 1
     x = np.arange(n, dtype=float)[:, np.newaxis]
@@ -147,6 +155,15 @@ def test_the_constant_is_that_of_the_rows_that_were_trained_on():
     ):
         model.fit(x, y, eval_set=[(x, 1 - y)])
     model.fit(x, y, eval_set=[(x, y)])  # not a word
+
+
+def test_a_loss_that_is_larger_by_rounding_is_not_worse():
+    """By hand: a step a from 0 in the wrong direction makes the loss larger by 2 a, relatively."""
+    x, y = np.array([[0.0]] * 3 + [[1.0]] * 3), np.array([-1.0] * 3 + [1.0] * 3)
+    model = GBTRegressor(n_estimators=1, reg_lambda=0.0, splitter="greedy")
+    model.set_params(learning_rate=5e-11).fit(x, y, eval_set=[(x, -y)])  # not a word
+    with pytest.warns(WorseThanConstantWarning):
+        model.set_params(learning_rate=5e-9).fit(x, y, eval_set=[(x, -y)])
 
 
 def test_rows_held_out_are_evaluated_too():

@@ -1,6 +1,9 @@
 """Tests of the tests: every helper passes, and fails on planted defects; every strategy's branch
 is reached."""
 
+import ast
+import builtins
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -21,8 +24,10 @@ from tests.asserts import (
     assert_same,
     assert_valid_ensemble,
     assert_valid_tree,
+    is_before,
     peer,
 )
+from tests.house import mutants
 
 # A tree to check by hand, lambda 1 and learning rate 1/2: five rows with h = 1 and the gradients
 # 3 in b, -1 and -1 in d, 1 and 1 in e. With step G/(H + 1) and score G step:
@@ -453,3 +458,28 @@ def test_strategies_reach(branch):
 def test_classification_has_both_labels_after_rows_of_weight_0_are_dropped(problem):
     assert set(problem.y[problem.sample_weight > 0]) == {0, 1}
     assert set(problem.y) == {0, 1}
+
+
+def test_a_version_is_that_of_the_module_whatever_its_distribution_is_called(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", SimpleNamespace(__version__="3.10.1"))
+    assert is_before("xgboost", 3, 11)
+    assert not is_before("xgboost", 3, 10)
+    assert not is_before("xgboost", 3, 9)
+
+
+# ----------------------------------------------------------------------------------------- mutants
+
+LINE = """def f(a, i: int = 0):
+    a[i] = max(a[i], 1.5)
+"""
+
+
+def test_what_may_be_wrong_with_a_line():
+    said = {
+        mutants.with_defect(LINE, defect).splitlines()[1].strip()
+        for defect in mutants.defects(ast.parse(LINE), set(dir(builtins)))
+    }
+    assert said == {
+        "pass", "a[i + 1] = max(a[i], 1.5)", "a[i] = min(a[i], 1.5)", "a[i] = max(1.5, a[i])",
+        "a[i] = max(a[i + 1], 1.5)", "a[i] = max(a[i], 3.0)",
+    }  # fmt: skip

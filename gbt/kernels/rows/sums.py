@@ -85,7 +85,7 @@ def sum_of_partials(partials, start, stop):
         stop -= 1
         total, lost = two_sum(total, partials[stop])
     # Half a unit was rounded to even; what is still below it says which side was meant.
-    if stop > start and lost * partials[stop - 1] > 0.0:
+    if stop > start and (lost > 0.0) == (partials[stop - 1] > 0.0):
         other = total + 2.0 * lost
         if other - total == 2.0 * lost:
             total = other

@@ -152,6 +152,17 @@ def test_trees_of_every_depth(depth, branching, dtype):
     assert_same(so_far, expected)
 
 
+def test_any_number_of_trees():
+    """Four go down at once, and those that are left one by one."""
+    ensemble, X = deep_ensemble(np.random.default_rng(0), 3, 4, 0.7, n_trees=9)
+    value = ensemble.value[leaves_alone(ensemble, X)]
+    for n_trees in range(1, 10):
+        expected = np.full(len(X), ensemble.base_score)
+        for of_tree in value[:n_trees]:
+            expected = expected + of_tree
+        assert_same(ensemble.truncate(n_trees).raw_predict(X), expected)
+
+
 @pytest.mark.parametrize("depth", range(1, 9))
 def test_values_on_thresholds_at_every_level(depth):
     """Level k compares feature k with 0 and goes on to the left: nodes 0 to depth, then the right

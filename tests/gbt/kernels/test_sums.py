@@ -60,29 +60,61 @@ def test_partial_sums_are_exact(numbers):
     assert add_in_partials(x, np.empty(len(x))) == math.fsum(numbers)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_signs_decide_where_products_would_vanish(sign):
+    """Of tiny numbers, half a unit and a little more or less."""
+    x = np.array([2.0**-550, 2.0**-603, sign * 2.0**-660])
+    assert add_in_partials(x, np.empty(3)) == math.fsum(x)
+
+
 @entry_to
 @internal
-def add_in_two_parts(x, middle):
-    first = second = NOTHING
-    for i in range(middle):
-        first = plus(first, x[i])
-    for i in range(middle, len(x)):
-        second = plus(second, x[i])
-    return nearest(merged(first, second), len(x) + 2)
+def add_in_parts(x, stops):
+    total, start = NOTHING, np.int64(0)
+    for stop in stops:
+        part = NOTHING
+        for i in range(start, stop):
+            part = plus(part, x[i])
+        total, start = merged(total, part), stop
+    return nearest(total, len(x) + 2 * len(stops))
 
 
 @given(st.lists(FINITE | NEAR_TIES, min_size=1, max_size=30), st.data())
 def test_what_is_certain_is_so(numbers, data):
     middle = data.draw(st.integers(0, len(numbers)))
-    rounded, is_certain = add_in_two_parts(np.array(numbers), middle)
+    rounded, is_certain = add_in_parts(np.array(numbers), np.array([middle, len(numbers)]))
     if is_certain:
         assert Fraction(rounded) == Fraction(math.fsum(numbers))
+
+
+# 2^40 is lost beside 2^100, half its unit is lost beside it, and what decides is lost beside both.
+DOUBTFUL = [2.0**100, 2.0**40, 2.0**-13, 2.0**-30, -(2.0**100)]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "stops"),
+    [
+        (DOUBTFUL, [4, 5]),  # the first part has lost it
+        (DOUBTFUL[-1:] + DOUBTFUL[:-1], [1, 5]),  # the second part
+        (DOUBTFUL, [1, 2, 3, 4, 5]),  # adding up the parts
+        # Adding up the parts has lost 2^40, and the third part another 2^40.
+        (
+            [*DOUBTFUL[:2], 2.0**100, 2.0**40, -(2.0**100), 2.0**-12, 2.0**-29, DOUBTFUL[-1]],
+            [1, 2, 5, 6, 7, 8],
+        ),
+    ],
+)
+def test_what_parts_have_lost_counts(numbers, stops):
+    rounded, is_certain = add_in_parts(np.array(numbers), np.array(stops))
+    assert math.fsum(numbers) == np.nextafter(rounded, np.inf)
+    assert not is_certain
 
 
 def test_sums_of_many_rows_are_nearly_always_certain():
     """Else they would be added up twice, the second time in six times the time."""
     rng = np.random.default_rng(0)
-    certain = [add_in_two_parts(rng.normal(size=1000), 500)[1] for _ in range(200)]
+    stops = np.array([500, 1000])
+    certain = [add_in_parts(rng.normal(size=1000), stops)[1] for _ in range(200)]
     assert all(certain)
 
 

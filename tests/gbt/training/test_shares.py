@@ -9,6 +9,7 @@ from scipy.sparse import csr_matrix
 from gbt import GBTClassifier, GBTRegressor
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.training.shares.edges import MOST_FINE, choose_edges
+from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.share import Share
 from tests.asserts import assert_same, peer
 from tests.gbt.training.test_order_of_rows import ARRAYS
@@ -298,6 +299,19 @@ def test_what_levels_may_not_be_is_refused_by_name():
     model.categorical_features = [0]
     with pytest.raises(ValueError, match="words such as 'a' and numbers such as 1"):
         model.fit(mixed, np.arange(2.0))
+
+
+def test_of_every_number_the_bytes_that_it_needs_are_sent():
+    """Each of the four numbers of a bin on its own; one bit is the sign. Few numbers stay."""
+    sums = np.zeros((2, 8, 4), dtype=np.int64)
+    sums[1, 3] = -(2**47), 2**15 - 1, 2**15, -129
+    sent = packed((sums, "as it is", sums[1]))
+    assert [len(part) for part in sent[0].parts] == [16 * 6, 16 * 2, 16 * 3, 16 * 2]
+    assert_same(sent[2], sums[1])
+    assert_same(unpacked(sent)[0], sums)
+    others = np.arange(125, dtype=np.int32).reshape(25, 5)  # no bin has five
+    assert [len(part) for part in packed(others).parts] == [125]
+    assert_same(unpacked(packed(others)), others)
 
 
 def test_bins_are_where_the_edges_say():
