@@ -160,7 +160,9 @@ def main() -> None:
             pairs += fit_at_once(client, problem, 2)
             print(f"pair {i + 1}:", *(f"{e.came}, {e.end:.1f} s" for e in pairs[-2:]), flush=True)
         while len(found) < asked.kills:
-            client.wait_for_workers(WORKERS)
+            while len(client.scheduler_info(n_workers=-1)["workers"]) < WORKERS:
+                cluster.scale(WORKERS)  # a cluster gives up a worker that begins anew too slowly
+                time.sleep(0.5)
             # Kernels are loaded in the process that takes the place of the one that was killed.
             gbt.GBTRegressor(1, splitter="greedy").fit(table, y)
             victim = int(rng.choice(sorted(client.run(os.getpid).values())))
