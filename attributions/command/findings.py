@@ -76,6 +76,8 @@ class Findings:
     saved_by_best : tuple of float
         What a model of the best feature alone saves, and one of the best two, in per cent; empty
         where it was not asked.
+    also_enough : tuple of int
+        Further features of which a model of one alone saves nearly as much as that of all.
     n_seen : int
         Held-out rows that equal rows of training, beyond chance.
     on_training_rows : bool
@@ -103,6 +105,7 @@ class Findings:
     per_cent_of_row: float = 1.0
     constant_loss: float = 1.0
     saved_by_best: tuple[float, ...] = ()
+    also_enough: tuple[int, ...] = ()
     n_seen: int = 0
     on_training_rows: bool = False
     model_file: str = ""

@@ -2,6 +2,7 @@
 
 import csv
 import math
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,11 @@ from attributions.command.wording import (
 )
 from attributions.names import elided
 from attributions.results import GlobalAttribution
+from gbt.files.whole_files import write_whole
+from gbt.tables.spelled import plain_number
 
 FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets run begins so
 N_LISTED = 10
 N_TOP = 5
 N_WORST = 5
@@ -167,18 +171,24 @@ def write_table(found: Findings, folder: Path) -> Path:
         "reliable",
     ]
     head += ["total_gain_share_percent", "total_gain_rank", "twin_of"]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(head)
-        for k in found.order:
-            values, errors = found.useful.values, np.asarray(found.useful.standard_error)
-            row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
-            said = [*found.intervals[k], found.p_values[k]]
-            row += [number if np.isfinite(number) else "" for number in said]
-            row += [int(not found.doubtful[k])]
-            twin = task.feature_names[found.twins[k]] if k in found.twins else ""
-            writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
+    text = StringIO()
+    writer = csv.writer(text)
+    writer.writerow(head)
+    for k in found.order:
+        values, errors = found.useful.values, np.asarray(found.useful.standard_error)
+        row = [defused(task.feature_names[k]), found.verdicts[k], values[k], errors[k]]
+        said = [*found.intervals[k], found.p_values[k]]
+        row += [number if np.isfinite(number) else "" for number in said]
+        row += [int(not found.doubtful[k])]
+        twin = defused(task.feature_names[found.twins[k]]) if k in found.twins else ""
+        writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
+    write_whole(text.getvalue().encode("utf-8", "backslashreplace"), path)
     return path
+
+
+def defused(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula to be run: one begins with a sign."""
+    return f"'{name}" if name.startswith(FORMULAS) and np.isnan(plain_number(name)) else name
 
 
 def draw(found: Findings, folder: Path) -> Path:
@@ -202,7 +212,9 @@ def draw(found: Findings, folder: Path) -> Path:
         f" {found.loss_name}, 95 % intervals, each by itself",
         ax=figure.subplots(),
     )
-    figure.savefig(path, dpi=150)
+    content = BytesIO()
+    figure.savefig(content, dpi=150, format="png")
+    write_whole(content.getvalue(), path)
     return path
 
 

@@ -39,6 +39,7 @@ from attributions.command.wording import lines_of
 from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.files.whole_files import write_whole
 from gbt.model.ensemble import Ensemble
 from gbt.training.evaluation import Round
 
@@ -66,7 +67,7 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         if options.report is not None:
             made = _how_made(options, given, arguments)
             text = page(Report.of(found, made, options.seed))
-            options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
+            write_whole(text.encode("utf-8", "backslashreplace"), options.report)
             _say(f"Report: {options.report}")
             if options.open and not webbrowser.open(options.report.resolve().as_uri()):
                 _say("No browser was found to show it; open the file yourself.")
@@ -80,7 +81,7 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         places = [f"--{n} {p}" for n in ("out", "report") if (p := getattr(options, n))]
         print(
             f"{program_name()}: results cannot be written to {' or '.join(places)}"
-            f" ({error.strerror}); name another place.",
+            f" ({error.strerror or error}); name another place.",
             file=sys.stderr,
         )
         return 2

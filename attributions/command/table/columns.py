@@ -23,7 +23,7 @@ import numpy as np
 
 from attributions.command.table.cells import Cells
 from attributions.names import elided
-from gbt.tables.spelled import is_blank, plain_number, undressed
+from gbt.tables.spelled import is_blank, plain_number, undressed, with_typed_minus
 
 NEARLY_ALL = 0.95
 FEW = 10  # different values
@@ -227,6 +227,7 @@ def _each(number_of: Callable[[str], float], levels: np.ndarray, known: np.ndarr
 
 def _comma_number(cell: str) -> float:
     """Return the number in a cell with a decimal comma, and points between thousands."""
+    cell = with_typed_minus(cell)
     if not DECIMAL_COMMA.fullmatch(cell):
         return np.nan
     return float(cell.replace(".", "").replace(",", "."))

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO, TextIOWrapper
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from attributions.command.table.arrow import kind_of, read_whole
 from attributions.command.table.cells import Cells, GrowingCells
 from attributions.command.table.unusable import UnusableTableError, listed, named, nearest
+from gbt.tables.spelled import plain_number
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 N_SNIFFED = 100  # records that show which separator it is
@@ -49,6 +51,8 @@ class TableFile:
         Whether no encoding fitted, so that letters beyond ASCII may be wrong.
     has_decimal_commas : bool
         Whether a comma may be a decimal mark, since it separates no cells.
+    comments : tuple of str
+        Lines before that of the names which begin with #.
     """
 
     path: Path
@@ -56,6 +60,7 @@ class TableFile:
     read_as: str
     is_latin_1_assumed: bool = False
     has_decimal_commas: bool = False
+    comments: tuple[str, ...] = ()
 
 
 def read_table(path: Path) -> TableFile:
@@ -73,14 +78,16 @@ def read_table(path: Path) -> TableFile:
     if kind := kind_of(content):
         return TableFile(path, read_whole(content, path, kind), ", ".join([*steps, kind]))
     codec, encoding = _encoding(content, path)
-    separator = _sniffed_separator(_lines(content, codec))
-    names, columns = _columns(_lines(content, codec), separator, path)
+    comments = _comments(_lines(content, codec))
+    separator = _sniffed_separator(islice(_lines(content, codec), len(comments), None))
+    names, columns = _columns(_lines(content, codec), separator, path, len(comments))
     return TableFile(
         path,
         dict(zip(named(names, path), columns, strict=True)),
         ", ".join([*steps, encoding, SEPARATORS[separator]]),
         is_latin_1_assumed=encoding == "Latin-1",
         has_decimal_commas=separator != ",",
+        comments=comments,
     )
 
 
@@ -134,6 +141,24 @@ def _lines(content: bytes, codec: str, errors: str = "replace") -> TextIOWrapper
     return TextIOWrapper(BytesIO(content), encoding=codec, errors=errors, newline="")
 
 
+def _comments(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return the lines before that of the names: those that begin with #.
+
+    The last of them has the names if it has as many cells as the line below, and that has a number.
+    """
+    comments: list[str] = []
+    for line in lines:
+        if not line.startswith("#"):
+            separator = max(SEPARATORS, key=line.count)
+            cells = line.split(separator)
+            is_data = len(cells) > 1 and any(isfinite(plain_number(cell)) for cell in cells)
+            if comments and is_data and comments[-1].count(separator) + 1 == len(cells):
+                comments.pop()
+            break
+        comments.append(line.strip())
+    return tuple(comments)
+
+
 def _sniffed_separator(lines: Iterable[str]) -> str:
     """Return the separator for which most records have as many cells as the first.
 
@@ -154,14 +179,16 @@ def _sniffed_separator(lines: Iterable[str]) -> str:
     return max(SEPARATORS, key=fit)
 
 
-def _columns(lines: Iterable[str], separator: str, path: Path) -> tuple[list[str], list[Cells]]:
+def _columns(
+    lines: Iterable[str], separator: str, path: Path, n_comments: int
+) -> tuple[list[str], list[Cells]]:
     """Return names and columns; lines without a filled cell are skipped, others are equally long.
 
     Lines are read some at a time: as lists of texts a large table takes twenty times the
     size of its file.
     """
-    reader = csv.reader(lines, delimiter=separator)
-    records = _records(reader, separator, path)
+    reader = csv.reader(islice(lines, n_comments, None), delimiter=separator)
+    records = _records(reader, separator, path, n_comments)
     try:
         names = next(records, [])
         columns = [GrowingCells() for _ in names]
@@ -170,8 +197,8 @@ def _columns(lines: Iterable[str], separator: str, path: Path) -> tuple[list[str
                 column.extend(cells)
     except csv.Error as error:
         raise UnusableTableError(
-            f"Line {reader.line_num} of {path} cannot be cut into cells ({error}); look for a"
-            " quotation mark that is not closed."
+            f"Line {n_comments + reader.line_num} of {path} cannot be cut into cells ({error});"
+            " look for a quotation mark that is not closed."
         ) from error
     if not columns or not columns[0].place:
         raise UnusableTableError(
@@ -180,7 +207,7 @@ def _columns(lines: Iterable[str], separator: str, path: Path) -> tuple[list[str
     return names, [column.cells() for column in columns]
 
 
-def _records(reader: Any, separator: str, path: Path) -> Iterator[list[str]]:
+def _records(reader: Any, separator: str, path: Path, n_comments: int) -> Iterator[list[str]]:
     """Yield the cells of each line that has any; the first has the names."""
     n_columns = None
     for cells in reader:
@@ -189,7 +216,7 @@ def _records(reader: Any, separator: str, path: Path) -> Iterator[list[str]]:
             continue
         if n_columns is not None and len(record) != n_columns:
             raise UnusableTableError(
-                f"Line {reader.line_num} of {path} has {len(record)} cells between"
+                f"Line {n_comments + reader.line_num} of {path} has {len(record)} cells between"
                 f" {SEPARATORS[separator]}; its first line names {n_columns} columns."
                 " Mend that line, or put quotation marks around cells that hold the separator."
             )

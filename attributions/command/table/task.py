@@ -142,8 +142,7 @@ def table_task(
     columns, target = read or read_columns(table, question)
     features, reasons = _features(columns, question)
     labelled, train, valid, how = _split(table, columns, target, question)
-    y = target.y
-    y, classes, rare = _without_rare(target, y, train, valid)
+    y, classes, rare = _without_rare(target, target.y, train, valid)
     train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
     if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
@@ -452,10 +451,12 @@ def _what_became_of(
     question: Question,
 ) -> list[str]:
     """Return lines that say how cells became features, and which columns became none."""
-    lines = []
-    if table.is_latin_1_assumed:
+    unsure = "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
+    lines = [unsure] * table.is_latin_1_assumed
+    if table.comments:
         lines.append(
-            "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
+            f"Lines before the names of columns that begin with # are comments"
+            f" ({len(table.comments)}, such as {elided(table.comments[0])!r})."
         )
     with_commas = [elided(column.name) for column in features if column.has_decimal_commas]
     if with_commas:

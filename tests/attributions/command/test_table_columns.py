@@ -68,6 +68,8 @@ def test_decimal_commas():
     assert_same(column.numbers, [1.5, -2.0, 1234.5, np.nan, 1500.0, 12_345_678.0])
     assert column.has_decimal_commas
     assert as_column("x", cells).kind == "words"
+    typeset = as_column("x", ["\u22121,5", "2"], may_have_decimal_commas=True)
+    assert_same(typeset.numbers, [-1.5, 2.0])
     points = as_column("x", ["1.5", "2"], may_have_decimal_commas=True)
     assert_same(points.numbers, [1.5, 2.0])
     assert not points.has_decimal_commas

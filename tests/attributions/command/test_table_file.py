@@ -86,6 +86,20 @@ def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
     assert not read(CSV).has_decimal_commas
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "comments"),
+    [
+        ("# exported, 2020\n#\na,b\n1,2\n", ["a", "b"], ("# exported, 2020", "#")),
+        ("# of a, b\na,b\nx,y\n", ["a", "b"], ("# of a, b",)),  # names are below it
+        ("# by hand\n#a,b\n1,x\n", ["#a", "b"], ("# by hand",)),  # it has the names
+        ("a,b\n#1,2\n", ["a", "b"], ()),
+    ],
+)
+def test_lines_before_the_names_may_be_comments(read, text, names, comments):
+    table = read(text.encode())
+    assert ([*table.cells], table.comments) == (names, comments)
+
+
 def test_columns_without_a_name_get_their_number(read):
     table = read(b",a,\n0,5,x\n")
     assert cells_of(table) == {"Unnamed: 0": ["0"], "a": ["5"], "Unnamed: 2": ["x"]}

@@ -234,9 +234,9 @@ TABLE = {
 }
 
 
-def task(table=TABLE, decimal_commas=True, latin_1=False, **question):
+def task(table=TABLE, decimal_commas=True, latin_1=False, comments=(), **question):
     cells = {name: Cells.of(column) for name, column in table.items()}
-    file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas)
+    file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas, comments)
     return table_task(file, Question("y", **question))
 
 
@@ -258,6 +258,10 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "(The rule: a column is left out if it has no name; if it holds dates;" in said
     assert "Latin-1" not in said
     assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
+    assert "begin with # are comments" not in said
+    assert "begin with # are comments (2, such as '# by X')." in text(
+        task(comments=("# by X", "#"))
+    )
 
 
 def test_numbers_in_other_clothes_are_features_and_targets():
