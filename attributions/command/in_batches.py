@@ -9,17 +9,18 @@ rows at once; while they are computed they take several times that.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from attributions.command.findings import Findings, findings_in_batches
 from attributions.command.model_file import ModelFile
-from attributions.command.table.arrow import BatchFile
 from attributions.command.table.belonging import labels_of_groups
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import NEARLY_ALL, LevelPlaces, column_of
+from attributions.command.table.columns import NEARLY_ALL, column_of, numbers_of
+from attributions.command.table.file import BatchFile
+from attributions.command.table.given import LevelPlaces, refuse_words, task_without_rows
 from attributions.command.table.target import read_target
-from attributions.command.table.task import Question, check_names, refuse_words, task_without_rows
+from attributions.command.table.task import Question, check_names
 from attributions.names import elided
 from gbt.model.ensemble import Ensemble
 from gbt.tables.categories import EncodedRows
@@ -84,12 +85,12 @@ class Reader:
         levels = model.categories or (None,) * model.n_features
         return cls(model.feature_names, levels, np.nan if model.unseen_is_missing else np.inf)
 
-    def rows(self, columns: Sequence[Cells]) -> np.ndarray:
+    def rows(self, columns: Sequence[Any]) -> np.ndarray:
         """Return a batch as rows of floats."""
-        X = np.empty((len(columns[0].values), len(columns)))
+        X = np.empty((len(columns[0]), len(columns)))
         for k, (cells, places) in enumerate(zip(columns, self.places, strict=True)):
             if places is None:
-                X[:, k], is_other = cells.numbers()
+                X[:, k], is_other = numbers_of(cells)
                 self.n_strays[k] += is_other.sum()
                 self.n_known[k] += (is_other | ~np.isnan(X[:, k])).sum()
             else:

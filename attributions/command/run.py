@@ -31,9 +31,9 @@ from attributions.command.options import check_places, program_name, read_option
 from attributions.command.page.contents import Report
 from attributions.command.page.page import page
 from attributions.command.printed import draw, report, write_table
-from attributions.command.table.arrow import open_batches
-from attributions.command.table.file import read_table
-from attributions.command.table.task import Question, Task, task_of_model
+from attributions.command.table.file import open_batches, read_table
+from attributions.command.table.given import task_of_model
+from attributions.command.table.task import Question, Task
 from attributions.command.table.unusable import UnusableTableError, listed
 from attributions.command.wording import lines_of
 from attributions.statistics.groups import FewGroupsWarning
@@ -100,8 +100,9 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         found = findings_of_file(file, question, given)
         _describe(found.task)
         return found
-    table = read_table(options.data)
-    question = _question(options, given, table.path, [*table.cells])
+    as_text = given is not None and given.ensemble.categories is not None
+    table = read_table(options.data, as_text)
+    question = _question(options, given, table.path, [*table.columns])
     if given is not None:
         task = task_of_model(table, question, given.ensemble)
         _describe(task)

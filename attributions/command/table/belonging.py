@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.command.table.columns import NAME_PARTS, Column
+from attributions.command.table.columns import Column
+from attributions.command.table.identifiers import NAME_PARTS
 from attributions.names import elided
 
 PERSONS = {

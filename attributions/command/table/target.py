@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attributions.command.table.columns import FEW, Column, reason_to_leave_out
+from attributions.command.table.columns import FEW, Column
+from attributions.command.table.identifiers import reason_to_leave_out
 from attributions.command.table.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 

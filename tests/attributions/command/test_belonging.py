@@ -4,6 +4,7 @@ import csv
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from attributions.command.cautions import cautions
 from attributions.command.independence.agreement import agreement_along, agreement_within
 from attributions.command.run import main
 from attributions.command.table.belonging import belonging, columns_of_time, labels_of_groups
-from attributions.command.table.cells import Cells
 from attributions.command.table.columns import column_of
 from attributions.command.table.halves import halves_in_time, halves_of_groups
 from attributions.command.verdicts import said_of
@@ -24,7 +24,7 @@ from tests.asserts import assert_close, assert_same
 
 
 def columns(**cells):
-    return {name: column_of(name, Cells.of(values)) for name, values in cells.items()}
+    return {name: column_of(name, pd.Series(values)) for name, values in cells.items()}
 
 
 PERSON = np.repeat(np.arange(12), 5)  # twelve persons, five years each

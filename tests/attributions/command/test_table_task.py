@@ -5,23 +5,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.table.cells import Cells
 from attributions.command.table.columns import column_of
 from attributions.command.table.file import TableFile, read_table
+from attributions.command.table.given import task_of_model
 from attributions.command.table.halves import random_halves
 from attributions.command.table.target import read_target
-from attributions.command.table.task import Question, table_task, task_of_model
+from attributions.command.table.task import Question, table_task
 from attributions.command.table.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
 def target(cells, **options):
-    return read_target(column_of("y", Cells.of(cells)), **options)
+    return read_target(column_of("y", pd.Series(cells)), **options)
 
 
 def many(*cells):
@@ -235,7 +236,7 @@ TABLE = {
 
 
 def task(table=TABLE, decimal_commas=True, latin_1=False, comments=(), **question):
-    cells = {name: Cells.of(column) for name, column in table.items()}
+    cells = {name: pd.Series(column) for name, column in table.items()}
     file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas, comments)
     return table_task(file, Question("y", **question))
 
