@@ -17,9 +17,9 @@ from sklearn.metrics import r2_score, roc_auc_score
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.independence.agreement import InTime, Together
+from attributions.command.rules.twins import places_of, twins
 from attributions.command.table.task import Task
-from attributions.command.table.twins import places_of, twins
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.unusable import UnusableTableError
 from attributions.command.verdicts import Said, said_of
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
@@ -134,7 +134,7 @@ class Findings:
 
     @cached_property
     def twins(self) -> dict[int, int]:
-        """For each feature that repeats another one, the number of the other (``table.twins``)."""
+        """For each feature that repeats another one, the number of the other (``rules.twins``)."""
         return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property

@@ -22,7 +22,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from attributions.command.demonstration import GREEDY, demonstration
 from attributions.command.findings import Findings, findings_of
 from attributions.command.in_batches import findings_of_file
 from attributions.command.independence.judging import judged, of_given_model
@@ -31,10 +30,11 @@ from attributions.command.options import check_places, program_name, read_option
 from attributions.command.page.contents import Report
 from attributions.command.page.page import page
 from attributions.command.printed import draw, report, write_table
+from attributions.command.table.demonstration import GREEDY, demonstration
 from attributions.command.table.file import open_batches, read_table
 from attributions.command.table.given import task_of_model
 from attributions.command.table.task import Question, Task
-from attributions.command.table.unusable import UnusableTableError, listed
+from attributions.command.unusable import UnusableTableError, listed
 from attributions.command.wording import lines_of
 from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__

@@ -6,7 +6,7 @@ must not begin with 0 as codes do. A minus may be that of a keyboard or of a typ
 
 Estimators cannot know that text is meant as numbers: they take words for categories, and warn if
 these spell quantities. `read_numbers` makes numbers of them. The command reads tables by the
-same rules (``attributions.command.table.columns``).
+same rules (``attributions.command.rules.columns``).
 """
 
 import re

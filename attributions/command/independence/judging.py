@@ -1,6 +1,6 @@
 """A table is judged with halves drawn at random, and where rows belong together, by groups as well.
 
-Columns are looked at first (``attributions.command.table.belonging``). Then a model is fitted to
+Columns are looked at first (``attributions.command.rules.belonging``). Then a model is fitted to
 half of the values of the most telling column, and its errors on the other values show whether rows
 of one value have something in common. If the column and the errors agree, the report's verdicts are
 those by groups, and it compares them with those of random halves.
@@ -20,13 +20,13 @@ from attributions.command.independence.agreement import (
     errors_of,
 )
 from attributions.command.leaks import with_given_away
+from attributions.command.rules.belonging import Belonging, belonging, columns_of_time
+from attributions.command.rules.columns import Column
+from attributions.command.rules.target import Target
 from attributions.command.simpler import beside_simpler
-from attributions.command.table.belonging import Belonging, belonging, columns_of_time
-from attributions.command.table.columns import Column
 from attributions.command.table.file import TableFile
-from attributions.command.table.target import Target
 from attributions.command.table.task import Question, Task, read_columns, table_task
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.unusable import UnusableTableError
 from gbt.model.ensemble import Ensemble
 
 MOST_TRIED = 2  # columns for which a model is fitted

@@ -2,10 +2,10 @@
 
 from collections.abc import Collection, Sequence
 
-from attributions.command.table.columns import Column
+from attributions.command.rules.columns import Column
+from attributions.command.rules.identifiers import LEFT_OUT
+from attributions.command.rules.target import Target
 from attributions.command.table.file import BatchFile, TableFile
-from attributions.command.table.identifiers import LEFT_OUT
-from attributions.command.table.target import Target
 from attributions.names import elided
 
 N_COUNTED = 8  # columns of words that are named

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from attributions.command.table.text import SEPARATORS, columns_of, layout_of
-from attributions.command.table.unusable import (
+from attributions.command.unusable import (
     UnusableTableError,
     check_fits,
     listed,

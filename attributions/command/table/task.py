@@ -1,7 +1,7 @@
 """A table becomes a task: what is predicted, from which columns, and on which rows it is judged.
 
-What the target holds says which kind of task it is (``attributions.command.table.target``), and
-what a column holds says whether it can be a feature (``attributions.command.table.columns``). Half
+What the target holds says which kind of task it is (``attributions.command.rules.target``), and
+what a column holds says whether it can be a feature (``attributions.command.rules.columns``). Half
 of the rows are to train on and half are held out, at random, so that a file sorted by its target
 does no harm; each half gets the same share of every class.
 """
@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from attributions.command.table.belonging import labels_of_groups
-from attributions.command.table.columns import Column, column_of
+from attributions.command.rules.belonging import labels_of_groups
+from attributions.command.rules.columns import Column, column_of
+from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.target import Target, read_target
 from attributions.command.table.description import what_became_of, what_is_there
 from attributions.command.table.file import TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
-from attributions.command.table.identifiers import reason_to_leave_out
-from attributions.command.table.target import Target, read_target
 from attributions.command.table.text import SEPARATORS
-from attributions.command.table.unusable import UnusableTableError, listed, nearest
+from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 
 

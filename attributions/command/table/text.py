@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from attributions.command.table.columns import CODE, texts_of
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.rules.columns import CODE, texts_of
+from attributions.command.unusable import UnusableTableError
 from gbt.tables.spelled import MISSING, plain_number
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}

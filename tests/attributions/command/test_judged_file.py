@@ -11,11 +11,12 @@ import pytest
 from pyarrow import feather, parquet
 
 from attributions import held_out_gain
-from attributions.command.in_batches import Reader
+from attributions.command import unusable
 from attributions.command.run import main
-from attributions.command.table import file, unusable
+from attributions.command.table import file
 from attributions.command.table.file import open_batches, read_table
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.table.given import Reader
+from attributions.command.unusable import UnusableTableError
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 

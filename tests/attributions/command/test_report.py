@@ -12,7 +12,7 @@ from attributions import held_out_gain_rows
 from attributions.command.cautions import cautions
 from attributions.command.findings import Findings, Score
 from attributions.command.printed import ranks, report, table_lines
-from attributions.command.table.columns import column_of
+from attributions.command.rules.columns import column_of
 from attributions.command.table.task import Task
 from attributions.command.wording import value_and_interval
 from attributions.results import GlobalAttribution

@@ -11,12 +11,12 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.command import simpler
 from attributions.command.cautions import cautions
-from attributions.command.demonstration import GREEDY
 from attributions.command.findings import findings_of
 from attributions.command.page.cells import shortened_apart
 from attributions.command.page.next_steps import next_steps, vary_as_counts
 from attributions.command.run import fit, main
 from attributions.command.simpler import LINEAR, TREE, Design
+from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task
 from attributions.command.wording import elided_apart
 from benchmarks.papers.report.drawn import found_in

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attributions.command.table.columns import column_of
-from attributions.command.table.identifiers import reason_to_leave_out
+from attributions.command.rules.columns import column_of
+from attributions.command.rules.identifiers import reason_to_leave_out
 from gbt.tables.spelled import is_blank
 from tests.asserts import assert_same
 

@@ -8,10 +8,10 @@ import pandas as pd
 import polars
 import pytest
 
+from attributions.command.rules.columns import column_of
 from attributions.command.table import file
-from attributions.command.table.columns import column_of
 from attributions.command.table.file import read_table
-from attributions.command.table.unusable import UnusableTableError, listed, nearest
+from attributions.command.unusable import UnusableTableError, listed, nearest
 from tests.asserts import assert_same
 
 COLUMNS = {"name": ["Ann", "Bo"], "size": [1.5, np.nan]}

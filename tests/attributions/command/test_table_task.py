@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.table.columns import column_of
+from attributions.command.rules.columns import column_of
+from attributions.command.rules.target import read_target
 from attributions.command.table.file import TableFile, read_table
 from attributions.command.table.given import task_of_model
 from attributions.command.table.halves import random_halves
-from attributions.command.table.target import read_target
 from attributions.command.table.task import Question, table_task
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from attributions.command.table.columns import column_of
+from attributions.command.rules.columns import column_of
 from gbt import GBTRegressor
 from gbt.tables import read_numbers
 from tests.asserts import assert_same

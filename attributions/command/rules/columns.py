@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.command.table.dates import seconds_of
+from attributions.command.rules.dates import seconds_of
 from gbt.tables.spelled import is_blank, plain_number, undressed, with_typed_minus
 
 NEARLY_ALL = 0.95

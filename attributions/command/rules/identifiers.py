@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from attributions.command.table.columns import NEARLY_ALL, Column
+from attributions.command.rules.columns import NEARLY_ALL, Column
 from attributions.names import elided
 
 LEFT_OUT = (
