@@ -2,8 +2,8 @@
 
 Read ``run`` first. ``options`` are those of the command line; ``table`` reads the file and makes a
 `Task` of it by the ``rules``, ``model_file`` reads a fitted model. ``findings`` is the record of a
-judged model: ``verdicts`` derives from it one verdict for each feature, and ``cautions`` what to
-mistrust.
+judged model: ``verdicts`` derives from it one verdict for each feature, ``simpler`` compares it,
+``leaks`` finds what gives the answer away, and ``said`` says all of it in sentences.
 ``printed`` writes it for the terminal, ``page`` as HTML; ``in_batches`` judges files larger than
 memory.
 

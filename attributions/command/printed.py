@@ -2,14 +2,17 @@
 
 import csv
 import math
+from collections.abc import Iterator
 from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 
-from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
-from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
+from attributions.command.said.cautions import cautions
+from attributions.command.said.in_short import in_short, ranks
+from attributions.command.said.next_steps import next_steps
+from attributions.command.verdicts import UNUSED
 from attributions.command.wording import (
     ABOVE_100,
     N_DECIMALS,
@@ -17,8 +20,6 @@ from attributions.command.wording import (
     lines_of,
     value_and_interval,
 )
-from attributions.names import elided
-from attributions.results import GlobalAttribution
 from gbt.files.whole_files import write_whole
 from gbt.tables.spelled import plain_number
 
@@ -27,22 +28,20 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets run begins so
 N_LISTED = 10
 N_TOP = 5
 N_WORST = 5
-N_NAMED = 20
 N_SCORE_DECIMALS = 7
 
 
 def report(found: Findings) -> list[str]:
     """Return the lines that say how good the model is, what its features do, and what to mistrust.
 
-    Verdicts and warnings are those of the page that ``--report`` writes.
+    Its sentences are those of the page that ``--report`` writes.
     """
     return [
         *_score_lines(found),
         "",
         *table_lines(found),
         "",
-        *_reading(found),
-        *_warnings(found),
+        *_sentences(found),
     ]
 
 
@@ -69,11 +68,6 @@ def _score_lines(found: Findings) -> list[str]:
         average = "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
-    if found.saved <= 0:
-        lines.append(
-            f"As a whole the model is no better than the constant: its {found.loss_name} is"
-            f" {abs(found.saved):.1f} % higher."
-        )
     return lines
 
 
@@ -119,41 +113,22 @@ def table_lines(found: Findings) -> list[str]:
     return lines
 
 
-def _reading(found: Findings) -> list[str]:
-    """Say in words what the table shows: one verdict a feature."""
-    task = found.task
-    lines = lines_of(
+def _sentences(found: Findings) -> Iterator[str]:
+    """Say what the table shows, what to mistrust and what to do, as the page does."""
+    yield from lines_of(
         "Held-out gain is what the splits on the feature are worth on rows that the model has not"
         " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
         " on the training rows."
     )
-    n_features = len(found.verdicts)
-    for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
-        told = found.with_verdict(verdict)
-        if verdict == HELPS and found.saved <= 0:
-            lines.append("  helps: no feature, since the model is no better than a constant")
-            continue
-        names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
-        more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)
-        n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
-        why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
-        text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
-        lines += lines_of(text, "  ", "    ")
-    if task.noise is not None:
-        by_gain, held_out = ranks(found.gain)[task.noise], found.order.index(task.noise) + 1
-        lines.append(
-            f"The random numbers have place {by_gain} of {n_features} by total gain, place"
-            f" {held_out} by held-out gain."
-        )
-    return lines
-
-
-def _warnings(found: Findings) -> list[str]:
-    """Say what should be mistrusted."""
-    lines = []
-    for text in cautions(found):
-        lines += lines_of(text, "  ", "    ")
-    return ["", "Warnings", *lines] if lines else []
+    for title, texts in (
+        ("In short", [*in_short(found)]),
+        ("What to do next", next_steps(found)),
+        ("Warnings", cautions(found)),
+    ):
+        if texts:
+            yield from ("", title)
+        for text in texts:
+            yield from lines_of(text, "  ", "    ")
 
 
 def write_table(found: Findings, folder: Path) -> Path:
@@ -216,13 +191,6 @@ def draw(found: Findings, folder: Path) -> Path:
     figure.savefig(content, dpi=150, format="png")
     write_whole(content.getvalue(), path)
     return path
-
-
-def ranks(result: GlobalAttribution) -> np.ndarray:
-    """Return the place of every feature, from 1."""
-    places = np.empty(len(result.values), dtype=np.int64)
-    places[result.ranking()] = np.arange(1, len(places) + 1)
-    return places
 
 
 def _digits(value: float, significant: int) -> int:

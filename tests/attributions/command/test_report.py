@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 from attributions import held_out_gain_rows
-from attributions.command.cautions import cautions
 from attributions.command.findings import Findings, Score
-from attributions.command.printed import ranks, report, table_lines
+from attributions.command.printed import report, table_lines
 from attributions.command.rules.columns import column_of
+from attributions.command.said.cautions import cautions
+from attributions.command.said.in_short import ranks
 from attributions.command.table.task import Task
 from attributions.command.wording import value_and_interval
 from attributions.results import GlobalAttribution
@@ -29,7 +30,7 @@ def findings(score=None, saved=50.0):
     useful = GlobalAttribution(VALUES, np.array(ERRORS), 100, NAMES, "held_out_gain")
     gain = GlobalAttribution(GAINS, None, 100, NAMES, "total_gain")
     scores = [score or Score("R^2", 0.5, 0.0)]
-    return Findings(model(), task(), scores, saved, useful, gain, useful)
+    return Findings(model(), task(), scores, saved, useful, gain, useful, np.zeros(100))
 
 
 def task():
@@ -163,7 +164,7 @@ def test_the_terminal_gives_one_verdict_a_feature():
     assert "helps, 2 of 5: large, small hurts, 0 of 5 cannot be told, 2 of 5: tiny" in text
     assert "not used, 1 of 5: unused" in text
     for name in ("large", "small"):
-        assert text.split("Held-out gain is")[1].split("Warnings")[0].count(name) == 1
+        assert text.split("In short")[1].split("What to do next")[0].count(name) == 1
 
 
 def test_a_model_worse_than_a_constant_has_no_features_that_help():

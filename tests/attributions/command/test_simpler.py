@@ -10,11 +10,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.command import simpler
-from attributions.command.cautions import cautions
 from attributions.command.findings import findings_of
 from attributions.command.page.cells import shortened_apart
-from attributions.command.page.next_steps import next_steps, vary_as_counts
 from attributions.command.run import fit, main
+from attributions.command.said.cautions import cautions
+from attributions.command.said.next_steps import next_steps, vary_as_counts
 from attributions.command.simpler import LINEAR, TREE, Design
 from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from attributions.command.findings import Findings
-from attributions.command.independence.said import about_belonging
 from attributions.command.leaks import about_leaks
 from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.said.about_belonging import about_belonging
 from attributions.command.verdicts import UNCLEAR
 from attributions.command.wording import N_NAMED, shown_names
 
