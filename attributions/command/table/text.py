@@ -5,7 +5,7 @@ The text is read two or three times, some rows at a time:
 1. ``csv`` finds what pandas would not tell: the encoding, a line that lacks a cell, whether any
    cell is a code such as 007.
 2. pandas reads numbers. Where all cells are numbers or missing, the column is done.
-3. Other columns, and those with codes, are read as categories, so that each text is kept once.
+3. Other columns, and those with codes, are read as texts, each of which is kept once.
 """
 
 import csv
@@ -46,8 +46,10 @@ class Layout:
         Lines before that of the names which begin with #.
     n_before : int
         Lines before the first row.
-    has_codes, has_blank_rows : bool
-        Whether a cell may be a code, and whether a line has nothing but separators.
+    coded : frozenset of int
+        Columns with codes.
+    has_blank_rows : bool
+        Whether a line has nothing but separators.
     """
 
     encoding: str
@@ -55,7 +57,7 @@ class Layout:
     names: list[str]
     comments: tuple[str, ...]
     n_before: int
-    has_codes: bool
+    coded: frozenset[int]
     has_blank_rows: bool
 
 
@@ -79,13 +81,8 @@ def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) ->
     n_columns = len(layout.names)
     numbers = {} if as_text else _numbers(opened, layout)
     others = [k for k in range(n_columns) if k not in numbers]
-    if layout.has_codes:
-        others += [k for k, x in numbers.items() if not (x.to_numpy() % 1 > 0).any()]
-    texts = _texts(opened, layout, others) if others else {}
-    for k in numbers.keys() & texts.keys():
-        if not any(CODE.fullmatch(text.strip()) for text in texts[k].cat.categories):
-            del texts[k]
-    columns = [texts[k] if k in texts else numbers[k] for k in range(n_columns)]
+    read = numbers | (_texts(opened, layout, others) if others else {})
+    columns = [read[k] for k in range(n_columns)]
     if layout.has_blank_rows:
         is_there = ~np.logical_and.reduce([_is_missing(column) for column in columns])
         columns = [column[is_there] for column in columns]
@@ -97,7 +94,8 @@ def _numbers(opened: Callable[[], BinaryIO], layout: Layout) -> dict[int, Any]:
     import pandas as pd
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-    parts: dict[int, list[np.ndarray]] = {k: [] for k in range(len(layout.names))}
+    may_be = [k for k in range(len(layout.names)) if k not in layout.coded]
+    parts: dict[int, list[np.ndarray]] = {k: [] for k in may_be}
     how = {"na_values": WRITTEN_MISSING, "keep_default_na": False}
     for frame in _frames(opened, layout, float_precision="round_trip", **how):
         for k in [*parts]:
@@ -159,12 +157,13 @@ def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:
 
 def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout:
     """Return the layout of a text in an encoding; UnicodeDecodeError if it is another."""
-    may_be_codes, has_blank_rows, n_rows = False, False, 0
+    coded: set[int] = set()
+    may_have_code, has_blank_rows, n_rows = False, False, 0
 
     def watched(lines: Iterable[str]) -> Iterator[str]:
-        nonlocal may_be_codes
+        nonlocal may_have_code
         for line in lines:
-            may_be_codes = may_be_codes or MAY_BE_CODE.search(line) is not None
+            may_have_code = may_have_code or MAY_BE_CODE.search(line) is not None
             yield line
 
     with _text(opened, encoding) as text:
@@ -175,7 +174,7 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
         try:
             names = [name.strip() for name in next(filter(_is_filled, reader), [])]
             n_before = len(above) + reader.line_num
-            may_be_codes = False
+            may_have_code = False
             for cells in reader:
                 if not _is_filled(cells):
                     has_blank_rows = has_blank_rows or bool(cells)
@@ -188,6 +187,9 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
                         " columns. Mend that line, or put quotation marks around cells that hold"
                         " the separator."
                     )
+                if may_have_code:
+                    coded |= {k for k, cell in enumerate(cells) if CODE.fullmatch(cell.strip())}
+                    may_have_code = False
         except csv.Error as error:
             raise UnusableTableError(
                 f"Line {len(above) + reader.line_num} of {path} cannot be cut into cells"
@@ -198,7 +200,7 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
             f"{path} has no rows; it needs a line of column names and at least one row."
         )
     comments = tuple(line.strip() for line in above if line.strip())
-    return Layout(encoding, separator, names, comments, n_before, may_be_codes, has_blank_rows)
+    return Layout(encoding, separator, names, comments, n_before, frozenset(coded), has_blank_rows)
 
 
 def _is_filled(cells: Sequence[str]) -> bool:
