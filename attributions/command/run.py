@@ -132,7 +132,8 @@ def _how_made(
 ) -> dict[str, str]:
     """Return how the report was made, so that it can be repeated."""
     versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
-    versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
+    packages = ["numpy", "numba", "scipy", "scikit-learn", *["pandas"] * (options.data is not None)]
+    versions += [f"{package} {version(package)}" for package in packages]
     fitted = ", ".join(f"{name}={value!r}" for name, value in GREEDY.items())
     if options.data is not None:
         fitted = f"The default parameters of GBTRegressor or GBTClassifier, seed {options.seed}."

@@ -39,8 +39,12 @@ FOREIGN = {
     b"\xfd7zXZ": "packed by xz",
     b"(\xb5/\xfd": "packed by zstd",
 }
+# A zip archive whose first file has a name that programs give to parts of a workbook.
+WORKBOOK = re.compile(rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|docProps/|xl/|_rels/)", re.DOTALL)
 JSON = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*")')  # a list of objects, or one of columns
-A_JSON_LINE = re.compile(rb"\s*(?P<line>\{.*\})\s*\n\s*\{")  # and the beginning of another
+A_JSON_LINE = re.compile(
+    rb"(\xef\xbb\xbf)?\s*(?P<line>\{.*\})\s*\n\s*\{"
+)  # and the beginning of another
 CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
 LEAST_ROWS = 1024
 
@@ -181,7 +185,7 @@ def _kind(head: bytes, path: Path) -> str:
     for beginning, kind in BEGINNINGS.items():
         if head.startswith(beginning):
             return kind
-    if head.startswith(b"PK") and b"[Content_Types].xml" in head:
+    if WORKBOOK.match(head):
         return "Excel"
     for beginning, what in FOREIGN.items():
         if head.startswith(beginning):

@@ -16,6 +16,7 @@ from tests.asserts import assert_same
 
 COLUMNS = {"name": ["Ann", "Bo"], "size": [1.5, np.nan]}
 CSV = b"name,size\nAnn,1.5\nBo,\n"
+WORKBOOK = b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"  # and nothing more
 
 
 def cells_of(table):
@@ -212,7 +213,7 @@ def test_lines_of_nothing_but_separators_are_no_rows(read):
 
 @pytest.mark.parametrize(
     ("content", "package"),
-    [(CSV, "pandas"), (b"PAR1 and", "pyarrow"), (b"PK[Content_Types].xml", "openpyxl")],
+    [(CSV, "pandas"), (b"PAR1 and", "pyarrow"), (WORKBOOK, "openpyxl")],
 )
 def test_what_is_not_installed_is_named_with_the_extra(read, monkeypatch, content, package):
     hide(monkeypatch, package)
@@ -223,7 +224,7 @@ def test_what_is_not_installed_is_named_with_the_extra(read, monkeypatch, conten
 
 
 def test_damaged_or_empty_files(read, tmp_path):
-    for content in (b"PAR1 and so on", b"ARROW1 and", b"PK[Content_Types].xml", b'[{"a": 1}, {'):
+    for content in (b"PAR1 and so on", b"ARROW1 and", WORKBOOK, b'[{"a": 1}, {'):
         with pytest.raises(UnusableTableError, match=r"cannot be read: .+|openpyxl"):
             read(content)
     polars.DataFrame({"a": []}).write_parquet(tmp_path / "t")
