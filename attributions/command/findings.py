@@ -17,9 +17,9 @@ from sklearn.metrics import r2_score, roc_auc_score
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
 from attributions.command.independence.agreement import InTime, Together
+from attributions.command.rules.twins import places_of, twins
 from attributions.command.table.task import Task
-from attributions.command.table.twins import places_of, twins
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.unusable import UnusableTableError
 from attributions.command.verdicts import Said, said_of
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
@@ -76,6 +76,8 @@ class Findings:
     saved_by_best : tuple of float
         What a model of the best feature alone saves, and one of the best two, in per cent; empty
         where it was not asked.
+    also_enough : tuple of int
+        Further features of which a model of one alone saves nearly as much as that of all.
     n_seen : int
         Held-out rows that equal rows of training, beyond chance.
     on_training_rows : bool
@@ -103,6 +105,7 @@ class Findings:
     per_cent_of_row: float = 1.0
     constant_loss: float = 1.0
     saved_by_best: tuple[float, ...] = ()
+    also_enough: tuple[int, ...] = ()
     n_seen: int = 0
     on_training_rows: bool = False
     model_file: str = ""
@@ -131,7 +134,7 @@ class Findings:
 
     @cached_property
     def twins(self) -> dict[int, int]:
-        """For each feature that repeats another one, the number of the other (``table.twins``)."""
+        """For each feature that repeats another one, the number of the other (``rules.twins``)."""
         return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property

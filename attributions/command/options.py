@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attributions.command.printed import FEATURES, PICTURE
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.unusable import UnusableTableError
 
 COMMAND = "gbt-attributions"  # beside ``python -m attributions``
 DEFAULT_FOLDER = Path("attributions_out")
@@ -66,8 +66,9 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--data",
         type=Path,
         help="a file with a line of column names: cells between commas, semicolons, tabs or bars,"
-        " packed by gzip or not, or a file of Parquet or Arrow, which with --model and without"
-        " --report is read in batches and may be larger than memory",
+        " or a file of Parquet, Arrow, Excel, JSON or JSON Lines, packed by gzip or not; Parquet"
+        " and Arrow are read in batches with --model and without --report, and may be larger than"
+        " memory",
     )
     table.add_argument("--target", metavar="NAME", help="the column to predict")
     table.add_argument(

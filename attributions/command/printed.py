@@ -2,13 +2,17 @@
 
 import csv
 import math
+from collections.abc import Iterator
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 
-from attributions.command.cautions import cautions
 from attributions.command.findings import Findings
-from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
+from attributions.command.said.cautions import cautions
+from attributions.command.said.in_short import in_short, ranks
+from attributions.command.said.next_steps import next_steps
+from attributions.command.verdicts import UNUSED
 from attributions.command.wording import (
     ABOVE_100,
     N_DECIMALS,
@@ -16,29 +20,28 @@ from attributions.command.wording import (
     lines_of,
     value_and_interval,
 )
-from attributions.names import elided
-from attributions.results import GlobalAttribution
+from gbt.files.whole_files import write_whole
+from gbt.tables.spelled import plain_number
 
 FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets run begins so
 N_LISTED = 10
 N_TOP = 5
 N_WORST = 5
-N_NAMED = 20
 N_SCORE_DECIMALS = 7
 
 
 def report(found: Findings) -> list[str]:
     """Return the lines that say how good the model is, what its features do, and what to mistrust.
 
-    Verdicts and warnings are those of the page that ``--report`` writes.
+    Its sentences are those of the page that ``--report`` writes.
     """
     return [
         *_score_lines(found),
         "",
         *table_lines(found),
         "",
-        *_reading(found),
-        *_warnings(found),
+        *_sentences(found),
     ]
 
 
@@ -65,11 +68,6 @@ def _score_lines(found: Findings) -> list[str]:
         average = "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
-    if found.saved <= 0:
-        lines.append(
-            f"As a whole the model is no better than the constant: its {found.loss_name} is"
-            f" {abs(found.saved):.1f} % higher."
-        )
     return lines
 
 
@@ -115,41 +113,22 @@ def table_lines(found: Findings) -> list[str]:
     return lines
 
 
-def _reading(found: Findings) -> list[str]:
-    """Say in words what the table shows: one verdict a feature."""
-    task = found.task
-    lines = lines_of(
+def _sentences(found: Findings) -> Iterator[str]:
+    """Say what the table shows, what to mistrust and what to do, as the page does."""
+    yield from lines_of(
         "Held-out gain is what the splits on the feature are worth on rows that the model has not"
         " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
         " on the training rows."
     )
-    n_features = len(found.verdicts)
-    for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
-        told = found.with_verdict(verdict)
-        if verdict == HELPS and found.saved <= 0:
-            lines.append("  helps: no feature, since the model is no better than a constant")
-            continue
-        names = ", ".join(elided(task.feature_names[k]) for k in told[:N_NAMED])
-        more = f" and {len(told) - N_NAMED} more" * (len(told) > N_NAMED)
-        n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
-        why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
-        text = f"{verdict}, {len(told)} of {n_features}{why}{': ' * bool(told)}{names}{more}"
-        lines += lines_of(text, "  ", "    ")
-    if task.noise is not None:
-        by_gain, held_out = ranks(found.gain)[task.noise], found.order.index(task.noise) + 1
-        lines.append(
-            f"The random numbers have place {by_gain} of {n_features} by total gain, place"
-            f" {held_out} by held-out gain."
-        )
-    return lines
-
-
-def _warnings(found: Findings) -> list[str]:
-    """Say what should be mistrusted."""
-    lines = []
-    for text in cautions(found):
-        lines += lines_of(text, "  ", "    ")
-    return ["", "Warnings", *lines] if lines else []
+    for title, texts in (
+        ("In short", [*in_short(found)]),
+        ("What to do next", next_steps(found)),
+        ("Warnings", cautions(found)),
+    ):
+        if texts:
+            yield from ("", title)
+        for text in texts:
+            yield from lines_of(text, "  ", "    ")
 
 
 def write_table(found: Findings, folder: Path) -> Path:
@@ -167,18 +146,24 @@ def write_table(found: Findings, folder: Path) -> Path:
         "reliable",
     ]
     head += ["total_gain_share_percent", "total_gain_rank", "twin_of"]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(head)
-        for k in found.order:
-            values, errors = found.useful.values, np.asarray(found.useful.standard_error)
-            row = [task.feature_names[k], found.verdicts[k], values[k], errors[k]]
-            said = [*found.intervals[k], found.p_values[k]]
-            row += [number if np.isfinite(number) else "" for number in said]
-            row += [int(not found.doubtful[k])]
-            twin = task.feature_names[found.twins[k]] if k in found.twins else ""
-            writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
+    text = StringIO()
+    writer = csv.writer(text)
+    writer.writerow(head)
+    for k in found.order:
+        values, errors = found.useful.values, np.asarray(found.useful.standard_error)
+        row = [defused(task.feature_names[k]), found.verdicts[k], values[k], errors[k]]
+        said = [*found.intervals[k], found.p_values[k]]
+        row += [number if np.isfinite(number) else "" for number in said]
+        row += [int(not found.doubtful[k])]
+        twin = defused(task.feature_names[found.twins[k]]) if k in found.twins else ""
+        writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
+    write_whole(text.getvalue().encode("utf-8", "backslashreplace"), path)
     return path
+
+
+def defused(name: str) -> str:
+    """Return a name that no spreadsheet takes for a formula to be run: one begins with a sign."""
+    return f"'{name}" if name.startswith(FORMULAS) and np.isnan(plain_number(name)) else name
 
 
 def draw(found: Findings, folder: Path) -> Path:
@@ -202,15 +187,10 @@ def draw(found: Findings, folder: Path) -> Path:
         f" {found.loss_name}, 95 % intervals, each by itself",
         ax=figure.subplots(),
     )
-    figure.savefig(path, dpi=150)
+    content = BytesIO()
+    figure.savefig(content, dpi=150, format="png")
+    write_whole(content.getvalue(), path)
     return path
-
-
-def ranks(result: GlobalAttribution) -> np.ndarray:
-    """Return the place of every feature, from 1."""
-    places = np.empty(len(result.values), dtype=np.int64)
-    places[result.ranking()] = np.arange(1, len(places) + 1)
-    return places
 
 
 def _digits(value: float, significant: int) -> int:

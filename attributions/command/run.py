@@ -22,7 +22,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from attributions.command.demonstration import GREEDY, demonstration
 from attributions.command.findings import Findings, findings_of
 from attributions.command.in_batches import findings_of_file
 from attributions.command.independence.judging import judged, of_given_model
@@ -31,14 +30,16 @@ from attributions.command.options import check_places, program_name, read_option
 from attributions.command.page.contents import Report
 from attributions.command.page.page import page
 from attributions.command.printed import draw, report, write_table
-from attributions.command.table.arrow import open_batches
-from attributions.command.table.file import read_table
-from attributions.command.table.task import Question, Task, task_of_model
-from attributions.command.table.unusable import UnusableTableError, listed
+from attributions.command.table.demonstration import GREEDY, demonstration
+from attributions.command.table.file import open_batches, read_table
+from attributions.command.table.given import task_of_model
+from attributions.command.table.task import Question, Task
+from attributions.command.unusable import UnusableTableError, listed
 from attributions.command.wording import lines_of
 from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.files.whole_files import write_whole
 from gbt.model.ensemble import Ensemble
 from gbt.training.evaluation import Round
 
@@ -66,7 +67,7 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         if options.report is not None:
             made = _how_made(options, given, arguments)
             text = page(Report.of(found, made, options.seed))
-            options.report.write_text(text, encoding="utf-8", errors="backslashreplace")
+            write_whole(text.encode("utf-8", "backslashreplace"), options.report)
             _say(f"Report: {options.report}")
             if options.open and not webbrowser.open(options.report.resolve().as_uri()):
                 _say("No browser was found to show it; open the file yourself.")
@@ -80,7 +81,7 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
         places = [f"--{n} {p}" for n in ("out", "report") if (p := getattr(options, n))]
         print(
             f"{program_name()}: results cannot be written to {' or '.join(places)}"
-            f" ({error.strerror}); name another place.",
+            f" ({error.strerror or error}); name another place.",
             file=sys.stderr,
         )
         return 2
@@ -99,8 +100,9 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         found = findings_of_file(file, question, given)
         _describe(found.task)
         return found
-    table = read_table(options.data)
-    question = _question(options, given, table.path, [*table.cells])
+    as_text = given is not None and given.ensemble.categories is not None
+    table = read_table(options.data, as_text)
+    question = _question(options, given, table.path, [*table.columns])
     if given is not None:
         task = task_of_model(table, question, given.ensemble)
         _describe(task)
@@ -130,7 +132,8 @@ def _how_made(
 ) -> dict[str, str]:
     """Return how the report was made, so that it can be repeated."""
     versions = [f"gbt-attributions {__version__}", f"Python {platform.python_version()}"]
-    versions += [f"{p} {version(p)}" for p in ("numpy", "numba", "scipy", "scikit-learn")]
+    packages = ["numpy", "numba", "scipy", "scikit-learn", *["pandas"] * (options.data is not None)]
+    versions += [f"{package} {version(package)}" for package in packages]
     fitted = ", ".join(f"{name}={value!r}" for name, value in GREEDY.items())
     if options.data is not None:
         fitted = f"The default parameters of GBTRegressor or GBTClassifier, seed {options.seed}."

@@ -4,11 +4,8 @@ A model of many trees is worth explaining if it predicts better than a model tha
 So it is compared with a linear model with a small penalty and, from 200 training rows on, with one
 tree of at most 32 leaves with at least 20 rows each. Both get the same rows: a missing number
 becomes the mean, with a column that says so, and a frequent word a column of zeros and ones.
-
-If one column, or two, predict nearly as well as all, they may give the answer away.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,16 +13,14 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from attributions.command.findings import Findings, excess, measures
+from attributions.command.findings import Findings, measures
 from attributions.command.table.task import Task
-from gbt.model.ensemble import Ensemble
 
 LINEAR, TREE = "linear", "one tree"
 ROWS_FOR_A_TREE, LEAVES, ROWS_A_LEAF = 200, 32, 20
 MOST_ROWS = 100_000  # that are fitted
 ROWS_AT_ONCE = 100_000  # that are judged: columns of half a million rows took 300 MB
 MOST_LEVELS = 30  # of a column of words, the most frequent
-LEAST_SAVED = 50.0  # per cent, below which nothing is given away
 
 
 def beside_simpler(found: Findings) -> Findings:
@@ -33,7 +28,7 @@ def beside_simpler(found: Findings) -> Findings:
     task = found.task
     if not len(task.X_train) or not len(task.X_valid):
         return found
-    rows = _some_rows(task)
+    rows = some_rows(task)
     design = Design.of(task, task.X_train[rows])
     fitted = design.rows(task.X_train[rows])
     y = task.y_train[rows]
@@ -58,7 +53,7 @@ def beside_simpler(found: Findings) -> Findings:
     return replace(found, scores=scores)
 
 
-def _some_rows(task: Task) -> np.ndarray:
+def some_rows(task: Task) -> np.ndarray:
     """Return the rows of training, or of many rows some at random."""
     n_rows = len(task.y_train)
     if n_rows <= MOST_ROWS:
@@ -127,28 +122,3 @@ def _raw(model: Any, X: np.ndarray, found: Findings) -> np.ndarray:
         return np.log(shares[:, 1] / shares[:, 0]) if shares.shape[1] == 2 else np.log(shares)
     predicted = model.predict(X)
     return np.log(np.maximum(predicted, 1e-9)) if found.model.loss.name == "poisson" else predicted
-
-
-def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Findings:
-    """Add how much of the loss the best column saves alone, and the best two together.
-
-    Nothing is fitted where the model saves little, or where a column is all that there is.
-    """
-    task, useful = found.task, found.useful
-    used = [k for k in useful.ranking() if found.is_used[k] and useful.values[k] > 0]
-    if found.saved < LEAST_SAVED or len(used) < 2:
-        return found
-    of, rows = [], _some_rows(task)
-    for n in (1, 2)[: len(useful) - 1]:
-        columns = used[:n]
-        part = replace(
-            task,
-            X_train=task.X_train[np.ix_(rows, columns)],
-            y_train=task.y_train[rows],
-            X_valid=task.X_valid[:, columns],
-            feature_names=tuple(task.feature_names[k] for k in columns),
-        )
-        model = fit(part)
-        loss = excess(model.loss, task.y_valid, model.raw_predict(part.X_valid)).sum()
-        of.append(100 * (1 - loss / found.constant_loss))
-    return replace(found, saved_by_best=tuple(of))

@@ -1,6 +1,6 @@
 """Files that are written as a whole or not at all, even if the writing process is killed.
 
-The text goes to a temporary file beside the target, under a lock, which is renamed once it is
+The content goes to a temporary file beside the target, under a lock, which is renamed once it is
 complete. What a killed process left behind is removed by the next that writes the same file.
 """
 
@@ -16,7 +16,7 @@ except ImportError:  # Windows has no such locks; there, what a killed save left
     fcntl = None  # type: ignore[assignment]
 
 
-def write_whole(text: str, path: str | os.PathLike) -> None:
+def write_whole(content: str | bytes, path: str | os.PathLike) -> None:
     """Write a file as a whole or not at all.
 
     An existing file keeps its permissions and is replaced once the new one is complete; a symbolic
@@ -27,10 +27,10 @@ def write_whole(text: str, path: str | os.PathLike) -> None:
     _remove_abandoned(target)
     unfinished, descriptor = _create_beside(target, mode)
     try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+        with open(descriptor, "wb") as file:
             if mode is not None:
                 os.chmod(unfinished, mode)  # the umask may have taken permissions away
-            file.write(text)
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
             if fcntl is None:

@@ -2,11 +2,11 @@
 
 A text is a plain number, or a number with signs: commas between thousands, a currency or per cent
 sign, the brackets of a loss. Numbers with signs must have the same sign everywhere in a column, and
-must not begin with 0 as codes do.
+must not begin with 0 as codes do. A minus may be that of a keyboard or of a typesetter.
 
 Estimators cannot know that text is meant as numbers: they take words for categories, and warn if
 these spell quantities. `read_numbers` makes numbers of them. The command reads tables by the
-same rules (``attributions.command.table.columns``).
+same rules (``attributions.command.rules.columns``).
 """
 
 import re
@@ -25,6 +25,7 @@ CLOTHES = re.compile(
     r"(?P<digits>(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d*)?|\.\d+)"
     r" ?(?P<after>[%$€£¥]?)(?P<close>\)?)"
 )
+MINUS = "\N{MINUS SIGN}"  # as typesetters write it
 SPELLED = ("text", "category")  # kinds of columns that may hold words
 
 
@@ -80,7 +81,7 @@ def numbers_of(texts: Sequence[str]) -> np.ndarray:
 
 def spells_number(text: str) -> bool:
     """Say whether a text, taken alone, can be read as a finite number."""
-    return isfinite(plain_number(text)) or CLOTHES.fullmatch(text) is not None
+    return isfinite(plain_number(text)) or bool(CLOTHES.fullmatch(with_typed_minus(text)))
 
 
 def is_stray(text: str, number: float) -> bool:
@@ -96,9 +97,14 @@ def is_blank(text: str) -> bool:
 def plain_number(text: str) -> float:
     """Return the number of a text of digits with a decimal point; nan for anything else."""
     try:
-        return np.nan if "_" in text else float(text)  # to Python, 1_2 is twelve
+        return np.nan if "_" in text else float(with_typed_minus(text))  # to Python, 1_2 is twelve
     except ValueError:
         return np.nan
+
+
+def with_typed_minus(text: str) -> str:
+    """Return a text whose typographic minus signs are those of a keyboard."""
+    return text.replace(MINUS, "-")
 
 
 def undressed(texts: Sequence[str]) -> np.ndarray:
@@ -108,7 +114,7 @@ def undressed(texts: Sequence[str]) -> np.ndarray:
     """
     numbers, signs = np.full(len(texts), np.nan), set()
     for k, text in enumerate(texts):
-        found = CLOTHES.fullmatch(text)
+        found = CLOTHES.fullmatch(with_typed_minus(text))
         if found and bool(found["open"]) == bool(found["close"]):
             size = float(found["digits"].replace(",", ""))
             is_loss = bool(found["minus"]) != (found["sign"] == "-") or bool(found["open"])

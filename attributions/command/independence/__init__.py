@@ -2,5 +2,5 @@
 
 ``agreement`` tests whether a model's errors agree within groups of rows, ``judging`` fits with
 random halves and, where rows belong together, by groups, and ``said`` has the sentences for it.
-``attributions.command.table.belonging`` finds the columns that may hold rows together.
+``attributions.command.rules.belonging`` finds the columns that may hold rows together.
 """

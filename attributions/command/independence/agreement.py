@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
-from attributions.command.table.belonging import Belonging
+from attributions.command.rules.belonging import Belonging
 from gbt.losses.loss import Loss
 
 CHANCE = 1e-3  # larger p-values are taken for chance

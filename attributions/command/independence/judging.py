@@ -1,6 +1,6 @@
 """A table is judged with halves drawn at random, and where rows belong together, by groups as well.
 
-Columns are looked at first (``attributions.command.table.belonging``). Then a model is fitted to
+Columns are looked at first (``attributions.command.rules.belonging``). Then a model is fitted to
 half of the values of the most telling column, and its errors on the other values show whether rows
 of one value have something in common. If the column and the errors agree, the report's verdicts are
 those by groups, and it compares them with those of random halves.
@@ -19,18 +19,19 @@ from attributions.command.independence.agreement import (
     agreement_within,
     errors_of,
 )
-from attributions.command.simpler import beside_simpler, with_given_away
-from attributions.command.table.belonging import Belonging, belonging, columns_of_time
-from attributions.command.table.columns import Column
+from attributions.command.leaks import with_given_away
+from attributions.command.rules.belonging import Belonging, belonging, columns_of_time
+from attributions.command.rules.columns import Column
+from attributions.command.rules.target import Target
+from attributions.command.simpler import beside_simpler
 from attributions.command.table.file import TableFile
-from attributions.command.table.target import Target
 from attributions.command.table.task import Question, Task, read_columns, table_task
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.unusable import UnusableTableError
 from gbt.model.ensemble import Ensemble
 
 MOST_TRIED = 2  # columns for which a model is fitted
 LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth reporting
-SORTED = 0.9  # correlation of neighbours' targets with which a file is sorted by its target
+SORTED = 0.1  # of the changes from row to row that chance would make
 Fit = Callable[[Task], Ensemble]
 
 
@@ -154,12 +155,18 @@ def _groups(task: Task) -> np.ndarray:
 
 
 def _is_sorted(task: Task) -> bool:
-    """Say whether the file is in the order of its target, which makes neighbours' errors alike."""
+    """Say whether the file is in the order of its target, which makes neighbours' errors alike.
+
+    It may be so in part, as where rows with a target above 0 come first: rows above some number
+    then follow each other, and hardly ever change with rows below it.
+    """
     y = task.y_valid[np.argsort(task.held_out)]
-    if task.is_classification:
-        return bool((np.diff(y) != 0).mean() < 1 - SORTED)
-    steps, spread = np.diff(y), y.std()
-    return bool((steps @ steps) / (2 * len(steps) * max(spread, 1e-300) ** 2) < 1 - SORTED)
+    for limit in np.unique(np.quantile(y, np.arange(10) / 10, method="lower")):
+        is_above = y > limit
+        by_chance = 2 * is_above.mean() * (1 - is_above.mean())
+        if (np.diff(is_above) != 0).mean() < SORTED * by_chance:
+            return True
+    return False
 
 
 def without_rows(found: Findings) -> Findings:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from attributions.command.table.columns import Column
+from attributions.command.rules.columns import Column
 from attributions.command.table.task import Task
 from attributions.names import cut_in_the_middle, on_one_line
 

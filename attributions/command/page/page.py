@@ -10,14 +10,14 @@ import numpy as np
 
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
-from attributions.command.cautions import cautions, named
-from attributions.command.independence.said import compared
 from attributions.command.page.cells import predicted_class
 from attributions.command.page.contents import MOST_ROWS, N_SAMPLED, Report
 from attributions.command.page.markup import Markup, data, element, join
-from attributions.command.page.next_steps import next_steps
 from attributions.command.page.row_explorer import MOST_FEATURES, row_data
-from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED
+from attributions.command.said.cautions import cautions
+from attributions.command.said.in_short import in_short
+from attributions.command.said.next_steps import next_steps
+from attributions.command.verdicts import RULES
 
 # Contributions are drawn against values for at most 6 features, the strongest, and for none that is
 # weaker than 1 % of the strongest.
@@ -41,7 +41,6 @@ def page(report: Report) -> str:
         "columns": tables.columns(report),
         "scores": tables.scores(report),
         "about_scores": join(*(element("p", text) for text in _about_scores(report))),
-        "counts": element("p", _counts(report)),
         "rules": join(
             *(join(element("dt", word), element("dd", rule)) for word, rule in RULES.items())
         ),
@@ -78,29 +77,7 @@ def _lead(report: Report) -> str:
 
 def _summary(report: Report) -> Markup:
     """Say the most important in a few sentences."""
-    saved, useful = report.found.saved, report.found.useful
-    better = (
-        f"The model's {report.found.loss_name} on held-out rows is {abs(saved):.1f} %"
-        f" {'below' if saved > 0 else 'above'} that of predicting the same for every row."
-    )
-    n_features, lines = len(useful), [better]
-    for verdict, none in (
-        (HELPS, f"Of none of the {n_features} features can it be told that it helps."),
-        (HURTS, ""),
-    ):
-        told = report.found.with_verdict(verdict)
-        if verdict == HELPS and saved <= 0:
-            lines.append("So nothing is said of features that help.")
-        elif told:
-            count = f"{len(told)} of {n_features} features {verdict.removesuffix('s')}"
-            lines.append(f"Beyond chance {count}: {named(report.found, told)}.")
-        elif none:
-            lines.append(none)
-    if unused := report.found.with_verdict(UNUSED):
-        lines.append(f"Not used: {named(report.found, unused)}.")
-    if both := compared(report.found):
-        lines.append(both)
-    n_warnings = len(cautions(report.found))
+    lines, n_warnings = [*in_short(report.found)], len(cautions(report.found))
     if n_warnings:
         lines.append(
             f"There {'are' if n_warnings > 1 else 'is'} {n_warnings} warning"
@@ -127,14 +104,6 @@ def _about_scores(report: Report) -> Iterator[str]:
         f" cent of the {report.found.loss_name} of the best constant there. Values of features do"
         " not add up to what the model saves."
     )
-
-
-def _counts(report: Report) -> str:
-    counts = [
-        f"{len(report.found.with_verdict(word))} get \u201c{word}\u201d"
-        for word in (HELPS, HURTS, UNCLEAR, UNUSED)
-    ]
-    return f"Of {len(report.task.features)} features {', '.join(counts)}."
 
 
 def _asterisk(report: Report) -> str:

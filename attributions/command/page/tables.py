@@ -9,9 +9,10 @@ import attributions.command.page.figures as figures
 from attributions.command.page.cells import cell, shortened
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join, name
-from attributions.command.printed import N_SCORE_DECIMALS, ranks
+from attributions.command.printed import N_SCORE_DECIMALS
+from attributions.command.rules.columns import Column
+from attributions.command.said.in_short import ranks
 from attributions.command.simpler import LINEAR, TREE
-from attributions.command.table.columns import Column
 from attributions.command.wording import ABOVE_100, value_and_interval
 
 SCORES = {  # what each measure is, for readers who do not know it

@@ -1,37 +1,52 @@
-"""A file becomes named columns of cells; its content says what kind of file it is, not its name.
+"""A file becomes named columns of pandas; its content says what kind of file it is, not its name.
 
-Text with a line of column names: cells between commas, semicolons, tabs or bars, in UTF-8, UTF-16
-or, where it is neither, in what is taken for Latin-1; packed by gzip or not. Parquet and Arrow
-(Feather) files, where pyarrow or polars is installed (``arrow``). What was found out is told in
-``TableFile.read_as``.
+Text with a line of column names (``text``); Parquet and Arrow (Feather) files, which pyarrow reads;
+workbooks of Excel; JSON: a list of objects, one object of columns, or an object a line. Any of them
+may be packed by gzip. What was found out is told in ``TableFile.read_as``.
 """
 
-import csv
 import gzip
+import json
+import re
+import warnings
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from io import BytesIO, TextIOWrapper
-from itertools import islice
+from functools import partial
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
-from attributions.command.table.arrow import kind_of, read_whole
-from attributions.command.table.cells import Cells, GrowingCells
-from attributions.command.table.unusable import UnusableTableError, listed, named, nearest
+from attributions.command.table.text import SEPARATORS, columns_of, layout_of
+from attributions.command.unusable import (
+    UnusableTableError,
+    check_fits,
+    listed,
+    named,
+    nearest,
+)
 
-SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
-N_SNIFFED = 100  # records that show which separator it is
-RECORDS_AT_ONCE = 4096
 GZIP = b"\x1f\x8b"
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+N_LOOKED_AT = 2**16  # bytes that show what kind of file it is
+BEGINNINGS = {b"PAR1": "Parquet", b"ARROW1": "Arrow"}
+NEEDED = {"Parquet": "pyarrow", "Arrow": "pyarrow", "Excel": "openpyxl"}
 FOREIGN = {
-    b"PK\x03\x04": "an Excel workbook or another zip archive",
+    b"PK\x03\x04": "a zip archive",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook",
     b"BZh": "packed by bzip2",
     b"\xfd7zXZ": "packed by xz",
     b"(\xb5/\xfd": "packed by zstd",
 }
+# A zip archive whose first file has a name that programs give to parts of a workbook.
+WORKBOOK = re.compile(rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|docProps/|xl/|_rels/)", re.DOTALL)
+JSON = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*")')  # a list of objects, or one of columns
+A_JSON_LINE = re.compile(
+    rb"(\xef\xbb\xbf)?\s*(?P<line>\{.*\})\s*\n\s*\{"
+)  # and the beginning of another
+CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
+LEAST_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,57 +56,111 @@ class TableFile:
     Parameters
     ----------
     path : Path
-    cells : dict of str to Cells
-        Of every column; all are equally long.
+    columns : dict of str to pandas.Series
+        All are equally long.
     read_as : str
         What the file turned out to be, for the reader: ``"gzip, UTF-8, commas"``.
     is_latin_1_assumed : bool
         Whether no encoding fitted, so that letters beyond ASCII may be wrong.
     has_decimal_commas : bool
         Whether a comma may be a decimal mark, since it separates no cells.
+    comments : tuple of str
+        Lines before that of the names which begin with #.
     """
 
     path: Path
-    cells: dict[str, Cells]
+    columns: dict[str, Any]
     read_as: str
     is_latin_1_assumed: bool = False
     has_decimal_commas: bool = False
+    comments: tuple[str, ...] = ()
 
 
-def read_table(path: Path) -> TableFile:
-    """Read a file whose first line, or schema, names its columns."""
-    content = _content(path)
-    steps = []
-    if content.startswith(GZIP):
-        steps.append("gzip")
-        try:
-            content = gzip.decompress(content)
-        except (EOFError, OSError, zlib.error) as error:
-            raise UnusableTableError(
-                f"{path} is packed by gzip and damaged ({error}); get it once more."
-            ) from error
-    if kind := kind_of(content):
-        return TableFile(path, read_whole(content, path, kind), ", ".join([*steps, kind]))
-    codec, encoding = _encoding(content, path)
-    separator = _sniffed_separator(_lines(content, codec))
-    names, columns = _columns(_lines(content, codec), separator, path)
-    return TableFile(
-        path,
-        dict(zip(named(names, path), columns, strict=True)),
-        ", ".join([*steps, encoding, SEPARATORS[separator]]),
-        is_latin_1_assumed=encoding == "Latin-1",
-        has_decimal_commas=separator != ",",
-    )
+@dataclass(frozen=True)
+class BatchFile:
+    """A Parquet or Arrow file that is read in batches.
+
+    Parameters
+    ----------
+    path : Path
+    kind : {"Parquet", "Arrow"}
+    names : dict of str to str
+        The columns, by the names that they have here, and what the file calls them.
+    """
+
+    path: Path
+    kind: str
+    names: dict[str, str]
+
+    @property
+    def read_as(self) -> str:
+        """What the file turned out to be, for the reader."""
+        return f"{self.kind}, in batches"
+
+    def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
+        """Yield some columns of each batch, in the order asked for."""
+        n_rows = max(LEAST_ROWS, CELLS_AT_ONCE // max(len(columns), 1))
+        originals = [self.names[name] for name in columns]
+        with _errors(self.path):
+            for batch in _batches(self.path, self.kind, originals, n_rows):
+                for start in range(0, batch.num_rows, n_rows):
+                    part = batch.slice(start, n_rows)
+                    yield [_series(part.column(name)) for name in originals]
+
+    def read(self, name: str) -> Any:
+        """Read one whole column."""
+        import pandas as pd
+
+        return pd.concat([column for (column,) in self.batches([name])], ignore_index=True)
 
 
-def _content(path: Path) -> bytes:
-    """Return the bytes of a file; the error for a missing one lists what there is."""
+def read_table(path: Path, as_text: bool = False) -> TableFile:
+    """Read a file whose first line, or schema, names its columns.
+
+    ``as_text`` keeps cells of text as they are written, also where they are numbers.
+    """
+    head, is_packed = _head(path)
+    kind = _kind(head, path)
+    _check_installed(path, "pandas", *filter(None, [NEEDED.get(kind)]))
+    with _errors(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what has been looked at, and of options grown needless
+        if kind == "text":
+            return _of_text(path, is_packed, as_text)
+        source = BytesIO(gzip.decompress(path.read_bytes())) if is_packed else path
+        names, columns = READERS[kind](source, path)
+    if not columns or not len(columns[0]):
+        raise UnusableTableError(f"{path} has no rows.")
+    read_as = ", ".join(["gzip"] * is_packed + [kind])
+    return TableFile(path, dict(zip(named(names, path), columns, strict=True)), read_as)
+
+
+def open_batches(path: Path) -> BatchFile | None:
+    """Open an Arrow or Parquet file; return None if the file is neither, or cannot be opened."""
+    try:
+        with path.open("rb") as file:
+            kind = _kind(file.read(8), path)
+    except (OSError, UnusableTableError):
+        return None  # `read_table` will try to read it and say why it cannot
+    if kind not in BEGINNINGS.values() or find_spec("pyarrow") is None:
+        return None
+    _check_installed(path, "pandas")
+    with _errors(path):
+        names = _schema(path, kind).names
+    return BatchFile(path, kind, dict(zip(named(names, path), names, strict=True)))
+
+
+def _head(path: Path) -> tuple[bytes, bool]:
+    """Return how a file begins, unpacked, and whether it is packed by gzip.
+
+    The error for a missing file lists what there is.
+    """
     folder = path.parent
     try:
         if path.is_dir():
             files = sorted(file.name for file in path.iterdir() if file.is_file())
             raise UnusableTableError(f"{path} is a folder; give one file of {listed(files)}.")
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            head = file.read(N_LOOKED_AT)
     except FileNotFoundError as error:
         if not folder.is_dir():
             raise UnusableTableError(f"There is no folder {folder}, so no file {path}.") from error
@@ -101,97 +170,165 @@ def _content(path: Path) -> bytes:
         raise UnusableTableError(f"There is no file {path}{hint}") from error
     except OSError as error:
         raise UnusableTableError(f"{path} cannot be read: {error.strerror}.") from error
-    if not content.strip():
+    if not head.strip():
         raise UnusableTableError(
             f"{path} is empty; it needs a line of column names and at least one row."
         )
-    return content
+    if not head.startswith(GZIP):
+        return head, False
+    with _errors(path), gzip.open(path) as unpacked:
+        return unpacked.read(N_LOOKED_AT), True
 
 
-def _encoding(content: bytes, path: Path) -> tuple[str, str]:
-    """Return an encoding and its name for readers; Latin-1 fits anything, so it comes last."""
+def _kind(head: bytes, path: Path) -> str:
+    """Return what kind of file begins so, for readers; what is no table is refused."""
+    for beginning, kind in BEGINNINGS.items():
+        if head.startswith(beginning):
+            return kind
+    if WORKBOOK.match(head):
+        return "Excel"
     for beginning, what in FOREIGN.items():
-        if content.startswith(beginning):
+        if head.startswith(beginning):
             raise UnusableTableError(
                 f"{path} is {what}; save or unpack it as CSV or Parquet and give that file."
             )
-    if not content.startswith(UTF_16) and b"\0" in content:
+    if b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise UnusableTableError(
             f"{path} is neither text nor Parquet (it holds zero bytes); save its table as CSV."
         )
-    if content.startswith(UTF_16):
-        return "utf-16", "UTF-16"
-    try:
-        for _ in _lines(content, "utf-8-sig", errors="strict"):
-            pass
-    except UnicodeDecodeError:
-        return "latin-1", "Latin-1"
-    return "utf-8-sig", "UTF-8"
+    if found := A_JSON_LINE.match(head):
+        with suppress(ValueError):
+            json.loads(found["line"])
+            return "JSON Lines"
+    return "JSON" if JSON.match(head) else "text"
 
 
-def _lines(content: bytes, codec: str, errors: str = "replace") -> TextIOWrapper:
-    """Return lines with their ends, decoded as they come: the text is never there whole."""
-    return TextIOWrapper(BytesIO(content), encoding=codec, errors=errors, newline="")
-
-
-def _sniffed_separator(lines: Iterable[str]) -> str:
-    """Return the separator for which most records have as many cells as the first.
-
-    Ties go to the one with more cells, then to the one that is rarer within words and numbers.
-    (``csv.Sniffer`` counts letters, and may split words and numbers at a letter that many contain.)
-    """
-    sample = list(islice(lines, 2 * N_SNIFFED))
-
-    def fit(separator: str) -> tuple[bool, int, int]:
-        try:
-            records = list(islice(filter(None, csv.reader(sample, delimiter=separator)), N_SNIFFED))
-        except csv.Error:
-            records = []
-        n_cells = len(records[0]) if records else 0
-        n_alike = sum(len(record) == n_cells for record in records)
-        return n_cells > 1, n_alike, n_cells
-
-    return max(SEPARATORS, key=fit)
-
-
-def _columns(lines: Iterable[str], separator: str, path: Path) -> tuple[list[str], list[Cells]]:
-    """Return names and columns; lines without a filled cell are skipped, others are equally long.
-
-    Lines are read some at a time: as lists of texts a large table takes twenty times the
-    size of its file.
-    """
-    reader = csv.reader(lines, delimiter=separator)
-    records = _records(reader, separator, path)
-    try:
-        names = next(records, [])
-        columns = [GrowingCells() for _ in names]
-        while block := list(islice(records, RECORDS_AT_ONCE)):
-            for column, cells in zip(columns, zip(*block, strict=True), strict=True):
-                column.extend(cells)
-    except csv.Error as error:
-        raise UnusableTableError(
-            f"Line {reader.line_num} of {path} cannot be cut into cells ({error}); look for a"
-            " quotation mark that is not closed."
-        ) from error
-    if not columns or not columns[0].place:
-        raise UnusableTableError(
-            f"{path} has no rows; it needs a line of column names and at least one row."
-        )
-    return names, [column.cells() for column in columns]
-
-
-def _records(reader: Any, separator: str, path: Path) -> Iterator[list[str]]:
-    """Yield the cells of each line that has any; the first has the names."""
-    n_columns = None
-    for cells in reader:
-        record = [cell.strip() for cell in cells]
-        if not any(record):
-            continue
-        if n_columns is not None and len(record) != n_columns:
+def _check_installed(path: Path, *packages: str) -> None:
+    """Say what is to be installed where a package is missing."""
+    for package in packages:
+        if find_spec(package) is None:
             raise UnusableTableError(
-                f"Line {reader.line_num} of {path} has {len(record)} cells between"
-                f" {SEPARATORS[separator]}; its first line names {n_columns} columns."
-                " Mend that line, or put quotation marks around cells that hold the separator."
+                f"To read {path} takes {package}, which is not installed: pip install {package}, or"
+                " pip install '.[command]' where the program was installed from a clone."
+                + " Or save the table as CSV."
+                * (package != "pandas")
             )
-        n_columns = len(record)
-        yield record
+
+
+def _of_text(path: Path, is_packed: bool, as_text: bool) -> TableFile:
+    opened = cast(Any, partial(gzip.open if is_packed else open, path, "rb"))
+    layout = layout_of(opened, path)
+    columns = columns_of(opened, layout, as_text)
+    return TableFile(
+        path,
+        dict(zip(named(layout.names, path), columns, strict=True)),
+        ", ".join(["gzip"] * is_packed + [layout.encoding, SEPARATORS[layout.separator]]),
+        is_latin_1_assumed=layout.encoding == "Latin-1",
+        has_decimal_commas=layout.separator != ",",
+        comments=layout.comments,
+    )
+
+
+def _parquet(source: Path | BinaryIO, path: Path) -> tuple[list[str], list[Any]]:
+    """Read one column after the other: a whole table would stay beside its copies."""
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(source) as file:
+        check_fits(path, file.metadata.num_rows, file.metadata.num_columns)
+        names = file.schema_arrow.names
+        columns = []
+        for name in names:
+            part = file.read(columns=[name])  # what is asked for by "a" may be "a" and "a.b"
+            columns.append(_series(part.column(part.column_names.index(name))))
+    return names, columns
+
+
+def _arrow(source: Path | BinaryIO, path: Path) -> tuple[list[str], list[Any]]:
+    from pyarrow import feather
+
+    table = feather.read_table(source)
+    check_fits(path, table.num_rows, table.num_columns)
+    return table.column_names, [_series(column) for column in table.columns]
+
+
+def _series(column: Any) -> Any:
+    """Return an array of pyarrow as a series; dates are moments, and texts are kept once."""
+    import pandas as pd
+    import pyarrow
+
+    if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
+        column = column.dictionary_encode()
+    if pyarrow.types.is_decimal(column.type):
+        column = column.cast("float64", safe=False)
+    return pd.Series(column.to_pandas(date_as_object=False))
+
+
+def _excel(source: Path | BinaryIO, path: Path) -> tuple[list[str], list[Any]]:
+    """Read the first sheet of a workbook, whose first row has the names."""
+    import pandas as pd
+
+    return _of_frame(pd.read_excel(source, keep_default_na=False, na_values=[""]))
+
+
+def _json(
+    source: Path | BinaryIO, path: Path, by_line: bool = False
+) -> tuple[list[str], list[Any]]:
+    """Read a list of objects, one object of columns, or an object a line; types are JSON's."""
+    import pandas as pd
+
+    content = source.read_bytes() if isinstance(source, Path) else source.read()
+    lines = [line for line in content.splitlines() if line.strip()] if by_line else []
+    return _of_frame(pd.DataFrame([*map(json.loads, lines)] if by_line else json.loads(content)))
+
+
+def _of_frame(frame: Any) -> tuple[list[str], list[Any]]:
+    return [*map(str, frame.columns)], [frame.iloc[:, k] for k in range(frame.shape[1])]
+
+
+READERS: dict[str, Callable[[Any, Path], tuple[list[str], list[Any]]]] = {
+    "Parquet": _parquet,
+    "Arrow": _arrow,
+    "Excel": _excel,
+    "JSON": _json,
+    "JSON Lines": partial(_json, by_line=True),
+}
+
+
+def _schema(path: Path, kind: str) -> Any:
+    import pyarrow
+    from pyarrow import parquet
+
+    if kind == "Parquet":
+        return parquet.read_schema(path)
+    with pyarrow.memory_map(str(path)) as file:
+        return pyarrow.ipc.open_file(file).schema
+
+
+def _batches(path: Path, kind: str, columns: list[str], n_rows: int) -> Iterator[Any]:
+    import pyarrow
+    from pyarrow import parquet
+
+    if kind == "Parquet":
+        with parquet.ParquetFile(path) as file:
+            yield from file.iter_batches(batch_size=n_rows, columns=columns)
+        return
+    with pyarrow.memory_map(str(path)) as file:
+        reader = pyarrow.ipc.open_file(file)
+        for k in range(reader.num_record_batches):
+            yield reader.get_batch(k).select(columns)
+
+
+@contextmanager
+def _errors(path: Path) -> Iterator[None]:
+    """Say of which file an error of a library speaks; each has errors of its own."""
+    try:
+        yield
+    except (UnusableTableError, GeneratorExit):
+        raise
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UnusableTableError(
+            f"{path} is packed by gzip and damaged ({error}); get it once more."
+        ) from error
+    except Exception as error:
+        reason = str(error).strip().split("\n")[0]
+        raise UnusableTableError(f"{path} cannot be read: {reason}") from error

@@ -1,36 +1,27 @@
 """A table becomes a task: what is predicted, from which columns, and on which rows it is judged.
 
-What the target holds says which kind of task it is (``attributions.command.table.target``), and
-what a column holds says whether it can be a feature (``attributions.command.table.columns``). Half
+What the target holds says which kind of task it is (``attributions.command.rules.target``), and
+what a column holds says whether it can be a feature (``attributions.command.rules.columns``). Half
 of the rows are to train on and half are held out, at random, so that a file sorted by its target
 does no harm; each half gets the same share of every class.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from attributions.command.table.arrow import BatchFile
-from attributions.command.table.belonging import labels_of_groups
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import (
-    LEFT_OUT,
-    Column,
-    LevelPlaces,
-    column_of,
-    reason_to_leave_out,
-)
-from attributions.command.table.file import SEPARATORS, TableFile
+from attributions.command.rules.belonging import labels_of_groups
+from attributions.command.rules.columns import Column, column_of
+from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.target import Target, read_target
+from attributions.command.table.description import what_became_of, what_is_there
+from attributions.command.table.file import TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
-from attributions.command.table.target import Target, read_target
-from attributions.command.table.unusable import UnusableTableError, listed, nearest
+from attributions.command.table.text import SEPARATORS
+from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
-from gbt.model.ensemble import Ensemble
-from gbt.tables.categories import EncodedRows
-
-N_COUNTED = 8  # columns of words that are named
 
 
 @dataclass(frozen=True)
@@ -142,8 +133,7 @@ def table_task(
     columns, target = read or read_columns(table, question)
     features, reasons = _features(columns, question)
     labelled, train, valid, how = _split(table, columns, target, question)
-    y = target.y
-    y, classes, rare = _without_rare(target, y, train, valid)
+    y, classes, rare = _without_rare(target, target.y, train, valid)
     train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
     if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
@@ -158,11 +148,13 @@ def table_task(
     )
     return Task(
         description=[
-            *_what_is_there(table, target, len(columns)),
+            *what_is_there(table, target, len(columns)),
             f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}"
             f"{f'; {n_unlabelled:,} without a target are left out' * (n_unlabelled > 0)}.",
             *rare,
-            *_what_became_of(table, columns[question.target], features, reasons, question),
+            *what_became_of(
+                table, columns[question.target], features, reasons, question.drop, question.groups
+            ),
         ],
         is_classification=target.is_classification,
         X_train=X_train,
@@ -176,14 +168,14 @@ def table_task(
         columns=columns,
         left_out={**dict.fromkeys(question.drop, "as asked for"), **reasons},
         held_out=valid,
-        groups=_groups_of(columns, question, valid),
+        groups=groups_of(columns, question, valid),
         grouped_by=question.groups or "",
         in_time=question.time or "",
         loss=target.loss,
     )
 
 
-def _groups_of(
+def groups_of(
     columns: Mapping[str, Column], question: Question, rows: np.ndarray
 ) -> np.ndarray | None:
     """Return a number for each row, shared by rows that belong together; None without groups."""
@@ -254,77 +246,6 @@ def _without_rare(
     return left, names if len(names) > 2 else (), [said]
 
 
-def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
-    """Return the task of judging a given model: all rows of the table that have a target.
-
-    The model's features are the columns of their names. A model that does not know the names of its
-    columns takes the table's columns in their order, if there are as many. Words are looked up
-    among the levels that the model has learned.
-    """
-    columns, target = read_columns(table, question, may_be_codes=False)
-    task, labelled = task_without_rows(table, question, model, [*columns], target)
-    X, unseen = as_model_takes([columns[name] for name in task.feature_names], table.cells, model)
-    reasons = dict.fromkeys(columns.keys() - {*task.feature_names, question.target})
-    return replace(
-        task,
-        X_valid=X[labelled],
-        unseen=unseen,
-        target=columns[question.target],
-        columns=columns,
-        left_out={
-            **dict.fromkeys(question.drop, "as asked for"),
-            **{name: "the model does not take it" for name in columns if name in reasons},
-        },
-        held_out=labelled,
-        groups=_groups_of(columns, question, labelled),
-        grouped_by=question.groups or "",
-    )
-
-
-def task_without_rows(
-    table: TableFile | BatchFile,
-    question: Question,
-    model: Ensemble,
-    names: list[str],
-    target: Target,
-) -> tuple[Task, np.ndarray]:
-    """Return the task of judging a given model without X, and which rows have a target."""
-    features, are_by_name = _features_of_model(names, question, model.feature_names)
-    labelled = np.flatnonzero(~np.isnan(target.y))
-    if len(labelled) < 2 or not np.ptp(target.y[labelled]):
-        raise UnusableTableError(
-            f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"
-            " model can be judged on rows of different targets only."
-        )
-    description = [
-        *_what_is_there(table, target, len(names)),
-        f"Rows: {len(labelled):,} with a target, all of them to judge the model on.",
-    ]
-    if not are_by_name:
-        description.append(
-            "The model does not know the names of its features: columns are in order."
-        )
-    nothing = np.empty((0, len(features)))
-    task = Task(
-        description=description,
-        is_classification=target.is_classification,
-        X_train=nothing,
-        y_train=np.empty(0),
-        X_valid=nothing,
-        y_valid=target.y[labelled],
-        feature_names=tuple(features),
-        classes=target.classes,
-        path=table.path,
-    )
-    return task, labelled
-
-
-def _what_is_there(table: TableFile | BatchFile, target: Target, n_columns: int) -> list[str]:
-    """Return lines that say what the file holds, and what is predicted."""
-    size = f"{len(target.y):,} rows, {n_columns} columns"
-    return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
-
-
 def read_columns(
     table: TableFile, question: Question, may_be_codes: bool = True
 ) -> tuple[dict[str, Column], Target]:
@@ -332,10 +253,10 @@ def read_columns(
 
     A given model may take 007 for a number, so that what its table holds ``may_be_codes`` no more.
     """
-    check_names(table.path, [*table.cells], question)
+    check_names(table.path, [*table.columns], question)
     columns = {
         name: column_of(name, cells, table.has_decimal_commas, may_be_codes)
-        for name, cells in table.cells.items()
+        for name, cells in table.columns.items()
     }
     return columns, read_target(
         columns[question.target], question.task, question.positive, question.classes
@@ -391,108 +312,3 @@ def _features(
             " one in."
         )
     return features, reasons
-
-
-def _features_of_model(
-    columns: Sequence[str], question: Question, names: Sequence[str]
-) -> tuple[list[str], bool]:
-    """Return the columns that a model takes, in its order, and whether they were found by name."""
-    others = [name for name in columns if name != question.target and name not in question.drop]
-    by_name = {name.replace(" ", "_"): name for name in others}  # as LightGBM writes it
-    by_name |= {name: name for name in others}
-    are_by_name = all(name in by_name for name in names)
-    if not are_by_name and (len(others) != len(names) or any(name in by_name for name in names)):
-        absent = [name for name in names if name not in by_name]
-        raise UnusableTableError(
-            f"The model has {len(names)} features, and the table has no column for"
-            f" {listed(absent)}. Its columns beside the target are {listed(others)}. Rename"
-            " columns, or leave out with --drop what the model does not take."
-        )
-    return [by_name[name] for name in names] if are_by_name else others, are_by_name
-
-
-def refuse_words(names: Sequence[str]) -> None:
-    """Refuse columns of words where a model takes numbers."""
-    if names:
-        raise UnusableTableError(
-            f"The model takes numbers, and these columns hold words: {listed(names)}. Give a table"
-            " with the numbers that the model was trained on."
-        )
-
-
-def as_model_takes(
-    features: Sequence[Column], cells: Mapping[str, Cells], model: Ensemble
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of numbers, and which share of each feature's known cells are unseen levels.
-
-    Levels become the numbers that the model has for them. They are looked up as the table writes
-    them, because a column of words that look like numbers has become numbers: 007 is 7.
-    """
-    levels = model.categories or (None,) * len(features)
-    refuse_words(
-        [c.name for c, known in zip(features, levels, strict=True) if c.words and known is None]
-    )
-    X = np.column_stack(
-        [
-            column.numbers if known is None else LevelPlaces(known).of(cells[column.name])
-            for column, known in zip(features, levels, strict=True)
-        ]
-    )
-    is_unseen = np.isinf(X)  # numbers of columns are finite
-    shares = is_unseen.sum(axis=0) / np.maximum((~np.isnan(X)).sum(axis=0), 1)
-    X[is_unseen] = np.nan if model.unseen_is_missing else np.inf
-    return X if model.categories is None else X.view(EncodedRows), shares
-
-
-def _what_became_of(
-    table: TableFile,
-    target: Column,
-    features: Sequence[Column],
-    reasons: dict[str, str],
-    question: Question,
-) -> list[str]:
-    """Return lines that say how cells became features, and which columns became none."""
-    lines = []
-    if table.is_latin_1_assumed:
-        lines.append(
-            "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
-        )
-    with_commas = [elided(column.name) for column in features if column.has_decimal_commas]
-    if with_commas:
-        lines.append(f"Decimal commas were read in: {', '.join(with_commas)}.")
-    dressed = [c for c in (*features, target) if c.dressed]
-    if dressed:
-        shown = ", ".join(f"{elided(c.name)} (such as {elided(c.dressed)!r})" for c in dressed)
-        lines.append(f"Numbers were read between their signs and commas in: {shown}.")
-    lines += [
-        f"{elided(column.name)}: cells that are no finite numbers count as missing"
-        f" ({column.n_strays:,}, such as {elided(column.stray)!r})."
-        for column in features
-        if column.n_strays
-    ]
-    words = sorted(
-        (column for column in features if column.kind == "words"), key=lambda c: -c.n_distinct
-    )
-    if words:
-        counts = [f"{elided(column.name)} ({column.n_distinct:,})" for column in words[:N_COUNTED]]
-        more = f", and {len(words) - N_COUNTED} more" * (len(words) > N_COUNTED)
-        lines.append(
-            f"Words are categories in {len(words)} of {len(features)} features, with so many"
-            f" different words: {', '.join(counts)}{more}."
-        )
-    dates = [elided(column.name) for column in features if column.kind == "dates"]
-    if dates:
-        lines.append(f"Dates became seconds since 1970: {', '.join(dates)}.")
-    if question.drop:
-        lines.append(f"Left out, as asked for: {', '.join(map(elided, question.drop))}.")
-    if question.groups in reasons:
-        lines.append(
-            f"{elided(str(question.groups))} says which rows belong together, so it is no feature."
-        )
-    reasons = {name: why for name, why in reasons.items() if name != question.groups}
-    if reasons:
-        left_out = "; ".join(f"{elided(name)} ({reason})" for name, reason in reasons.items())
-        lines.append(
-            f"Left out: {left_out}. --keep NAME takes a column in. (The rule: {LEFT_OUT}.)"
-        )
-    return lines

@@ -14,7 +14,7 @@ from itertools import product
 
 import numpy as np
 
-from attributions.command.cautions import cautions
+from attributions.command.said.cautions import cautions
 from benchmarks.papers.report.drawn import found_in
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of

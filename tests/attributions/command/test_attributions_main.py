@@ -1,6 +1,7 @@
 """``python -m attributions``: what it prints, writes and refuses."""
 
 import csv
+import errno
 import gzip
 import re
 import subprocess
@@ -160,9 +161,9 @@ def test_a_file_with_numbers_to_predict(run, tmp_path, unit):
     assert 0.5 * unit < of_constant < 3 * unit
     assert [row["feature"] for row in features(folder)][2] == "noise"
     for row in table_rows(out)[:2]:  # of x and of color; noise may be used by no tree
-        value, error = float(row[2]), float(row[4])
+        value, low, high = (float(row[k]) for k in (2, 3, 5))
         assert value != 0
-        assert 0.001 < error < 100  # per cent, whatever the unit of the target
+        assert 0.001 < high - low < 100  # per cent, whatever the unit of the target
 
 
 def test_counts_are_regressed_by_the_poisson_loss_if_asked(run, tmp_path):
@@ -307,6 +308,35 @@ def test_a_file_from_a_spreadsheet_of_another_country(run, tmp_path):
     assert "Latin-1 was assumed" in out
     assert "Decimal commas were read in: größe." in out
     assert {row["feature"] for row in features(folder)} == {"größe", "farbe"}
+
+
+def test_a_full_disk_leaves_what_was_there_before(run, tmp_path, monkeypatch, capsys):
+    def refuse(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    places = [tmp_path / "out" / name for name in ("features.csv", "used_useful.png")]
+    places.append(tmp_path / "report.html")
+    places[0].parent.mkdir()
+    for place in places:
+        place.write_text("of before")
+    monkeypatch.setattr("os.fsync", refuse)
+    assert run()[0] == 2
+    assert main(["--report", str(places[-1])]) == 2
+    assert "report.html (No space left on device); name another" in capsys.readouterr().err
+    assert {place.read_text() for place in places} == {"of before"}
+    assert len([*tmp_path.rglob("*")]) == 1 + len(places)
+
+
+def test_names_that_a_spreadsheet_would_run_are_defused(run, tmp_path):
+    rng = np.random.default_rng(0)
+    names = ["=cmd|'/C calc'!A0", "+sum", "-x", "@x", "-1", "x"]
+    columns = rng.normal(size=(60, 4)).tolist()
+    rows = [[*row, row[0], i % 7, row[0]] for i, row in enumerate(columns)]  # =cmd is a twin
+    path = write_csv(tmp_path / "t.csv", [*names, "y"], rows)
+    _, _, _, folder = run("--data", path, "--target", "y")
+    written = features(folder)
+    assert {row["feature"] for row in written} == {*(f"'{n}" for n in names[:4]), "-1", "x"}
+    assert {row["twin_of"] for row in written} <= {"", f"'{names[0]}", "-1"}
 
 
 def test_without_matplotlib_there_is_no_picture(run, monkeypatch):

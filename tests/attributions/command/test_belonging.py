@@ -4,17 +4,17 @@ import csv
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from attributions.command.cautions import cautions
 from attributions.command.independence.agreement import agreement_along, agreement_within
+from attributions.command.rules.belonging import belonging, columns_of_time, labels_of_groups
+from attributions.command.rules.columns import column_of
 from attributions.command.run import main
-from attributions.command.table.belonging import belonging, columns_of_time, labels_of_groups
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import column_of
+from attributions.command.said.cautions import cautions
 from attributions.command.table.halves import halves_in_time, halves_of_groups
 from attributions.command.verdicts import said_of
 from attributions.results import GlobalAttribution
@@ -24,7 +24,7 @@ from tests.asserts import assert_close, assert_same
 
 
 def columns(**cells):
-    return {name: column_of(name, Cells.of(values)) for name, values in cells.items()}
+    return {name: column_of(name, pd.Series(values)) for name, values in cells.items()}
 
 
 PERSON = np.repeat(np.arange(12), 5)  # twelve persons, five years each
@@ -275,3 +275,19 @@ def test_neighbours_in_a_file_without_a_telling_column_are_spoken_of():
     found = found_in({name: values[order] for name, values in table.items()})
     assert found.in_time.columns == ()
     assert found.in_time.agreement.share > 0.3
+
+
+@pytest.mark.parametrize("order", ["sorted", "positive first", "descending classes"])
+def test_a_file_in_the_order_of_its_target_is_no_file_of_persons(order):
+    """Its neighbours have similar errors because their targets are alike."""
+    rng = np.random.default_rng(11)
+    table = {f"x{k}": rng.normal(size=600).round(3) for k in range(3)}
+    y = np.where(rng.random(600) < 1 / 3, np.exp(rng.normal(size=600)).round(3), 0.0)
+    if order == "descending classes":
+        y = np.array(["a", "b", "c"])[rng.integers(3, size=600)]
+    rows = np.argsort(y == 0 if order == "positive first" else y, kind="stable")
+    if order == "descending classes":
+        rows = rows[::-1]
+    found = found_in({**table, "y": y[rows]})
+    assert found.in_time is None
+    assert not any("one person" in text for text in cautions(found))

@@ -107,6 +107,12 @@ def test_a_classification_with_words_and_gaps(run, tmp_path):
     assert "(missing)" in {value for row in rows for k, value, *_ in row[4] if k == 3}
     for text in ("red", "green", "blue", "Only 80 rows are held out", "log-odds", "--target y"):
         assert text in page.text, text
+    sections = re.split(r"\n(?:In short|What to do next|Warnings)\n", said)[1:]
+    printed = [text for each in sections for text in re.split(r"\n  (?=\S)", "\n" + each)[1:]]
+    assert len(sections) == 3
+    assert len(printed) > 7
+    for text in printed:
+        assert " ".join(text.split("\n\n")[0].split()) in " ".join(page.text.split())
 
 
 def test_a_regression_adds_up_to_its_predictions(run, tmp_path):

@@ -5,14 +5,15 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from attributions import held_out_gain_rows
-from attributions.command.cautions import cautions
 from attributions.command.findings import Findings, Score
-from attributions.command.printed import ranks, report, table_lines
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import column_of
+from attributions.command.printed import report, table_lines
+from attributions.command.rules.columns import column_of
+from attributions.command.said.cautions import cautions
+from attributions.command.said.in_short import ranks
 from attributions.command.table.task import Task
 from attributions.command.wording import value_and_interval
 from attributions.results import GlobalAttribution
@@ -29,7 +30,7 @@ def findings(score=None, saved=50.0):
     useful = GlobalAttribution(VALUES, np.array(ERRORS), 100, NAMES, "held_out_gain")
     gain = GlobalAttribution(GAINS, None, 100, NAMES, "total_gain")
     scores = [score or Score("R^2", 0.5, 0.0)]
-    return Findings(model(), task(), scores, saved, useful, gain, useful)
+    return Findings(model(), task(), scores, saved, useful, gain, useful, np.zeros(100))
 
 
 def task():
@@ -163,7 +164,7 @@ def test_the_terminal_gives_one_verdict_a_feature():
     assert "helps, 2 of 5: large, small hurts, 0 of 5 cannot be told, 2 of 5: tiny" in text
     assert "not used, 1 of 5: unused" in text
     for name in ("large", "small"):
-        assert text.split("Held-out gain is")[1].split("Warnings")[0].count(name) == 1
+        assert text.split("In short")[1].split("What to do next")[0].count(name) == 1
 
 
 def test_a_model_worse_than_a_constant_has_no_features_that_help():
@@ -250,7 +251,7 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
 def test_a_value_that_is_sometimes_missing_is_not_alone():
     """There a tree can part the rows that have it from those that have not."""
     cells = {"large": ["5"], "small": ["yes", "", "NA"], "tiny": ["yes", "yes", ""], "unused": [""]}
-    columns = {name: column_of(name, Cells.of(values * 60)) for name, values in cells.items()}
+    columns = {name: column_of(name, pd.Series(values * 60)) for name, values in cells.items()}
     said = cautions_of(columns=columns)
     assert "Features with one value alone, which tell nothing: large, unused." in said
     assert "Features that are missing in more than half of the rows: small." in said
@@ -272,13 +273,11 @@ def test_a_value_that_is_sometimes_missing_is_not_alone():
 def test_features_that_repeat_another_are_named(used, unused, are_twins):
     """The fourth is not used; the first is what it may repeat."""
     columns = {
-        name: column_of(
-            name, Cells("numbers", np.random.default_rng(k).normal(size=40 * len(used)))
-        )
+        name: column_of(name, pd.Series(np.random.default_rng(k).normal(size=40 * len(used))))
         for k, name in enumerate(NAMES)
     }
-    columns["large"] = column_of("large", Cells.of(used * 40))
-    columns["unused"] = column_of("unused", Cells.of(unused * 40))
+    columns["large"] = column_of("large", pd.Series(used * 40))
+    columns["unused"] = column_of("unused", pd.Series(unused * 40))
     said = cautions_of(columns=columns)
     assert ("what another feature says, or less: unused (as large)." in said) == are_twins
     assert ("what another feature says" in said) == are_twins
@@ -287,10 +286,10 @@ def test_features_that_repeat_another_are_named(used, unused, are_twins):
 def test_columns_of_numbers_that_all_differ_repeat_another_only_in_its_order():
     x = np.random.default_rng(0).normal(size=200)
     others = {"unused": x**3, "small": x, "tiny": np.random.default_rng(1).normal(size=200)}
-    columns = {name: column_of(name, Cells("numbers", values)) for name, values in others.items()}
+    columns = {name: column_of(name, pd.Series(values)) for name, values in others.items()}
     columns |= dict.fromkeys(("large", NAMES[-1]), columns["tiny"])
     assert "what another feature says, or less: unused (as small)." in cautions_of(columns=columns)
-    columns["small"] = column_of("small", Cells("numbers", -x))
+    columns["small"] = column_of("small", pd.Series(-x))
     assert "what another feature says, or less: unused (as small)." in cautions_of(columns=columns)
     columns["small"] = columns["tiny"]
     assert "what another feature says" not in cautions_of(columns=columns)

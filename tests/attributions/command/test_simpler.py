@@ -1,5 +1,6 @@
 """What simpler models predict beside the model, what one column gives away, and what to do next."""
 
+import re
 import webbrowser
 from dataclasses import replace
 
@@ -9,13 +10,13 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.command import simpler
-from attributions.command.cautions import cautions
-from attributions.command.demonstration import GREEDY
 from attributions.command.findings import findings_of
 from attributions.command.page.cells import shortened_apart
-from attributions.command.page.next_steps import next_steps, vary_as_counts
 from attributions.command.run import fit, main
+from attributions.command.said.cautions import cautions
+from attributions.command.said.next_steps import next_steps, vary_as_counts
 from attributions.command.simpler import LINEAR, TREE, Design
+from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task
 from attributions.command.wording import elided_apart
 from benchmarks.papers.report.drawn import found_in
@@ -99,6 +100,26 @@ def test_a_column_that_gives_the_answer_away_is_named(kind, is_class):
     assert "status" in warning
     assert "x1" not in warning
     assert any("--drop status" in text for text in next_steps(found))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.6])
+def test_every_column_that_gives_the_answer_away_alone_is_named(noise):
+    """Two are 0 where the class is "no"; with noise a model of them is not nearly perfect."""
+    rng = np.random.default_rng(3)
+    columns, y = honest(True, 0.3, rng)
+    told = np.where(rng.random(len(y)) < noise / 10, 1 - y, y)
+    for name in ("paid", "fee"):
+        columns[name] = (told * rng.uniform(1, 9, len(y))).round(3)
+    found = found_in({**columns, "y": np.array(["no", "yes"])[y]})
+    (warning,) = (text for text in cautions(found) if "known at the time" in text)
+    assert "paid" in warning
+    assert "fee" in warning
+    assert "x1" not in warning
+    assert "perfect" in warning if not noise else "alone predicts nearly as well" in warning
+    assert any(
+        {"--drop paid", "--drop fee"} <= set(re.findall("--drop \\w+", text))
+        for text in next_steps(found)
+    )
 
 
 def test_two_columns_that_give_it_away_together_are_named():

@@ -3,10 +3,11 @@
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import column_of, reason_to_leave_out
+from attributions.command.rules.columns import column_of
+from attributions.command.rules.identifiers import reason_to_leave_out
 from gbt.tables.spelled import is_blank
 from tests.asserts import assert_same
 
@@ -15,7 +16,7 @@ DAY = 86_400.0
 
 def as_column(name, cells, **options):
     """Make a column of texts."""
-    return column_of(name, Cells.of(cells), **options)
+    return column_of(name, pd.Series(cells), **options)
 
 
 def test_cells_of_numbers():
@@ -39,10 +40,10 @@ def test_words_become_codes_in_alphabetical_order():
 
 def test_levels_of_a_dictionary_are_those_in_use_in_the_order_of_rows():
     """So that an example is the first cell, and two spellings of one text are one."""
-    cells = Cells.of(["unused", "b", " a", None, "a "], np.array([2, 3, 1, 4, 2]))
-    assert [*cells.texts] == ["a", "", "b"]
-    assert_same(cells.values, [0, 1, 2, 0, 0])
-    assert column_of("x", cells).example == "a"
+    cells = pd.Categorical([" a", None, "b", "a "], ["unused", "b", " a", "a "])
+    column = column_of("x", pd.Series(cells))
+    assert (column.words, column.example) == (("a", "b"), "a")
+    assert_same(column.numbers, [0, np.nan, 1, 0])
 
 
 def test_infinities_count_as_missing_and_are_told():
@@ -68,6 +69,8 @@ def test_decimal_commas():
     assert_same(column.numbers, [1.5, -2.0, 1234.5, np.nan, 1500.0, 12_345_678.0])
     assert column.has_decimal_commas
     assert as_column("x", cells).kind == "words"
+    typeset = as_column("x", ["\u22121,5", "2"], may_have_decimal_commas=True)
+    assert_same(typeset.numbers, [-1.5, 2.0])
     points = as_column("x", ["1.5", "2"], may_have_decimal_commas=True)
     assert_same(points.numbers, [1.5, 2.0])
     assert not points.has_decimal_commas

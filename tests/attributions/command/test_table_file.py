@@ -4,22 +4,30 @@ import datetime
 import gzip
 
 import numpy as np
+import pandas as pd
 import polars
 import pytest
 
-from attributions.command.table import arrow
-from attributions.command.table.columns import column_of
+from attributions.command.rules.columns import column_of
+from attributions.command.table import file
 from attributions.command.table.file import read_table
-from attributions.command.table.unusable import UnusableTableError, listed, nearest
+from attributions.command.unusable import UnusableTableError, listed, nearest
 from tests.asserts import assert_same
 
-COLUMNS = {"name": ["Ann", "Bo"], "size": ["1.5", ""]}
+COLUMNS = {"name": ["Ann", "Bo"], "size": [1.5, np.nan]}
 CSV = b"name,size\nAnn,1.5\nBo,\n"
+WORKBOOK = b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"  # and nothing more
 
 
 def cells_of(table):
-    """Return the cells of each column of text, as the file has them."""
-    return {name: [cells.texts[k] for k in cells.values] for name, cells in table.cells.items()}
+    """Return the cells of each column: numbers, or words, "" where there is none."""
+    found = {
+        name: column_of(name, cells, may_be_codes=True) for name, cells in table.columns.items()
+    }
+    return {
+        name: [c.words[int(x)] if x >= 0 else "" for x in c.numbers] if c.words else [*c.numbers]
+        for name, c in found.items()
+    }
 
 
 @pytest.fixture
@@ -51,14 +59,14 @@ def read(tmp_path):
 )
 def test_text_is_recognised_by_its_content(read, content, read_as):
     table = read(content)
-    assert cells_of(table) == COLUMNS
+    pd.testing.assert_frame_equal(pd.DataFrame(cells_of(table)), pd.DataFrame(COLUMNS))
     assert table.read_as == read_as
     assert not table.is_latin_1_assumed
 
 
 def test_latin_1_is_assumed_where_nothing_else_fits(read):
     table = read("größe,ort\n1,Köln\n".encode("latin-1"))
-    assert cells_of(table) == {"größe": ["1"], "ort": ["Köln"]}
+    assert cells_of(table) == {"größe": [1.0], "ort": ["Köln"]}
     assert table.is_latin_1_assumed
     assert table.read_as == "Latin-1, commas"
     assert not read("größe,ort\n1,Köln\n".encode()).is_latin_1_assumed
@@ -70,10 +78,10 @@ def test_latin_1_is_assumed_where_nothing_else_fits(read):
         # Words, dates and decimals hold what separates elsewhere; the number of cells decides.
         ('a;b\n"1,5";x\n2,5;y\n', {"a": ["1,5", "2,5"], "b": ["x", "y"]}),
         ("a;b\n1,5;2,5\n3,5;4,5\n", {"a": ["1,5", "3,5"], "b": ["2,5", "4,5"]}),
-        ("a\tb c, d\n1\t2, 3\n", {"a": ["1"], "b c, d": ["2, 3"]}),
-        ("a,b;c;d\n1,2\n3,4\n", {"a": ["1", "3"], "b;c;d": ["2", "4"]}),
-        ('a,b\n"x;y;z",2\n', {"a": ["x;y;z"], "b": ["2"]}),
-        ('a,b\n"two\nlines",2\n', {"a": ["two\nlines"], "b": ["2"]}),
+        ("a\tb c, d\n1\t2, 3\n", {"a": [1.0], "b c, d": ["2, 3"]}),
+        ("a,b;c;d\n1,2\n3,4\n", {"a": [1.0, 3.0], "b;c;d": [2.0, 4.0]}),
+        ('a,b\n"x;y;z",2\n', {"a": ["x;y;z"], "b": [2.0]}),
+        ('a,b\n"two\nlines",2\n', {"a": ["two\nlines"], "b": [2.0]}),
         ("a b\n1 2\n", {"a b": ["1 2"]}),
     ],
 )
@@ -86,14 +94,28 @@ def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
     assert not read(CSV).has_decimal_commas
 
 
+@pytest.mark.parametrize(
+    ("text", "names", "comments"),
+    [
+        ("# exported, 2020\n#\na,b\n1,2\n", ["a", "b"], ("# exported, 2020", "#")),
+        ("# of a, b\na,b\nx,y\n", ["a", "b"], ("# of a, b",)),  # names are below it
+        ("# by hand\n#a,b\n1,x\n", ["#a", "b"], ("# by hand",)),  # it has the names
+        ("a,b\n#1,2\n", ["a", "b"], ()),
+    ],
+)
+def test_lines_before_the_names_may_be_comments(read, text, names, comments):
+    table = read(text.encode())
+    assert ([*table.columns], table.comments) == (names, comments)
+
+
 def test_columns_without_a_name_get_their_number(read):
     table = read(b",a,\n0,5,x\n")
-    assert cells_of(table) == {"Unnamed: 0": ["0"], "a": ["5"], "Unnamed: 2": ["x"]}
+    assert cells_of(table) == {"Unnamed: 0": [0.0], "a": [5.0], "Unnamed: 2": ["x"]}
 
 
 def test_a_table_that_was_saved_twice_with_its_index(read):
     table = read(b",Unnamed: 0,x\n0,0,5\n")
-    assert cells_of(table) == {"Unnamed: 0.1": ["0"], "Unnamed: 0": ["0"], "x": ["5"]}
+    assert cells_of(table) == {"Unnamed: 0.1": [0.0], "Unnamed: 0": [0.0], "x": [5.0]}
 
 
 PARQUET = {
@@ -105,79 +127,106 @@ PARQUET = {
     "moment": [datetime.datetime(2020, 1, 31, 12), None],
 }
 DAY = 18_292 * 86_400.0  # to 31 January 2020 from 1 January 1970
-PARQUET_HOLDS = {  # kind, numbers, texts
-    "whole": ("numbers", [1.0, np.nan], []),
-    "real": ("numbers", [0.1, np.nan], []),
-    "word": ("texts", [np.nan, np.nan], ["Ann", "Bo"]),
-    "truth": ("booleans", [1.0, 0.0], ["True", "False"]),
-    "day": ("moments", [DAY, np.nan], []),
-    "moment": ("moments", [DAY + 43_200, np.nan], []),
+HOLDS = {  # kind, numbers, words, where a model is fitted
+    "whole": ("numbers", [1.0, np.nan], ()),
+    "real": ("numbers", [0.1, np.nan], ()),
+    "word": ("words", [0.0, 1.0], ("Ann", "Bo")),
+    "truth": ("words", [1.0, 0.0], ("False", "True")),
+    "day": ("dates", [DAY, np.nan], ()),
+    "moment": ("dates", [DAY + 43_200, np.nan], ()),
 }
+EXAMPLES = {"day": "2020-01-31", "moment": "2020-01-31 12:00:00"}
 
 
-def hide(monkeypatch, *hidden):
-    """Let some packages seem not to be installed."""
-    find_spec = arrow.find_spec
-    monkeypatch.setattr(
-        arrow, "find_spec", lambda name: None if name in hidden else find_spec(name)
-    )
+def hide(monkeypatch, hidden):
+    """Let a package seem not to be installed."""
+    find_spec = file.find_spec
+    monkeypatch.setattr(file, "find_spec", lambda name: None if name == hidden else find_spec(name))
 
 
-@pytest.mark.parametrize("absent", ["polars", "pyarrow"])
-def test_parquet_is_read_by_pyarrow_or_polars(read, tmp_path, monkeypatch, absent):
-    polars.DataFrame(PARQUET).write_parquet(tmp_path / "t")
-    hide(monkeypatch, absent)
-    table = read((tmp_path / "t").read_bytes())
-    assert table.read_as == "Parquet"
-    assert [*table.cells] == [*PARQUET]
-    for name, (holds, numbers, texts) in PARQUET_HOLDS.items():
-        cells = table.cells[name]
-        assert cells.holds == holds
-        assert_same(cells.numbers()[0], numbers)
-        assert [*cells.texts] == texts
-    examples = {name: cells.example for name, cells in table.cells.items() if cells.example}
-    assert examples == {"day": "2020-01-31", "moment": "2020-01-31 12:00:00"}
+def written_as(kind, path):
+    """Write the table in a kind of file, as a program would that knows only this kind."""
+    frame = pd.DataFrame(PARQUET)
+    if kind == "Parquet":
+        polars.DataFrame(PARQUET).write_parquet(path)
+    elif kind == "Arrow":
+        polars.DataFrame(PARQUET).write_ipc(path)
+    elif kind == "Excel":
+        pytest.importorskip("openpyxl")
+        with path.open("wb") as opened:
+            frame.to_excel(opened, index=False, engine="openpyxl")
+    else:
+        as_texts = frame.astype({"day": object, "moment": object}).map(
+            lambda cell: str(cell) if isinstance(cell, datetime.date) else cell
+        )
+        as_texts[["day", "moment"]] = as_texts[["day", "moment"]].replace("NaT", None)
+        as_texts.to_json(path, orient="records", lines=kind == "JSON Lines")
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("kind", ["Parquet", "Arrow", "Excel", "JSON", "JSON Lines"])
+def test_files_that_know_the_types_of_their_columns(read, tmp_path, kind, is_packed):
+    written_as(kind, tmp_path / "t")
+    content = (tmp_path / "t").read_bytes()
+    table = read(gzip.compress(content, mtime=0) if is_packed else content)
+    assert table.read_as == "gzip, " * is_packed + kind
+    assert [*table.columns] == [*PARQUET]
+    for name, expected in HOLDS.items():
+        column = column_of(name, table.columns[name], may_be_codes=True)
+        assert (column.kind, column.words) == (expected[0], expected[2])
+        assert_same(column.numbers, expected[1])
+        assert column.example == EXAMPLES.get(name, column.example)
+
+
+def test_json_may_be_one_object_of_columns(read):
+    table = read(b'{"a": [1, 2],\n "b": ["007", "x"]}')
+    assert table.read_as == "JSON"
+    assert cells_of(table) == {"a": [1.0, 2.0], "b": ["007", "x"]}
 
 
 def test_columns_of_parquet_are_read_by_their_whole_names(read, tmp_path):
     """pyarrow takes "a" for the beginning of "a.b", too."""
     given = {"a.b": [1.5, 2.5], "a": [3.5, 4.5], "a.c": [5.5, 6.5]}
     polars.DataFrame(given).write_parquet(tmp_path / "t")
-    cells = read((tmp_path / "t").read_bytes()).cells
-    assert {name: column.values.tolist() for name, column in cells.items()} == given
+    assert cells_of(read((tmp_path / "t").read_bytes())) == given
 
 
-def test_numbers_of_a_typed_file_are_kept_once(read, tmp_path):
-    """A column is the array that the file was read into, unless a cell of it is infinite."""
-    polars.DataFrame({"x": [1.5, None], "y": [1.5, np.inf]}).write_parquet(tmp_path / "t")
-    cells = read((tmp_path / "t").read_bytes()).cells
-    assert np.shares_memory(column_of("x", cells["x"]).numbers, cells["x"].values)
-    assert_same(column_of("y", cells["y"]).numbers, [1.5, np.nan])
-    assert_same(cells["y"].values, [1.5, np.inf])
-
-
-def test_lines_beyond_the_first_block_are_read_and_counted(read):
-    """A block has 4,096 lines; the last line of this file, the 10,002nd, lacks a cell."""
-    rows = b"".join(b"%d,w%d\n" % (k, k % 3) for k in range(10_000))
-    cells = read(b"x,w\n" + rows).cells
-    assert_same(cells["x"].numbers()[0], np.arange(10_000.0))
-    assert cells["w"].texts == ["w0", "w1", "w2"]
-    assert_same(cells["w"].values, np.arange(10_000) % 3)
+def test_numbers_of_text_are_those_of_python_and_codes_are_found_wherever_they_stand(read):
+    """The first code is in line 9,000; 0.1 + 0.2 has a digit that quick readers round away."""
+    codes = [f"{1000 + k}" for k in range(10_000)]
+    codes[9_000] = "007"
+    numbers = [repr(0.1 * k + 0.2) for k in range(10_000)]
+    rows = "".join(f"{c},{x},{c}\n" for c, x in zip(codes, numbers, strict=True))
+    table = read(f"code,x,n\n{rows}".replace(",007\n", ",7\n").encode())
+    columns = {n: column_of(n, c, may_be_codes=True) for n, c in table.columns.items()}
+    assert columns["code"].kind == "words"
+    assert columns["code"].words[0] == "007"
+    assert columns["n"].kind == "numbers"
+    assert_same(columns["x"].numbers, [float(x) for x in numbers])
     with pytest.raises(UnusableTableError, match=r"Line 10002 of .* has 1 cells"):
-        read(b"x,w\n" + rows + b"7\n")
+        read(f"code,x,n\n{rows}7\n".encode())
 
 
-def test_parquet_without_a_library_says_which_one_reads_it(read, monkeypatch):
-    hide(monkeypatch, "pyarrow", "polars")
-    with pytest.raises(UnusableTableError, match="pip install pyarrow, or save the table as CSV"):
-        read(b"PAR1 and so on")
+def test_lines_of_nothing_but_separators_are_no_rows(read):
+    assert cells_of(read(b"a,b\n,,,\n1,x\n , \n\n2,y\n,\n")) == {"a": [1.0, 2.0], "b": ["x", "y"]}
 
 
-@pytest.mark.parametrize("absent", ["polars", "pyarrow"])
-def test_damaged_or_empty_parquet(read, tmp_path, monkeypatch, absent):
-    hide(monkeypatch, absent)
-    with pytest.raises(UnusableTableError, match=r"cannot be read by (pyarrow|polars): .+"):
-        read(b"PAR1 and so on")
+@pytest.mark.parametrize(
+    ("content", "package"),
+    [(CSV, "pandas"), (b"PAR1 and", "pyarrow"), (WORKBOOK, "openpyxl")],
+)
+def test_what_is_not_installed_is_named_with_the_extra(read, monkeypatch, content, package):
+    hide(monkeypatch, package)
+    with pytest.raises(
+        UnusableTableError, match=rf"pip install {package}, or pip install '.\[comm"
+    ):
+        read(content)
+
+
+def test_damaged_or_empty_files(read, tmp_path):
+    for content in (b"PAR1 and so on", b"ARROW1 and", WORKBOOK, b'[{"a": 1}, {'):
+        with pytest.raises(UnusableTableError, match=r"cannot be read: .+|openpyxl"):
+            read(content)
     polars.DataFrame({"a": []}).write_parquet(tmp_path / "t")
     with pytest.raises(UnusableTableError, match="has no rows"):
         read((tmp_path / "t").read_bytes())
@@ -190,7 +239,7 @@ def test_damaged_or_empty_parquet(read, tmp_path, monkeypatch, absent):
         (b" \n\n", "is empty"),
         (gzip.compress(CSV, mtime=0)[:-4], "packed by gzip and damaged"),
         (b"\x1f\x8bnonsense", "packed by gzip and damaged"),
-        (b"PK\x03\x04 and so on", "an Excel workbook or another zip archive; save or unpack it"),
+        (b"PK\x03\x04 and so on", "a zip archive; save or unpack it"),
         (b"BZh9 and so on", "packed by bzip2"),
         (b"a,b\n\0,2\n", "neither text nor Parquet"),
         (b"a,b\n", "has no rows; it needs a line of column names and at least one row"),

@@ -5,23 +5,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import column_of
+from attributions.command.rules.columns import column_of
+from attributions.command.rules.target import read_target
 from attributions.command.table.file import TableFile, read_table
+from attributions.command.table.given import task_of_model
 from attributions.command.table.halves import random_halves
-from attributions.command.table.target import read_target
-from attributions.command.table.task import Question, table_task, task_of_model
-from attributions.command.table.unusable import UnusableTableError
+from attributions.command.table.task import Question, table_task
+from attributions.command.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
 def target(cells, **options):
-    return read_target(column_of("y", Cells.of(cells)), **options)
+    return read_target(column_of("y", pd.Series(cells)), **options)
 
 
 def many(*cells):
@@ -234,9 +235,9 @@ TABLE = {
 }
 
 
-def task(table=TABLE, decimal_commas=True, latin_1=False, **question):
-    cells = {name: Cells.of(column) for name, column in table.items()}
-    file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas)
+def task(table=TABLE, decimal_commas=True, latin_1=False, comments=(), **question):
+    cells = {name: pd.Series(column) for name, column in table.items()}
+    file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas, comments)
     return table_task(file, Question("y", **question))
 
 
@@ -258,6 +259,10 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "(The rule: a column is left out if it has no name; if it holds dates;" in said
     assert "Latin-1" not in said
     assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
+    assert "begin with # are comments" not in said
+    assert "begin with # are comments (2, such as '# by X')." in text(
+        task(comments=("# by X", "#"))
+    )
 
 
 def test_numbers_in_other_clothes_are_features_and_targets():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.table.twins import (
+from attributions.command.rules.twins import (
     LEAST_REPEATS,
     is_settled,
     places_of,

@@ -5,12 +5,12 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
-from attributions.command.table.cells import Cells
-from attributions.command.table.task import as_model_takes
+from attributions.command.table.given import as_model_takes
 from gbt import load
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
@@ -433,7 +433,7 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
         ]
         numbers = np.where(missing, np.nan, np.array(numbers, dtype=object)).astype(np.float64)
         columns.append(SimpleNamespace(name=name, numbers=numbers, words=words))
-        cells[name] = Cells.of(None if m else v for v, m in zip(values, missing, strict=True))
+        cells[name] = pd.Series(None if m else v for v, m in zip(values, missing, strict=True))
     taken, unseen = as_model_takes(columns, cells, ensemble)
     assert unseen[0] == 120 / (~np.isnan(taken[:, 0])).sum()
     assert np.isinf(taken[:, 0]).sum() == 120

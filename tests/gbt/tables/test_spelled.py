@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from attributions.command.table.cells import Cells
-from attributions.command.table.columns import column_of
+from attributions.command.rules.columns import column_of
 from gbt import GBTRegressor
 from gbt.tables import read_numbers
 from tests.asserts import assert_same
@@ -28,6 +27,8 @@ NAN = float("nan")
         (["45%", "0.5 %", "-3%"], [45, 0.5, -3]),
         (["7", "", "n/a", "null", "?", None, " "], [7, NAN, NAN, NAN, NAN, NAN, NAN]),
         (["07030", "10001"], [7030, 10001]),
+        (["\u22121.5", "2", "1e\u22123"], [-1.5, 2, 0.001]),
+        (["\u2212$1,500", "$\u22122", "$3"], [-1500, -2, 3]),
     ],
 )
 def test_what_texts_say(texts, numbers):
@@ -67,7 +68,7 @@ WEARS = st.sampled_from(["{}", "{:,}", "${:,}", "{}%", "({})", "n/a", "red", "",
 def test_the_command_reads_the_same(cells):
     """It counts a few cells that are no numbers as missing where nearly all are; here none is."""
     texts = [form.format(number) for form, number in cells]
-    column = column_of("a", Cells.of(texts))
+    column = column_of("a", pd.Series(texts))
     read = read_numbers(pd.DataFrame({"a": texts}, dtype=object))
     if read.a.dtype == float:
         assert column.kind == "numbers"

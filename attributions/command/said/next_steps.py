@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attributions.command.cautions import FEW_ROWS, how_many_are_enough
 from attributions.command.findings import Findings
+from attributions.command.leaks import given_away_by
+from attributions.command.said.cautions import FEW_ROWS
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR
 from attributions.command.wording import option, shown_names
 
@@ -77,11 +78,7 @@ def _about_the_features(found: Findings) -> Iterator[str]:
             " too few: look for other columns, or for more rows."
         )
         return
-    useful = found.useful
-    used = [k for k in useful.ranking() if found.is_used[k] and useful.values[k] > 0]
-    n_enough = how_many_are_enough(found, used) if used else 0
-    if n_enough:
-        names = [found.task.feature_names[k] for k in used[:n_enough]]
+    if names := given_away_by(found):
         drops = " ".join(option("--drop", name) for name in names)
         yield (
             f"Find out when {shown_names(names)} became known. If it was after the answer, run it"

@@ -5,20 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from attributions.command.findings import Findings
-from attributions.command.independence.said import about_belonging
-from attributions.command.table.columns import reason_to_leave_out
+from attributions.command.leaks import about_leaks
+from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.said.about_belonging import about_belonging
 from attributions.command.verdicts import UNCLEAR
 from attributions.command.wording import N_NAMED, shown_names
 
 # With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
 FEW_ROWS = 300
 FEW_OF_A_CLASS = 30
-NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
-# A feature may leak the target if it brings 80 % of what all features bring, and the model saves at
-# least 60 % of the constant model's loss.
-# It may also if a model of it alone saves 90 % of what all save, and these at least 60 %. Two may
-# if all save 80 %: in many a table two honest columns explain two thirds, and nothing else does.
-MOST_OF_IT, MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD = 0.8, 60.0, 80.0, 0.9
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_CARRYING = 10  # rows of the largest contributions
@@ -32,7 +27,7 @@ def cautions(found: Findings) -> list[str]:
         *about_belonging(found),
         *_about_rows(found),
         *_about_the_model(found),
-        *_about_leaks(found),
+        *about_leaks(found),
         *_about_columns(found),
         *_about_twins(found),
         *_about_intervals(found),
@@ -104,53 +99,6 @@ def _better_on_the_held_out_rows(found: Findings) -> list[str]:
     """Return which simpler models have a smaller error."""
     error = found.scores[-1]  # the measure of which less is better
     return [name for name, of_other in error.of_others.items() if of_other < error.of_model]
-
-
-def _about_leaks(found: Findings) -> Iterator[str]:
-    """Say if predictions are too good to be true, or if one or two columns make them."""
-    value, saved = found.useful.values, found.saved
-    used = [k for k in found.useful.ranking() if found.is_used[k] and value[k] > 0]
-    if not used:
-        return
-    n_enough = how_many_are_enough(found, used)
-    names = named(found, used[: n_enough or 3])
-    is_one = n_enough == 1 or len(used) == 1
-    reason = "Ask whether it is known at the time when the prediction is needed, or comes after it."
-    reason = reason if is_one else reason.replace(" it ", " each ", 1)
-    if saved >= NEARLY_PERFECT:
-        yield (
-            f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
-            " Often a column then gives the answer away; the most important"
-            f" {'is' if is_one else 'are'} {names}. {reason}"
-        )
-    elif n_enough and found.saved_by_best:
-        best = found.saved_by_best[n_enough - 1]
-        yield (
-            f"{names} {'alone predicts' if is_one else 'together predict'} nearly as well as all"
-            f" features do: a model of {'it' if is_one else 'these two'} saves {best:.0f} % of the"
-            f" constant model's loss, that of all {saved:.0f} %. {reason}"
-        )
-    elif n_enough:
-        share = value[used[0]] / value[used].sum()
-        yield (
-            f"{names} alone brings {100 * share:.0f} % of what all features that help bring."
-            f" {reason}"
-        )
-
-
-def how_many_are_enough(found: Findings, used: Sequence[int]) -> int:
-    """Return 1 or 2 if so many columns predict nearly as well as all, and that well; else 0.
-
-    If no model was fitted to them, as when a model is given, their share of the gain decides.
-    """
-    if found.saved < MUCH:
-        return 0
-    if found.saved_by_best:
-        enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]
-        n_enough = 1 + enough.index(True) if True in enough else 0
-        return 0 if n_enough == 2 and found.saved < MUCH_OF_TWO else n_enough
-    value = found.useful.values
-    return int(len(value) > 1 and value[used[0]] >= MOST_OF_IT * value[used].sum())
 
 
 def _about_columns(found: Findings) -> Iterator[str]:

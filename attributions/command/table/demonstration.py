@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from attributions.command.table.columns import columns_of_rows
+from attributions.command.rules.columns import columns_of_rows
 from attributions.command.table.halves import random_halves
 from attributions.command.table.task import Task
 

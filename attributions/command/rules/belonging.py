@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.command.table.columns import NAME_PARTS, Column
+from attributions.command.rules.columns import Column
+from attributions.command.rules.identifiers import NAME_PARTS
 from attributions.names import elided
 
 PERSONS = {

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attributions.command.table.columns import FEW, Column, reason_to_leave_out
-from attributions.command.table.unusable import UnusableTableError, listed, nearest
+from attributions.command.rules.columns import FEW, Column
+from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 
 CLASSES_OR_NUMBERS = (

@@ -1,0 +1,141 @@
+"""Leaks: columns that give the answer away, since they are known only once the answer is.
+
+Models of one column show it, and of two. A column may be a leak if a model of it alone saves nine
+tenths of what the model of all columns saves, and that at least 60 % of the constant model's loss.
+Two may be if all save 80 %: in many a table two honest columns explain two thirds, and nothing else
+does. Where one column alone suffices, a model of the others shows whether another does as well.
+
+A given model is not fitted again. There one column may be a leak if it brings 80 % of what all
+columns bring.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from attributions.command.findings import Findings, excess
+from attributions.command.simpler import some_rows
+from attributions.command.table.task import Task
+from attributions.command.wording import shown_names
+from attributions.held_out.gain import held_out_gain_of_batches
+from gbt.model.ensemble import Ensemble
+
+LEAST_SAVED = 50.0  # per cent, below which nothing is given away, and no model of one is fitted
+MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD, MOST_OF_IT = 60.0, 80.0, 0.9, 0.8
+NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
+MOST_NAMED = 4  # columns that are looked for, each of which alone suffices
+
+
+def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Findings:
+    """Add how much of the loss the best column saves alone, the best two, and others alone.
+
+    Nothing is fitted where the model saves little, or where a column is all that there is.
+    """
+    used = _helpful(found)
+    if found.saved < LEAST_SAVED or len(used) < 2:
+        return found
+    rows = some_rows(found.task)
+
+    def fitted(columns: list[int]) -> tuple[Task, Ensemble, float]:
+        part = _part(found.task, rows, columns)
+        model = fit(part)
+        loss = excess(model.loss, part.y_valid, model.raw_predict(part.X_valid)).sum()
+        return part, model, 100 * (1 - float(loss) / found.constant_loss)
+
+    saved = tuple(fitted(used[:n])[2] for n in (1, 2)[: len(found.useful) - 1])
+    found = replace(found, saved_by_best=saved)
+    if how_many_are_enough(found) != 1:
+        return found
+    named = used[:1]
+    while len(named) < min(MOST_NAMED, len(found.useful)):
+        others = [k for k in range(len(found.useful)) if k not in named]
+        part, model, saved_by_others = fitted(others)
+        if saved_by_others < NEARLY_AS_GOOD * found.saved:
+            break
+        best = others[_strongest(model, part)]
+        if fitted([best])[2] < NEARLY_AS_GOOD * found.saved:
+            break
+        named.append(best)
+    return replace(found, also_enough=tuple(named[1:]))
+
+
+def _strongest(model: Ensemble, task: Task) -> int:
+    """Return the feature that brings most on the held-out rows."""
+    useful = held_out_gain_of_batches(model, lambda: [(task.X_valid, task.y_valid, None)])
+    return int(np.argmax(useful.values))
+
+
+def _part(task: Task, rows: np.ndarray, columns: list[int]) -> Task:
+    """Return a task with some of the columns, and some of the rows to train on."""
+    return replace(
+        task,
+        X_train=task.X_train[rows][:, columns],
+        y_train=task.y_train[rows],
+        X_valid=task.X_valid[:, columns],
+        feature_names=tuple(task.feature_names[k] for k in columns),
+    )
+
+
+def _helpful(found: Findings) -> list[int]:
+    """Return the features whose held-out gain is above 0, the largest first."""
+    ranking, value = found.useful.ranking(), found.useful.values
+    return [int(k) for k in ranking if found.is_used[k] and value[k] > 0]
+
+
+def how_many_are_enough(found: Findings) -> int:
+    """Return 1 or 2 if so many columns predict nearly as well as all, and that well; else 0.
+
+    If no model was fitted to them, as when a model is given, their share of the gain decides.
+    """
+    used, value = _helpful(found), found.useful.values
+    if found.saved < MUCH or not used:
+        return 0
+    if found.saved_by_best:
+        enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]
+        n_enough = 1 + enough.index(True) if True in enough else 0
+        return 0 if n_enough == 2 and found.saved < MUCH_OF_TWO else n_enough
+    return int(len(value) > 1 and value[used[0]] >= MOST_OF_IT * value[used].sum())
+
+
+def given_away_by(found: Findings) -> list[str]:
+    """Return the names of the columns that may give the answer away."""
+    features = [*_helpful(found)[: how_many_are_enough(found)], *found.also_enough]
+    return [found.task.feature_names[k] for k in features]
+
+
+def about_leaks(found: Findings) -> Iterator[str]:
+    """Say if predictions are too good to be true, or if some columns make them."""
+    used, value, saved = _helpful(found), found.useful.values, found.saved
+    if not used:
+        return
+    leaks, n_enough = given_away_by(found), how_many_are_enough(found)
+    most = leaks or [found.task.feature_names[k] for k in used[:3]]
+    names, is_one = shown_names(most), len(most) == 1
+    reason = (
+        f"Ask whether {'it' if is_one else 'each'} is known at the time when the prediction is"
+        " needed, or comes after it."
+    )
+    if saved >= NEARLY_PERFECT:
+        yield (
+            f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
+            " Often a column then gives the answer away; the most important"
+            f" {'is' if is_one else 'are'} {names}. {reason}"
+        )
+    elif leaks and found.saved_by_best:
+        who, whose = f"{names} alone predicts", "it"
+        if n_enough == 2:
+            who, whose = f"{names} together predict", "these two"
+        elif not is_one:
+            who, whose = f"Each of {names} alone predicts", "the first"
+        yield (
+            f"{who} nearly as well as all features do: a model of {whose} saves"
+            f" {found.saved_by_best[n_enough - 1]:.0f} % of the constant model's loss, that of all"
+            f" {saved:.0f} %. {reason}"
+        )
+    elif leaks:
+        share = value[used[0]] / value[used].sum()
+        yield (
+            f"{names} alone brings {100 * share:.0f} % of what all features that help bring."
+            f" {reason}"
+        )

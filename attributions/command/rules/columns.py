@@ -1,0 +1,232 @@
+"""What a column holds: numbers, dates, or words; here is decided which, and what is a code.
+
+A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
+different ones: then the others count as missing. Where a cell such as 007 begins with a 0, as codes
+do, the column holds words, unless a given model takes numbers. Numbers may wear commas between
+thousands, a currency or per cent sign, or the brackets of a loss, if all wear the same sign and
+none begins with a 0 (``gbt.tables.spelled``). Else it holds *dates* if all are dates of one form
+(``dates``). Else it holds *words*, which are numbered here, and are categories to the engine.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.command.rules.dates import seconds_of
+from gbt.tables.spelled import is_blank, plain_number, undressed, with_typed_minus
+
+NEARLY_ALL = 0.95
+FEW = 10  # different values
+CODE = re.compile(r"0\d\d+")  # 01 to 12 are months, hours or classes of age
+DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column as numbers.
+
+    Parameters
+    ----------
+    name : str
+    numbers : float64 array of shape (n,)
+        nan where missing.
+    kind : {"numbers", "dates", "words"}
+    n_distinct : int
+        Different known values.
+    example : str
+        The first known cell.
+    words : tuple of str
+        What the codes of words stand for.
+    n_strays : int
+        Cells that were neither missing nor what ``kind`` says; they are nan.
+    stray : str
+        One of those.
+    has_decimal_commas : bool
+        Whether commas were read as decimal marks.
+    dressed : str
+        A cell such as "$1,200", if numbers were read from such.
+    """
+
+    name: str
+    numbers: np.ndarray
+    kind: str
+    n_distinct: int
+    example: str = ""
+    words: tuple[str, ...] = ()
+    n_strays: int = 0
+    stray: str = ""
+    has_decimal_commas: bool = False
+    dressed: str = ""
+
+
+def column_of(
+    name: str, cells: Any, may_have_decimal_commas: bool = False, may_be_codes: bool = False
+) -> Column:
+    """Find out what a column holds and turn it into numbers; every different cell is read once.
+
+    Parameters
+    ----------
+    name : str
+    cells : pandas.Series
+    may_have_decimal_commas : bool
+    may_be_codes : bool
+        Lets 007 be a word. Without it, as where a given model takes numbers, booleans are 0 and 1.
+    """
+    from pandas.api.types import is_datetime64_any_dtype
+
+    if is_datetime64_any_dtype(cells.dtype):
+        return _of_moments(name, cells)
+    numbers = _typed_numbers(cells, booleans_and_moments=not may_be_codes)
+    if numbers is not None:
+        return column_of_numbers(name, numbers)
+    return _of_texts(name, *texts_of(cells), may_have_decimal_commas, may_be_codes)
+
+
+def numbers_of(cells: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return cells as a model of numbers takes them, and which are no finite number, nor missing.
+
+    So some rows of a column can be read without a look at the others. Booleans are 0 and 1,
+    moments seconds since 1970.
+    """
+    numbers = _typed_numbers(cells, booleans_and_moments=True)
+    if numbers is None:
+        texts, rows = texts_of(cells)
+        numbers = np.array([*map(plain_number, texts), np.nan], dtype=np.float64)[rows]
+        is_stray = (rows >= 0) & ~np.isfinite(numbers)
+    else:
+        is_stray = np.isinf(numbers)
+    return np.where(is_stray, np.nan, numbers), is_stray
+
+
+def _typed_numbers(cells: Any, booleans_and_moments: bool) -> np.ndarray | None:
+    """Return cells that are numbers by their type, nan where missing; None for others."""
+    from pandas.api.types import (
+        infer_dtype,
+        is_bool_dtype,
+        is_datetime64_any_dtype,
+        is_numeric_dtype,
+    )
+
+    if booleans_and_moments and is_datetime64_any_dtype(cells.dtype):
+        return _seconds(cells)
+    if booleans_and_moments and infer_dtype(cells) == "boolean":
+        cells = cells.astype("boolean").astype("Float64")
+    if is_numeric_dtype(cells.dtype) and not is_bool_dtype(cells.dtype):
+        return cells.to_numpy(np.float64, na_value=np.nan)
+    return None
+
+
+def column_of_numbers(name: str, numbers: np.ndarray) -> Column:
+    """Take numbers as they are; infinities count as missing."""
+    is_stray = np.isinf(numbers)
+    stray = str(numbers[is_stray.argmax()]) if is_stray.any() else ""
+    if stray:
+        numbers = np.where(is_stray, np.nan, numbers)
+    known = numbers[~np.isnan(numbers)]
+    example = f"{known[0]:.15g}" if len(known) else ""
+    n_distinct, n_strays = len(np.unique(known)), int(is_stray.sum())
+    return Column(name, numbers, "numbers", n_distinct, example, n_strays=n_strays, stray=stray)
+
+
+def columns_of_rows(X: np.ndarray, names: Sequence[str]) -> dict[str, Column]:
+    """Return columns of drawn data by name."""
+    return {name: column_of_numbers(name, X[:, k]) for k, name in enumerate(names)}
+
+
+def texts_of(cells: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different texts of a series in the order of rows, and each row's place there.
+
+    Texts have no blanks around them; those that stand for nothing, such as "NA", have no place, -1.
+    """
+    import pandas as pd
+
+    if cells.dtype == object:  # where 1 and True are one key, and lists are none
+        cells = cells.map(str, na_action="ignore")
+    rows, levels = pd.factorize(cells)
+    texts = [str(level).strip() for level in levels]
+    known = [None if is_blank(text) else text for text in texts]
+    places, distinct = pd.factorize(np.array(known, dtype=object))
+    return distinct, np.append(places, -1)[rows]
+
+
+def _of_moments(name: str, cells: Any) -> Column:
+    """Take dates and times as the file has them."""
+    seconds = _seconds(cells)
+    known = seconds[~np.isnan(seconds)]
+    example = next(iter(written_moments(cells.dropna()[:1])), "")
+    return Column(
+        name, seconds, "dates" if len(known) else "numbers", len(np.unique(known)), example
+    )
+
+
+def _seconds(cells: Any) -> np.ndarray:
+    """Return seconds since 1970; moments without a zone are those of Greenwich."""
+    if cells.dt.tz is not None:
+        cells = cells.dt.tz_convert(None)
+    moments = cells.to_numpy("datetime64[us]")
+    return np.where(np.isnat(moments), np.nan, moments.astype(np.int64) / 1e6)
+
+
+def written_moments(cells: Any) -> Any:
+    """Return moments as texts, days without the time of day."""
+    return cells.astype(str).str.removesuffix(" 00:00:00")
+
+
+def _of_texts(
+    name: str,
+    texts: np.ndarray,
+    rows: np.ndarray,
+    may_have_decimal_commas: bool,
+    may_be_codes: bool,
+) -> Column:
+    """Find out what texts spell."""
+    n_rows = np.bincount(rows[rows >= 0], minlength=len(texts))
+
+    def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:
+        is_stray = ~np.isfinite(numbers)
+        numbers = np.where(is_stray, np.nan, numbers)
+        return Column(
+            name=name,
+            numbers=np.append(numbers, np.nan)[rows],
+            kind=kind,
+            n_distinct=len(np.unique(numbers[~is_stray])),
+            example=next(iter(texts), ""),
+            n_strays=int(n_rows[is_stray].sum()),
+            stray=next(iter(texts[is_stray]), ""),
+            **details,
+        )
+
+    readings = [np.array([plain_number(text) for text in texts], dtype=np.float64)]
+    if may_have_decimal_commas:
+        readings.append(np.array([_comma_number(text) for text in texts], dtype=np.float64))
+    readings.append(undressed(texts.tolist()))
+    are_numbers = [~np.isnan(numbers) for numbers in readings]
+    n_read = [n_rows[is_number].sum() for is_number in are_numbers]
+    best = int(np.argmax(n_read))
+    n_distinct = len(np.unique(readings[best][are_numbers[best]]))
+    is_nearly_all = n_read[best] >= NEARLY_ALL * n_rows.sum() and n_distinct > FEW
+    are_codes = may_be_codes and any(map(CODE.fullmatch, texts))
+    if not are_codes and (are_numbers[best].all() or is_nearly_all):
+        dressed = texts[are_numbers[best] & ~are_numbers[0]] if best == len(readings) - 1 else [""]
+        return column(
+            "numbers",
+            readings[best],
+            has_decimal_commas=may_have_decimal_commas and best == 1,
+            dressed=str(dressed[0]),
+        )
+    seconds = None if are_codes else seconds_of(texts.tolist())
+    if seconds is not None:
+        return column("dates", seconds)
+    words, places = np.unique(texts.astype(object), return_inverse=True)
+    return column("words", places.astype(np.float64), words=tuple(words.tolist()))
+
+
+def _comma_number(text: str) -> float:
+    """Return the number in a text with a decimal comma, and points between thousands."""
+    text = with_typed_minus(text)
+    if not DECIMAL_COMMA.fullmatch(text):
+        return np.nan
+    return float(text.replace(".", "").replace(",", "."))

@@ -1,0 +1,215 @@
+"""A given model is judged on a table: which columns it takes, and how it reads their cells.
+
+The model's features are the columns of their names. A model that does not know the names of its
+columns takes the table's columns in their order, if there are as many. Words are looked up among
+the levels that the model has learned, as the table writes them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from attributions.command.rules.columns import (
+    NEARLY_ALL,
+    Column,
+    numbers_of,
+    texts_of,
+    written_moments,
+)
+from attributions.command.rules.target import Target
+from attributions.command.table.description import what_is_there
+from attributions.command.table.file import BatchFile, TableFile
+from attributions.command.table.task import Question, Task, groups_of, read_columns
+from attributions.command.unusable import UnusableTableError, listed
+from gbt.model.ensemble import Ensemble
+from gbt.tables.categories import EncodedRows
+from gbt.tables.spelled import plain_number
+
+
+def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
+    """Return the task of judging a given model: all rows of the table that have a target."""
+    columns, target = read_columns(table, question, may_be_codes=False)
+    task, labelled = task_without_rows(table, question, model, [*columns], target)
+    features = [columns[name] for name in task.feature_names]
+    named = replace(model, feature_names=task.feature_names)
+    X, unseen = as_model_takes(features, table.columns, named)
+    return replace(
+        task,
+        X_valid=X[labelled],
+        unseen=unseen,
+        target=columns[question.target],
+        columns=columns,
+        left_out={
+            **dict.fromkeys(question.drop, "as asked for"),
+            **{
+                name: "the model does not take it"
+                for name in columns
+                if name not in (*task.feature_names, question.target)
+            },
+        },
+        held_out=labelled,
+        groups=groups_of(columns, question, labelled),
+        grouped_by=question.groups or "",
+    )
+
+
+def task_without_rows(
+    table: TableFile | BatchFile,
+    question: Question,
+    model: Ensemble,
+    names: list[str],
+    target: Target,
+) -> tuple[Task, np.ndarray]:
+    """Return the task of judging a given model without X, and which rows have a target."""
+    features, are_by_name = _features_of_model(names, question, model.feature_names)
+    labelled = np.flatnonzero(~np.isnan(target.y))
+    if len(labelled) < 2 or not np.ptp(target.y[labelled]):
+        raise UnusableTableError(
+            f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"
+            " model can be judged on rows of different targets only."
+        )
+    description = [
+        *what_is_there(table, target, len(names)),
+        f"Rows: {len(labelled):,} with a target, all of them to judge the model on.",
+    ]
+    if not are_by_name:
+        description.append(
+            "The model does not know the names of its features: columns are in order."
+        )
+    nothing = np.empty((0, len(features)))
+    task = Task(
+        description=description,
+        is_classification=target.is_classification,
+        X_train=nothing,
+        y_train=np.empty(0),
+        X_valid=nothing,
+        y_valid=target.y[labelled],
+        feature_names=tuple(features),
+        classes=target.classes,
+        path=table.path,
+    )
+    return task, labelled
+
+
+def _features_of_model(
+    columns: Sequence[str], question: Question, names: Sequence[str]
+) -> tuple[list[str], bool]:
+    """Return the columns that a model takes, in its order, and whether they were found by name."""
+    others = [name for name in columns if name != question.target and name not in question.drop]
+    by_name = {name.replace(" ", "_"): name for name in others}  # as LightGBM writes it
+    by_name |= {name: name for name in others}
+    are_by_name = all(name in by_name for name in names)
+    if not are_by_name and (len(others) != len(names) or any(name in by_name for name in names)):
+        absent = [name for name in names if name not in by_name]
+        raise UnusableTableError(
+            f"The model has {len(names)} features, and the table has no column for"
+            f" {listed(absent)}. Its columns beside the target are {listed(others)}. Rename"
+            " columns, or leave out with --drop what the model does not take."
+        )
+    return [by_name[name] for name in names] if are_by_name else others, are_by_name
+
+
+def as_model_takes(
+    features: Sequence[Column], cells: Mapping[str, Any], model: Ensemble
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows of numbers, and which share of each feature's known cells are unseen levels.
+
+    Levels are looked up as the table writes them, because a column of words that look like numbers
+    has become numbers: 007 is 7.
+    """
+    reader = Reader.of(model)
+    reader.refuse_words([bool(column.words) for column in features])
+    X = reader.rows([cells[c.name] for c in features], [c.numbers for c in features])
+    return X, reader.unseen_shares
+
+
+class Reader:
+    """Converts columns for a model, some rows at a time, and counts cells that it does not know.
+
+    Parameters
+    ----------
+    names : sequence of str
+    levels : sequence
+        Of each column the model's levels, or None where it takes numbers.
+    unseen : float
+        What stands for a level that the model does not know.
+    """
+
+    def __init__(
+        self, names: Sequence[str], levels: Sequence[tuple | None], unseen: float = np.nan
+    ) -> None:
+        self.names, self.unseen = names, unseen
+        self.places = [None if known is None else _places_of(known) for known in levels]
+        self.n_known = np.zeros(len(names), dtype=np.int64)
+        self.n_strays = np.zeros(len(names), dtype=np.int64)  # cells that are no numbers
+        self.n_unseen = np.zeros(len(names), dtype=np.int64)  # cells that are no levels
+
+    @classmethod
+    def of(cls, model: Ensemble) -> "Reader":
+        """Read what a model takes."""
+        levels = model.categories or (None,) * model.n_features
+        return cls(model.feature_names, levels, np.nan if model.unseen_is_missing else np.inf)
+
+    def rows(
+        self, columns: Sequence[Any], numbers: Sequence[np.ndarray] | None = None
+    ) -> np.ndarray:
+        """Return columns as rows of floats, in which levels are encoded.
+
+        ``numbers`` are what columns hold that have been read as a whole.
+        """
+        X = np.empty((len(columns[0]), len(columns)))
+        for k, (cells, places) in enumerate(zip(columns, self.places, strict=True)):
+            if places is not None:
+                found = _looked_up(cells, places)
+                is_unseen = np.isinf(found)
+                self.n_unseen[k] += is_unseen.sum()
+                self.n_known[k] += (~np.isnan(found)).sum()
+                X[:, k] = np.where(is_unseen, self.unseen, found)
+            elif numbers is not None:
+                X[:, k] = numbers[k]
+            else:
+                X[:, k], is_stray = numbers_of(cells)
+                self.n_strays[k] += is_stray.sum()
+                self.n_known[k] += (is_stray | ~np.isnan(X[:, k])).sum()
+        return X if all(places is None for places in self.places) else X.view(EncodedRows)
+
+    def refuse_words(self, are_words: Sequence[bool] | None = None) -> None:
+        """Refuse words where a model takes numbers; by default too many cells that are none."""
+        if are_words is None:
+            are_words = [*(self.n_strays > (1 - NEARLY_ALL) * self.n_known)]
+        each = zip(self.names, self.places, are_words, strict=True)
+        if names := [name for name, places, is_it in each if places is None and is_it]:
+            raise UnusableTableError(
+                f"The model takes numbers, and these columns hold words: {listed(names)}. Give a"
+                " table with the numbers that the model was trained on."
+            )
+
+    @property
+    def unseen_shares(self) -> np.ndarray:
+        """Which share of the known cells of each column are levels that the model has not seen."""
+        return self.n_unseen / np.maximum(self.n_known, 1)
+
+
+def _places_of(levels: Sequence[Any]) -> dict[str, float]:
+    return {str(level): float(k) for k, level in enumerate(levels)}
+
+
+def _looked_up(cells: Any, places: Mapping[str, float]) -> np.ndarray:
+    """Return the place of every cell among levels: nan where it is missing, inf if it is none.
+
+    A cell is the level that is written like it: "007" is not "7" to a model that knows both. Where
+    there is none, it is the level of the same number, since a table may write 7 as "7.0".
+    """
+    from pandas.api.types import is_datetime64_any_dtype
+
+    if is_datetime64_any_dtype(cells.dtype):
+        cells = written_moments(cells)
+    texts, rows = texts_of(cells)
+    numbers = [plain_number(text) for text in texts]
+    found = [
+        places.get(text, places.get(text if np.isnan(number) else f"{number:.15g}", np.inf))
+        for text, number in zip(texts, numbers, strict=True)
+    ]
+    return np.array([*found, np.nan], dtype=np.float64)[rows]

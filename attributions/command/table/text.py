@@ -1,0 +1,246 @@
+"""Text becomes columns: a line of names, and cells between commas, semicolons, tabs or bars.
+
+The text is read two or three times, some rows at a time:
+
+1. ``csv`` finds what pandas would not tell: the encoding, a line that lacks a cell, whether any
+   cell is a code such as 007.
+2. pandas reads numbers. Where all cells are numbers or missing, the column is done.
+3. Other columns, and those with codes, are read as texts, each of which is kept once.
+"""
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from io import TextIOWrapper
+from itertools import chain, islice
+from math import isfinite
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from attributions.command.rules.columns import CODE, texts_of
+from attributions.command.unusable import UnusableTableError
+from gbt.tables.spelled import MISSING, plain_number
+
+SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
+CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Latin-1": "latin-1"}
+N_SNIFFED = 100  # records that show which separator it is
+ROWS_AT_ONCE = 2**17
+MAY_BE_CODE = re.compile(r'(?:^|[\t;,|"])\s*0\d\d+\s*(?:$|[\t;,|"])')
+WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, str.title)})
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text is written.
+
+    Parameters
+    ----------
+    encoding : str
+        One of ``CODECS``. Latin-1 fits anything, and is assumed where UTF-8 does not fit.
+    separator : str
+    names : list of str
+    comments : tuple of str
+        Lines before that of the names which begin with #.
+    n_before : int
+        Lines before the first row.
+    coded : frozenset of int
+        Columns with codes.
+    has_blank_rows : bool
+        Whether a line has nothing but separators.
+    """
+
+    encoding: str
+    separator: str
+    names: list[str]
+    comments: tuple[str, ...]
+    n_before: int
+    coded: frozenset[int]
+    has_blank_rows: bool
+
+
+def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
+    """Go through all lines; the error for a line that cannot be read says which one it is."""
+    with opened() as file:
+        is_utf_16 = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
+    if not is_utf_16:
+        try:
+            return _layout(opened, "UTF-8", path)
+        except UnicodeDecodeError:
+            pass
+    return _layout(opened, "UTF-16" if is_utf_16 else "Latin-1", path)
+
+
+def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) -> list[Any]:
+    """Return columns as series of pandas: numbers as float64, others as categories of texts.
+
+    ``as_text`` makes categories of all.
+    """
+    n_columns = len(layout.names)
+    numbers = {} if as_text else _numbers(opened, layout)
+    others = [k for k in range(n_columns) if k not in numbers]
+    read = numbers | (_texts(opened, layout, others) if others else {})
+    columns = [read[k] for k in range(n_columns)]
+    if layout.has_blank_rows:
+        is_there = ~np.logical_and.reduce([_is_missing(column) for column in columns])
+        columns = [column[is_there] for column in columns]
+    return columns
+
+
+def _numbers(opened: Callable[[], BinaryIO], layout: Layout) -> dict[int, Any]:
+    """Return the columns in which pandas finds nothing but numbers and missing cells."""
+    import pandas as pd
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    may_be = [k for k in range(len(layout.names)) if k not in layout.coded]
+    parts: dict[int, list[np.ndarray]] = {k: [] for k in may_be}
+    how = {"na_values": WRITTEN_MISSING, "keep_default_na": False}
+    for frame in _frames(opened, layout, float_precision="round_trip", **how):
+        for k in [*parts]:
+            if is_numeric_dtype(frame[k].dtype) and not is_bool_dtype(frame[k].dtype):
+                parts[k].append(frame[k].to_numpy(np.float64))
+            else:
+                del parts[k]
+    return {k: pd.Series(np.concatenate(parts.pop(k))) for k in [*parts]}
+
+
+def _texts(opened: Callable[[], BinaryIO], layout: Layout, which: list[int]) -> dict[int, Any]:
+    """Return some columns as they are written."""
+    import pandas as pd
+
+    place: dict[int, dict[str, int]] = {k: {} for k in which}
+    rows: dict[int, list[np.ndarray]] = {k: [] for k in which}
+    for frame in _frames(opened, layout, usecols=which, dtype=str, na_filter=False):
+        for k in which:
+            codes, texts = pd.factorize(frame[k])
+            known = [place[k].setdefault(text, len(place[k])) for text in texts]
+            rows[k].append(np.array([*known, -1], dtype=np.int32)[codes])
+    return {
+        k: pd.Series(pd.Categorical.from_codes(np.concatenate(rows.pop(k)), [*place.pop(k)]))
+        for k in which
+    }
+
+
+def _frames(opened: Callable[[], BinaryIO], layout: Layout, **options: Any) -> Iterator[Any]:
+    """Let pandas read the rows, some at a time; columns are numbered."""
+    import pandas as pd
+
+    with _text(opened, layout.encoding) as text:
+        for _ in range(layout.n_before):
+            text.readline()
+        yield from pd.read_csv(
+            text,
+            sep=layout.separator,
+            header=None,
+            names=range(len(layout.names)),
+            index_col=False,
+            on_bad_lines="skip",  # too many cells, but all blank: others have been refused
+            low_memory=False,  # or columns of several types would be warned of
+            chunksize=ROWS_AT_ONCE,
+            **options,
+        )
+
+
+def _is_missing(column: Any) -> np.ndarray:
+    if column.dtype == np.float64:
+        return np.isnan(column.to_numpy())
+    return texts_of(column)[1] < 0
+
+
+def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:
+    """Return lines with their ends, decoded as they come."""
+    errors = "strict" if encoding == "UTF-8" else "replace"
+    return TextIOWrapper(opened(), encoding=CODECS[encoding], errors=errors, newline="")
+
+
+def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout:
+    """Return the layout of a text in an encoding; UnicodeDecodeError if it is another."""
+    coded: set[int] = set()
+    may_have_code, has_blank_rows, n_rows = False, False, 0
+
+    def watched(lines: Iterable[str]) -> Iterator[str]:
+        nonlocal may_have_code
+        for line in lines:
+            may_have_code = may_have_code or MAY_BE_CODE.search(line) is not None
+            yield line
+
+    with _text(opened, encoding) as text:
+        above, first = _above(text)
+        sample = [*first, *islice(text, 2 * N_SNIFFED)]
+        separator = _sniffed_separator(sample)
+        reader = csv.reader(watched(chain(sample, text)), delimiter=separator)
+        try:
+            names = [name.strip() for name in next(filter(_is_filled, reader), [])]
+            n_before = len(above) + reader.line_num
+            may_have_code = False
+            for cells in reader:
+                if not _is_filled(cells):
+                    has_blank_rows = has_blank_rows or bool(cells)
+                    continue
+                n_rows += 1
+                if len(cells) != len(names):
+                    raise UnusableTableError(
+                        f"Line {len(above) + reader.line_num} of {path} has {len(cells)} cells"
+                        f" between {SEPARATORS[separator]}; its first line names {len(names)}"
+                        " columns. Mend that line, or put quotation marks around cells that hold"
+                        " the separator."
+                    )
+                if may_have_code:
+                    coded |= {k for k, cell in enumerate(cells) if CODE.fullmatch(cell.strip())}
+                    may_have_code = False
+        except csv.Error as error:
+            raise UnusableTableError(
+                f"Line {len(above) + reader.line_num} of {path} cannot be cut into cells"
+                f" ({error}); look for a quotation mark that is not closed."
+            ) from error
+    if not n_rows:
+        raise UnusableTableError(
+            f"{path} has no rows; it needs a line of column names and at least one row."
+        )
+    comments = tuple(line.strip() for line in above if line.strip())
+    return Layout(encoding, separator, names, comments, n_before, frozenset(coded), has_blank_rows)
+
+
+def _is_filled(cells: Sequence[str]) -> bool:
+    """Say whether a line has anything but blanks and separators."""
+    return any(not cell.isspace() for cell in cells if cell)
+
+
+def _above(lines: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the lines before that of the names, which are blank or begin with #, and the next.
+
+    The last that begins with # has the names if it has as many cells as the line below, and that
+    has a number.
+    """
+    above: list[str] = []
+    for line in lines:
+        if line.strip() and not line.startswith("#"):
+            separator = max(SEPARATORS, key=line.count)
+            cells = line.split(separator)
+            is_data = len(cells) > 1 and any(isfinite(plain_number(cell)) for cell in cells)
+            if above and is_data and above[-1].count(separator) + 1 == len(cells):
+                return above[:-1], [above[-1], line]
+            return above, [line]
+        above.append(line)
+    return above, []
+
+
+def _sniffed_separator(sample: list[str]) -> str:
+    """Return the separator for which most records have as many cells as the first.
+
+    Ties go to the one with more cells, then to the one that is rarer within words and numbers.
+    (``csv.Sniffer`` counts letters, and may split words and numbers at a letter that many contain.)
+    """
+
+    def fit(separator: str) -> tuple[bool, int, int]:
+        try:
+            records = list(islice(filter(None, csv.reader(sample, delimiter=separator)), N_SNIFFED))
+        except csv.Error:
+            records = []
+        n_cells = len(records[0]) if records else 0
+        n_alike = sum(len(record) == n_cells for record in records)
+        return n_cells > 1, n_alike, n_cells
+
+    return max(SEPARATORS, key=fit)
