@@ -14,6 +14,8 @@ from gbt.losses.loss import mean
 from gbt.losses.sums import exact_sum, exact_sums
 from tests.compiled import entry_to
 
+pytestmark = pytest.mark.kernels
+
 FINITE = st.floats(-1e300, 1e300)
 # Numbers whose sums are halfway between two float64 numbers, or beside the middle.
 NEAR_TIES = st.sampled_from([1.0, -1.0, 3.0, 2.0**-53, -(2.0**-53), 2.0**-54, 2.0**-106, 2.0**53])
