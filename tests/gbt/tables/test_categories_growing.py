@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from gbt.reference import boosting as reference
 from gbt.reference.policies import cross_validated_cut, unbiased_cut
 from gbt.splitting import cross_validated, unbiased
-from gbt.splitting import cuts as module
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.cuts import best_cuts
+from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.splitting.unbiased import Unbiased
 from gbt.tables.columns import Columns
@@ -23,16 +22,6 @@ from tests.trainer import grow_with, growth_for
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
-
-
-@pytest.fixture(
-    scope="module", params=[0.0, np.inf], ids=["rows sorted", "code by code"], autouse=True
-)
-def way_of_adding_up_levels(request):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "MOST_CODES_PER_ROW", request.param)
-        patch.setattr(module, "MOST_LEVELS_PER_ROW", request.param)
-        yield
 
 
 @st.composite
@@ -128,7 +117,7 @@ def test_levels_without_rows_in_a_sum_go_where_raw_predictions_rise():
         Derivatives(np.array([-4, -4, 3, 3, 2, 2]), np.ones(6, dtype=np.int64), 1.0, 1.0),
         np.arange(6, dtype=np.int32), np.array([0]), np.array([6]), np.random.default_rng(0),
     )  # fmt: skip
-    sets = module.Sets(
+    sets = Sets(
         np.array([0, 0, 0, 0, 1, 1], dtype=np.uint8), np.array([[True, False], [True, True]]), 2, 1
     )
     found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1, sets)

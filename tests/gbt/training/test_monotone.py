@@ -17,7 +17,7 @@ from gbt.splitting.monotone import directions
 from gbt.tables.columns import Columns
 from tests.asserts import assert_valid_tree, peer
 from tests.gbt.test_saving import assert_same_ensemble
-from tests.gbt.training.test_growing import assert_same_tree, growths, page
+from tests.gbt.training.test_growing import assert_same_tree, growths, large_growths, page
 from tests.trainer import grow_tree
 
 NAN = np.nan
@@ -27,12 +27,14 @@ def drawn_directions(data, p):
     return np.array(data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=p, max_size=p)))
 
 
-@given(growths(), st.data())
+@given(growths() | large_growths(), st.data())
 def test_trees_are_those_of_the_page(growth, data):
-    X, gradient, hessian, parameters = growth
+    table, gradient, hessian, parameters = growth
+    columns = table if isinstance(table, Columns) else Columns.from_table(table)
+    X = columns.table
     asked = drawn_directions(data, X.shape[1])
     nodes = page(X, gradient, hessian, monotone=tuple(asked.tolist()), **parameters)
-    tree, _ = grow_tree(Columns.from_table(X), gradient, hessian, directions=asked, **parameters)
+    tree, _ = grow_tree(columns, gradient, hessian, directions=asked, **parameters)
     assert_valid_tree(tree)
     assert_same_tree(tree, nodes)
 
