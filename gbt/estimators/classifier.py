@@ -9,15 +9,15 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.base import BaseGBT, CategoricalFeatures
-from gbt.constraints import InteractionConstraints, MonotoneConstraints
+from gbt.estimators.base import BaseGBT, CategoricalFeatures
+from gbt.estimators.constraints import InteractionConstraints, MonotoneConstraints
+from gbt.estimators.other_names import says_what_serves
+from gbt.estimators.parameters import OF_CLASSIFIER, Allowed
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
-from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks
-from gbt.parameters import OF_CLASSIFIER, Allowed
 from gbt.splitting.frontier import Policy
 from gbt.tables.targets import distinct_labels, weigh_classes
 from gbt.training.evaluation import Callback, Metrics

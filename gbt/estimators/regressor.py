@@ -8,13 +8,13 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 
-from gbt.base import BaseGBT, CategoricalFeatures
-from gbt.constraints import InteractionConstraints, MonotoneConstraints
-from gbt.defaults import chosen
+from gbt.estimators.base import BaseGBT, CategoricalFeatures
+from gbt.estimators.constraints import InteractionConstraints, MonotoneConstraints
+from gbt.estimators.defaults import chosen
+from gbt.estimators.other_names import says_what_serves
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.robust import warn_of_short_steps
-from gbt.other_names import says_what_serves
 from gbt.splitting.frontier import Policy
 from gbt.training.evaluation import Callback, Metrics
 from gbt.training.sampling import RandomState

@@ -14,7 +14,7 @@ the round trip is exact. A model holds neither nan nor infinities. Files of vers
 which statistics a model has, and had zeros for unknown ones.
 
 This module writes descriptions that models make of themselves. It imports no model, so that models
-can import it; ``gbt.loading`` reads files and imports all models.
+can import it; ``gbt.estimators.loading`` reads files and imports all models.
 """
 
 import json

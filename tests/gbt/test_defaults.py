@@ -7,7 +7,7 @@ import pytest
 
 import gbt
 from gbt import GBTClassifier, GBTRegressor
-from gbt.defaults import LARGEST_UNBIASED
+from gbt.estimators.defaults import LARGEST_UNBIASED
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
@@ -115,7 +115,7 @@ def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
 
 def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_path):
     """90 rows are few, here, and the 100 of the second fit would be many."""
-    monkeypatch.setattr("gbt.defaults.LARGEST_UNBIASED", 95)
+    monkeypatch.setattr("gbt.estimators.defaults.LARGEST_UNBIASED", 95)
     model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
         X[:100], X[:100, 1]
     )

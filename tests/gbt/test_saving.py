@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import gbt
 from attributions.testing import ensembles, rows_for
 from gbt import Ensemble, GBTClassifier, GBTRegressor
+from gbt.estimators.loading import load
 from gbt.files import whole_files
 from gbt.files.documents import InvalidModelError
-from gbt.loading import load
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from gbt.losses.half import LOSSES
 from gbt.model.ensemble import STATISTICS
@@ -387,7 +387,7 @@ def test_a_symbolic_link_stays_and_its_file_is_replaced(exists, model, tmp_path)
 
 
 KILLED = """
-import os, signal, gbt.loading
+import os, signal, gbt.estimators.loading
 model = gbt.load({source!r})
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 model.save({target!r})

@@ -1,7 +1,7 @@
 """The base of the two estimators: everything but the meaning of a target.
 
-A fit takes a table as people have it, checked by `gbt.checked_tables`, and makes an `Ensemble`. A
-prediction is the ensemble's raw prediction, transformed by the inverse link of the loss.
+A fit takes a table as people have it, checked by `gbt.estimators.tables`, and makes an `Ensemble`.
+A prediction is the ensemble's raw prediction, transformed by the inverse link of the loss.
 
 A fit works on a copy of the estimator and hands its attributes over at the very end. So an error,
 or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
@@ -19,24 +19,24 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.constraints import (
+from gbt.estimators.constraints import (
     Constraints,
     InteractionConstraints,
     MonotoneConstraints,
     refuse_other_trees,
     refuse_what_splitter_does_not_keep,
 )
-from gbt.defaults import as_checked, chosen
+from gbt.estimators.defaults import as_checked, chosen
+from gbt.estimators.other_names import says_what_serves
+from gbt.estimators.parameters import OF_REGRESSOR, Allowed, check_value
+from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
-from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks
 from gbt.parallel.threads import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, check_value
-from gbt.predictions import Predicts
 from gbt.splitting.frontier import Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy

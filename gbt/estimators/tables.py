@@ -15,12 +15,12 @@ from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
-from gbt.defaults import LARGEST_UNBIASED, as_checked
+from gbt.estimators.defaults import LARGEST_UNBIASED, as_checked
+from gbt.estimators.parameters import NamedParameters
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.parallel.chunks import Chunk, compute_all, each_chunk, in_memory, is_in_chunks
-from gbt.parameters import NamedParameters
 from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import (
     Categories,

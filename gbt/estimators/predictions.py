@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.checked_tables import ChecksTables
+from gbt.estimators.other_names import says_what_serves
+from gbt.estimators.tables import ChecksTables
 from gbt.model.ensemble import Ensemble
-from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks, map_chunks
 
 

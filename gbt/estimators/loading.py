@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gbt.defaults import chosen
 from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.estimators.defaults import chosen
 from gbt.files.documents import (
     InvalidModelError,
     as_array,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.defaults import as_checked
+from gbt.estimators.defaults import as_checked
 from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.splitting.frontier import Groups

@@ -1,7 +1,7 @@
 """Allowed values of the estimators' parameters, and which parameters an estimator has.
 
 A table has the allowed values of every parameter in words and as a test: the test decides, and the
-words go into the error message. Names that other libraries have are in ``gbt.other_names``.
+words go into the error message. Names that other libraries have are in `other_names`.
 """
 
 import inspect
@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from gbt.estimators.other_names import explain_loss, explain_metric, explain_unknown
 from gbt.losses.known import OF_REGRESSION, as_loss, is_loss, is_own
 from gbt.losses.own import OF_A_LOSS
-from gbt.other_names import explain_loss, explain_metric, explain_unknown
 from gbt.splitting.interactions import is_interaction_constraints
 from gbt.splitting.monotone import is_monotone_constraints
 from gbt.splitting.policies import POLICIES, as_policy
