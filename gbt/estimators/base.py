@@ -8,11 +8,10 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -21,14 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.constraints import (
     Constraints,
-    InteractionConstraints,
-    MonotoneConstraints,
     refuse_other_trees,
-    refuse_what_splitter_does_not_keep,
 )
-from gbt.estimators.defaults import as_checked, chosen
+from gbt.estimators.defaults import chosen
 from gbt.estimators.other_names import says_what_serves
-from gbt.estimators.parameters import OF_REGRESSOR, Allowed, check_value
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.loss import Loss
@@ -36,24 +31,19 @@ from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
-from gbt.parallel.threads import effective_n_jobs
 from gbt.splitting.frontier import Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
-from gbt.tables.names import shown
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
-from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
+from gbt.training.evaluation import TRAIN, EvalSet, Round
+from gbt.training.sampling import Sampling, hold_out, sample_size, seed_of
 from gbt.training.shares.table import SharedRows
-
-CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
 class BaseGBT(Predicts):
-    """The base of the two estimators, parameters included; see `gbt.estimators`."""
+    """The base of the two estimators; see `gbt.estimators`."""
 
-    _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
     ensemble_: Ensemble
     evals_result_: dict[str, list[float]]
     best_iteration_: int
@@ -62,68 +52,6 @@ class BaseGBT(Predicts):
     _sampling: Sampling
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
     _kept_constraints: Constraints = Constraints()  # by all trees
-
-    def __init__(
-        self,
-        n_estimators: int | None = None,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 6,
-        max_leaves: int | None = None,
-        min_child_weight: float | None = None,
-        min_samples_leaf: int | None = None,
-        reg_lambda: float = 1.0,
-        min_split_gain: float = 0.0,
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        base_score: float | None = None,
-        splitter: str | Policy = "auto",
-        categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float | None = None,
-        monotone_constraints: MonotoneConstraints = None,
-        interaction_constraints: InteractionConstraints = None,
-        early_stopping_rounds: int | None = None,
-        min_delta: float = 0.0,
-        validation_fraction: float = 0.1,
-        refit: bool = False,
-        eval_metric: Metrics = None,
-        train_score: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_child_weight = min_child_weight
-        self.min_samples_leaf = min_samples_leaf
-        self.reg_lambda = reg_lambda
-        self.min_split_gain = min_split_gain
-        self.subsample = subsample
-        self.colsample = colsample
-        self.colsample_bylevel = colsample_bylevel
-        self.colsample_bynode = colsample_bynode
-        self.base_score = base_score
-        self.splitter = splitter
-        self.categorical_features = categorical_features
-        self.categorical_smoothing = categorical_smoothing
-        self.monotone_constraints = monotone_constraints
-        self.interaction_constraints = interaction_constraints
-        self.early_stopping_rounds = early_stopping_rounds
-        self.min_delta = min_delta
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.eval_metric = eval_metric
-        self.train_score = train_score
-        self.callbacks = callbacks
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -136,21 +64,11 @@ class BaseGBT(Predicts):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
 
-    def check_parameters(self) -> None:
-        """Raise ValueError for the first parameter out of range; ``fit`` calls this first."""
-        given = self._all_parameters()
-        for name, allowed in self._allowed.items():
-            check_value(name, given[name], allowed)
-        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
-        if self.min_split_gain < 0 and not may_lose:
-            words = self._allowed["min_split_gain"].words
-            raise ValueError(f"min_split_gain must be {words}; got {shown(self.min_split_gain)}.")
-        if self.refit and self.warm_start:
-            raise ValueError(
-                "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
-            )
-        refuse_what_splitter_does_not_keep(self)
-        effective_n_jobs(self.n_jobs)
+    def __dask_tokenize__(self) -> Any:
+        """Return what tells a model from others; to Dask a dataclass is nothing but its fields."""
+        from dask.base import normalize_token
+
+        return normalize_token((type(self), vars(self)))
 
     @says_what_serves
     def fit(

@@ -16,7 +16,8 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
 from gbt.estimators.defaults import LARGEST_UNBIASED, as_checked
-from gbt.estimators.parameters import NamedParameters
+from gbt.estimators.named_parameters import NamedParameters
+from gbt.estimators.parameters import SharedParameters
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
@@ -41,20 +42,9 @@ from gbt.training.shares.edges import MOST_COARSE
 from gbt.training.shares.table import SharedRows
 
 
-class ChecksTables(NamedParameters):
+class ChecksTables(SharedParameters, NamedParameters):
     """An estimator that learns names and levels of columns, and checks tables against them."""
 
-    base_score: float | None
-    splitter: Any
-    subsample: float
-    monotone_constraints: Any
-    max_leaves: int | None
-    train_score: bool
-    warm_start: bool
-    n_jobs: int | None
-    callbacks: Any
-    eval_metric: Any
-    categorical_features: Any
     n_features_in_: int
     _categories: Categories | None = None  # levels by column, as the model has them
     _labels: tuple[str, ...] | None = None  # names of columns, which need not have been text
@@ -114,7 +104,7 @@ class ChecksTables(NamedParameters):
         """Raise ValueError if an option is not available for tables of Dask."""
         if init_score is not None:
             raise ValueError("init_score needs rows in memory: X.compute().")
-        own_loss = isinstance(as_loss(getattr(self, "loss", None)), OwnLoss)
+        own_loss = isinstance(as_loss(self.loss), OwnLoss)
         for name, is_other in (
             ("splitter", type(as_checked(self.splitter)) is not Greedy),
             ("monotone_constraints", self.monotone_constraints is not None),
