@@ -340,13 +340,12 @@ class BaseGBT(Predicts):
         check_is_fitted(self)
         self.check_parameters()
         self._refuse_other_trees()
-        kind = kind_of(self)
         parameters = {**self._all_parameters(), "splitter": describe_policy(self.splitter)}
         parts = {
             "ensemble": self.ensemble_.describe(),
-            "estimator": describe_estimator(self, kind().get_params(), parameters),
+            "estimator": describe_estimator(self, parameters),
         }
-        save(kind.__name__, parts, path)
+        save(kind_of(self).__name__, parts, path)
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from gbt.estimators import GBTClassifier, GBTRegressor
+from gbt.estimators.classifier import GBTClassifier
 from gbt.estimators.defaults import chosen
+from gbt.estimators.regressor import GBTRegressor
 from gbt.files.documents import (
     InvalidModelError,
     as_array,
@@ -24,37 +25,31 @@ from gbt.files.documents import (
     read_json,
     shown,
 )
-from gbt.files.saving import (
-    ADDED_LATER,
-    FORMAT,
-    FORMER_DEFAULTS,
-    KINDS,
-    LABEL_DTYPES,
-    VERSION,
-)
-from gbt.losses.amounts import Gamma, Poisson, Tweedie
+from gbt.files.saving import FORMAT, KINDS, LABEL_DTYPES, VERSION
 from gbt.losses.half import LOSSES
 from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
-from gbt.model.ensemble import NUMBERS, STATISTICS, Ensemble
+from gbt.model.ensemble import NUMBERS, Ensemble
 from gbt.model.tree import NODE_DTYPES
-from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import described_policy
-from gbt.tables.categories import Levels, check_levels
+from gbt.tables.categories import Categories, Levels, check_levels
 from gbt.tables.level_sets import LevelSets
 from gbt.training.sampling import Sampling, sample_size
 
-Model = Ensemble | GBTRegressor | GBTClassifier
+Estimator = GBTRegressor | GBTClassifier
+Model = Ensemble | Estimator
 
 MOST_ROWS = 2**31 - 1  # rows are counted in int32, so no model was fitted to more
 
-_ESTIMATORS: dict[str, type[GBTRegressor | GBTClassifier]] = {
+_ESTIMATORS: dict[str, type[Estimator]] = {
     "GBTRegressor": GBTRegressor,
     "GBTClassifier": GBTClassifier,
 }
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
+_FLAGS = ("is_forest", "zero_is_missing", "unseen_is_missing")
+_LEVEL_SETS = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
 _LOSSES: dict[str, Callable[..., Loss]] = {
     "softmax": Softmax,
     "several_targets": SeveralTargets,
@@ -62,14 +57,6 @@ _LOSSES: dict[str, Callable[..., Loss]] = {
     **OF_REGRESSION,
 }
 _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
-# A file has the first key only where it is false, the second where it is true or unknown.
-UNSEEN, STARTS = MAY_BE_ABSENT = "unseen_is_missing", "has_init_score"
-# What these names meant before the hessians of the three losses bounded steps.
-OF_OLDER_FILES: dict[str, Loss] = {
-    "poisson": Poisson(max_delta_step=0.0),
-    "gamma": Gamma(is_newton=True),
-    "tweedie": Tweedie(is_newton=True),
-}
 
 
 def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
@@ -104,68 +91,58 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidModelError(f'it does not begin as this format does, "format": "{FORMAT}"')
     version = document.get("version")
-    if type(version) is not int or not 1 <= version <= VERSION:
+    if type(version) is not int or version != VERSION:
         raise InvalidModelError(
-            f"its layout has version {shown(version)}, this library reads versions 1 to"
-            f" {VERSION}; a newer file needs a newer library"
+            f"its layout has version {shown(version)}, this library reads version {VERSION}; a"
+            " newer file needs a newer library"
         )
     kind = as_choice(document.get("kind"), "kind", KINDS)
     keys = ["format", "version", "kind", "ensemble", *["estimator"] * (kind != "Ensemble")]
     document = as_record(document, "the file", keys)
-    ensemble = _rebuild_ensemble(document["ensemble"], version, own_loss)
+    ensemble = _rebuild_ensemble(document["ensemble"], own_loss)
     if kind == "Ensemble":
         return ensemble
     return _rebuild_estimator(_ESTIMATORS[kind], document["estimator"], ensemble)
 
 
-def _rebuild_ensemble(value: Any, version: int, own_loss: Any) -> Ensemble:
-    flags = ("is_forest", "zero_is_missing")
-    of_categories = ("categories", "level_sets")
-    absent = {"seen_rows", "about_gradients", *(() if version > 1 else ("statistics", *flags))}
-    absent |= set() if version > 2 else {*of_categories}
-    absent |= {*MAY_BE_ABSENT} - (value.keys() if isinstance(value, dict) else set())
-    keys = [field.name for field in fields(Ensemble) if field.name not in absent]
+def _rebuild_ensemble(value: Any, own_loss: Any) -> Ensemble:
+    of_memory = ("seen_rows", "about_gradients")
+    keys = [field.name for field in fields(Ensemble) if field.name not in of_memory]
     record = as_record(value, "ensemble", keys)
-    loss = _rebuild_loss(record["loss"], "ensemble.loss", own_loss)
-    plain: dict[str, Any] = {
-        **{name: as_array(record[name], f"ensemble.{name}", _ARRAYS[name]) for name in _ARRAYS},
-        **{name: as_number(record[name], f"ensemble.{name}", np.float64) for name in NUMBERS},
-        "base_score": (as_array if loss.n_outputs > 1 else as_number)(
-            record["base_score"], "ensemble.base_score", np.float64
-        ),
-        **{
-            name: as_number(record[name], f"ensemble.{name}", np.bool_)
-            for name in (*flags, *MAY_BE_ABSENT)
-            if name in record and not (name == STARTS and record[name] is None)
-        },
-        **({STARTS: None} if record.get(STARTS, False) is None else {}),
+    where = {name: f"ensemble.{name}" for name in keys}
+    loss = _rebuild_loss(record["loss"], where["loss"], own_loss)
+    flags = [*_FLAGS, *["has_init_score"] * (record["has_init_score"] is not None)]
+    known: dict[str, Any] = {
+        **{name: as_array(record[name], where[name], _ARRAYS[name]) for name in _ARRAYS},
+        **{name: as_number(record[name], where[name], np.float64) for name in NUMBERS},
+        **{name: as_number(record[name], where[name], np.bool_) for name in flags},
     }
+    of_base = as_array if loss.n_outputs > 1 else as_number
+    dtype = as_choice(record["input_dtype"], where["input_dtype"], _INPUT_DTYPES)
     ensemble = Ensemble(
-        **plain,
+        **{"has_init_score": None, **known},
+        base_score=of_base(record["base_score"], where["base_score"], np.float64),
         loss=loss,
-        feature_names=tuple(as_strings(record["feature_names"], "ensemble.feature_names")),
-        input_dtype=_INPUT_DTYPES[
-            as_choice(record["input_dtype"], "ensemble.input_dtype", _INPUT_DTYPES)
-        ],
-        statistics=(
-            frozenset(as_strings(record["statistics"], "ensemble.statistics"))
-            if version > 1
-            else _statistics_of_version_1(plain)
-        ),
-        **(_rebuild_categories(*map(record.get, of_categories)) if version > 2 else {}),
+        feature_names=tuple(as_strings(record["feature_names"], where["feature_names"])),
+        input_dtype=_INPUT_DTYPES[dtype],
+        statistics=frozenset(as_strings(record["statistics"], where["statistics"])),
+        categories=_rebuild_categories(record["categories"]),
+        level_sets=_rebuild_level_sets(record["level_sets"]),
     )
     ensemble.validate()
     return ensemble
 
 
-def _rebuild_categories(categories: Any, level_sets: Any) -> dict[str, Any]:
-    """Check the levels of all columns and the sets of them that go left."""
-    if not isinstance(categories, list) or not any(isinstance(c, list) for c in categories):
+def _rebuild_categories(value: Any) -> Categories | None:
+    """Check the levels of all columns; null if all are of numbers."""
+    if value is None:
+        return None
+    if not isinstance(value, list) or not any(isinstance(levels, list) for levels in value):
         raise InvalidModelError(
-            f"ensemble.categories must be a list of lists or nulls; got {shown(categories)}"
+            f"ensemble.categories must be null, or a list of lists and nulls; got {shown(value)}"
         )
     rebuilt: list[Levels | None] = []
-    for k, levels in enumerate(categories):
+    for k, levels in enumerate(value):
         where = f"ensemble.categories[{k}]"
         if levels is not None and not isinstance(levels, list):
             raise InvalidModelError(f"{where} must be a list or null; got {shown(levels)}")
@@ -173,13 +150,18 @@ def _rebuild_categories(categories: Any, level_sets: Any) -> dict[str, Any]:
             rebuilt.append(None if levels is None else check_levels(levels))
         except ValueError as error:
             raise InvalidModelError(f"{where}: {error}") from error
-    dtypes = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
-    record = as_record(level_sets, "ensemble.level_sets", [*dtypes])
-    arrays = {
-        name: as_array(record[name], f"ensemble.level_sets.{name}", dtype)
-        for name, dtype in dtypes.items()
-    }
-    return {"categories": tuple(rebuilt), "level_sets": LevelSets(**arrays)}
+    return tuple(rebuilt)
+
+
+def _rebuild_level_sets(value: Any) -> LevelSets | None:
+    """Check the shape of the sets of levels that go left; `Ensemble.validate` does the rest."""
+    if value is None:
+        return None
+    where = "ensemble.level_sets"
+    record = as_record(value, where, [*_LEVEL_SETS])
+    return LevelSets(
+        **{name: as_array(record[name], f"{where}.{name}", of) for name, of in _LEVEL_SETS.items()}
+    )
 
 
 def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
@@ -188,8 +170,6 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         return _rebuild_own_loss(value, where, own)
     if own is not None:
         raise InvalidModelError(f"its loss is {shown(value)}, one of gbt's: read it without loss=")
-    if isinstance(value, str) and value in OF_OLDER_FILES:
-        return OF_OLDER_FILES[value]
     if isinstance(value, str):
         value = {"name": value}
     if not isinstance(value, dict):
@@ -197,8 +177,6 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
             f"{where} must be a name, or an object with one; got {shown(value)}"
         )
     name = as_choice(value.get("name"), where, _LOSSES)
-    if name == "tweedie":
-        value = {"is_newton": True, **value}  # older files do not say so
     default = LOSSES[name] if name in LOSSES else _LOSSES[name]()
     parameters = parameters_of(default)
     as_record(value, where, ["name", *parameters])
@@ -226,16 +204,6 @@ def _rebuild_own_loss(value: dict[str, Any], where: str, own: Any) -> Loss:
     return OwnLoss(own, n_classes)
 
 
-def _loss_parameter(value: Any, where: str, of_trees: Loss) -> Any:
-    """Return what an estimator's parameter was: a name, or the object that a file describes."""
-    if isinstance(value, dict):
-        own = of_trees.loss if isinstance(of_trees, OwnLoss) else None
-        loss = _rebuild_loss(value, f"{where}.loss", own)
-        return own or loss
-    is_older = value in OF_OLDER_FILES and is_same(OF_OLDER_FILES[value], of_trees)
-    return of_trees if is_older else value
-
-
 def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
     """Return a parameter of a loss: a number like the default, or the name of another loss."""
     if isinstance(default, str):
@@ -246,42 +214,12 @@ def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
     return as_number(value, where, kinds.get(type(default), np.float64))
 
 
-def _statistics_of_version_1(arrays: dict[str, np.ndarray]) -> frozenset[str]:
-    """Return the statistics of an older file's nodes: all that are not 0 at every node."""
-    unknown = {
-        name
-        for name, array in {"counts": "n_samples", "hessians": "sum_hessian"}.items()
-        if len(arrays[array]) and not arrays[array].any()
-    }
-    return frozenset(STATISTICS) - unknown
-
-
-def _rebuild_estimator(
-    cls: type[GBTRegressor | GBTClassifier], value: Any, ensemble: Ensemble
-) -> GBTRegressor | GBTClassifier:
-    keys = ["parameters", "has_feature_names", "evals_result", "sampling"]
-    keys += ["classes"] * (cls is GBTClassifier)
-    keys += ["split_scores"] * (isinstance(value, dict) and "split_scores" in value)
-    record = as_record(value, "estimator", keys)
+def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> Estimator:
+    keys = ["parameters", "has_feature_names", "evals_result", "sampling", "split_scores"]
+    record = as_record(value, "estimator", keys + ["classes"] * (cls is GBTClassifier))
     if ensemble.n_trees == 0:
         raise InvalidModelError(f"a {cls.__name__} has at least one tree")
-    given, where = record["parameters"], "estimator.parameters"
-    absent = set(ADDED_LATER).difference(given if isinstance(given, dict) else ())
-    names = [name for name in cls().get_params() if name not in absent]
-    parameters = {**FORMER_DEFAULTS, **as_record(given, where, names)}
-    try:
-        if isinstance(parameters.get("class_weight"), list):
-            parameters["class_weight"] = dict(parameters["class_weight"])
-        of_columns = parameters.get("monotone_constraints")
-        if isinstance(of_columns, list) and all(isinstance(pair, list) for pair in of_columns):
-            parameters["monotone_constraints"] = dict(of_columns)
-        parameters["splitter"] = described_policy(parameters["splitter"])
-        if "loss" in parameters:
-            parameters["loss"] = _loss_parameter(parameters["loss"], where, ensemble.loss)
-        model = cls(**parameters)
-        model.check_parameters()
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidModelError(f"{where}: {error}") from error
+    model = _rebuild_parameters(cls, record["parameters"], ensemble.loss)
     if isinstance(model, GBTClassifier):
         model.classes_ = _rebuild_labels(record["classes"])
     own_loss = model._own_loss()
@@ -292,29 +230,43 @@ def _rebuild_estimator(
     model._labels = ensemble.feature_names
     model.best_iteration_ = ensemble.n_rounds - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_rounds)
-    model.split_scores_ = _rebuild_scores(record.get("split_scores"), ensemble.n_features)
+    model.split_scores_ = _rebuild_scores(record["split_scores"], ensemble.n_features)
     model.n_features_in_ = ensemble.n_features
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     try:
         model._kept_constraints = model._constraints(own_loss)
     except ValueError as error:
-        raise InvalidModelError(f"{where}: {error}") from error
-    model._sampling = sampling = _rebuild_sampling(record["sampling"])
-    model.splitter_ = _splitter_of(model, sampling.n_seen)
+        raise InvalidModelError(f"estimator.parameters: {error}") from error
+    model._sampling = _rebuild_sampling(record["sampling"])
     _check_counts(model._sampling, ensemble)
+    model.splitter_ = chosen(model._all_parameters(), model._sampling.n_seen)["splitter"]
+    if model.split_scores_ is not None and model.splitter == "auto":
+        # With refit=True it was chosen by the rows of the first fit, which are fewer. Greedy trees
+        # have no scores.
+        model.splitter_ = "unbiased"
     return model
 
 
-def _splitter_of(model: GBTRegressor | GBTClassifier, n_rows: int) -> str | Policy:
-    """Return the splitter that grew the trees.
-
-    "auto" with refit=True chose by the rows of the first fit, which are fewer than ``n_rows``; that
-    it chose "unbiased" shows in the scores, which greedy trees lack.
-    """
-    if model.split_scores_ is not None and model.splitter == "auto":
-        return "unbiased"
-    return chosen(model._all_parameters(), n_rows)["splitter"]
+def _rebuild_parameters(cls: type[Estimator], value: Any, of_trees: Loss) -> Estimator:
+    """Return an estimator that is not fitted yet; ``of_trees`` is the loss of its trees."""
+    where = "estimator.parameters"
+    parameters = dict(as_record(value, where, [*cls().get_params()]))
+    try:
+        for name in ("class_weight", "monotone_constraints"):  # a dict is a list of pairs
+            pairs = parameters.get(name)
+            if isinstance(pairs, list) and all(isinstance(pair, list) for pair in pairs):
+                parameters[name] = dict(pairs)
+        parameters["splitter"] = described_policy(parameters["splitter"])
+        if isinstance(parameters["loss"], dict):
+            own = of_trees.loss if isinstance(of_trees, OwnLoss) else None
+            loss = _rebuild_loss(parameters["loss"], f"{where}.loss", own)
+            parameters["loss"] = own or loss
+        model = cls(**parameters)
+        model.check_parameters()
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidModelError(f"{where}: {error}") from error
+    return model
 
 
 def _rebuild_losses(value: Any, n_rounds: int) -> dict[str, list[float]]:

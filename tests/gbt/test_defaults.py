@@ -1,7 +1,5 @@
 """What a fit does where its caller leaves it open, and the warning that it has learned nothing."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -97,15 +95,6 @@ def test_trees_that_see_more_rows_are_greedy():
 def test_five_rows_are_enough():
     model = GBTRegressor().fit(X[:5], [0.0, 1.0, 2.0, 3.0, 4.0])
     assert_same(model.predict(X[:5]), np.full(5, 2.0))
-
-
-def test_a_file_from_before_smoothing_had_another_default(tmp_path):
-    """Then it was 20 and was not written where it was that."""
-    path = tmp_path / "model.json"
-    fitted(splitter="unbiased", min_child_weight=1.0, categorical_smoothing=20.0).save(path)
-    written = json.loads(path.read_text())["estimator"]["parameters"]
-    assert "categorical_smoothing" not in written
-    assert gbt.load(path).categorical_smoothing == 20.0
 
 
 def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
