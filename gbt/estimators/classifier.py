@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.base import BaseGBT
 from gbt.estimators.other_names import says_what_serves
@@ -109,9 +108,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         Parameters
         ----------
-        X : table of shape (n, p)
-            With the columns of the fit.
-        init_score : optional
+        X, init_score
             As for `predict`.
 
         Returns
@@ -119,10 +116,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
         float64 array of shape (n,), or (n, K) for more than two classes
         """
         if is_in_chunks(X):
-            check_is_fitted(self)
-            n_outputs = self.ensemble_.n_outputs
-            width = None if n_outputs == 1 else n_outputs
-            return self._lazily("decision_function", X, init_score, np.float64, width)
+            return self._lazily("decision_function", X, init_score)
         return self._raw_predict(X, init_score)
 
     @says_what_serves
@@ -131,8 +125,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         Parameters
         ----------
-        X : table of shape (n, p)
-        init_score : optional
+        X, init_score
             As for `predict`.
 
         Yields
@@ -140,7 +133,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
         float64 array of shape (n,), or (n, K) for more than two classes
         """
         if is_in_chunks(X):
-            return (stage.decision_function(X, init_score) for stage in self._stages())
+            return self._stages("decision_function", X, init_score)
         return self._staged_raw_predict(X, init_score)
 
     @says_what_serves
@@ -149,8 +142,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         Parameters
         ----------
-        X : table of shape (n, p)
-        init_score : optional
+        X, init_score
             As for `predict`.
 
         Returns
@@ -159,9 +151,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
             In the order of ``classes_``.
         """
         if is_in_chunks(X):
-            check_is_fitted(self)
-            n_classes = len(self.classes_)
-            return self._lazily("predict_proba", X, init_score, np.float64, n_classes)
+            return self._lazily("predict_proba", X, init_score)
         return self._probabilities(self._raw_predict(X, init_score))
 
     @says_what_serves
@@ -170,8 +160,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         Parameters
         ----------
-        X : table of shape (n, p)
-        init_score : optional
+        X, init_score
             As for `predict`.
 
         Returns
@@ -179,9 +168,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
         float64 array of shape (n, K)
         """
         if is_in_chunks(X):
-            check_is_fitted(self)
-            n_classes = len(self.classes_)
-            return self._lazily("predict_log_proba", X, init_score, np.float64, n_classes)
+            return self._lazily("predict_log_proba", X, init_score)
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X, init_score))
 
@@ -191,8 +178,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         Parameters
         ----------
-        X : table of shape (n, p)
-        init_score : optional
+        X, init_score
             As for `predict`.
 
         Yields
@@ -200,5 +186,5 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
         float64 array of shape (n, K)
         """
         if is_in_chunks(X):
-            return (stage.predict_proba(X, init_score) for stage in self._stages())
+            return self._stages("predict_proba", X, init_score)
         return map(self._probabilities, self._staged_raw_predict(X, init_score))
