@@ -18,14 +18,12 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.estimators.constraints import (
-    Constraints,
-    refuse_other_trees,
-)
+from gbt.estimators.constraints import Constraints
 from gbt.estimators.defaults import chosen
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
+from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
@@ -350,5 +348,10 @@ class BaseGBT(Predicts):
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
         loss = self._own_loss()
-        asked = self._constraints(loss)
-        refuse_other_trees(self, loss, self.ensemble_.loss, asked, self._kept_constraints)
+        misstated = [] if is_same(loss, self.ensemble_.loss) else ["loss"]
+        for name in (*misstated, *self._constraints(loss).not_kept(self._kept_constraints)):
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} was set after the fit, and the trees were grown"
+                " otherwise: a file would misstate them. Fit once more or set it back, or save the"
+                " trees alone: model.ensemble_.save(path)."
+            )

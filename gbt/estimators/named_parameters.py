@@ -63,34 +63,28 @@ class NamedParameters(BaseEstimator):
         Parameters of a loss or splitter, such as ``loss__alpha``, make a new loss or splitter,
         because fitted models keep the old one. The loss may have been given by its name.
         """
-        wholes: dict[str, Any] = {}
-        parts: dict[str, dict[str, Any]] = {}
-        for name, value in params.items():
+        given, known = dict(params), self._get_param_names()
+        for name in params:
             whole, _, part = name.partition("__")
-            if whole not in self._get_param_names():
+            if whole not in known:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}."
-                    f" {explain_unknown(name, self._get_param_names())}"
+                    f" {explain_unknown(name, known)}"
                 )
-            if part:
-                parts.setdefault(whole, {})[part] = value
-            else:
-                wholes[whole] = value
-        for whole, of_whole in [*parts.items()]:
-            value = wholes.get(whole, getattr(self, whole))
+            if not part or name not in given:
+                continue  # or it has been set together with another part
+            value = given.get(whole, getattr(self, whole))
             named = BY_NAME[whole](value) if whole in BY_NAME and isinstance(value, str) else value
             if _has_parts(named):
-                wholes[whole] = _with_parts(whole, named, parts.pop(whole))
+                of_whole = [other for other in params if other.startswith(f"{whole}__")]
+                parts = {other.partition("__")[2]: given.pop(other) for other in of_whole}
+                given[whole] = _with_parts(whole, named, parts)
             elif not hasattr(value, "set_params"):
-                name = f"{whole}__{next(iter(of_whole))}"
                 raise ValueError(
                     f"{name!r} cannot be set: {whole}={value!r} has no parameters of its own. Set"
                     f" {whole} as a whole, in a search to each of a list of objects."
                 )
-        super().set_params(**wholes)
-        for whole, of_whole in parts.items():
-            getattr(self, whole).set_params(**of_whole)
-        return self
+        return super().set_params(**given)
 
 
 BY_NAME: dict[str, Callable[[str], Any]] = {"loss": as_loss, "splitter": as_policy}

@@ -13,11 +13,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from gbt.estimators.constraints import (
-    InteractionConstraints,
-    MonotoneConstraints,
-    refuse_what_splitter_does_not_keep,
-)
+from gbt.estimators.constraints import InteractionConstraints, MonotoneConstraints
 from gbt.estimators.defaults import as_checked
 from gbt.estimators.other_names import explain_loss, explain_metric
 from gbt.losses.known import OF_REGRESSION, is_loss, is_own
@@ -287,14 +283,20 @@ class SharedParameters:
             value = getattr(self, parameter.name)
             if not parameter.metadata["allowed"].admits(value):
                 refuse(parameter, value)
-        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
-        if self.min_split_gain < 0 and not may_lose:
+        policy, asked = as_checked(self.splitter), self.monotone_constraints
+        if self.min_split_gain < 0 and not getattr(policy, "judges_by_other_rows", False):
             refuse(self.__dataclass_fields__["min_split_gain"], self.min_split_gain)
+        of_columns = asked.values() if isinstance(asked, Mapping) else asked
+        is_constrained = of_columns is not None and any(of_columns)
+        if is_constrained and not getattr(policy, "keeps_directions", False):
+            raise ValueError(
+                f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
+                " not keep them."
+            )
         if self.refit and self.warm_start:
             raise ValueError(
                 "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
             )
-        refuse_what_splitter_does_not_keep(self)
         effective_n_jobs(self.n_jobs)
 
 

@@ -36,7 +36,7 @@ from gbt.tables.categories import (
 from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
-from gbt.tables.targets import as_column, as_init_score, as_weight, warn_of_other_order
+from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.edges import MOST_COARSE
 from gbt.training.shares.table import SharedRows
@@ -134,7 +134,8 @@ class ChecksTables(SharedParameters, NamedParameters):
             )
         table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
         validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
-        self._labels, self._categories = table.names, self._learn_in_chunks(X, table)
+        self._labels = table.names
+        self._categories = self._learn_in_chunks(X, table)
         checker = copy(self)
         checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
         n_levels = count_levels(self._categories, table.n_columns)
@@ -142,7 +143,7 @@ class ChecksTables(SharedParameters, NamedParameters):
 
     def _learn_in_chunks(self, X: Any, table: Table) -> Categories | None:
         """Return the levels of all chunks together; ``table`` only says what columns there are."""
-        names, which = self._names_of(table), self.categorical_features
+        names, which = self._column_names(), self.categorical_features
         by_type = isinstance(which, str) and which == "from_dtype"
         chosen = table.of_categories() if by_type else chosen_columns(which, names)
         if not chosen:
@@ -169,35 +170,24 @@ class ChecksTables(SharedParameters, NamedParameters):
             )
         return rows.in_memory()
 
-    @staticmethod
-    def _names_of(table: Table) -> tuple[str, ...]:
-        return table.names or tuple(f"x{k}" for k in range(table.n_columns))
-
-    def _check_beside(
-        self, X: SharedRows, y: Any, sample_weight: Any
-    ) -> tuple[SharedRows, np.ndarray, np.ndarray]:
-        """Return rows in shares, their targets as given, and their weights."""
-        y, sample_weight = in_memory(y), in_memory(sample_weight)
-        refuse_other_targets(y, may_be_text=is_classifier(self))
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool
+    ) -> tuple[Any, np.ndarray, np.ndarray]:
+        """Return a table as rows of floats, its targets as given, and its weights."""
+        is_shared = isinstance(X, SharedRows)
+        if is_shared:
+            y, sample_weight = in_memory(y), in_memory(sample_weight)
+        if y is not None:
+            refuse_other_targets(y, may_be_text=is_classifier(self))
+        if not is_shared:
+            X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
+            return X, y, as_weight(sample_weight, len(y))
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")
         if len(y) != len(X):
             raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
         if len(X) < 2:
             raise ValueError(f"X has {len(X)} rows; a fit needs at least two.")
-        return X, y, as_weight(sample_weight, len(y))
-
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool
-    ) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Return a table as rows of floats, its targets as given, and its weights."""
-        if isinstance(X, SharedRows):
-            return self._check_beside(X, y, sample_weight)
-        if y is not None:
-            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
-            y = as_column(y)
-            refuse_other_targets(y, may_be_text=is_classifier(self))
-        X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
         return X, y, as_weight(sample_weight, len(y))
 
     def _check_init_score(self, init_score: Any, n_rows: int) -> np.ndarray:
