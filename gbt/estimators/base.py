@@ -144,10 +144,9 @@ class BaseGBT(Predicts):
         self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
     ) -> None:
         self.check_parameters()
-        start = self if self.warm_start and hasattr(self, "ensemble_") else None
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
-        n_rows = len(y)
-        is_seen = weight > 0
+        older = self.ensemble_ if self.warm_start and hasattr(self, "ensemble_") else None
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
+        n_rows, is_seen = len(y), weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
@@ -159,13 +158,12 @@ class BaseGBT(Predicts):
                 " evaluation sets none are held out. Leave out refit; or give all rows to fit, and"
                 " no evaluation set."
             )
-        seed = seed_of(self.random_state) if start is None else self._sampling.seed
+        seed = seed_of(self.random_state) if older is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
-            start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
-            eval_sets = [(take(X, held_out_rows), *of_held_out)]
+            start = None if init_score is None else init_score[held_out_rows]
+            eval_sets = [(take(X, held_out_rows), target[held_out], weight[held_out_rows], start)]
             is_seen[held_out_rows] = False
             target = target[kept]
         X = X if isinstance(X, SharedRows | SparseRows) else np.asarray(X)
@@ -174,14 +172,10 @@ class BaseGBT(Predicts):
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
-        n_older = 0
-        if start is not None:
-            n_older = start.ensemble_.n_rounds
+        if older is not None:
             self._sampling.refuse_to_become(sampling)
-
         if weight.min() == weight.max():
             weight = weight[:1].copy()  # one weight stands for the equal weights of all rows
-        older = None if start is None else start.ensemble_
         boosted = self._boost(X, target, weight, init_score, eval_sets, seed, older)
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
         trained = X.hash_rows(target) if isinstance(X, SharedRows) else (X, target)
@@ -189,9 +183,9 @@ class BaseGBT(Predicts):
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         self._learning_rates = boosted.learning_rates
-        scores = [None if start is None else start.split_scores_, boosted.split_scores]
-        told = [of_trees for of_trees in scores if of_trees is not None]
-        if boosted.best_iteration + 1 < n_older:
+        scores = [] if older is None else [self.split_scores_]
+        told = [of_trees for of_trees in (*scores, boosted.split_scores) if of_trees is not None]
+        if older is not None and boosted.best_iteration + 1 < older.n_rounds:
             told = []  # how much of the older sum belongs to the trees that are kept is unknown
         self.split_scores_ = np.sum(told, axis=0) if told else None
         self._kept_constraints = self._constraints(boosted.ensemble.loss)
@@ -223,15 +217,12 @@ class BaseGBT(Predicts):
         asked["interaction_constraints"] = constraints.groups
         if start is not None:
             constraints.refuse_to_follow(self._kept_constraints, self)
+        names = [field.name for field in fields(Parameters)]
         try:
             return boost(
-                X,
-                target,
-                weight,
+                X, target, weight,
                 loss=loss,
-                parameters=Parameters(
-                    **{field.name: asked[field.name] for field in fields(Parameters)}
-                ),
+                parameters=Parameters(**{name: asked[name] for name in names}),
                 base_score=None if base_score is None else loss.link(base_score),
                 splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
@@ -241,7 +232,7 @@ class BaseGBT(Predicts):
                 categories=self._categories,
                 init_score=init_score,
                 start=start,
-            )
+            )  # fmt: skip
         except SumsOverflowError as error:
             rate = asked["learning_rate"]
             steep = f" Or learning_rate={rate} is too large: beyond 1 every step overshoots."

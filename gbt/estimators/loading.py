@@ -22,6 +22,7 @@ from gbt.files.documents import (
     as_number,
     as_record,
     as_strings,
+    demand,
     read_json,
     shown,
 )
@@ -44,8 +45,7 @@ Model = Ensemble | Estimator
 MOST_ROWS = 2**31 - 1  # rows are counted in int32, so no model was fitted to more
 
 _ESTIMATORS: dict[str, type[Estimator]] = {
-    "GBTRegressor": GBTRegressor,
-    "GBTClassifier": GBTClassifier,
+    estimator.__name__: estimator for estimator in (GBTRegressor, GBTClassifier)
 }
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
 _FLAGS = ("is_forest", "zero_is_missing", "unseen_is_missing")
@@ -91,11 +91,11 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidModelError(f'it does not begin as this format does, "format": "{FORMAT}"')
     version = document.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InvalidModelError(
-            f"its layout has version {shown(version)}, this library reads version {VERSION}; a"
-            " newer file needs a newer library"
-        )
+    demand(
+        type(version) is int and version == VERSION,
+        f"its layout has version {shown(version)}, this library reads version {VERSION}; a newer"
+        " file needs a newer library",
+    )
     kind = as_choice(document.get("kind"), "kind", KINDS)
     keys = ["format", "version", "kind", "ensemble", *["estimator"] * (kind != "Ensemble")]
     document = as_record(document, "the file", keys)
@@ -137,15 +137,15 @@ def _rebuild_categories(value: Any) -> Categories | None:
     """Check the levels of all columns; null if all are of numbers."""
     if value is None:
         return None
-    if not isinstance(value, list) or not any(isinstance(levels, list) for levels in value):
-        raise InvalidModelError(
-            f"ensemble.categories must be null, or a list of lists and nulls; got {shown(value)}"
-        )
+    demand(
+        isinstance(value, list) and any(isinstance(levels, list) for levels in value),
+        f"ensemble.categories must be null, or a list of lists and nulls; got {shown(value)}",
+    )
     rebuilt: list[Levels | None] = []
     for k, levels in enumerate(value):
         where = f"ensemble.categories[{k}]"
-        if levels is not None and not isinstance(levels, list):
-            raise InvalidModelError(f"{where} must be a list or null; got {shown(levels)}")
+        is_one = levels is None or isinstance(levels, list)
+        demand(is_one, f"{where} must be a list or null; got {shown(levels)}")
         try:
             rebuilt.append(None if levels is None else check_levels(levels))
         except ValueError as error:
@@ -172,10 +172,8 @@ def _rebuild_loss(value: Any, where: str, own: Any = None) -> Loss:
         raise InvalidModelError(f"its loss is {shown(value)}, one of gbt's: read it without loss=")
     if isinstance(value, str):
         value = {"name": value}
-    if not isinstance(value, dict):
-        raise InvalidModelError(
-            f"{where} must be a name, or an object with one; got {shown(value)}"
-        )
+    is_object = isinstance(value, dict)
+    demand(is_object, f"{where} must be a name, or an object with one; got {shown(value)}")
     name = as_choice(value.get("name"), where, _LOSSES)
     default = LOSSES[name] if name in LOSSES else _LOSSES[name]()
     parameters = parameters_of(default)
@@ -199,8 +197,8 @@ def _rebuild_own_loss(value: dict[str, Any], where: str, own: Any) -> Loss:
     if "n_classes" not in value:
         return as_loss(own)
     n_classes = as_number(value["n_classes"], f"{where}.n_classes", np.int64)
-    if not 2 <= n_classes <= MOST_ROWS:
-        raise InvalidModelError(f"{where}.n_classes must be 2 or more; got {n_classes}")
+    is_number = 2 <= n_classes <= MOST_ROWS
+    demand(is_number, f"{where}.n_classes must be 2 or more; got {n_classes}")
     return OwnLoss(own, n_classes)
 
 
@@ -217,14 +215,12 @@ def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
 def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> Estimator:
     keys = ["parameters", "has_feature_names", "evals_result", "sampling", "split_scores"]
     record = as_record(value, "estimator", keys + ["classes"] * (cls is GBTClassifier))
-    if ensemble.n_trees == 0:
-        raise InvalidModelError(f"a {cls.__name__} has at least one tree")
+    demand(ensemble.n_trees > 0, f"a {cls.__name__} has at least one tree")
     model = _rebuild_parameters(cls, record["parameters"], ensemble.loss)
     if isinstance(model, GBTClassifier):
         model.classes_ = _rebuild_labels(record["classes"])
-    own_loss = model._own_loss()
-    if not is_same(own_loss, ensemble.loss):
-        raise InvalidModelError(f"a {cls.__name__} cannot have the loss {ensemble.loss.name}")
+    own_loss, loss = model._own_loss(), ensemble.loss
+    demand(is_same(own_loss, loss), f"a {cls.__name__} cannot have the loss {loss.name}")
     model.ensemble_ = ensemble
     model._categories = ensemble.categories
     model._labels = ensemble.feature_names
@@ -238,8 +234,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
         model._kept_constraints = model._constraints(own_loss)
     except ValueError as error:
         raise InvalidModelError(f"estimator.parameters: {error}") from error
-    model._sampling = _rebuild_sampling(record["sampling"])
-    _check_counts(model._sampling, ensemble)
+    model._sampling = _rebuild_sampling(record["sampling"], ensemble)
     model.splitter_ = chosen(model._all_parameters(), model._sampling.n_seen)["splitter"]
     if model.split_scores_ is not None and model.splitter == "auto":
         # With refit=True it was chosen by the rows of the first fit, which are fewer. Greedy trees
@@ -270,25 +265,22 @@ def _rebuild_parameters(cls: type[Estimator], value: Any, of_trees: Loss) -> Est
 
 
 def _rebuild_losses(value: Any, n_rounds: int) -> dict[str, list[float]]:
-    if not isinstance(value, dict):
-        raise InvalidModelError("estimator.evals_result must be an object")
-    losses = {}
+    demand(isinstance(value, dict), "estimator.evals_result must be an object")
+    rebuilt = {}
     for name in value:
         where = f"estimator.evals_result.{name}"
-        losses[name] = as_array(value[name], where, np.float64).tolist()
-        if len(losses[name]) < n_rounds:
-            raise InvalidModelError(f"{where} has {len(losses[name])} losses for {n_rounds} rounds")
-    return losses
+        rebuilt[name] = losses = as_array(value[name], where, np.float64).tolist()
+        demand(len(losses) >= n_rounds, f"{where} has {len(losses)} losses for {n_rounds} rounds")
+    return rebuilt
 
 
 def _rebuild_scores(value: Any, n_features: int) -> np.ndarray | None:
     if value is None:
         return None
-    scores = as_array(value, "estimator.split_scores", np.float64)
-    if len(scores) != n_features:
-        raise InvalidModelError(
-            f"estimator.split_scores has {len(scores)} numbers for {n_features} features"
-        )
+    where = "estimator.split_scores"
+    scores = as_array(value, where, np.float64)
+    n_scores = len(scores)
+    demand(n_scores == n_features, f"{where} has {n_scores} numbers for {n_features} features")
     return scores
 
 
@@ -300,37 +292,32 @@ def _rebuild_labels(value: Any) -> np.ndarray:
         labels = np.array(as_strings(record["values"], f"{where}.values"), dtype=dtype)
     else:
         labels = as_array(record["values"], f"{where}.values", dtype)
-    if len(labels) < 2 or not (labels[:-1] < labels[1:]).all():
-        raise InvalidModelError(f"{where}.values must be two labels or more, sorted; got {labels}")
+    is_sorted = len(labels) > 1 and (labels[:-1] < labels[1:]).all()
+    demand(is_sorted, f"{where}.values must be two labels or more, sorted; got {labels}")
     return labels
 
 
-def _rebuild_sampling(value: Any) -> Sampling:
+def _rebuild_sampling(value: Any, ensemble: Ensemble) -> Sampling:
+    """Check how rows were sampled, and that trees have counted as many as the table had."""
     where = "estimator.sampling"
     record = as_record(value, where, [field.name for field in fields(Sampling)])
     seed = as_number(record["seed"], f"{where}.seed", np.uint32)
     subsample = as_number(record["subsample"], f"{where}.subsample", np.float64)
     n_rows = as_number(record["n_rows"], f"{where}.n_rows", np.int64)
     left_out = as_array(record["left_out"], f"{where}.left_out", np.int64)
-    if not 0 < subsample <= 1:
-        raise InvalidModelError(f"{where}.subsample must be in (0, 1]; got {subsample}")
-    if n_rows > MOST_ROWS:
-        raise InvalidModelError(f"{where}.n_rows must be at most {MOST_ROWS}; got {n_rows}")
-    edges = np.concatenate([[-1], left_out, [n_rows]])
-    if (np.diff(edges) <= 0).any() or len(left_out) >= n_rows:
-        raise InvalidModelError(
-            f"{where}.left_out must be some of the {n_rows} rows, ascending, and not all of them"
-        )
-    return Sampling(seed, subsample, n_rows, left_out)
-
-
-def _check_counts(sampling: Sampling, ensemble: Ensemble) -> None:
-    """Refuse a table of more or fewer rows than the trees have counted."""
-    n_sampled = sample_size(sampling.n_rows - len(sampling.left_out), sampling.subsample)
+    demand(0 < subsample <= 1, f"{where}.subsample must be in (0, 1]; got {subsample}")
+    demand(n_rows <= MOST_ROWS, f"{where}.n_rows must be at most {MOST_ROWS}; got {n_rows}")
+    steps = np.diff(np.concatenate([[-1], left_out, [n_rows]]))
+    demand(
+        (steps > 0).all() and len(left_out) < n_rows,
+        f"{where}.left_out must be some of the {n_rows} rows, ascending, and not all of them",
+    )
+    n_sampled = sample_size(n_rows - len(left_out), subsample)
     counted = ensemble.n_samples[ensemble.tree_offset[:-1]]
-    if (counted != n_sampled).any():
-        m = int(np.argmax(counted != n_sampled))
-        raise InvalidModelError(
-            f"estimator.sampling.n_rows is {sampling.n_rows}, of which a tree saw {n_sampled}, but"
-            f" ensemble.n_samples of tree {m} begins with {counted[m]}"
-        )
+    m = int(np.argmax(counted != n_sampled))
+    demand(
+        counted[m] == n_sampled,
+        f"{where}.n_rows is {n_rows}, of which a tree saw {n_sampled}, but ensemble.n_samples of"
+        f" tree {m} begins with {counted[m]}",
+    )
+    return Sampling(seed, subsample, n_rows, left_out)
