@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.constraints import Constraints
 from gbt.estimators.defaults import chosen
+from gbt.estimators.in_chunks import gathered, refuse_what_needs_memory, rows_of
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
@@ -110,16 +111,16 @@ class BaseGBT(Predicts):
         self
         """
         watched = (eval_set, X_val, y_val, sample_weight_val)
-        attempt = copy(self)
+        self.check_parameters()
         if is_in_chunks(X):
-            self.check_parameters()
-            self._refuse_in_shares(init_score)
-        with attempt._opened(X) as rows:
+            refuse_what_needs_memory(self, init_score)
+        attempt = copy(self)
+        with rows_of(attempt, X) as rows:
             attempt._fit(rows, y, sample_weight, init_score, watched)
         if self.refit and self.early_stopping_rounds is not None:
             evals_result = attempt.evals_result_
             attempt = self._as_many_rounds(attempt)
-            with attempt._opened(X) as rows:
+            with rows_of(attempt, X) as rows:
                 attempt._fit(rows, y, sample_weight, init_score, (None,) * 4)
             attempt.evals_result_ = evals_result
             attempt.__dict__ |= self._all_parameters()
@@ -143,7 +144,7 @@ class BaseGBT(Predicts):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
     ) -> None:
-        self.check_parameters()
+        """Fit to rows in memory or in shares."""
         older = self.ensemble_ if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
         n_rows, is_seen = len(y), weight > 0
@@ -211,7 +212,7 @@ class BaseGBT(Predicts):
         asked = chosen(asked, sample_size(len(target), asked["subsample"]))
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
         if isinstance(X, SharedRows) and type(as_policy(self.splitter_)) is not Greedy:
-            X = self._gathered(X)
+            X = gathered(X, self.subsample)
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups

@@ -5,40 +5,27 @@ where a value is missing, and on float64 targets and weights. The table of a fit
 names of columns and their levels, and every later table is compared with it.
 """
 
-from contextlib import AbstractContextManager, nullcontext
-from copy import copy
-from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
-from gbt.estimators.defaults import LARGEST_UNBIASED, as_checked
 from gbt.estimators.named_parameters import NamedParameters
 from gbt.estimators.parameters import SharedParameters
-from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
-from gbt.losses.own import OwnLoss
-from gbt.parallel.chunks import Chunk, compute_all, each_chunk, in_memory, is_in_chunks
-from gbt.splitting.greedy import Greedy
+from gbt.parallel.chunks import in_memory, is_in_chunks
 from gbt.tables.categories import (
     Categories,
     EncodedRows,
-    chosen_columns,
-    count_levels,
     encode,
     learn,
-    learn_together,
-    levels_in,
 )
 from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.targets import as_init_score, as_weight
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
-from gbt.training.shares.edges import MOST_COARSE
 from gbt.training.shares.table import SharedRows
 
 
@@ -99,76 +86,6 @@ class ChecksTables(SharedParameters, NamedParameters):
         rows, *target = checked if isinstance(checked, tuple) else (checked,)
         rows = EncodedRows.of(SparseRows.of(rows), self._categories)
         return (rows, *target) if target else rows
-
-    def _refuse_in_shares(self, init_score: Any) -> None:
-        """Raise ValueError if an option is not available for tables of Dask."""
-        if init_score is not None:
-            raise ValueError("init_score needs rows in memory: X.compute().")
-        own_loss = isinstance(as_loss(self.loss), OwnLoss)
-        for name, is_other in (
-            ("splitter", type(as_checked(self.splitter)) is not Greedy),
-            ("monotone_constraints", self.monotone_constraints is not None),
-            ("max_leaves", self.max_leaves is not None),
-            ("warm_start", bool(self.warm_start)),
-            ("train_score", bool(self.train_score)),
-            ("loss", own_loss),
-        ):
-            if is_other:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not available for tables of Dask. Their"
-                    ' trees grow with splitter="greedy" or "auto", depth by depth, under a loss of'
-                    " ours and from the first tree on. Change it, or fit in memory: X.compute()."
-                )
-
-    def _opened(self, X: Any) -> AbstractContextManager:
-        """Return the table that a fit works on: itself, or a table of Dask as rows in shares."""
-        return self._share_rows(X) if is_in_chunks(X) else nullcontext(X)
-
-    def _share_rows(self, X: Any) -> SharedRows:
-        """Learn the names of the columns of a table of Dask, and return its rows in shares."""
-        of_frame = hasattr(X, "columns")
-        if issparse(X._meta):
-            raise ValueError(
-                "A fit does not take chunks of sparse rows. Make them dense:"
-                " X.map_blocks(lambda chunk: chunk.toarray()); or fit in memory: X.compute()."
-            )
-        table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
-        validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
-        self._labels = table.names
-        self._categories = self._learn_in_chunks(X, table)
-        checker = copy(self)
-        checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
-        n_levels = count_levels(self._categories, table.n_columns)
-        return SharedRows(X, partial(_rows_of_chunk, checker), self.n_jobs, n_levels)
-
-    def _learn_in_chunks(self, X: Any, table: Table) -> Categories | None:
-        """Return the levels of all chunks together; ``table`` only says what columns there are."""
-        names, which = self._column_names(), self.categorical_features
-        by_type = isinstance(which, str) and which == "from_dtype"
-        chosen = table.of_categories() if by_type else chosen_columns(which, names)
-        if not chosen:
-            return None
-        found = each_chunk(partial(_levels_in_chunk, chosen, names), Chunk(X))[0]
-        parts = [part for part in compute_all(found) if part is not None]
-        categories = learn_together(parts, which, names)
-        for k in chosen:
-            if len(categories[k] or ()) > MOST_COARSE:
-                raise ValueError(
-                    f"Column {names[k]!r} has {len(categories[k] or ()):,} levels, and trees on"
-                    f" tables of Dask take {MOST_COARSE} of a column at most. Put rare levels"
-                    " together or leave the column out, or fit in memory: X.compute()."
-                )
-        return categories
-
-    def _gathered(self, rows: SharedRows) -> np.ndarray:
-        """Return a small table in memory, because "auto" may grow trees that are not greedy."""
-        if self.subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
-            raise ValueError(
-                f'With subsample={self.subsample} trees see so few rows that splitter="auto" grows'
-                " unbiased trees, which need all rows in memory. Choose"
-                ' splitter="greedy", or fit in memory: X.compute().'
-            )
-        return rows.in_memory()
 
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
@@ -234,18 +151,3 @@ class ChecksTables(SharedParameters, NamedParameters):
             except ValueError as error:
                 raise ValueError(f"{place}: {error}") from error
         return checked
-
-
-def _levels_in_chunk(chosen: set[int], names: tuple[str, ...], chunk: Chunk) -> dict[int, list]:
-    """Return the distinct levels of some columns of a chunk."""
-    return levels_in(Table(chunk.X), chosen, names)
-
-
-def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:
-    """Return a chunk as rows of floats, checked as rows to be predicted are."""
-    if not len(chunk):
-        return np.empty((0, estimator.n_features_in_), dtype=np.float32)
-    try:
-        return np.asarray(estimator._check_table(chunk, reset=False))
-    except ValueError as error:
-        raise ValueError(f"In one of the chunks: {error}") from error
