@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gbt.estimators import GBTClassifier, GBTRegressor
-    from gbt.loading import load
+    from gbt.estimators.loading import load
     from gbt.model.ensemble import Ensemble
 
 __version__ = "0.1.0"
@@ -18,7 +18,7 @@ _HOME = {
     "GBTRegressor": "gbt.estimators",
     "GBTClassifier": "gbt.estimators",
     "Ensemble": "gbt.model.ensemble",
-    "load": "gbt.loading",
+    "load": "gbt.estimators.loading",
 }
 __all__ = ["Ensemble", "GBTClassifier", "GBTRegressor", "load"]
 

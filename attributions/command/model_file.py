@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gbt.estimators.loading import load
 from gbt.formats.imported import Imported
 from gbt.formats.lightgbm.model import import_lightgbm
 from gbt.formats.xgboost.model import import_xgboost
-from gbt.loading import load
 from gbt.model.ensemble import Ensemble
 
 SAVE = (

@@ -16,7 +16,7 @@ from benchmarks.accuracy.others import LIBRARIES, WAYS
 from benchmarks.accuracy.tasks import SIZES
 from benchmarks.study.files import DOCS
 from benchmarks.study.tables import markdown, mean_and_error
-from gbt.defaults import LARGEST_UNBIASED
+from gbt.estimators.defaults import LARGEST_UNBIASED
 
 DEFAULT, STOPPED = "ours, default", "ours, stopped"
 HALVES = {"choose": "first half, to choose by", "confirm": "second half, to confirm"}

@@ -94,6 +94,12 @@ def as_number(value: Any, where: str, dtype: DTypeLike) -> Any:
     return as_array([value], where, dtype)[0].item()
 
 
+def demand(holds: bool | np.bool_, message: str) -> None:
+    """Raise `InvalidModelError` unless a condition holds."""
+    if not holds:
+        raise InvalidModelError(message)
+
+
 def _nouns(dtype: DTypeLike) -> str:
     return " or ".join(sorted(kind.__name__ for kind in _JSON_TYPES[np.dtype(dtype).kind]))
 

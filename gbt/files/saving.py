@@ -3,18 +3,17 @@
 A file is one object::
 
     format     "gbt"
-    version    2, 3 with categories               of this layout, not of the library
+    version    1                                  of this layout, not of the library
     kind       "Ensemble", "GBTRegressor" or "GBTClassifier"
     ensemble   every field of `Ensemble`, node arrays as flat lists
     estimator  for the two estimators: parameters, what ``fit`` learned beside the trees, and how
                rows were sampled
 
 Floats are written as Python writes them, with the fewest digits that give the same float64 back, so
-the round trip is exact. A model holds neither nan nor infinities. Files of version 1 did not say
-which statistics a model has, and had zeros for unknown ones.
+the round trip is exact. A model holds neither nan nor infinities.
 
 This module writes descriptions that models make of themselves. It imports no model, so that models
-can import it; ``gbt.loading`` reads files and imports all models.
+can import it; ``gbt.estimators.loading`` reads files and imports all models.
 """
 
 import json
@@ -30,18 +29,10 @@ from gbt.files.whole_files import write_whole
 from gbt.losses.known import as_loss, describe_loss
 
 FORMAT = "gbt"
-VERSION, VERSION_WITHOUT_CATEGORIES = 3, 2
+VERSION = 1
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
 # Parameters that only a further fit needs: objects among them are left out, with a warning.
 ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
-# Parameters that were added after the first files. They are written if they differ from the value
-# that a file without them stands for: their default, or their default when they were added.
-ADDED_LATER = (
-    "eval_metric", "callbacks", "warm_start", "class_weight", "categorical_smoothing", "loss",
-    "monotone_constraints", "min_delta", "refit", "train_score", "interaction_constraints",
-    "colsample_bylevel", "colsample_bynode",
-)  # fmt: skip
-FORMER_DEFAULTS = {"categorical_smoothing": 20.0}  # when they were added
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -60,9 +51,7 @@ def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
     path : str or path-like
         See `write_whole`.
     """
-    has_categories = "categories" in parts["ensemble"]
-    version = VERSION if has_categories else VERSION_WITHOUT_CATEGORIES
-    document = {"format": FORMAT, "version": version, "kind": kind, **parts}
+    document = {"format": FORMAT, "version": VERSION, "kind": kind, **parts}
     write_whole(json.dumps(document, allow_nan=False), path)
 
 
@@ -94,9 +83,7 @@ def kind_of(model: Any) -> type:
     return kind
 
 
-def describe_estimator(
-    model: Any, defaults: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> dict[str, Any]:
+def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the description of a fitted estimator without its trees, for JSON."""
     left_out = [name for name in ONLY_FOR_FITS if not _is_plain(parameters[name])]
     if left_out:
@@ -108,19 +95,13 @@ def describe_estimator(
             stacklevel=4,  # where save was called
         )
         parameters = {**parameters, **dict.fromkeys(left_out)}
-    absent_means = {**defaults, **FORMER_DEFAULTS}
     description = {
-        "parameters": {
-            name: _plain(name, value)
-            for name, value in parameters.items()
-            if name not in ADDED_LATER or _or_none(value) != _or_none(absent_means[name])
-        },
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
         "sampling": {**vars(model._sampling), "left_out": model._sampling.left_out.tolist()},
+        "split_scores": None if model.split_scores_ is None else model.split_scores_.tolist(),
     }
-    if model.split_scores_ is not None:
-        description["split_scores"] = model.split_scores_.tolist()
     if hasattr(model, "classes_"):
         description["classes"] = _describe_labels(model.classes_)
     return description
@@ -131,11 +112,6 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, bool | int | float | str | np.generic)
-
-
-def _or_none(value: Any) -> Any:
-    """Return a parameter's value, None in place of one that is false or empty."""
-    return (value.tolist() if isinstance(value, np.ndarray) else value) or None
 
 
 def _describe_labels(classes: np.ndarray) -> dict[str, Any]:
@@ -155,7 +131,7 @@ def _plain(name: str, value: Any) -> Any:
     if name in ONLY_FOR_FITS and isinstance(value, list | tuple):
         return [*value]
     if isinstance(value, Mapping):
-        return [[_plain(name, key), _plain(name, number)] for key, number in value.items()]
+        return [[_plain(name, key), _plain(name, of)] for key, of in value.items()] or None
     if name in ("categorical_features", "monotone_constraints") and not isinstance(
         value, str | None
     ):

@@ -72,7 +72,7 @@ def is_known(loss: Any) -> bool:
 
 
 def describe_loss(loss: Loss) -> str | dict[str, Any]:
-    """Return the entry of a loss in a model file; ``gbt.loading`` reads it."""
+    """Return the entry of a loss in a model file; ``gbt.estimators.loading`` reads it."""
     if isinstance(loss, OwnLoss):
         of_classes = {"n_classes": loss.n_classes} if loss.n_classes else {}
         return {OWN: type(loss.loss).__name__, **of_classes}

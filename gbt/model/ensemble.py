@@ -340,20 +340,19 @@ class Ensemble(Nodes):
             "statistics": [name for name in STATISTICS if name in self.statistics],
             "is_forest": self.is_forest,
             "zero_is_missing": self.zero_is_missing,
-            **({} if self.has_init_score is False else {"has_init_score": self.has_init_score}),
+            "has_init_score": self.has_init_score,
+            "unseen_is_missing": self.unseen_is_missing,
             **self._describe_categories(),
             **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
         }
 
     def _describe_categories(self) -> dict[str, Any]:
-        """Return levels and their sets as JSON has them; nothing where all columns are numbers."""
+        """Return levels and their sets as JSON has them."""
         if self.categories is None:
-            return {}
-        sets = vars(self.level_sets)
+            return {"categories": None, "level_sets": None}
         return {
             "categories": describe_levels(self.categories),
-            "level_sets": {name: array.tolist() for name, array in sets.items()},
-            **({} if self.unseen_is_missing else {"unseen_is_missing": False}),
+            "level_sets": {name: sets.tolist() for name, sets in vars(self.level_sets).items()},
         }
 
     def require(self, *statistics: str, what: str) -> None:

@@ -11,7 +11,7 @@ from benchmarks.accuracy.tasks import Task, all_tasks, halves
 from benchmarks.study import whole_tables
 from benchmarks.study.whole_tables import WHOLE
 from gbt import GBTRegressor
-from gbt.defaults import LARGEST_UNBIASED, chosen
+from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
 
 
 def test_no_task_sees_another_target_of_its_table():

@@ -19,8 +19,8 @@ from sklearn.metrics import log_loss, mean_absolute_error, mean_poisson_deviance
 
 from attributions import tree_inner
 from gbt import GBTClassifier, GBTRegressor, load
+from gbt.estimators.other_names import OTHER_LOSSES, OTHER_NAMES
 from gbt.losses import Quantile
-from gbt.other_names import OTHER_LOSSES, OTHER_NAMES
 from gbt.splitting import CrossValidated, Unbiased
 from tests.asserts import assert_same
 

@@ -1,13 +1,11 @@
 """What a fit does where its caller leaves it open, and the warning that it has learned nothing."""
 
-import json
-
 import numpy as np
 import pytest
 
 import gbt
 from gbt import GBTClassifier, GBTRegressor
-from gbt.defaults import LARGEST_UNBIASED
+from gbt.estimators.defaults import LARGEST_UNBIASED
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
@@ -99,15 +97,6 @@ def test_five_rows_are_enough():
     assert_same(model.predict(X[:5]), np.full(5, 2.0))
 
 
-def test_a_file_from_before_smoothing_had_another_default(tmp_path):
-    """Then it was 20 and was not written where it was that."""
-    path = tmp_path / "model.json"
-    fitted(splitter="unbiased", min_child_weight=1.0, categorical_smoothing=20.0).save(path)
-    written = json.loads(path.read_text())["estimator"]["parameters"]
-    assert "categorical_smoothing" not in written
-    assert gbt.load(path).categorical_smoothing == 20.0
-
-
 def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
     model = fitted(n_estimators=2, warm_start=True).set_params(n_estimators=5).fit(X, Y)
     assert_same_trees(model, fitted())
@@ -115,7 +104,7 @@ def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
 
 def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_path):
     """90 rows are few, here, and the 100 of the second fit would be many."""
-    monkeypatch.setattr("gbt.defaults.LARGEST_UNBIASED", 95)
+    monkeypatch.setattr("gbt.estimators.defaults.LARGEST_UNBIASED", 95)
     model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
         X[:100], X[:100, 1]
     )

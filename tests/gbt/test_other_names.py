@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import get_scorer_names
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.other_names import (
+from gbt.estimators.other_names import (
     OTHER_ARGUMENTS,
     OTHER_LOSSES,
     OTHER_METRICS,

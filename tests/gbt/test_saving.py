@@ -18,27 +18,29 @@ from hypothesis import strategies as st
 import gbt
 from attributions.testing import ensembles, rows_for
 from gbt import Ensemble, GBTClassifier, GBTRegressor
+from gbt.estimators.loading import load
 from gbt.files import whole_files
 from gbt.files.documents import InvalidModelError
-from gbt.loading import load
-from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from gbt.losses.half import LOSSES
 from gbt.model.ensemble import STATISTICS
 from gbt.model.tree import NODE_DTYPES, Tree
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble
 
-# Two files as version 1 wrote them. They must load for ever.
+# Two files of version 1. From the first release on they must load for ever.
 #
 #        a <= 2.5 or missing                  0.0625
 #          /          \
 #       -0.5        b <= -1.0
 #                    /     \
 #                 0.125    1.0
-REGRESSOR_1 = (
+REGRESSOR = (
     '{"format": "gbt", "version": 1, "kind": "GBTRegressor", '
     '"ensemble": {"base_score": 10.0, "learning_rate": 0.5, "reg_lambda": 1.0, '
     '"loss": "half_squared_error", "feature_names": ["a", "b"], "input_dtype": "float64", '
+    '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
+    '"zero_is_missing": false, "has_init_score": false, "unseen_is_missing": true, '
+    '"categories": null, "level_sets": null, '
     '"feature": [0, -1, 1, -1, -1, -1], "threshold": [2.5, 0.0, -1.0, 0.0, 0.0, 0.0], '
     '"left": [1, -1, 3, -1, -1, -1], "right": [2, -1, 4, -1, -1, -1], '
     '"missing_left": [true, false, false, false, false, false], '
@@ -46,47 +48,45 @@ REGRESSOR_1 = (
     '"sum_hessian": [5.0, 2.0, 3.0, 1.0, 2.0, 5.0], "n_samples": [5, 2, 3, 1, 2, 5], '
     '"gain": [3.8333333333333335, 0.0, 0.25, 0.0, 0.0, 0.0], '
     '"value": [0.0, -0.5, 0.25, 0.125, 1.0, 0.0625], "tree_offset": [0, 5, 6]}, '
-    '"estimator": {"parameters": {"base_score": 10, "categorical_features": "from_dtype", '
-    '"colsample": 1.0, "early_stopping_rounds": 2, "learning_rate": 0.5, "max_depth": null, '
-    '"max_leaves": 3, "min_child_weight": 1.0, "min_samples_leaf": 1, "min_split_gain": 0.0, '
-    '"n_estimators": 9, "n_jobs": null, "random_state": 4, "reg_lambda": 1.0, '
-    '"splitter": "greedy", "subsample": 0.5, "validation_fraction": 0.1, "verbose": 0}, '
+    '"estimator": {"parameters": {"base_score": 10, "callbacks": null, '
+    '"categorical_features": "from_dtype", "categorical_smoothing": 20.0, "colsample": 1.0, '
+    '"colsample_bylevel": 1.0, "colsample_bynode": 1.0, "early_stopping_rounds": 2, '
+    '"eval_metric": null, "interaction_constraints": null, "learning_rate": 0.5, "loss": null, '
+    '"max_depth": null, "max_leaves": 3, "min_child_weight": 1.0, "min_delta": 0.0, '
+    '"min_samples_leaf": 1, "min_split_gain": 0.0, "monotone_constraints": null, '
+    '"n_estimators": 9, "n_jobs": null, "random_state": 4, "refit": false, "reg_lambda": 1.0, '
+    '"splitter": "greedy", "subsample": 0.5, "train_score": false, "validation_fraction": 0.1, '
+    '"verbose": 0, "warm_start": false}, '
     '"has_feature_names": true, "evals_result": {"eval_0": [1.5, 1e-17, 0.3, 2.0]}, '
-    '"sampling": {"seed": 7, "subsample": 0.5, "n_rows": 12, "left_out": [0, 11]}}}'
+    '"sampling": {"seed": 7, "subsample": 0.5, "n_rows": 12, "left_out": [0, 11]}, '
+    '"split_scores": null}}'
 )
 # One split, x0 <= 0.1, with log-odds of -log 3 to its left and log 3 to its right.
-CLASSIFIER_1 = (
+CLASSIFIER = (
     '{"format": "gbt", "version": 1, "kind": "GBTClassifier", '
     '"ensemble": {"base_score": -0.0, "learning_rate": 0.1, "reg_lambda": 0.0, '
     '"loss": "half_logistic", "feature_names": ["x0"], "input_dtype": "float64", '
+    '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
+    '"zero_is_missing": false, "has_init_score": false, "unseen_is_missing": true, '
+    '"categories": null, "level_sets": null, '
     '"feature": [0, -1, -1], "threshold": [0.1, 0.0, 0.0], '
     '"left": [1, -1, -1], "right": [2, -1, -1], "missing_left": [false, false, false], '
     '"sum_gradient": [0.0, 1.0, -1.0], "sum_hessian": [1.0, 0.5, 0.5], "n_samples": [4, 2, 2], '
     '"gain": [4.0, 0.0, 0.0], "value": [0.0, -1.0986122886681098, 1.0986122886681098], '
     '"tree_offset": [0, 3]}, '
-    '"estimator": {"parameters": {"base_score": null, "categorical_features": "from_dtype", '
-    '"colsample": 1.0, "early_stopping_rounds": null, "learning_rate": 0.1, "max_depth": 6, '
-    '"max_leaves": null, "min_child_weight": 1.0, "min_samples_leaf": 1, "min_split_gain": 0.0, '
-    '"n_estimators": 1, "n_jobs": null, "random_state": null, "reg_lambda": 0.0, '
-    '"splitter": "greedy", "subsample": 1.0, "validation_fraction": 0.1, "verbose": 0}, '
+    '"estimator": {"parameters": {"base_score": null, "callbacks": null, '
+    '"categorical_features": "from_dtype", "categorical_smoothing": 20.0, "class_weight": null, '
+    '"colsample": 1.0, "colsample_bylevel": 1.0, "colsample_bynode": 1.0, '
+    '"early_stopping_rounds": null, "eval_metric": null, "interaction_constraints": null, '
+    '"learning_rate": 0.1, "loss": null, "max_depth": 6, "max_leaves": null, '
+    '"min_child_weight": 1.0, "min_delta": 0.0, "min_samples_leaf": 1, "min_split_gain": 0.0, '
+    '"monotone_constraints": null, "n_estimators": 1, "n_jobs": null, "random_state": null, '
+    '"refit": false, "reg_lambda": 0.0, "splitter": "greedy", "subsample": 1.0, '
+    '"train_score": false, "validation_fraction": 0.1, "verbose": 0, "warm_start": false}, '
     '"has_feature_names": false, "evals_result": {}, '
     '"sampling": {"seed": 0, "subsample": 1.0, "n_rows": 4, "left_out": []}, '
-    '"classes": {"dtype": "str", "values": ["no", "yes"]}}}'
+    '"split_scores": null, "classes": {"dtype": "str", "values": ["no", "yes"]}}}'
 )
-
-
-def as_version_2(text):
-    """Return a file of version 1 as version 2 writes it, for ever."""
-    added = (
-        '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
-        '"zero_is_missing": false, '
-    )
-    before = '"input_dtype": "float64", '
-    return text.replace('"version": 1', '"version": 2').replace(before, before + added)
-
-
-REGRESSOR, CLASSIFIER = map(as_version_2, (REGRESSOR_1, CLASSIFIER_1))
-both_versions = pytest.mark.parametrize("version", [1, 2])
 
 
 @pytest.fixture(scope="module")
@@ -122,9 +122,8 @@ def assert_same_ensemble(actual, expected):
 # The layout -----------------------------------------------------------------------------------
 
 
-@both_versions
-def test_a_regressor(version, path):
-    model = load_text((REGRESSOR_1, REGRESSOR)[version - 1], path)
+def test_a_regressor(path):
+    model = load_text(REGRESSOR, path)
     X = [[2.5, 0.0], [3.0, -1.0], [3.0, 0.0], [np.nan, 0.0], [3.0, np.nan]]
     names = np.array(["a", "b"], dtype=object)
     assert type(model) is GBTRegressor
@@ -142,9 +141,8 @@ def test_a_regressor(version, path):
     assert path.read_text() == REGRESSOR
 
 
-@both_versions
-def test_a_classifier(version, path):
-    model = load_text((CLASSIFIER_1, CLASSIFIER)[version - 1], path)
+def test_a_classifier(path):
+    model = load_text(CLASSIFIER, path)
     assert type(model) is GBTClassifier
     X = [[0.1], [np.nextafter(0.1, 1)], [np.nan]]
     assert_same(model.predict(X), ["no", "yes", "yes"])
@@ -387,7 +385,7 @@ def test_a_symbolic_link_stays_and_its_file_is_replaced(exists, model, tmp_path)
 
 
 KILLED = """
-import os, signal, gbt.loading
+import os, signal, gbt.estimators.loading
 model = gbt.load({source!r})
 os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 model.save({target!r})
@@ -504,16 +502,6 @@ def test_what_is_not_known_is_0(array, statistic, path):
         load_document(document, path)
 
 
-@pytest.mark.parametrize(
-    ("array", "statistic"), [("n_samples", "counts"), ("sum_hessian", "hessians")]
-)
-def test_zeros_in_a_file_of_version_1_were_not_known(array, statistic, path):
-    document = {**json.loads(REGRESSOR_1), "kind": "Ensemble"}
-    del document["estimator"]
-    document["ensemble"][array] = [0] * 6
-    assert load_document(document, path).statistics == set(STATISTICS) - {statistic}
-
-
 @pytest.mark.parametrize("flag", ["is_forest", "zero_is_missing"])
 def test_flags_stay(flag, path):
     flagged = changed(load_text(REGRESSOR, path).ensemble_, **{flag: True})
@@ -535,7 +523,7 @@ def test_flags_stay(flag, path):
         (b"1" * 5000, "is not JSON"),
         (b"[]", '"format": "gbt"'),
         (b'{"learner": {}, "version": [3, 2, 0]}', '"format": "gbt"'),
-        (b'{"format": "gbt", "version": 4, "news": 1}', "version 4, .* versions 1 to 3; a newer"),
+        (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1; a newer"),
         (b'{"format": "gbt", "version": "1"}', 'version "1"'),
         (b'{"format": "gbt"}', "version null"),
         (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),
@@ -731,10 +719,11 @@ def assert_harmless(document, path):
     for tree in ensemble.trees:
         assert preorder_walk(tree.left, tree.right) == list(range(tree.n_nodes))
     X = np.array([[value] * ensemble.n_features for value in (-1e300, 0.0, np.nan, 2.5)])
-    assert np.isfinite(ensemble.raw_predict(X)).all()
+    start = np.zeros(4) if ensemble.has_init_score else None
+    assert np.isfinite(ensemble.raw_predict(X, init_score=start)).all()
     assert ensemble.apply(X).shape == (4, ensemble.n_trees)
     if model is not ensemble:
-        assert hasattr(model, "feature_names_in_") or len(model.predict(X)) == 4
+        assert hasattr(model, "feature_names_in_") or len(model.predict(X, start)) == 4
         assert len(model.feature_importances_) == ensemble.n_features
         if model._sampling.n_rows < 10**6:
             model.sampled_rows(0)
@@ -983,36 +972,3 @@ def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
     for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):
         with pytest.raises(ValueError, match=r"monotone_constraints=\[-1\]"):
             refuse()
-
-
-@pytest.mark.parametrize(
-    ("loss", "parameters", "older"),
-    [
-        (Gamma(is_newton=True), '{"name": "gamma", "is_newton": true}', '"gamma"'),
-        (
-            Tweedie(1.2, is_newton=True),
-            '{"name": "tweedie", "power": 1.2, "is_newton": true}',
-            '{"name": "tweedie", "power": 1.2}',
-        ),
-        (
-            Tweedie(is_newton=True),
-            '"loss": {"name": "tweedie", "power": 1.5, "is_newton": true}, "max_depth"',
-            '"loss": "tweedie", "max_depth"',
-        ),
-        (
-            Poisson(0.0),
-            '"loss": {"name": "poisson", "max_delta_step": 0.0}, "max_depth"',
-            '"loss": "poisson", "max_depth"',
-        ),
-    ],
-)
-def test_names_of_losses_mean_in_older_files_what_they_meant(loss, parameters, older, path):
-    """Their hessians were the second derivatives, and the parameter was a name."""
-    X, y = np.arange(60.0)[:, np.newaxis], 1.0 + np.arange(60.0) % 7
-    model = GBTRegressor(n_estimators=3, loss=loss, splitter="greedy").fit(X, y)
-    model.save(path)
-    text = path.read_text()
-    assert parameters in text
-    again = load_text(text.replace(parameters, older), path)
-    assert again.loss == again.ensemble_.loss == loss
-    assert_same(again.fit(X, y).predict(X), model.predict(X))

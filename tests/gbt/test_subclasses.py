@@ -157,14 +157,18 @@ def test_a_file_holds_no_code(tmp_path):
     assert_same(2 * gbt.load(path).raw_predict(X), model.predict(X))
 
 
-def test_what_no_estimator_can_be_made_of_is_told():
+def test_a_constructor_that_does_not_call_ours_leaves_our_defaults():
     class Silent(GBTRegressor):
         def __init__(self, n_estimators=3):
             self.n_estimators = n_estimators
 
-    with pytest.raises(AttributeError, match=r"no attribute 'base_score': .*super\(\).__init__"):
-        Silent().fit(X, X[:, 0])
+    ours = GBTRegressor(n_estimators=3, random_state=0).fit(X, X[:, 0])
+    silent = Silent()
+    silent.random_state = 0
+    assert_same(silent.fit(X, X[:, 0]).predict(X), ours.predict(X))
 
+
+def test_what_no_estimator_can_be_made_of_is_told():
     with pytest.raises(TypeError, match=r"constructor of Nameless takes \*args, which has no name"):
 
         class Nameless(GBTRegressor):

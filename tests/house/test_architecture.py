@@ -24,13 +24,7 @@ FLOORS_OF_GBT = [
     {"files", "splitting"},
     {"model"},
     {"formats", "training"},
-    {"parameters", "other_names", "defaults"},
-    {"constraints"},
-    {"checked_tables"},
-    {"predictions"},
-    {"base"},
     {"estimators"},
-    {"loading"},
 ]
 FLOORS_OF_ATTRIBUTIONS = [
     {"kernels", "names", "methods"},
@@ -46,7 +40,7 @@ FLOORS_OF_ATTRIBUTIONS = [
 ]
 FLOORS = {"gbt": FLOORS_OF_GBT, "attributions": FLOORS_OF_ATTRIBUTIONS}
 # The side that grows trees, which attributions do without; a command and a warm-up fit models.
-GROWING = ["gbt.training", "gbt.splitting", "gbt.base", "gbt.estimators"]
+GROWING = ["gbt.training", "gbt.splitting", "gbt.estimators"]
 MAY_GROW = ["attributions.command", "attributions.warmup"]
 PLAIN_PAGES = ["gbt.reference", "attributions.reference"]  # to be read and tested against
 MOST_FILES = 12  # of a folder, beside its ``__init__``

@@ -235,16 +235,6 @@ def test_files_and_pickles_keep_levels_and_their_types(kind, tmp_path):
     assert_same(gbt.load(tmp_path / "trees.json").raw_predict(X), model.predict(X))
 
 
-def test_files_of_numbers_are_as_they_were(tmp_path):
-    X, y = frame_and_target()
-    model = GBTRegressor(n_estimators=1, splitter="greedy", categorical_smoothing=20.0)
-    model.fit(X[["size"]], y).save(tmp_path / "m.json")
-    text = (tmp_path / "m.json").read_text()
-    assert "categories" not in text
-    assert "level_sets" not in text
-    assert "categorical_smoothing" not in text
-
-
 @pytest.mark.parametrize(
     ("old", "new", "what"),
     [

@@ -331,7 +331,7 @@ def test_more_trees_are_those_of_one_fit(estimator, way, dtype):
     assert first.n_trees == 3  # nothing that was handed out changes
     at_once = clone(model)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("gbt.base.seed_of", lambda random_state: model._sampling.seed)
+        patch.setattr("gbt.estimators.base.seed_of", lambda random_state: model._sampling.seed)
         at_once.fit(rows, Y, weight, eval_set=[(X_NEW, Y_NEW)])
     assert_same_model(model, at_once)
     assert model.evals_result_ == at_once.evals_result_

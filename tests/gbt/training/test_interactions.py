@@ -336,10 +336,6 @@ def test_saved_cloned_and_fitted_again(asked, tmp_path):
     assert_same(read.predict(X), model.predict(X))
     assert read.colsample_bynode == 0.7
     assert_same_ensemble(read.fit(X, y).ensemble_, model.ensemble_)
-    GBTRegressor(n_estimators=1, splitter="greedy").fit(X, y).save(tmp_path / "older.json")
-    older = (tmp_path / "older.json").read_text()
-    assert "interaction" not in older
-    assert "bynode" not in older
 
 
 def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):

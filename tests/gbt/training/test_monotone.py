@@ -243,9 +243,6 @@ def test_saved_cloned_and_fitted_again(asked, tmp_path):
     np.testing.assert_array_equal(read.predict(X), model.predict(X))
     assert type(read.monotone_constraints) is (dict if isinstance(asked, dict) else list)
     assert_same_ensemble(read.fit(X, -X[:, 0]).ensemble_, model.ensemble_)
-    older = GBTRegressor(n_estimators=1, splitter="greedy").fit(X, X[:, 0])
-    older.save(tmp_path / "older.json")
-    assert "monotone" not in (tmp_path / "older.json").read_text()
 
 
 def without_clipping(side, parameters):

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.splitting.cross_validated import CrossValidated
@@ -325,3 +326,11 @@ def test_bins_are_where_the_edges_say():
     assert_same(share.bins[0].astype(int), expected)
     heavy = expected[0]
     assert low[heavy] == high[heavy] == 0.5  # a value of many rows has a bin of its own
+
+
+def test_dask_tells_models_with_the_same_parameters_apart():
+    """Results are cached by these tokens; to Dask a dataclass is nothing but its parameters."""
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    tokenize = peer("dask.base").tokenize
+    one, other = (GBTRegressor(n_estimators=2, random_state=0).fit(X, y) for y in X.T)
+    assert tokenize(one) == tokenize(clone(one).fit(X, X[:, 0])) != tokenize(other)

@@ -6,14 +6,14 @@ For a table of Dask it is a lazy array with the same chunks.
 
 from collections.abc import Iterator
 from copy import copy
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.checked_tables import ChecksTables
+from gbt.estimators.other_names import says_what_serves
+from gbt.estimators.tables import ChecksTables
 from gbt.model.ensemble import Ensemble
-from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks, map_chunks
 
 
@@ -51,7 +51,7 @@ class Predicts(ChecksTables):
         array of shape (n,)
         """
         if is_in_chunks(X):
-            return self._lazily("predict", X, init_score, self._type_of_prediction())
+            return self._lazily("predict", X, init_score)
         return self._decide(self._raw_predict(X, init_score))
 
     @says_what_serves
@@ -60,8 +60,7 @@ class Predicts(ChecksTables):
 
         Parameters
         ----------
-        X : table of shape (n, p)
-        init_score : optional
+        X, init_score
             As for `predict`.
 
         Yields
@@ -69,7 +68,7 @@ class Predicts(ChecksTables):
         array of shape (n,)
         """
         if is_in_chunks(X):
-            return (stage.predict(X, init_score) for stage in self._stages())
+            return self._stages("predict", X, init_score)
         return map(self._decide, self._staged_raw_predict(X, init_score))
 
     @says_what_serves
@@ -85,30 +84,35 @@ class Predicts(ChecksTables):
         int32 array of shape (n, M)
             Numbers of nodes within their tree, in preorder; the root is 0.
         """
-        check_is_fitted(self)
         if is_in_chunks(X):
-            return self._lazily("apply", X, None, np.int32, self.ensemble_.n_trees)
+            return self._lazily("apply", X)
+        check_is_fitted(self)
         return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
-    def _lazily(
-        self, method: str, X: Any, init_score: Any, dtype: Any, width: int | None = None
-    ) -> Any:
+    def _lazily(self, method: str, X: Any, init_score: Any = None) -> Any:
         """Return a method's result for a table of Dask as a lazy array of Dask."""
         check_is_fitted(self)
         if init_score is not None:
             raise ValueError("init_score needs rows in memory: X.compute().")
         model = copy(self)
         model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # Dask runs other tasks meanwhile
-        return map_chunks(getattr(model, method), X, dtype, width)
+        return map_chunks(getattr(model, method), X, *self._kind_of_result(method))
 
-    def _stages(self) -> Iterator[Self]:
-        """Yield the model of the first round, of the first two, ... of all."""
+    def _kind_of_result(self, method: str) -> tuple[Any, int | None]:
+        """Return the dtype of a method's result, and how many numbers it has for each row."""
+        labels = getattr(self, "classes_", np.empty(0))
+        n_outputs = self.ensemble_.n_outputs
+        kinds: dict[str, tuple[Any, int | None]] = {
+            "predict": (labels.dtype, None),
+            "apply": (np.int32, self.ensemble_.n_trees),
+            "decision_function": (np.float64, n_outputs if n_outputs > 1 else None),
+        }
+        return kinds.get(method, (np.float64, len(labels)))
+
+    def _stages(self, method: str, X: Any, init_score: Any) -> Iterator[Any]:
+        """Yield results of the model of the first round, of the first two, ... of all rounds."""
         check_is_fitted(self)
         for m in range(self.ensemble_.n_rounds):
             stage = copy(self)
             stage.ensemble_ = self.ensemble_.truncate(m + 1)
-            yield stage
-
-    def _type_of_prediction(self) -> Any:
-        """Return the dtype of what ``predict`` returns."""
-        return getattr(self, "classes_", np.empty(0)).dtype
+            yield getattr(stage, method)(X, init_score)

@@ -1,59 +1,48 @@
 """The base of the two estimators: everything but the meaning of a target.
 
-A fit takes a table as people have it, checked by `gbt.checked_tables`, and makes an `Ensemble`. A
-prediction is the ensemble's raw prediction, transformed by the inverse link of the loss.
+A fit takes a table as people have it, checked by `gbt.estimators.tables`, and makes an `Ensemble`.
+A prediction is the ensemble's raw prediction, transformed by the inverse link of the loss.
 
 A fit works on a copy of the estimator and hands its attributes over at the very end. So an error,
 or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 """
 
 import os
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import fields, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.constraints import (
-    Constraints,
-    InteractionConstraints,
-    MonotoneConstraints,
-    refuse_other_trees,
-    refuse_what_splitter_does_not_keep,
-)
-from gbt.defaults import as_checked, chosen
+from gbt.estimators.constraints import Constraints
+from gbt.estimators.defaults import chosen
+from gbt.estimators.in_chunks import gathered, refuse_what_needs_memory, rows_of
+from gbt.estimators.other_names import says_what_serves
+from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
+from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
-from gbt.other_names import says_what_serves
 from gbt.parallel.chunks import is_in_chunks
-from gbt.parallel.threads import effective_n_jobs
-from gbt.parameters import OF_REGRESSOR, Allowed, check_value
-from gbt.predictions import Predicts
 from gbt.splitting.frontier import Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
-from gbt.tables.names import shown
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import TRAIN, Callback, EvalSet, Metrics, Round
-from gbt.training.sampling import RandomState, Sampling, hold_out, sample_size, seed_of
+from gbt.training.evaluation import TRAIN, EvalSet, Round
+from gbt.training.sampling import Sampling, hold_out, sample_size, seed_of
 from gbt.training.shares.table import SharedRows
-
-CategoricalFeatures = str | Sequence[str] | Sequence[int] | Sequence[bool] | np.ndarray | None
 
 
 class BaseGBT(Predicts):
-    """The base of the two estimators, parameters included; see `gbt.estimators`."""
+    """The base of the two estimators; see `gbt.estimators`."""
 
-    _allowed: ClassVar[dict[str, Allowed]] = OF_REGRESSOR
     ensemble_: Ensemble
     evals_result_: dict[str, list[float]]
     best_iteration_: int
@@ -62,68 +51,6 @@ class BaseGBT(Predicts):
     _sampling: Sampling
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
     _kept_constraints: Constraints = Constraints()  # by all trees
-
-    def __init__(
-        self,
-        n_estimators: int | None = None,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 6,
-        max_leaves: int | None = None,
-        min_child_weight: float | None = None,
-        min_samples_leaf: int | None = None,
-        reg_lambda: float = 1.0,
-        min_split_gain: float = 0.0,
-        subsample: float = 1.0,
-        colsample: float = 1.0,
-        colsample_bylevel: float = 1.0,
-        colsample_bynode: float = 1.0,
-        base_score: float | None = None,
-        splitter: str | Policy = "auto",
-        categorical_features: CategoricalFeatures = "from_dtype",
-        categorical_smoothing: float | None = None,
-        monotone_constraints: MonotoneConstraints = None,
-        interaction_constraints: InteractionConstraints = None,
-        early_stopping_rounds: int | None = None,
-        min_delta: float = 0.0,
-        validation_fraction: float = 0.1,
-        refit: bool = False,
-        eval_metric: Metrics = None,
-        train_score: bool = False,
-        callbacks: Sequence[Callback] | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        verbose: int = 0,
-    ):
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.max_leaves = max_leaves
-        self.min_child_weight = min_child_weight
-        self.min_samples_leaf = min_samples_leaf
-        self.reg_lambda = reg_lambda
-        self.min_split_gain = min_split_gain
-        self.subsample = subsample
-        self.colsample = colsample
-        self.colsample_bylevel = colsample_bylevel
-        self.colsample_bynode = colsample_bynode
-        self.base_score = base_score
-        self.splitter = splitter
-        self.categorical_features = categorical_features
-        self.categorical_smoothing = categorical_smoothing
-        self.monotone_constraints = monotone_constraints
-        self.interaction_constraints = interaction_constraints
-        self.early_stopping_rounds = early_stopping_rounds
-        self.min_delta = min_delta
-        self.validation_fraction = validation_fraction
-        self.refit = refit
-        self.eval_metric = eval_metric
-        self.train_score = train_score
-        self.callbacks = callbacks
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -136,21 +63,11 @@ class BaseGBT(Predicts):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ensemble_")
 
-    def check_parameters(self) -> None:
-        """Raise ValueError for the first parameter out of range; ``fit`` calls this first."""
-        given = self._all_parameters()
-        for name, allowed in self._allowed.items():
-            check_value(name, given[name], allowed)
-        may_lose = getattr(as_checked(self.splitter), "judges_by_other_rows", False)
-        if self.min_split_gain < 0 and not may_lose:
-            words = self._allowed["min_split_gain"].words
-            raise ValueError(f"min_split_gain must be {words}; got {shown(self.min_split_gain)}.")
-        if self.refit and self.warm_start:
-            raise ValueError(
-                "refit=True grows the trees anew and warm_start=True keeps them: leave out one."
-            )
-        refuse_what_splitter_does_not_keep(self)
-        effective_n_jobs(self.n_jobs)
+    def __dask_tokenize__(self) -> Any:
+        """Return what tells a model from others; to Dask a dataclass is nothing but its fields."""
+        from dask.base import normalize_token
+
+        return normalize_token((type(self), vars(self)))
 
     @says_what_serves
     def fit(
@@ -194,16 +111,16 @@ class BaseGBT(Predicts):
         self
         """
         watched = (eval_set, X_val, y_val, sample_weight_val)
-        attempt = copy(self)
+        self.check_parameters()
         if is_in_chunks(X):
-            self.check_parameters()
-            self._refuse_in_shares(init_score)
-        with attempt._opened(X) as rows:
+            refuse_what_needs_memory(self, init_score)
+        attempt = copy(self)
+        with rows_of(attempt, X) as rows:
             attempt._fit(rows, y, sample_weight, init_score, watched)
         if self.refit and self.early_stopping_rounds is not None:
             evals_result = attempt.evals_result_
             attempt = self._as_many_rounds(attempt)
-            with attempt._opened(X) as rows:
+            with rows_of(attempt, X) as rows:
                 attempt._fit(rows, y, sample_weight, init_score, (None,) * 4)
             attempt.evals_result_ = evals_result
             attempt.__dict__ |= self._all_parameters()
@@ -227,11 +144,10 @@ class BaseGBT(Predicts):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
     ) -> None:
-        self.check_parameters()
-        start = self if self.warm_start and hasattr(self, "ensemble_") else None
-        X, y, weight = self._check_rows(X, y, sample_weight, reset=start is None)
-        n_rows = len(y)
-        is_seen = weight > 0
+        """Fit to rows in memory or in shares."""
+        older = self.ensemble_ if self.warm_start and hasattr(self, "ensemble_") else None
+        X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
+        n_rows, is_seen = len(y), weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
@@ -243,13 +159,12 @@ class BaseGBT(Predicts):
                 " evaluation sets none are held out. Leave out refit; or give all rows to fit, and"
                 " no evaluation set."
             )
-        seed = seed_of(self.random_state) if start is None else self._sampling.seed
+        seed = seed_of(self.random_state) if older is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
             kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
             held_out_rows = np.flatnonzero(is_seen)[held_out]
-            start_of_held_out = None if init_score is None else init_score[held_out_rows]
-            of_held_out = target[held_out], weight[held_out_rows], start_of_held_out
-            eval_sets = [(take(X, held_out_rows), *of_held_out)]
+            start = None if init_score is None else init_score[held_out_rows]
+            eval_sets = [(take(X, held_out_rows), target[held_out], weight[held_out_rows], start)]
             is_seen[held_out_rows] = False
             target = target[kept]
         X = X if isinstance(X, SharedRows | SparseRows) else np.asarray(X)
@@ -258,14 +173,10 @@ class BaseGBT(Predicts):
             init_score = None if init_score is None else init_score[is_seen]
         sampling = Sampling(seed, float(self.subsample), n_rows, np.flatnonzero(~is_seen))
         del is_seen  # it is as long as the table, and fitting is about to need memory
-        n_older = 0
-        if start is not None:
-            n_older = start.ensemble_.n_rounds
+        if older is not None:
             self._sampling.refuse_to_become(sampling)
-
         if weight.min() == weight.max():
             weight = weight[:1].copy()  # one weight stands for the equal weights of all rows
-        older = None if start is None else start.ensemble_
         boosted = self._boost(X, target, weight, init_score, eval_sets, seed, older)
         tuned = eval_sets[-1][:2] if self.early_stopping_rounds else None
         trained = X.hash_rows(target) if isinstance(X, SharedRows) else (X, target)
@@ -273,9 +184,9 @@ class BaseGBT(Predicts):
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
         self._learning_rates = boosted.learning_rates
-        scores = [None if start is None else start.split_scores_, boosted.split_scores]
-        told = [of_trees for of_trees in scores if of_trees is not None]
-        if boosted.best_iteration + 1 < n_older:
+        scores = [] if older is None else [self.split_scores_]
+        told = [of_trees for of_trees in (*scores, boosted.split_scores) if of_trees is not None]
+        if older is not None and boosted.best_iteration + 1 < older.n_rounds:
             told = []  # how much of the older sum belongs to the trees that are kept is unknown
         self.split_scores_ = np.sum(told, axis=0) if told else None
         self._kept_constraints = self._constraints(boosted.ensemble.loss)
@@ -301,21 +212,18 @@ class BaseGBT(Predicts):
         asked = chosen(asked, sample_size(len(target), asked["subsample"]))
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
         if isinstance(X, SharedRows) and type(as_policy(self.splitter_)) is not Greedy:
-            X = self._gathered(X)
+            X = gathered(X, self.subsample)
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups
         if start is not None:
             constraints.refuse_to_follow(self._kept_constraints, self)
+        names = [field.name for field in fields(Parameters)]
         try:
             return boost(
-                X,
-                target,
-                weight,
+                X, target, weight,
                 loss=loss,
-                parameters=Parameters(
-                    **{field.name: asked[field.name] for field in fields(Parameters)}
-                ),
+                parameters=Parameters(**{name: asked[name] for name in names}),
                 base_score=None if base_score is None else loss.link(base_score),
                 splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,
@@ -325,7 +233,7 @@ class BaseGBT(Predicts):
                 categories=self._categories,
                 init_score=init_score,
                 start=start,
-            )
+            )  # fmt: skip
         except SumsOverflowError as error:
             rate = asked["learning_rate"]
             steep = f" Or learning_rate={rate} is too large: beyond 1 every step overshoots."
@@ -422,16 +330,20 @@ class BaseGBT(Predicts):
         check_is_fitted(self)
         self.check_parameters()
         self._refuse_other_trees()
-        kind = kind_of(self)
         parameters = {**self._all_parameters(), "splitter": describe_policy(self.splitter)}
         parts = {
             "ensemble": self.ensemble_.describe(),
-            "estimator": describe_estimator(self, kind().get_params(), parameters),
+            "estimator": describe_estimator(self, parameters),
         }
-        save(kind.__name__, parts, path)
+        save(kind_of(self).__name__, parts, path)
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
         loss = self._own_loss()
-        asked = self._constraints(loss)
-        refuse_other_trees(self, loss, self.ensemble_.loss, asked, self._kept_constraints)
+        misstated = [] if is_same(loss, self.ensemble_.loss) else ["loss"]
+        for name in (*misstated, *self._constraints(loss).not_kept(self._kept_constraints)):
+            raise ValueError(
+                f"{name}={getattr(self, name)!r} was set after the fit, and the trees were grown"
+                " otherwise: a file would misstate them. Fit once more or set it back, or save the"
+                " trees alone: model.ensemble_.save(path)."
+            )

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from gbt.defaults import as_checked
-from gbt.losses.known import is_same
 from gbt.losses.loss import Loss
 from gbt.splitting.frontier import Groups
 from gbt.splitting.interactions import groups_of
@@ -67,28 +65,3 @@ class Constraints:
                 f"warm_start adds trees to a model whose trees do not keep {name}="
                 f"{getattr(estimator, name)!r}. Set warm_start=False to begin anew."
             )
-
-
-def refuse_what_splitter_does_not_keep(estimator: Any) -> None:
-    """Raise ValueError if the splitter cannot keep the monotone constraints."""
-    asked = estimator.monotone_constraints
-    of_columns = asked.values() if isinstance(asked, Mapping) else asked
-    is_asked = of_columns is not None and any(of_columns)
-    if is_asked and not getattr(as_checked(estimator.splitter), "keeps_directions", False):
-        raise ValueError(
-            f"monotone_constraints go with splitter='greedy'; splitter={estimator.splitter!r} does"
-            " not keep them."
-        )
-
-
-def refuse_other_trees(
-    estimator: Any, loss: Loss, of_trees: Loss, asked: Constraints, kept: Constraints
-) -> None:
-    """Raise ValueError if parameters that were set after the fit misstate its trees."""
-    misstated = [] if is_same(loss, of_trees) else ["loss"]
-    for name in (*misstated, *asked.not_kept(kept)):
-        raise ValueError(
-            f"{name}={getattr(estimator, name)!r} was set after the fit, and the trees were"
-            " grown otherwise: a file would misstate them. Fit once more or set it back, or"
-            " save the trees alone: model.ensemble_.save(path)."
-        )

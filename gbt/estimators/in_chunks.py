@@ -1,0 +1,120 @@
+"""Tables of Dask as a fit takes them: rows in shares, checked chunk by chunk where they lie.
+
+The levels of all chunks are learned first, so that every chunk has the same numbers for them. Trees
+on rows in shares are `gbt.training.shares`, and what these cannot do is refused by name.
+"""
+
+from contextlib import AbstractContextManager, nullcontext
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils.validation import validate_data
+
+from gbt.estimators.defaults import LARGEST_UNBIASED, as_checked
+from gbt.estimators.tables import ChecksTables
+from gbt.losses.known import as_loss
+from gbt.losses.own import OwnLoss
+from gbt.parallel.chunks import Chunk, compute_all, each_chunk, is_in_chunks
+from gbt.splitting.greedy import Greedy
+from gbt.tables.categories import (
+    Categories,
+    chosen_columns,
+    count_levels,
+    learn_together,
+    levels_in,
+)
+from gbt.tables.given import Table
+from gbt.training.shares.edges import MOST_COARSE
+from gbt.training.shares.table import SharedRows
+
+
+def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
+    """Raise ValueError if an option is not available for tables of Dask."""
+    if init_score is not None:
+        raise ValueError("init_score needs rows in memory: X.compute().")
+    for name, is_other in (
+        ("splitter", type(as_checked(estimator.splitter)) is not Greedy),
+        ("monotone_constraints", estimator.monotone_constraints is not None),
+        ("max_leaves", estimator.max_leaves is not None),
+        ("warm_start", bool(estimator.warm_start)),
+        ("train_score", bool(estimator.train_score)),
+        ("loss", isinstance(as_loss(estimator.loss), OwnLoss)),
+    ):
+        if is_other:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} is not available for tables of Dask. Their"
+                ' trees grow with splitter="greedy" or "auto", depth by depth, under a loss of'
+                " ours and from the first tree on. Change it, or fit in memory: X.compute()."
+            )
+
+
+def rows_of(estimator: ChecksTables, X: Any) -> AbstractContextManager:
+    """Return the table that a fit works on: itself, or a table of Dask as rows in shares."""
+    return share_rows(estimator, X) if is_in_chunks(X) else nullcontext(X)
+
+
+def share_rows(estimator: ChecksTables, X: Any) -> SharedRows:
+    """Learn the names and levels of the columns of a table of Dask; return its rows in shares."""
+    of_frame = hasattr(X, "columns")
+    if issparse(X._meta):
+        raise ValueError(
+            "A fit does not take chunks of sparse rows. Make them dense:"
+            " X.map_blocks(lambda chunk: chunk.toarray()); or fit in memory: X.compute()."
+        )
+    table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
+    validate_data(estimator, table.given, skip_check_array=True)  # sets feature_names_in_
+    estimator._labels = table.names
+    estimator._categories = learn_in_chunks(estimator, X, table)
+    checker = copy(estimator)
+    checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
+    n_levels = count_levels(estimator._categories, table.n_columns)
+    return SharedRows(X, partial(_rows_of_chunk, checker), estimator.n_jobs, n_levels)
+
+
+def learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categories | None:
+    """Return the levels of all chunks together; ``table`` only says what columns there are."""
+    names, which = estimator._column_names(), estimator.categorical_features
+    by_type = isinstance(which, str) and which == "from_dtype"
+    chosen = table.of_categories() if by_type else chosen_columns(which, names)
+    if not chosen:
+        return None
+    found = each_chunk(partial(_levels_in_chunk, chosen, names), Chunk(X))[0]
+    parts = [part for part in compute_all(found) if part is not None]
+    categories = learn_together(parts, which, names)
+    for k in chosen:
+        if len(categories[k] or ()) > MOST_COARSE:
+            raise ValueError(
+                f"Column {names[k]!r} has {len(categories[k] or ()):,} levels, and trees on"
+                f" tables of Dask take {MOST_COARSE} of a column at most. Put rare levels"
+                " together or leave the column out, or fit in memory: X.compute()."
+            )
+    return categories
+
+
+def gathered(rows: SharedRows, subsample: float) -> np.ndarray:
+    """Return a small table in memory, because "auto" may grow trees that are not greedy."""
+    if subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
+        raise ValueError(
+            f'With subsample={subsample} trees see so few rows that splitter="auto" grows unbiased'
+            ' trees, which need all rows in memory. Choose splitter="greedy", or fit in memory:'
+            " X.compute()."
+        )
+    return rows.in_memory()
+
+
+def _levels_in_chunk(chosen: set[int], names: tuple[str, ...], chunk: Chunk) -> dict[int, list]:
+    """Return the distinct levels of some columns of a chunk."""
+    return levels_in(Table(chunk.X), chosen, names)
+
+
+def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:
+    """Return a chunk as rows of floats, checked as rows to be predicted are."""
+    if not len(chunk):
+        return np.empty((0, estimator.n_features_in_), dtype=np.float32)
+    try:
+        return np.asarray(estimator._check_table(chunk, reset=False))
+    except ValueError as error:
+        raise ValueError(f"In one of the chunks: {error}") from error
