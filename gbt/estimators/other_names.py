@@ -6,6 +6,7 @@ equivalent, a name of ours or a sentence, with the names that others have for it
 """
 
 import inspect
+import re
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from functools import wraps
@@ -15,196 +16,146 @@ from gbt.losses.known import OF_REGRESSION
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+
+def _read(table: str) -> dict[str, tuple[str, ...]]:
+    """Return what serves here, in the order of the table, with what others call it."""
+    entries = (" ".join(entry.split()).split(" <- ") for entry in re.split(r"\n(?=\w)", table))
+    return {here: tuple(others.split()) for here, others in (e for e in entries if len(e) > 1)}
+
+
 # Arguments of constructors. A sentence follows the word "Here".
-OTHER_NAMES = {
-    "n_estimators": (
-        "num_boost_round", "num_round", "n_rounds", "num_iterations", "num_iteration", "n_iter",
-        "num_trees", "iterations", "max_iter",
-    ),
-    "learning_rate": ("eta", "shrinkage", "shrinkage_rate"),
-    "max_depth": ("depth",),
-    "max_leaves": ("num_leaves", "max_leaf_nodes", "max_leaf", "n_leaves"),
-    "min_child_weight": ("min_sum_hessian_in_leaf", "min_sum_hessian"),
-    "min_samples_leaf": ("min_child_samples", "min_data_in_leaf", "min_data", "min_samples_split"),
-    "reg_lambda": ("lambda", "lambda_", "lambda_l2", "l2_leaf_reg", "l2_regularization"),
-    "min_split_gain": ("gamma", "min_split_loss", "min_gain_to_split", "min_impurity_decrease"),
-    "subsample": ("bagging_fraction", "sub_row", "max_samples"),
-    "colsample": (
-        "colsample_bytree", "feature_fraction", "rsm", "sub_feature",
-    ),
-    "colsample_bynode": ("feature_fraction_bynode", "max_features"),
-    "base_score": ("init", "boost_from_average"),
-    "splitter": ("criterion",),
-    "categorical_features": (
-        "cat_features", "categorical_feature", "enable_categorical", "feature_types",
-    ),
-    "categorical_smoothing": ("cat_smooth",),
-    "monotone_constraints": ("monotonic_cst", "monotone_constraint", "monotonic_constraints"),
-    "interaction_constraints": ("interaction_cst",),
-    "early_stopping_rounds": (
-        "early_stopping_round", "early_stopping", "n_iter_no_change", "od_wait", "od_pval",
-    ),
-    "validation_fraction": ("validation_size", "validation_split"),
-    "eval_metric": ("metric", "scoring", "custom_metric"),
-    "n_jobs": ("nthread", "num_threads", "n_threads", "thread_count", "nthreads"),
-    "random_state": (
-        "seed", "random_seed", "bagging_seed", "feature_fraction_seed", "data_random_seed",
-    ),
-    "verbose": ("verbosity", "silent", "verbose_eval", "logging_level"),
-    "class_weight": ("scale_pos_weight", "is_unbalance", "auto_class_weights", "class_weights"),
-    "loss": ("objective", "loss_function", "application"),
-    "every distinct value is a candidate, so there are no bins to set": (
-        "max_bin", "max_bins", "border_count", "min_data_in_bin", "subsample_for_bin",
-    ),
-    "splitter='greedy' finds the best of all cuts, and there is no other method to find it": (
-        "tree_method", "updater", "force_col_wise", "force_row_wise",
-    ),
-    "trees grow level by level or, where max_leaves is given, best first": ("grow_policy",),
-    "there is no L1 penalty": ("reg_alpha", "lambda_l1", "l1_regularization"),
-    "there is no L1 penalty, and the level of a quantile belongs to a regressor's loss:"
-    " loss=gbt.losses.Quantile(alpha=0.9)": ("alpha",),
-    "it belongs to a regressor's loss: gbt.losses.Quantile(alpha=0.9), gbt.losses.Huber(delta=1.0),"
-    " gbt.losses.Tweedie(power=1.5)": (
-        "quantile", "quantile_alpha", "huber_slope", "delta", "tweedie_variance_power",
-        "variance_power",
-    ),
-    "trees are boosted; there is no DART and no linear booster": (
-        "booster", "boosting", "boosting_type", "rate_drop", "skip_drop", "one_drop", "drop_rate",
-        "max_drop", "sample_type", "normalize_type", "xgboost_dart_mode", "uniform_drop",
-    ),
-    "every round grows one tree, or one for each of several classes: no random forests are grown,"
-    " but attributions explain those of scikit-learn": (
-        "num_parallel_tree", "bootstrap", "oob_score", "multi_strategy",
-    ),
-    "leaf values have no bound; a smaller learning_rate or a larger reg_lambda shortens them": (
-        "max_delta_step",
-    ),
-    "training runs on the processor's cores, n_jobs of them, and on no GPU": (
-        "device", "device_type", "gpu_id", "task_type", "devices", "predictor",
-    ),
-    "nan and None are missing values, and no others are": (
-        "missing", "use_missing", "zero_as_missing", "nan_mode",
-    ),
-    "feature_importances_ is total gain; package attributions has other measures, such as"
-    " held-out gain, attributions.tree_inner": ("importance_type",),
-    "all rows are as likely to be drawn, subsample of them for every tree": (
-        "sampling_method", "data_sample_strategy", "top_rate", "other_rate", "subsample_freq",
-        "bagging_freq", "bootstrap_type", "bagging_temperature",
-    ),
-    "all features are as likely to be drawn, colsample of them for every tree": (
-        "feature_weights",
-    ),
-    "levels are ordered by their gradients and cut in two; categorical_smoothing says how many rows"
-    " a level needs": (
-        "max_cat_to_onehot", "max_cat_threshold", "min_data_per_group", "cat_l2",
-        "one_hot_max_size",
-    ),
-    "min_delta": ("tol", "early_stopping_min_delta"),
-    "a callback sets the learning rate of the next tree: callbacks=[...]": ("learning_rates",),
-    "leaves hold constants, no linear models": ("linear_tree", "linear_lambda"),
-    "trees are not pruned; a split needs more gain than min_split_gain": ("ccp_alpha",),
-    "classes are found in y, labels of any type": (
-        "num_class", "n_classes", "use_label_encoder", "classes_count",
-    ),
-    "it is an argument of fit": ("sample_weight", "eval_set", "init_score", "X_val", "y_val"),
-}  # fmt: skip
+OTHER_NAMES = _read("""
+n_estimators <- num_boost_round num_round n_rounds num_iterations num_iteration n_iter num_trees
+    iterations max_iter
+learning_rate <- eta shrinkage shrinkage_rate
+max_depth <- depth
+max_leaves <- num_leaves max_leaf_nodes max_leaf n_leaves
+min_child_weight <- min_sum_hessian_in_leaf min_sum_hessian
+min_samples_leaf <- min_child_samples min_data_in_leaf min_data min_samples_split
+reg_lambda <- lambda lambda_ lambda_l2 l2_leaf_reg l2_regularization
+min_split_gain <- gamma min_split_loss min_gain_to_split min_impurity_decrease
+subsample <- bagging_fraction sub_row max_samples
+colsample <- colsample_bytree feature_fraction rsm sub_feature
+colsample_bynode <- feature_fraction_bynode max_features
+base_score <- init boost_from_average
+splitter <- criterion
+categorical_features <- cat_features categorical_feature enable_categorical feature_types
+categorical_smoothing <- cat_smooth
+monotone_constraints <- monotonic_cst monotone_constraint monotonic_constraints
+interaction_constraints <- interaction_cst
+early_stopping_rounds <- early_stopping_round early_stopping n_iter_no_change od_wait od_pval
+validation_fraction <- validation_size validation_split
+eval_metric <- metric scoring custom_metric
+n_jobs <- nthread num_threads n_threads thread_count nthreads
+random_state <- seed random_seed bagging_seed feature_fraction_seed data_random_seed
+verbose <- verbosity silent verbose_eval logging_level
+class_weight <- scale_pos_weight is_unbalance auto_class_weights class_weights
+loss <- objective loss_function application
+every distinct value is a candidate, so there are no bins to set <- max_bin max_bins border_count
+    min_data_in_bin subsample_for_bin
+splitter='greedy' finds the best of all cuts, and there is no other method to find it <- tree_method
+    updater force_col_wise force_row_wise
+trees grow level by level or, where max_leaves is given, best first <- grow_policy
+there is no L1 penalty <- reg_alpha lambda_l1 l1_regularization
+there is no L1 penalty, and the level of a quantile belongs to a regressor's loss:
+    loss=gbt.losses.Quantile(alpha=0.9) <- alpha
+it belongs to a regressor's loss: gbt.losses.Quantile(alpha=0.9), gbt.losses.Huber(delta=1.0),
+    gbt.losses.Tweedie(power=1.5) <- quantile quantile_alpha huber_slope delta
+    tweedie_variance_power variance_power
+trees are boosted; there is no DART and no linear booster <- booster boosting boosting_type
+    rate_drop skip_drop one_drop drop_rate max_drop sample_type normalize_type xgboost_dart_mode
+    uniform_drop
+every round grows one tree, or one for each of several classes: no random forests are grown, but
+    attributions explain those of scikit-learn <- num_parallel_tree bootstrap oob_score
+    multi_strategy
+leaf values have no bound; a smaller learning_rate or a larger reg_lambda shortens them <-
+    max_delta_step
+training runs on the processor's cores, n_jobs of them, and on no GPU <- device device_type gpu_id
+    task_type devices predictor
+nan and None are missing values, and no others are <- missing use_missing zero_as_missing nan_mode
+feature_importances_ is total gain; package attributions has other measures, such as held-out gain,
+    attributions.tree_inner <- importance_type
+all rows are as likely to be drawn, subsample of them for every tree <- sampling_method
+    data_sample_strategy top_rate other_rate subsample_freq bagging_freq bootstrap_type
+    bagging_temperature
+all features are as likely to be drawn, colsample of them for every tree <- feature_weights
+levels are ordered by their gradients and cut in two; categorical_smoothing says how many rows a
+    level needs <- max_cat_to_onehot max_cat_threshold min_data_per_group cat_l2 one_hot_max_size
+min_delta <- tol early_stopping_min_delta
+a callback sets the learning rate of the next tree: callbacks=[...] <- learning_rates
+leaves hold constants, no linear models <- linear_tree linear_lambda
+trees are not pruned; a split needs more gain than min_split_gain <- ccp_alpha
+classes are found in y, labels of any type <- num_class n_classes use_label_encoder classes_count
+it is an argument of fit <- sample_weight eval_set init_score X_val y_val
+""")
 
 # Arguments of fit, predict and their like that no constructor has.
-OTHER_ARGUMENTS = {
-    "sample_weight": ("weight", "weights", "sample_weights"),
-    "eval_set": ("evals", "valid_sets", "eval_sets"),
-    "init_score": ("base_margin", "baseline", "offset"),
-    "warm_start=True, a parameter of the constructor, adds trees to those of an earlier fit": (
-        "xgb_model", "init_model",
-    ),
-    "there is no ranking": (
-        "group", "qid", "group_id", "subgroup_id", "pairs", "eval_group", "eval_qid", "eval_at",
-    ),
-    "X_val": ("X_valid", "eval_X", "X_validation"),
-    "y_val": ("y_valid", "eval_y", "y_validation"),
-    "sample_weight_val": ("sample_weight_valid", "weight_val"),
-    "an evaluation set is a pair in a list: eval_set=[(X_valid, y_valid)]": ("validation_data",),
-    "weights of an evaluation set stand behind its targets:"
-    " eval_set=[(X_valid, y_valid, sample_weight)]": (
-        "sample_weight_eval_set", "eval_sample_weight", "eval_class_weight",
-    ),
-    "starting values of an evaluation set stand last:"
-    " eval_set=[(X_valid, y_valid, sample_weight, init_score)], where sample_weight may be None": (
-        "base_margin_eval_set", "eval_init_score",
-    ),
-    "evaluation sets are called eval_0, eval_1, ... in evals_result_": ("eval_names",),
-    "features are called what the columns of a data frame are called": (
-        "feature_name", "feature_names",
-    ),
-    "early_stopping_rounds, a parameter of the constructor, keeps the trees up to the best": (
-        "use_best_model",
-    ),
-    "functions that are told of every tree are given to the constructor: callbacks=[...]": (
-        "monitor",
-    ),
-    "ensemble_.raw_predict(X), or decision_function(X) of a classifier, returns raw predictions": (
-        "output_margin", "raw_score", "prediction_type",
-    ),
-    "staged_predict(X), or staged_predict_proba(X) of a classifier, yields predictions after one"
-    " round, after two, ...; ensemble_.truncate(n).raw_predict(X) returns raw predictions of the"
-    " first n rounds": (
-        "iteration_range", "ntree_limit", "num_iteration", "start_iteration", "ntree_start",
-        "ntree_end",
-    ),
-    "attributions.tree_shap(model, X) returns what each feature contributed": (
-        "pred_contrib", "pred_contribs",
-    ),
-    "attributions.saabas(model, X) returns what each feature contributed, along the row's path": (
-        "approx_contribs",
-    ),
-    "attributions.tree_shap_pairs(model, X) returns what pairs of features contributed": (
-        "pred_interactions",
-    ),
-    "apply(X) returns the leaf that each row reaches in each tree": ("pred_leaf",),
-    "every table is checked": ("validate_features", "check_input", "predict_disable_shape_check"),
-    "the result has one entry a row": ("strict_shape",),
-    "all trees are asked for every row": (
-        "pred_early_stop", "pred_early_stop_freq", "pred_early_stop_margin",
-    ),
-    "predictions come without an interval; a regressor with loss=gbt.losses.Quantile(alpha=0.9)"
-    " predicts one end of it": ("return_std", "return_cov"),
-}  # fmt: skip
+OTHER_ARGUMENTS = _read("""
+sample_weight <- weight weights sample_weights
+eval_set <- evals valid_sets eval_sets
+init_score <- base_margin baseline offset
+warm_start=True, a parameter of the constructor, adds trees to those of an earlier fit <- xgb_model
+    init_model
+there is no ranking <- group qid group_id subgroup_id pairs eval_group eval_qid eval_at
+X_val <- X_valid eval_X X_validation
+y_val <- y_valid eval_y y_validation
+sample_weight_val <- sample_weight_valid weight_val
+an evaluation set is a pair in a list: eval_set=[(X_valid, y_valid)] <- validation_data
+weights of an evaluation set stand behind its targets: eval_set=[(X_valid, y_valid, sample_weight)]
+    <- sample_weight_eval_set eval_sample_weight eval_class_weight
+starting values of an evaluation set stand last: eval_set=[(X_valid, y_valid, sample_weight,
+    init_score)], where sample_weight may be None <- base_margin_eval_set eval_init_score
+evaluation sets are called eval_0, eval_1, ... in evals_result_ <- eval_names
+features are called what the columns of a data frame are called <- feature_name feature_names
+early_stopping_rounds, a parameter of the constructor, keeps the trees up to the best <-
+    use_best_model
+functions that are told of every tree are given to the constructor: callbacks=[...] <- monitor
+ensemble_.raw_predict(X), or decision_function(X) of a classifier, returns raw predictions <-
+    output_margin raw_score prediction_type
+staged_predict(X), or staged_predict_proba(X) of a classifier, yields predictions after one round,
+    after two, ...; ensemble_.truncate(n).raw_predict(X) returns raw predictions of the first n
+    rounds <- iteration_range ntree_limit num_iteration start_iteration ntree_start ntree_end
+attributions.tree_shap(model, X) returns what each feature contributed <- pred_contrib pred_contribs
+attributions.saabas(model, X) returns what each feature contributed, along the row's path <-
+    approx_contribs
+attributions.tree_shap_pairs(model, X) returns what pairs of features contributed <-
+    pred_interactions
+apply(X) returns the leaf that each row reaches in each tree <- pred_leaf
+every table is checked <- validate_features check_input predict_disable_shape_check
+the result has one entry a row <- strict_shape
+all trees are asked for every row <- pred_early_stop pred_early_stop_freq pred_early_stop_margin
+predictions come without an interval; a regressor with loss=gbt.losses.Quantile(alpha=0.9) predicts
+    one end of it <- return_std return_cov
+""")
 
 # Values of a regressor's loss.
-OTHER_LOSSES = {
-    "half_squared_error": (
-        "squared_error", "mean_squared_error", "squared_loss", "mse", "rmse", "l2", "ls",
-        "reg:squarederror", "regression", "friedman_mse",
-    ),
-    "absolute": (
-        "absolute_error", "mean_absolute_error", "mae", "l1", "lad", "reg:absoluteerror",
-        "regression_l1",
-    ),
-    "poisson": ("count:poisson", "poisson_deviance"),
-    "cross_entropy": ("reg:logistic", "binary:logistic", "xentropy"),
-    "gamma": ("reg:gamma", "gamma_deviance"),
-    "tweedie": ("reg:tweedie", "tweedie_deviance"),
-    "squared_log_error": ("reg:squaredlogerror", "mean_squared_log_error", "msle", "rmsle"),
-    "quantile": ("reg:quantileerror", "pinball"),
-    "pseudo_huber": ("reg:pseudohubererror",),
-}  # fmt: skip
+OTHER_LOSSES = _read("""
+half_squared_error <- squared_error mean_squared_error squared_loss mse rmse l2 ls reg:squarederror
+    regression friedman_mse
+absolute <- absolute_error mean_absolute_error mae l1 lad reg:absoluteerror regression_l1
+poisson <- count:poisson poisson_deviance
+cross_entropy <- reg:logistic binary:logistic xentropy
+gamma <- reg:gamma gamma_deviance
+tweedie <- reg:tweedie tweedie_deviance
+squared_log_error <- reg:squaredlogerror mean_squared_log_error msle rmsle
+quantile <- reg:quantileerror pinball
+pseudo_huber <- reg:pseudohubererror
+""")
 
 # Values of eval_metric; errors and losses are negated here, because larger is better.
-OTHER_METRICS = {
-    "neg_root_mean_squared_error": ("rmse", "root_mean_squared_error"),
-    "neg_mean_squared_error": ("mse", "l2", "mean_squared_error"),
-    "neg_mean_absolute_error": ("mae", "l1", "mean_absolute_error"),
-    "neg_mean_absolute_percentage_error": ("mape", "mean_absolute_percentage_error"),
-    "neg_root_mean_squared_log_error": ("rmsle",),
-    "neg_mean_poisson_deviance": ("poisson-nloglik", "poisson"),
-    "neg_mean_gamma_deviance": ("gamma-deviance", "gamma_deviance"),
-    "neg_log_loss": (
-        "logloss", "log_loss", "binary_logloss", "mlogloss", "multi_logloss", "cross_entropy",
-    ),
-    "roc_auc": ("auc",),
-    "average_precision": ("aucpr",),
-    "accuracy": ("error", "merror", "binary_error", "multi_error", "acc"),
-}  # fmt: skip
+OTHER_METRICS = _read("""
+neg_root_mean_squared_error <- rmse root_mean_squared_error
+neg_mean_squared_error <- mse l2 mean_squared_error
+neg_mean_absolute_error <- mae l1 mean_absolute_error
+neg_mean_absolute_percentage_error <- mape mean_absolute_percentage_error
+neg_root_mean_squared_log_error <- rmsle
+neg_mean_poisson_deviance <- poisson-nloglik poisson
+neg_mean_gamma_deviance <- gamma-deviance gamma_deviance
+neg_log_loss <- logloss log_loss binary_logloss mlogloss multi_logloss cross_entropy
+roc_auc <- auc
+average_precision <- aucpr
+accuracy <- error merror binary_error multi_error acc
+""")
 
 
 def _by_other_name(table: dict[str, tuple[str, ...]]) -> dict[str, str]:
