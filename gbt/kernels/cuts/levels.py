@@ -152,7 +152,7 @@ def cut_in_order(order, values, q, has_missing, total, asked, bounds, scratch, b
 
 @forced_inline
 def no_cut(best):
-    """Start without a cut."""
+    """Start without a cut: nothing but the score is meant, though the row is looked up."""
     best.score, best.row, best.missing_left = -np.inf, 0, 0
 
 
