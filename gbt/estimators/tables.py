@@ -24,7 +24,7 @@ from gbt.tables.categories import (
 from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
-from gbt.tables.targets import as_init_score, as_weight
+from gbt.tables.targets import as_column, as_init_score, as_weight, warn_of_other_order
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.table import SharedRows
 
@@ -95,6 +95,8 @@ class ChecksTables(SharedParameters, NamedParameters):
         if is_shared:
             y, sample_weight = in_memory(y), in_memory(sample_weight)
         if y is not None:
+            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
+            y = as_column(y)
             refuse_other_targets(y, may_be_text=is_classifier(self))
         if not is_shared:
             X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)

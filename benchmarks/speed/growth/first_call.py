@@ -29,7 +29,6 @@ PROGRAMS = {  # series: words, arguments of Python
     "fit": ("a default fit", ("-c", FIT)),
     "shap": ("a default fit and `tree_shap`", ("-c", f"{FIT}; attributions.tree_shap(model, X)")),
     "command": ("README's first command", ("-m", "attributions", "--out")),
-    "warmup": ("`python -m attributions.warmup`", ("-m", "attributions.warmup")),
 }
 STATES = {
     "before": "former code",
