@@ -303,6 +303,18 @@ def test_scores_are_those_of_all_nodes_that_were_judged():
     assert model.split_scores_.tolist() == [0, pytest.approx(5 - 2 - 2)]
 
 
+def test_a_policy_that_names_no_levels_for_a_categorical_column_is_told_so():
+    class Forgetful:
+        def split(self, frontier, limits, n_jobs):
+            return replace(Greedy().split(frontier, limits, n_jobs), goes_left=None)
+
+    X = np.repeat([[0.0], [1.0]], 5, axis=0)
+    model = GBTRegressor(n_estimators=1, splitter=Forgetful())
+    assert model.fit(X, X[:, 0]).ensemble_.feature[0] == 0  # as a number
+    with pytest.raises(ValueError, match="split a categorical column and returned no levels"):
+        model.set_params(categorical_features=[0]).fit(X, X[:, 0])
+
+
 def test_best_first_growth_splits_what_is_worth_most_to_rows_that_chose_nothing():
     """Algorithm 3: of all leaves the one with the largest s_3 is next, as the page has it."""
     asked = []
