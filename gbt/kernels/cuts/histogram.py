@@ -33,7 +33,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import AHEAD, add_g, add_g_and_h, min, prefetch
 
 LANES = 8  # columns whose bins share a word
@@ -167,7 +167,7 @@ def add_to_lanes(bins, row, entries, layout, n_lanes, lanes):
                 add_g_and_h(lanes, four * bin_in_lanes(lane, bins), g, h, m)
 
 
-@internal
+@optimised_first
 def add_rows(packed_bins, rows, entries, layout, n_lanes, mask, lanes):
     """Add some rows to the lanes of some columns.
 

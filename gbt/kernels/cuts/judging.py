@@ -37,7 +37,7 @@ from gbt.kernels.cuts.histogram import (
 from gbt.kernels.cuts.levels import G, H, N
 from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
 from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
-from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import max, min
 
 UNBIASED, CROSS_VALIDATED = 0, 1
@@ -114,7 +114,7 @@ def end_of_set(listed, start, stop, s, set_of_row):
     return start
 
 
-@internal
+@optimised_first
 def fill_sets(p, node, table, rows, layout, histograms, judging, judge):
     """Make the histograms of the columns of pack p, set by set.
 
@@ -153,7 +153,7 @@ def mark_bins(histograms, column, n_sets, width, judge):
         is_last[b] = np.uint64(is_last[b] > 0)
 
 
-@internal
+@optimised_first
 def add_up_sets_of_bins(histograms, column, terms, n_sets, judge):
     """Write down what every set has left of every cut, in all, and of missing rows.
 
@@ -199,7 +199,7 @@ def take_from(total, some):
         some[i] = total[i] - some[i]
 
 
-@internal
+@optimised_first
 def take_all_but_one(n_folds, n_cuts, judge):
     """Turn the sums of folds into those of all but each, and add the sum of all."""
     judge.missing[n_folds] = judge.total[n_folds] = 0
@@ -225,7 +225,7 @@ def no_cut(best):
     best.score, best.row, best.missing_left = -np.inf, 0, 0
 
 
-@internal
+@optimised_first
 def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
     """Score some cuts for sum q; -inf where a side is too light or a sum has too few rows.
 
@@ -246,7 +246,7 @@ def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
             score[c] = score[c] if (n >= least) & (of_all - n >= least) else -np.inf
 
 
-@internal
+@optimised_first
 def keep_best(q, n_cuts, has_missing, rules, habits, judge, within):
     """Score some cuts for sum q and keep the best, of equals the last, if none before was better.
 

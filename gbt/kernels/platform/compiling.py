@@ -12,6 +12,7 @@ Compiling takes a while and is announced, see `gbt.kernels.platform.announcement
 
 import numpy as np
 from numba import config, njit
+from numba.core.compiler import Compiler
 
 from gbt.kernels.platform.announcement import announcer
 from gbt.kernels.platform.filing import Filed
@@ -59,6 +60,15 @@ def reordered(function):
     return _inside(function, fastmath={"reassoc"})
 
 
+def optimised_first(function):
+    """Compile an internal kernel whose loops are optimised before it becomes part of another.
+
+    In the middle of a large kernel LLVM makes less of some loops: unbiased fits took 5 to 9 % more
+    time until these kernels were optimised by themselves, too.
+    """
+    return _inside(function, pipeline_class=Compiler)
+
+
 def inlined(function):
     """Compile an uncounted kernel as part of the kernel that calls it, in a place or two."""
     return _inside(function, inline="always")
@@ -76,8 +86,8 @@ def forced_inline(function):
 def _inside(function, **others):
     if not IS_COMPILING:
         return _plain(function)
-    options = {"_nrt": False, "no_cpython_wrapper": True, "pipeline_class": Joined}
-    compiled = njit(**options, **OPTIONS, **others)(function)
+    options = {"_nrt": False, "no_cpython_wrapper": True, "pipeline_class": Joined} | others
+    compiled = njit(**options, **OPTIONS)(function)
     announcer.kernels.add(compiled)
     return compiled
 

@@ -14,9 +14,10 @@ is no index to keep. A file begins with a digest of the rest, by which one that 
 damaged counts as missing.
 
 Two folders are read: ``gbt/compiled``, which comes with a package built with machine code
-(`gbt.kernels.platform.shipping`), and the user's own (`own_folder`), which is written as well and
-cleared of what was used least recently when it is full. Machine code does whatever its author
-wants, so nothing is read from a folder to which other users may write.
+(`gbt.kernels.platform.shipping`) and is trusted like the package, and the user's own
+(`own_folder`), which is written as well and cleared of what was used least recently when it is
+full. Machine code does whatever its author wants, so the latter must belong to this user or to
+root, and nobody else may write to it.
 """
 
 import hashlib
@@ -54,9 +55,10 @@ SETTINGS = (
 )
 MOST_BYTES = 2**29  # all tests together write a quarter of it
 MAY_BE_WRITTEN_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+OPEN_TO_ALL = stat.S_IWOTH | stat.S_ISVTX  # with the latter only owners rename, as in /tmp
 # As text, because to parse all modules takes a tenth of a second of each process. A sentence that
 # looks like an import does no harm.
-IMPORTED = re.compile(r"^ *(?:import +([\w.]+)|from +([\w.]+) +import +(\([^)]*\)|.*))", re.M)
+IMPORTED = re.compile(r"^ *(?:import +(.*)|from +([\w.]+) +import +(\([^)]*\)|.*))", re.M)
 N_BYTES_OF_DIGEST = hashlib.sha256().digest_size
 
 _packages = {__name__.partition(".")[0]}  # those that have kernels
@@ -109,9 +111,10 @@ class Filed(caching._Cache):
         if self._sources is None:
             return None
         processor = target.codegen().magic_tuple()
-        data = _read(own_folder(), self._file(types, processor))
+        folder = own_folder()
+        data = _read(folder / self._file(types, processor)) if _is_ours(folder) else None
         if data is None and (level := level_of(processor)):
-            data = _read(SHIPPED, self._file(types, level))
+            data = _read(SHIPPED / self._file(types, level))
         return data and CompileResult._rebuild(target, *pickle.loads(data))
 
     def save_overload(self, types, result):
@@ -123,6 +126,8 @@ class Filed(caching._Cache):
             _write(own_folder(), file, dumps(result._reduce()))
 
     def _file(self, types, processor):
+        system = re.sub(r"[\d.]+$", "", processor[0])  # a Mac's has the version of its kernel
+        processor = system, *processor[1:]
         settings = [str(getattr(config, name, None)) for name in SETTINGS]
         of = repr((self._name, self._sources, repr(types), processor, VERSIONS, settings))
         return f"{self._name[:60]}-{hashlib.sha256(of.encode()).hexdigest()[:40]}"
@@ -132,48 +137,54 @@ class Filed(caching._Cache):
 
 
 @cache
-def sources_of(module: str) -> str | None:
-    """Return a digest of a module's source and of those it imports, None if there is no source."""
-    source = _source(module)
-    if source is None:
+def sources_of(module):
+    """Return a digest of a module's source and of those that it reaches, None without source."""
+    found, waiting = {}, [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = _source(name)
+            waiting += _imports(name)
+    if found[module] is None:
         return None
-    digest = hashlib.sha256(source.encode())
-    for imported in sorted(set(_imports(source))):
-        digest.update((sources_of(imported) or "").encode())
-    return digest.hexdigest()
+    return hashlib.sha256(repr(sorted(found.items())).encode()).hexdigest()
 
 
+@cache
 def _source(module):
-    spec = importlib.util.find_spec(module) if module != "__main__" else None
-    return spec.loader.get_source(module) if hasattr(spec and spec.loader, "get_source") else None
+    try:
+        spec = importlib.util.find_spec(module)
+        return spec.loader.get_source(module)
+    except (ImportError, AttributeError, ValueError, OSError):  # none, or no text
+        return None
 
 
-def _imports(source):
-    """Name the modules of packages with kernels that a source imports."""
-    for plain, module, names in IMPORTED.findall(source):
-        if (plain or module).partition(".")[0] in _packages:
-            yield plain or module
-            is_package = hasattr(sys.modules.get(module), "__path__")
-            for name in re.findall(r"\w+", names) if is_package else ():
-                if importlib.util.find_spec(f"{module}.{name}"):
-                    yield f"{module}.{name}"
+@cache
+def _imports(module):
+    """Name the modules of packages with kernels that a module imports."""
+    found = []
+    for plain, base, names in IMPORTED.findall(_source(module) or ""):
+        is_package = hasattr(sys.modules.get(base), "__path__")
+        inner = re.findall(r"\w+", names) if is_package else ()
+        candidates = [base, *(f"{base}.{name}" for name in inner), *re.findall(r"[\w.]+", plain)]
+        found += [c for c in candidates if c.partition(".")[0] in _packages and _source(c)]
+    return found
 
 
 # ------------------------------------------------------------------------------------------- files
 
 
-def _read(folder, file):
-    """Return what a file holds, or None if it is not there, is damaged, or cannot be trusted."""
-    path = folder / file
+def _read(path):
+    """Return what a file holds, or None if it is not there or damaged."""
     try:
-        data = path.read_bytes() if _is_ours(folder) else b""
+        data = path.read_bytes()
     except OSError:
         return None
     digest, rest = data[:N_BYTES_OF_DIGEST], data[N_BYTES_OF_DIGEST:]
     if hashlib.sha256(rest).digest() != digest:
         return None
     with suppress(OSError):
-        path.touch()  # so that it was used recently; who only reads does not clear the folder
+        os.utime(path)  # it was used just now
     return rest
 
 
@@ -189,35 +200,49 @@ def _write(folder, file, data):
             written.write(hashlib.sha256(data).digest() + data)
         Path(temporary).replace(folder / file)
     except OSError:
-        Path(temporary).unlink()
+        Path(temporary).unlink(missing_ok=True)
         raise
 
 
-@cache
 def _is_ours(folder):
-    """Say whether only this user and root may write to a folder that is there."""
-    found = folder.stat()
+    """Say whether a folder is there and only this user and root may write to it, or replace it."""
+    try:
+        found = folder.stat()
+        replaceable = [f for f in folder.parents if f.stat().st_mode & OPEN_TO_ALL == stat.S_IWOTH]
+    except OSError:
+        return False
     if os.name == "nt":  # whose folders of users are their own
         return True
-    if found.st_uid in (os.geteuid(), 0) and not found.st_mode & MAY_BE_WRITTEN_BY_OTHERS:
+    is_own = found.st_uid in (os.geteuid(), 0) and not found.st_mode & MAY_BE_WRITTEN_BY_OTHERS
+    # A relative folder is that of whoever made the present one, perhaps part of a download.
+    if is_own and folder.is_absolute() and not replaceable:
         return True
-    logging.getLogger("gbt").warning(
-        "gbt keeps no machine code in %s, because other users may write to it. Kernels are compiled"
-        " in each process (chmod go-w, or another NUMBA_CACHE_DIR).", folder,
-    )  # fmt: skip
+    _warn_of(folder)
     return False
+
+
+@cache
+def _warn_of(folder):
+    logging.getLogger("gbt").warning(
+        "gbt keeps no machine code in %s: it must be an absolute folder to which no other user may"
+        " write. Kernels are compiled in each process (chmod go-w, or another NUMBA_CACHE_DIR).",
+        folder,
+    )
 
 
 @cache
 def _make_room(folder):
     """Once in a process, remove what was used least recently from a folder that is full."""
-    files = sorted(
-        (found.stat().st_mtime, found.stat().st_size, found) for found in folder.iterdir()
-    )
+    files = []
+    for path in folder.iterdir():
+        with suppress(OSError):  # another process removes files, too
+            found = path.stat()
+            files.append((found.st_mtime, found.st_size, path))
+    files.sort()
     n_bytes = sum(size for _, size, _ in files)
     for _, size, path in files:
         if n_bytes <= MOST_BYTES:
             break
-        with suppress(OSError):  # another process was faster
+        with suppress(OSError):
             path.unlink()
         n_bytes -= size

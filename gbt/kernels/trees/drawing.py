@@ -15,7 +15,7 @@ place, so results depend on nothing else. The plain twin is `gbt.reference.sets.
 import numpy as np
 
 from gbt.kernels.cuts.judging import MOST_SETS
-from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 
@@ -47,7 +47,7 @@ def key_of_tree(rules):
     return scrambled(scrambled(rules.seed) + np.uint64(rules.first_tree + rules.n_grown))
 
 
-@internal
+@optimised_first
 def deal_out(start, stop, n_rows, key, listed, habits, deal, set_of_row, by_set):
     """Draw the sets of the listed rows start:stop and put these in the order of their parts.
 

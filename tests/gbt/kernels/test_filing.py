@@ -94,6 +94,22 @@ def test_a_folder_that_others_may_write_to_is_neither_read_nor_written(package, 
     assert files(cache) == before
 
 
+@pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
+def test_a_folder_that_others_may_replace_is_not_read(package, tmp_path):
+    cache = tmp_path / "cache"
+    called(package, cache)
+    cache.chmod(0o777)
+    assert called(package, cache) == (2.0, 1)
+    cache.chmod(0o1777)  # as /tmp: only owners rename
+    assert called(package, cache) == (2.0, 0)
+
+
+def test_a_relative_folder_is_not_read(package, tmp_path):
+    """Whoever made the present folder may have put code there."""
+    for n_compiled in (1, 1):
+        assert called(package, os.path.relpath(tmp_path / "cache")) == (2.0, n_compiled)
+
+
 def test_where_nothing_can_be_written_kernels_are_compiled(package, tmp_path):
     (tmp_path / "file").write_text("no folder")
     assert called(package, tmp_path / "file") == (2.0, 1)
@@ -127,7 +143,7 @@ def test_a_full_folder_loses_what_was_used_least_recently(tmp_path, monkeypatch)
     for at, name in enumerate("abc"):
         filing._write(tmp_path, name, b"." * (100 - filing.N_BYTES_OF_DIGEST))
         os.utime(tmp_path / name, (at, at))
-    assert filing._read(tmp_path, "a") == b"." * 68  # which touches it
+    assert filing._read(tmp_path / "a") == b"." * 68  # which touches it
     filing._make_room.cache_clear()
     filing._make_room(tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"a", "c"}
@@ -139,9 +155,23 @@ def test_sources_are_those_of_all_modules_that_a_kernel_can_reach():
         module = waiting.pop()
         if module not in found:
             found.add(module)
-            waiting += filing._imports(filing._source(module))
+            waiting += filing._imports(module)
     assert {"gbt.kernels.rows.walk", "gbt.kernels.platform.instructions"} <= found
     assert "attributions.kernels.shap" not in found
+
+
+def test_modules_may_import_each_other_and_sentences_may_look_like_imports(package, monkeypatch):
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setattr(filing, "_packages", {"halving"})
+    (package / "a.py").write_text(
+        '"""\nfrom halving.nowhere import all\n"""\nimport halving.b as b, re'
+    )
+    (package / "b.py").write_text("def later():\n    from halving import a")
+    before = filing.sources_of("halving.a")
+    for cached in (filing.sources_of, filing._source, filing._imports):
+        cached.cache_clear()
+    (package / "b.py").write_text("def later():\n    from halving import a, b")
+    assert filing.sources_of("halving.a") != before is not None
 
 
 def test_shipped_code_is_for_processors_that_have_all_of_a_level(monkeypatch, tmp_path):
