@@ -290,7 +290,7 @@ class SharedParameters:
         is_constrained = of_columns is not None and any(of_columns)
         if is_constrained and not getattr(policy, "keeps_directions", False):
             raise ValueError(
-                f"monotone_constraints go with splitter='greedy'; splitter={self.splitter!r} does"
+                f"monotone_constraints go with gbt's own splitters; splitter={self.splitter!r} does"
                 " not keep them."
             )
         if self.refit and self.warm_start:

@@ -111,7 +111,10 @@ class BatchFile:
         """Read one whole column."""
         import pandas as pd
 
-        return pd.concat([column for (column,) in self.batches([name])], ignore_index=True)
+        columns = [column for (column,) in self.batches([name])]
+        if not columns:
+            raise UnusableTableError(f"{self.path} has no rows.")
+        return pd.concat(columns, ignore_index=True)
 
 
 def read_table(path: Path, as_text: bool = False) -> TableFile:

@@ -35,7 +35,7 @@ if not config.DISABLE_JIT:
 
 @pytest.mark.kernels
 def test_an_index_out_of_range_raises_where_bounds_are_checked():
-    """Numba's cache does not tell checked from unchecked code: it must not be shared by the two."""
+    """Checked and unchecked code have files of their own (test_filing)."""
     read = kernel(read_at)
     assert read(np.array([7.0]), 0) == 7.0
     if config.DISABLE_JIT or config.BOUNDSCHECK:

@@ -1,4 +1,4 @@
-"""Categories in the histogram search: the trees of the plain scan to the last bit."""
+"""Levels of categories in the greedy histogram search: the trees of best_cuts to the last bit."""
 
 import numpy as np
 import pytest
