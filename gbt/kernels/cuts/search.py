@@ -152,7 +152,8 @@ def score_cut(left_g, left_h, left_n, terms, within, any_order):
         & (float(left_h) >= terms.min_hessian)
         & (float(right_h) >= terms.min_hessian)
     )
-    g, h, rest_g, rest_h = float(left_g), float(left_h), float(terms.g - left_g), float(right_h)
+    g, h = np.float64(left_g), np.float64(left_h)  # whose division by zero gives infinity
+    rest_g, rest_h = np.float64(terms.g - left_g), np.float64(right_h)
     if within is None:
         score = score_of(g, h, rest_g, rest_h, terms.penalty)
     else:
