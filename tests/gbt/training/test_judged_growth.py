@@ -127,6 +127,19 @@ def test_columns_that_do_not_fill_a_pack_leave_nothing_behind(policy, n_columns)
     assert page.n_splits >= 2  # the second node is searched after the first
 
 
+@pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(3)], ids=str)
+def test_levels_whose_marks_fill_more_than_a_word(policy):
+    """Whatever examples are drawn above; a word has marks of 64 levels."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(70, size=(150, 1)).astype(float)
+    columns = Columns.from_table(X, n_levels=np.array([70]))
+    gradient = rng.integers(-4, 5, size=150) + 9.0 * (X[:, 0] % 2)
+    problem = columns, gradient, np.ones(150), np.ones(150), {"max_depth": 2}, None
+    _, _, page, _ = grow_and_compare(policy, problem)
+    assert page.differs == []
+    assert page.n_splits >= 1
+
+
 def test_every_tree_draws_sets_of_its_own():
     columns, ones = Columns.from_table(np.arange(40.0)[:, np.newaxis]), np.ones(40)
     growth = growth_for(columns, np.arange(40.0), ones, splitter=Unbiased(merged=True), seed=2)
