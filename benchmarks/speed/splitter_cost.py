@@ -16,10 +16,8 @@
 Trees have depth 6. Levels are uneven, as in real tables: of 10,000 in 100,000 rows the first has
 1,000 rows and six hundred have twenty or more, so that they stand for themselves.
 
-The first table is of the histogram search, in which cuts of the unbiased and the cross-validated
-policy lie at the edges of bins. In the others these two scan every cut (``exact_cuts=True``), while
-greedy trees, for which histograms leave out no cut, grow by ``gbt.training.histogram_growth``.
-"greedy, plain scan" asks greedy as the other two are asked there.
+All grow by the histogram search. Cuts of the unbiased and the cross-validated policy lie at the
+edges of bins, and greedy ones leave out none. Cross-validated trees do not stop at stubs here.
 
 No time is printed unless all splits of a small draw of the case are those of the page of plain
 loops (``benchmarks.speed.checked_policy`` and ``checked_trees``), and the first trees of the whole
@@ -68,21 +66,12 @@ PAGES = {
 }
 
 
-class PlainScan(Greedy):
-    """Greedy splits by a scan of every cut: the histogram search is for the class itself alone."""
-
-
 POLICIES = {
     "greedy": Greedy(),
-    "cross_validated": CrossValidated(exact_cuts=True),
-    "unbiased": Unbiased(exact_cuts=True),
-}
-IN_HISTOGRAMS = {
     "unbiased": Unbiased(),
     "cross_validated": CrossValidated(stop_at_stub=False),
 }
 LIGHTGBM = "LightGBM"
-WITH_PLAIN_SCAN = {"greedy": Greedy(), "greedy, plain scan": PlainScan(), **POLICIES}
 EXACT = "XGBoost exact"
 MOST_OF_EXACT = {"cross_validated": 1.2, "unbiased": 0.9}  # of its time
 MOST_OF_CONTINUOUS = {"cross_validated": 1.0}  # what columns of 100 levels take
@@ -283,7 +272,7 @@ def measure_search(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
         X, y = table.data()
         case = training_speed.Case("", n_rows, n_columns, DEPTH, n_rounds)
         fits: dict[str, Callable[[], Any]] = {}
-        for name, policy in {"greedy": Greedy(), **IN_HISTOGRAMS}.items():
+        for name, policy in POLICIES.items():
             verify(policy, NUMBERS, table, plan)
             fits[name] = partial(fit_ours, policy, NUMBERS, n_rounds, X, y, n_jobs)
         fits[LIGHTGBM] = partial(training_speed.fit_lightgbm, case, X, y)
@@ -373,7 +362,7 @@ def measure_hundred(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
     n_rows, n_columns, n_rounds = plan.hundred
     levels, continuous = Table(n_rows, n_columns, 100), Table(n_rows, n_columns)
     lines, is_reached = [], True
-    for name, policy in WITH_PLAIN_SCAN.items():
+    for name, policy in POLICIES.items():
         fits: dict[str, Callable[[], Any]] = {}
         for label, kind, table in (
             ("continuous", NUMBERS, continuous),
@@ -412,7 +401,7 @@ def measure_levels(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
     """Time categorical columns against numeric ones of as many distinct values."""
     n_rows, n_columns, n_rounds = plan.table_of_levels
     lines, is_reached = [], True
-    for name, policy in WITH_PLAIN_SCAN.items():
+    for name, policy in POLICIES.items():
         for n_levels in plan.levels:
             table = Table(n_rows, n_columns, n_levels)
             X, y = table.data()

@@ -93,8 +93,8 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
     version = document.get("version")
     demand(
         type(version) is int and version == VERSION,
-        f"its layout has version {shown(version)}, this library reads version {VERSION}; a newer"
-        " file needs a newer library",
+        f"its layout has version {shown(version)}, this library reads version {VERSION}: a newer"
+        " file needs a newer library, and one of before the first release is to be made again",
     )
     kind = as_choice(document.get("kind"), "kind", KINDS)
     keys = ["format", "version", "kind", "ensemble", *["estimator"] * (kind != "Ensemble")]

@@ -50,7 +50,10 @@ def grow(policy, X, y, **others):
     return GBTRegressor(2, max_depth=2, splitter=policy, random_state=0, **others).fit(X, y)
 
 
-OTHERS = (
+CHECKED = (
+    Greedy(),
+    CrossValidated(exact_cuts=True),
+    Unbiased(exact_cuts=True),
     CrossValidated(3, exact_cuts=True),
     CrossValidated(3, shared_folds=False),
     Unbiased(merged=True, exact_cuts=True),
@@ -58,7 +61,7 @@ OTHERS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", [*POLICIES.values(), *OTHERS])
+@pytest.mark.parametrize("policy", CHECKED)
 @pytest.mark.parametrize("categorical", [None, [0, 2]])
 def test_checked_splits_are_those_of_the_policy_alone(policy, categorical):
     X, y = Table(80, 3, 9).data()
@@ -96,7 +99,7 @@ def test_levels_are_whole_and_uneven():
     assert counts[0] > 20 * np.median(counts)
 
 
-EXPECTED_LINES = {"search": 4, "policies": 4, "rows": 4, "hundred": 4, "levels": 8}
+EXPECTED_LINES = {"search": 4, "policies": 4, "rows": 4, "hundred": 3, "levels": 6}
 
 
 @pytest.mark.slow

@@ -523,7 +523,7 @@ def test_flags_stay(flag, path):
         (b"1" * 5000, "is not JSON"),
         (b"[]", '"format": "gbt"'),
         (b'{"learner": {}, "version": [3, 2, 0]}', '"format": "gbt"'),
-        (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1; a newer"),
+        (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1: a newer"),
         (b'{"format": "gbt", "version": "1"}', 'version "1"'),
         (b'{"format": "gbt"}', "version null"),
         (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),

@@ -74,8 +74,8 @@ def _beside(found: Findings) -> str:
     if found.beside is None:
         return ""
     return (
-        f" {compared(found)} The second is what to expect of values that are not in the table; the"
-        " first only of more rows of those that are."
+        " Of values that are not in the table, expect what is said of values that the model has not"
+        " seen; what is said of random halves holds for more rows of those that are."
     )
 
 

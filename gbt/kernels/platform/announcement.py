@@ -1,4 +1,4 @@
-"""An announcement: kernels are being compiled. Twenty silent seconds look like an endless loop.
+"""An announcement: kernels are being compiled. Fifteen silent seconds look like an endless loop.
 
 On a terminal it is a line that counts, and goes when the kernel that Python has called is ready::
 
@@ -74,7 +74,7 @@ class Announcer(event.Listener):
             if self.announces and not self.counts:
                 logging.getLogger("gbt").warning(
                     "gbt compiles its kernels, once for this version of the package; a first fit"
-                    " takes some twenty seconds longer for it."
+                    " takes some fifteen seconds longer for it."
                 )
         if self.counts and self.depth == 0:
             self.known |= called_by(kernel)
