@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from gbt import GBTClassifier, GBTRegressor
+from gbt.splitting import Unbiased
 
 # All is said, so that a setting stays what it is when defaults change.
 AS_XGBOOST = {
@@ -23,6 +24,7 @@ STOPPED = {
     "validation_fraction": 0.15,
 }  # fmt: skip
 AT_5 = {"categorical_smoothing": 5.0}
+POOLED = AT_5 | {"splitter": Unbiased(pooled=True)}
 FROM_20 = {"min_samples_leaf": 20, "min_child_weight": 1e-3}
 CHANGES: dict[str, dict[str, dict]] = {
     "greedy": {
@@ -53,6 +55,12 @@ CHANGES: dict[str, dict[str, dict]] = {
         "smoothing 20": {"categorical_smoothing": 20.0},
         "smoothing 5, 200 x .1": AT_5 | {"n_estimators": 200},
         "smoothing 5, 500 x .05": AT_5 | {"n_estimators": 500, "learning_rate": 0.05},
+        "smoothing 5, 1000 x .03": AT_5 | {"n_estimators": 1000, "learning_rate": 0.03},
+        "smoothing 5, 1000 x .05": AT_5 | {"n_estimators": 1000, "learning_rate": 0.05},
+        "pooled, 200 x .1": POOLED | {"n_estimators": 200},
+        "pooled, 1000 x .03": POOLED | {"n_estimators": 1000, "learning_rate": 0.03},
+        "pooled, 1000 x .05": POOLED | {"n_estimators": 1000, "learning_rate": 0.05},
+        "pooled, 2000 x .03": POOLED | {"n_estimators": 2000, "learning_rate": 0.03},
         "smoothing 5, columns .5, 500 x .05": AT_5
         | {"n_estimators": 500, "learning_rate": 0.05, "colsample": 0.5},
         "smoothing 5, stopped": AT_5 | STOPPED,
@@ -88,7 +96,9 @@ MAIN = (
     "greedy", "greedy, 20 rows, weight .001", "greedy, 20 rows, weight .001, 500 x .05",
     "greedy, 20 rows, weight .001, stopped", "unbiased", "unbiased, parameters of greedy",
     "unbiased, smoothing 5", "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, 500 x .05",
-    "unbiased, smoothing 5, stopped", "cross-validated", "cross-validated, stopped",
+    "unbiased, smoothing 5, 1000 x .03", "unbiased, smoothing 5, 1000 x .05",
+    "unbiased, pooled, 200 x .1", "unbiased, pooled, 1000 x .03", "unbiased, pooled, 1000 x .05",
+    "unbiased, pooled, 2000 x .03", "unbiased, smoothing 5, stopped", "cross-validated", "cross-validated, stopped",
 )  # fmt: skip
 
 

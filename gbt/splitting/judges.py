@@ -28,6 +28,8 @@ class Judges:
         As in `gbt.splitting.cuts.Sets`.
     min_rows_of_all : int
         As in `gbt.splitting.cuts.best_cuts`.
+    pools : bool
+        Whether every second tree asks no node, see ``gbt.kernels.trees.pooled``.
     """
 
     kind: int
@@ -36,6 +38,7 @@ class Judges:
     n_searched: int
     splits: int = 0
     min_rows_of_all: int = 0
+    pools: bool = False
 
     @property
     def n_sets(self) -> int:

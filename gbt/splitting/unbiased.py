@@ -55,12 +55,17 @@ class Unbiased:
         Whether every cut between two distinct values is scanned, and parts are drawn anew for every
         node. That takes ten times as long. By default cuts lie at the edges of at most 256 bins of
         a column, which is every cut where it has no more values, and parts are drawn once a tree.
+    pooled : bool, default=False
+        Whether trees take turns: in every second round no node is asked whether to split. The tree
+        is grown to a depth instead, drawn so that splits at a depth are made as often as those of
+        recent rounds at that depth have been confirmed.
     """
 
     judges_by_other_rows: ClassVar[bool] = True
 
     merged: bool = False
     exact_cuts: bool = False
+    pooled: bool = False
 
     @property
     def keeps_directions(self) -> bool:
@@ -73,7 +78,9 @@ class Unbiased:
             return None
         sums = np.eye(3 - self.merged, dtype=np.bool_)
         least = max(limits.min_samples_leaf, 1)
-        return Judges(UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least)
+        return Judges(
+            UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least, pools=self.pooled
+        )
 
     def check_rows(self, n: int, limits: Limits) -> None:
         """Raise ValueError if trees that see n rows cannot have a split.

@@ -36,7 +36,7 @@ from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, as
 from gbt.training.growing import searches_histograms
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
-from gbt.training.plan import Plan, Shape
+from gbt.training.plan import Plan, Shape, nothing_held_up
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
 from gbt.training.shares.outputs import SharedOutputs
@@ -90,7 +90,8 @@ class Parameters:
             self.colsample_bynode,
         )
         shape = Shape(self.max_depth, self.max_leaves)
-        return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed)
+        held_up = nothing_held_up(loss.n_outputs)
+        return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed, held_up)
 
 
 @dataclass(frozen=True)

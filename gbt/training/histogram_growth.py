@@ -119,7 +119,7 @@ class HistogramGrowth:
         if judges is None:
             self.searching = _searching_of(n_threads, n_codes)
         else:
-            self.judging = _judging_of(judges, n, p, n_threads, n_trees)
+            self.judging = _judging_of(judges, plan, n, p, n_threads, n_trees)
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
@@ -241,13 +241,14 @@ def _searching_of(n_threads: int, n_codes: int) -> Searching:
 
 
 def _judging_of(
-    judges: Judges, n_rows: int, n_columns: int, n_threads: int, n_trees: int
+    judges: Judges, plan: Plan, n_rows: int, n_columns: int, n_threads: int, n_trees: int
 ) -> Judging:
     """Lay out memory for trees whose splits are judged by rows, ``n_trees`` a call."""
     habits = records(1, HABITS)
     habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
     habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
     habits["splits"], habits["min_rows_of_all"] = judges.splits, judges.min_rows_of_all
+    habits["pools"], habits["max_depth"] = judges.pools, _limit(plan.shape.max_depth)
     return Judging(
         habits=habits,
         takes=-judges.sums.astype(np.int64),
@@ -256,6 +257,7 @@ def _judging_of(
         deals=_zeros(n_threads, DEAL),
         of_levels=_zeros(n_threads, LEVELS_OF_SETS),
         scores=np.empty((n_trees, n_columns)),
+        held_up=plan.held_up,
     )
 
 

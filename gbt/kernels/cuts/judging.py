@@ -68,6 +68,9 @@ HABITS = np.dtype(
         ("n_searched", np.int64),  # the first sums, for which the best cuts are found
         ("splits", np.int64),  # the sum whose best cut splits the node
         ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
+        # Whether every second round asks no node, see ``gbt.kernels.trees.pooled``; 1 or 0.
+        ("pools", np.int64),
+        ("max_depth", np.int64),  # of any tree
     ]
 )
 
@@ -100,6 +103,7 @@ class Judging(NamedTuple):
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
     of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.cuts.judged_levels``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
+    held_up: np.ndarray  # (K,) HELD_UP of ``gbt.kernels.trees.pooled``, which all outputs share
 
 
 @internal
@@ -325,10 +329,17 @@ def judge_unbiased(found, penalty, n_sets, judge, within):
     """Let D1' and D2' judge the best cut of D; see ``gbt.splitting.unbiased``."""
     left, total, last = judge.left_of_best[0], judge.total, n_sets - 1
     g, of_all = left[D, G], total[D, G]
+    h, of_all_h = left[D, H], total[D, H]
     found.score = worth_to(D1, g, of_all, left, total, penalty, within)
     if last != D1:
         g, of_all = g + left[D1, G], of_all + total[D1, G]
+        h, of_all_h = h + left[D1, H], of_all_h + total[D1, H]
     found.worth = worth_to(last, g, of_all, left, total, penalty, within)
+    found.claim = (
+        product(g, g, h, penalty, within)
+        + product(of_all - g, of_all - g, of_all_h - h, penalty, within)
+        - product(of_all, of_all, of_all_h, penalty, within)
+    )
     found.may_split = keeps_order(found, n_sets, penalty, judge, within)
 
 

@@ -127,6 +127,7 @@ FOUND = np.dtype(
         # decide whether to split, while ``score`` is by those who choose the column.
         ("worth", np.float64),
         ("may_split", np.int64),  # 0 where the cut gains nothing on all rows
+        ("claim", np.float64),  # its gain by the rows that chose it and its column
     ]
 )
 
@@ -190,7 +191,7 @@ RULES = np.dtype(
         ("min_child_weight", np.float64),
         ("min_split_gain", np.float64),
         ("min_rows", np.int64),
-        ("max_depth", np.int64),  # -1 without limit
+        ("max_depth", np.int64),  # -1 without limit; some policies settle it for each tree
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
         ("loss", np.int64),  # see ``gbt.kernels.rows.derivatives``
@@ -217,6 +218,7 @@ RULES = np.dtype(
         ("is_searched", np.int64),  # whether these have been searched, 1 or 0
         ("n_searches", np.int64),  # tasks that search these
         ("overflow", np.int64),
+        ("asks_nodes", np.int64),  # 0 where a judged split is made whatever it is worth
         # Set for each tree; the first three are the first three limits in the integers' units.
         ("penalty", np.float64),
         ("min_hessian", np.float64),

@@ -47,15 +47,19 @@ def judge_columns(j, p, slot, thread, work, judging):
 
 @internal
 def record_judged_split(j, slot, thread, work, judging):
-    """Record the split that rows have judged best, if its worth to other rows is enough."""
+    """Record the split that rows have judged best, if its worth to other rows is enough.
+
+    In a tree that asks no node (``gbt.kernels.trees.pooled``) it is enough to claim something.
+    """
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[slot]
     k = best_column(found)
     best, column = found[k], table.columns[k]
     if best.score == -np.inf:
         return
-    node.candidate, node.gain = k, best.worth
-    if best.worth >= rules.least_gain and best.may_split:
+    node.candidate, node.gain, node.claim = k, best.worth, best.claim
+    is_enough = best.worth >= rules.least_gain if rules.asks_nodes else best.claim > 0.0
+    if is_enough and best.may_split:
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels > 0:
             listed = work.rows.listed[node.start : node.stop]

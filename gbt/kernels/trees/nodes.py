@@ -31,6 +31,7 @@ NODE = np.dtype(
         ("levels", np.uint64, (MOST_CODES // 64,)),  # bit c: code c goes left
         ("gain", np.float64),  # what its split is worth
         ("candidate", np.int64),  # the column that rows have judged; -1 if there is none
+        ("claim", np.float64),  # its gain by the rows that chose it
         ("to_beat", np.float64),  # the least score of interest while it is searched
         ("left", np.int64),  # children; -1 if there are none
         ("right", np.int64),

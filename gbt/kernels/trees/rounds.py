@@ -35,6 +35,7 @@ from gbt.kernels.trees.growth import (
     release_slots,
 )
 from gbt.kernels.trees.judged_tasks import run_judged_task
+from gbt.kernels.trees.pooled import remember, settle_depth
 from gbt.kernels.trees.quantise import choose_scales
 from gbt.kernels.trees.tasks import (
     DERIVE,
@@ -107,6 +108,7 @@ def start_tree(work, searching, judging):
         run_phase(DRAW, n_blocks, work, searching, judging)
         for i in range(rules.n_listed):
             work.rows.listed[i] = work.rows.buffer[i]
+        settle_depth(rules, judging.habits[0], judging.held_up)
     rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
     rules.n_searches = open_root(
         work.table, work.nodes, work.slots, work.tasks, rules, work.following, work.blocks,
@@ -157,6 +159,7 @@ def end_tree(work, searching, judging):
         rules.overflow = OF_SQUARE
     if judging is not None:
         add_up_scores(nodes, rules, judging.scores[rules.n_grown])
+        remember(nodes, rules, judging.habits[0], judging.held_up)
     grown.sizes[rules.n_grown] = rules.n_nodes
     rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + rules.n_nodes
     rules.n_nodes = 0
