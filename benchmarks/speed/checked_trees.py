@@ -42,6 +42,7 @@ class OfThePage:
     scores: np.ndarray  # the same added up by column; of unbiased splits alone
     n_splits: int
     n_leaves: int  # that might have been split
+    candidates: list[tuple[int, Cut]]  # of unbiased splits: depth and best cut of each node
 
 
 def compare(
@@ -54,6 +55,7 @@ def compare(
     training: Training,
     number: int = 0,
     features: Any = None,
+    asks_nodes: bool = True,
 ) -> OfThePage:
     """Compare a tree.
 
@@ -73,6 +75,8 @@ def compare(
         Of the tree.
     features : int array, optional
         The columns that it might split on; all by default.
+    asks_nodes : bool
+        Whether unbiased splits are made only if rows that did not choose them confirm them.
     """
     n, limits = columns.n_rows, plan.limits
     g, g_scale = to_fixed_point(training.gradient, training.weight, rows, n)
@@ -99,7 +103,7 @@ def compare(
         weight_scale=w_scale,
         monotone=() if limits.directions is None else tuple(limits.directions[allowed].tolist()),
     )
-    found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0)
+    found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0, [])
     open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
     deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
     sizes = sizes_of_branches(tree)
@@ -116,7 +120,9 @@ def compare(
             found.worth[j] = float(own.from_units(np.float64(cut.gain)))
             found.scores[allowed[cut.feature]] += found.worth[j]
             may_split = is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
-            cut = cut if cut.gain >= least and may_split else None
+            found.candidates.append((int(tree.depth[j]), cut))
+            is_enough = cut.gain >= least if asks_nodes else cut.claim > 0
+            cut = cut if is_enough and may_split else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits, found.n_leaves = (
             found.n_splits + (cut is not None), found.n_leaves + (cut is None),

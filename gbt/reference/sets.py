@@ -38,6 +38,12 @@ def parts_of(n_rows: int, n_parts: int, seed: int, tree: int) -> np.ndarray:
     return np.array(parts)
 
 
+def number_of_tree(seed: int, tree: int) -> float:
+    """Return a number from [0, 1), by which the depth of a tree is chosen that asks no node."""
+    key = scrambled((scrambled(seed % WORD) + tree) % WORD)
+    return (scrambled((key - 0x9E3779B97F4A7C15) % WORD) >> 32) / 2**32
+
+
 def columns_of_level(
     columns: list[int], share: float, seed: int, tree: int, depth: int
 ) -> list[int]:

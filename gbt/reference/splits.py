@@ -39,6 +39,7 @@ class Cut:
     right: np.ndarray
     levels: dict[float, bool] | None = None
     gain: float = 0.0
+    claim: float = 0.0  # where others judge the cut: its gain by the rows that chose it
 
 
 def goes_left(x: np.ndarray, split: Any) -> bool:

@@ -7,14 +7,19 @@ from hypothesis import strategies as st
 
 from benchmarks.speed.checked_trees import compare
 from gbt import GBTClassifier, GBTRegressor
+from gbt.kernels.cuts.memory import Training
+from gbt.kernels.rows.derivatives import GIVEN
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
-from gbt.reference.sets import bins_of, parts_of
+from gbt.reference.policies import HeldUp
+from gbt.reference.sets import bins_of, number_of_tree, parts_of
 from gbt.splitting import CrossValidated, Unbiased
+from gbt.splitting.frontier import Limits
 from gbt.tables.columns import Columns
 from gbt.training.growing import TreeGrowth
 from gbt.training.histogram_growth import HistogramGrowth
+from gbt.training.plan import Plan, Shape
 from tests.asserts import assert_same
-from tests.trainer import coarse_columns, grow_with, growth_for, narrowings, with_threads
+from tests.trainer import coarse_columns, fit, grow_with, growth_for, narrowings, with_threads
 
 pytestmark = pytest.mark.kernels
 POLICIES = [Unbiased(), Unbiased(merged=True), CrossValidated(2), CrossValidated(5)]
@@ -262,3 +267,34 @@ def test_several_outputs_words_and_weights(splitter):
         for some in ({}, {"subsample": 0.7}, {"colsample": 0.7}, {"max_leaves": 5}):
             model = GBTClassifier(**asked, **some, categorical_features=categories)
             assert model.fit(X[:400], y[:400], weight[:400]).score(X[400:], y[400:]) == 1.0
+
+
+@pytest.mark.parametrize("merged", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, merged):
+    """Tree after tree, from the residuals before it: the depth drawn, and all splits, by the page.
+
+    Exclusive or: no row confirms the root, and rows confirm what is below it.
+    """
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(150, 3)), 2)
+    y = 1.5 * (X[:, 0] * X[:, 1] > 0) + X[:, 2] + 0.5 * rng.normal(size=len(X))
+    policy = Unbiased(merged=merged, pooled=True)
+    asked = {"n_estimators": 30, "max_depth": 3, "learning_rate": 0.1}
+    model = fit(X, y, splitter=policy, seed=seed, **asked).ensemble
+    columns, held_up, depths = Columns.from_table(X), HeldUp(), []
+    limits, ones = Limits(1.0, 1.0, 1, 0.0, 0.0), np.ones(1)
+    for m, tree in enumerate(model.trees):
+        gradient = model.truncate(m).raw_predict(X) - y
+        training = Training(y, ones, np.zeros(len(X)), gradient, ones)
+        depth = held_up.depth_for(number_of_tree(seed, m)) if m % 2 == 0 else 0
+        plan = Plan(GIVEN, limits, Shape(depth or 3, None), 0.1, 1, seed)
+        rows = np.arange(len(X), dtype=np.int32)
+        leaves = model.apply(X)[:, m]
+        page = compare(
+            tree, leaves, rows, columns, policy, plan, training, m, asks_nodes=depth == 0
+        )
+        assert page.differs == []
+        held_up.remember(page.candidates)
+        depths.append(depth)
+    assert len(set(depths)) > 2  # asked, and two depths at least
