@@ -1,0 +1,120 @@
+"""Every rung of the ladder grows the trees of the plain page, and a wrong one is noticed."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.ladder import measuring, report, rung_1_page
+from benchmarks.ladder.measuring import RUNGS, Size
+from benchmarks.ladder.problems import UNIT, Problem
+from benchmarks.ladder.verifying import WrongTreeError, nodes_of_rows, verify
+from gbt.reference import boosting as reference
+from tests.asserts import assert_close
+
+ROOT = Path(__file__).parents[2]
+ladder = importlib.import_module("benchmarks.ladder.__main__")
+
+
+def grown(rung, problem):
+    table = rung.prepare(problem.X)
+    return rung.grow(table, problem.gradients[0], problem.max_depth, problem.reg_lambda)
+
+
+@st.composite
+def drawn_problems(draw):
+    """Draw columns of few or many values or of one, and gradients that tie or do not."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, p = draw(st.integers(1, 12) | st.integers(60, 150)), draw(st.integers(1, 4))
+    levels = [draw(st.sampled_from([1, 2, 5, 60, 10**6])) for _ in range(p)]
+    X = rng.integers(0, levels, size=(n, p)) / 3 - 1
+    largest = draw(st.sampled_from([1, 2, 2**30]))
+    gradient = rng.integers(-largest, largest + 1, size=n)
+    if draw(st.booleans()):  # every cut has a mirror image, and every column a twin
+        X, gradient = np.vstack([X, -X]), np.concatenate([gradient, gradient])
+        X = np.hstack([X, -X])
+    depth, reg_lambda = draw(st.integers(1, 5)), draw(st.sampled_from([0.0, 0.1, 1.0, 10.0]))
+    return Problem(X, -gradient * UNIT, [gradient], depth, reg_lambda)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rung", RUNGS[1:], ids=lambda rung: rung.name)
+@given(problem=drawn_problems())
+def test_a_rung_grows_the_trees_of_the_page(rung, problem):
+    expected = grown(rung_1_page, problem)
+    verify(expected, grown(rung.module, problem), problem.X, problem.gradients[0])
+
+
+@given(problem=drawn_problems())
+def test_the_page_of_the_ladder_grows_the_trees_of_the_reference(problem):
+    tree, gradient = grown(rung_1_page, problem), problem.gradients[0].astype(float)
+    nodes = reference.grow(
+        problem.X, gradient, np.ones(len(gradient)), fixed_point=True, max_depth=problem.max_depth,
+        reg_lambda=problem.reg_lambda, min_child_weight=0.0,
+    )  # fmt: skip
+    number = {0: 0}
+    for i, node in enumerate(nodes):
+        t = number[i]
+        assert tree.feature[t] == node.feature
+        if node.feature >= 0:
+            number[node.left], number[node.right] = 2 * t + 1, 2 * t + 2
+            above = problem.X[problem.X[:, node.feature] > tree.threshold[t], node.feature]
+            assert tree.threshold[t] <= node.threshold < above.max()
+    of_nodes = nodes_of_rows(tree, problem.X)
+    for i, t in number.items():
+        assert (of_nodes == t).any(axis=0).sum() == nodes[i].n_samples
+        assert_close(tree.gain[t], nodes[i].gain, 3 * (gradient**2).sum())
+    assert (tree.feature >= 0).sum() == sum(node.feature >= 0 for node in nodes)
+
+
+def other_tie(X, gradient, max_depth, reg_lambda):
+    """Grow a tree by the page with the lowest threshold of equals."""
+    tree = rung_1_page.grow(-X, gradient, max_depth, reg_lambda)
+    return tree._replace(threshold=np.nextafter(-tree.threshold, -np.inf))
+
+
+def test_a_wrong_rung_is_noticed_on_drawn_problems(monkeypatch):
+    measuring.verify_on_drawn_problems(RUNGS[:2], 5)
+    wrong = SimpleNamespace(prepare=rung_1_page.prepare, grow=other_tie)
+    monkeypatch.setitem(sys.modules, "benchmarks.ladder.rung_2_running_sums", wrong)
+    with pytest.raises(WrongTreeError):
+        measuring.verify_on_drawn_problems(RUNGS[:2], 50)
+
+
+def test_the_page_and_the_table_are_those_of_the_numbers():
+    found = json.loads((ROOT / "benchmarks/results/ladder.json").read_text())
+    lines = "\n".join(report.table(found["seconds"], found["lines"]))
+    page = (ROOT / "docs/ladder.md").read_text()
+    shown = page.split(ladder.BEGIN)[1].split(ladder.END)[0]
+    assert shown == f"\n{lines}\n\n{found['conditions']}\n"
+    file = (ROOT / "benchmarks/results/ladder.md").read_text()
+    assert file == f"{found['conditions']}\n\n{lines}\n"
+
+
+def test_excerpts_of_the_page_stand_in_the_files():
+    page = (ROOT / "docs/ladder.md").read_text()
+    excerpts = re.findall(r"`benchmarks/ladder/(\w+\.py)`:\n\n```python\n(.*?)```", page, re.DOTALL)
+    assert len(excerpts) >= len(RUNGS) - 1
+    assert len(excerpts) == page.count("```python")
+    for name, excerpt in excerpts:
+        text = without_indent((ROOT / "benchmarks/ladder" / name).read_text())
+        assert without_indent(excerpt) in text, f"{name} does not contain {excerpt}"
+
+
+def without_indent(text):
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
+@pytest.mark.slow
+def test_the_command_runs(monkeypatch, capsys):
+    monkeypatch.setattr(ladder, "SIZES", (Size(60, 2),))
+    monkeypatch.setattr(ladder, "verify_on_drawn_problems", lambda: None)  # has tests above
+    assert ladder.main(["--quick", "--repeats", "1"]) == 0
+    assert "grow the same trees" in capsys.readouterr().out
