@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ladder import measuring, report, rung_1_page
-from benchmarks.ladder.measuring import RUNGS, Size
+from benchmarks.ladder import measuring, report, rung_1_page, rung_6_bounds
+from benchmarks.ladder.measuring import RUNGS, Rung, Size, measure
 from benchmarks.ladder.problems import UNIT, Problem
 from benchmarks.ladder.verifying import WrongTreeError, nodes_of_rows, verify
 from gbt.reference import boosting as reference
@@ -78,6 +78,22 @@ def other_tie(X, gradient, max_depth, reg_lambda):
     """Grow a tree by the page with the lowest threshold of equals."""
     tree = rung_1_page.grow(-X, gradient, max_depth, reg_lambda)
     return tree._replace(threshold=np.nextafter(-tree.threshold, -np.inf))
+
+
+@pytest.mark.slow
+def test_a_bound_that_is_too_low_is_noticed_and_nothing_is_timed(monkeypatch):
+    survey = rung_6_bounds.survey
+
+    def survey_and_halve(k, last_code, histogram, level, reg_lambda, bound):
+        survey(k, last_code, histogram, level, reg_lambda, bound)
+        bound[:, : len(last_code)] /= 2  # the others are not in use
+
+    rungs = [Rung("rung_4_codes", ""), Rung("rung_6_bounds", "")]
+    measured = measure(Size(400, 3), 0, 1, rungs)
+    assert min(measured[rung.name] for rung in rungs) > 0
+    monkeypatch.setattr(rung_6_bounds, "survey", survey_and_halve)
+    with pytest.raises(WrongTreeError):
+        measure(Size(400, 3), 0, 1, rungs)
 
 
 def test_a_wrong_rung_is_noticed_on_drawn_problems(monkeypatch):
