@@ -18,6 +18,7 @@ from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.given import refuse_infinities
 from gbt.tables.names import names_for
+from gbt.tables.sparse_rows import with_zeros
 
 
 class SeenRowsWarning(UserWarning):
@@ -58,6 +59,27 @@ def finite_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
 def row_labels(X: Any) -> Any:
     """Return the index of a pandas.DataFrame; other tables have none."""
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
+
+
+def explained_data(ensemble: Ensemble, rows: Any) -> dict[str, Any]:
+    """Return ``data`` and ``categories`` of a result by row, for pictures.
+
+    Where features are not columns, no number of a column is that of the feature.
+    """
+    if ensemble.credit is not None:
+        return {}
+    return {"data": with_zeros(rows), "categories": ensemble.categories}
+
+
+def refuse_credit(ensemble: Ensemble, what: str) -> None:
+    """Raise ValueError if several columns of a model are one feature, which ``what`` cannot say."""
+    if ensemble.credit is not None:
+        raise ValueError(
+            f"{what} is computed by the columns that the model reads, and of this model"
+            f" {ensemble.n_features} columns are credited to {ensemble.n_credited} features."
+            " held_out_gain, tree_inner, unbiased_gain, permutation and the attributions of rows"
+            " add up by feature."
+        )
 
 
 def as_training(training: Any) -> Chunk:

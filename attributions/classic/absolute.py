@@ -84,11 +84,12 @@ def _absolute(
 ) -> GlobalAttribution:
     """Return what some rows add."""
     judge, X, weight, groups = rows.model, rows.X, rows.weight, rows.groups
+    n_features = judge.ensemble.n_credited
 
     def by_tree(
         block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
     ) -> np.ndarray:
-        r, total = np.zeros((2, *block.shape[1:]))
+        r, total = np.zeros((2, n_features, block.shape[2]))
         ones = np.ones((1, block.shape[2]))
         for m, k in enumerate(touched):
             r[k] = 0.0
@@ -99,14 +100,14 @@ def _absolute(
     def by_forest(
         block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
     ) -> np.ndarray:
-        total = np.zeros(block.shape[1:])
+        total = np.zeros((n_features, block.shape[2]))
         for trees in tree_blocks(len(touched)):
             bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
         return np.abs(total)
 
     def contributions(own: slice) -> tuple[np.ndarray, np.ndarray | None]:
         block, of_output = transposed(X[own]), by_tree if level == "tree" else by_forest
-        total = np.zeros(block.shape[1:])
+        total = np.zeros((n_features, block.shape[2]))
         parts = np.zeros((len(judge.bounds), len(total)))
         for k, (bound, touched) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
             moved = weight[own] * of_output(block, bound, touched)
@@ -119,7 +120,7 @@ def _absolute(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=len(X),
-        feature_names=judge.ensemble.feature_names,
+        feature_names=judge.ensemble.credited_names,
         method=f"absolute({judge.ifa_name}, {level})",
         groups=labels_of(groups),
         contributions=sums.by_group,

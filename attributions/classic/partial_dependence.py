@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import as_rows, trees_of
+from attributions.inputs import as_rows, refuse_credit, trees_of
 from attributions.names import find_feature
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
@@ -69,6 +69,7 @@ def partial_dependence(
     if isinstance(X, str | int | np.integer):  # scikit-learn has the table first
         feature, X = X, feature
     ensemble = trees_of(model, X)
+    refuse_credit(ensemble, "partial_dependence")
     names = ensemble.feature_names
     k = find_feature(feature, names) if isinstance(feature, str) else _as_column(feature, names)
     rows = None if X is None else as_rows(ensemble, X)

@@ -25,7 +25,7 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
-from attributions.inputs import as_random_state
+from attributions.inputs import as_random_state, refuse_credit
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart, labels_of
@@ -135,6 +135,7 @@ def permutation(
             " tables of Dask give a function (y, prediction) -> one number per row."
         )
     intake = Intake.of_model(model, X)
+    refuse_credit(intake.ensemble, "permutation")
     shuffling = Shuffling(None if is_chunked else model, metric, n_repeats, _seed(random_state))
     rows = AllRows.of(RowsAsGiven, intake, given, n_jobs)
     shuffled = rows.over(partial(_shuffled_rows, shuffling), Shuffled.merge)

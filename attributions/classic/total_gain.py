@@ -18,6 +18,7 @@ import numpy as np
 
 from attributions.results import GlobalAttribution
 from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import gain_by_feature
 from gbt.model.tree import Nodes
 
@@ -44,18 +45,22 @@ def total_gain(
     """
     ensemble = as_ensemble(model)
     ensemble.require("gradients", "hessians", what="total_gain")
-    roots, p = ensemble.tree_offset[:-1], ensemble.n_features
+    roots = ensemble.tree_offset[:-1]
     return GlobalAttribution(
-        values=gain_by_feature(ensemble, p),
+        values=_of_each([ensemble], ensemble)[0],
         standard_error=None,
         n_samples=int(ensemble.n_samples[roots].max(initial=0)),
-        feature_names=ensemble.feature_names,
+        feature_names=ensemble.credited_names,
         method="total_gain",
-        per_tree=_of_each(ensemble.trees, p) if per_tree else None,
-        per_output=_of_each(ensemble.outputs, p) if per_output else None,
+        per_tree=_of_each(ensemble.trees, ensemble) if per_tree else None,
+        per_output=_of_each(ensemble.outputs, ensemble) if per_output else None,
     )
 
 
-def _of_each(parts: Iterable[Nodes], n_features: int) -> np.ndarray:
-    """Return the gains by feature of each part of a model, of shape (parts, n_features)."""
-    return np.reshape([gain_by_feature(part, n_features) for part in parts], (-1, n_features))
+def _of_each(parts: Iterable[Nodes], ensemble: Ensemble) -> np.ndarray:
+    """Return the gains by feature of each part of a model, of shape (parts, n_credited)."""
+    p, credit = ensemble.n_features, ensemble.credit
+    by_column = np.reshape([gain_by_feature(part, p) for part in parts], (-1, p))
+    if credit is None:
+        return by_column
+    return credit.add_up(by_column.T, np.zeros((ensemble.n_credited, len(by_column)))).T

@@ -47,7 +47,7 @@ from attributions.held_out.rows_at_splits import (
 )
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted, sum_by_output
-from attributions.inputs import row_labels, trees_of
+from attributions.inputs import explained_data, row_labels, trees_of
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows
 from attributions.statistics.together import MOST_FEATURES
@@ -55,7 +55,6 @@ from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
-from gbt.tables.sparse_rows import with_zeros
 
 
 def held_out_gain(
@@ -193,7 +192,7 @@ def _held_out_gain(
     by_tree = gains.by_tree()
     spread = None
     if wanted.standard_error:
-        few = len(steps.ensemble.feature_names) <= MOST_FEATURES
+        few = steps.ensemble.n_credited <= MOST_FEATURES
         with_moments = few if wanted.second_moments is None else wanted.second_moments
         spread_of = partial(_spread, gains.parts(for_error=True), with_moments)
         spread = over(spread_of, merge_spreads)
@@ -202,7 +201,7 @@ def _held_out_gain(
         values=by_tree.sum(axis=0),
         standard_error=None if spread is None else spread.sums.standard_error,
         n_samples=totals.tally.n_rows,
-        feature_names=ensemble.feature_names,
+        feature_names=ensemble.credited_names,
         method=steps.method,
         per_tree=by_tree if wanted.per_tree else None,
         groups=totals.groups,
@@ -275,7 +274,8 @@ def held_out_gain_rows(
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
-    values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
+    n_rows = len(rows_at_splits.X)
+    values, blocks = np.empty((n_rows, steps.ensemble.n_credited)), row_blocks(n_rows)
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:
@@ -284,10 +284,9 @@ def held_out_gain_rows(
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
     return LocalAttribution(
         values=values,
-        base_values=np.zeros(len(values)),
-        feature_names=steps.ensemble.feature_names,
+        base_values=np.zeros(n_rows),
+        feature_names=steps.ensemble.credited_names,
         method=steps.method,
-        data=with_zeros(rows_at_splits.X),
         index=row_labels(X),
-        categories=steps.ensemble.categories,
+        **explained_data(steps.ensemble, rows_at_splits.X),
     )

@@ -81,7 +81,7 @@ def tree_inner_pairs(
             f"ifa={judge.ifa_name!r} does not credit single splits, so it cannot say below which"
             " splits a feature earned its importance; use 'predecomp' or 'saabas'."
         )
-    p = ensemble.n_features
+    p = ensemble.n_credited
     listed = [pairs_of_nodes(output) for output in ensemble.outputs]
     codes = np.unique(np.concatenate([code for _, code in listed]))
     credits = [
@@ -113,7 +113,7 @@ def tree_inner_pairs(
         standard_error=sums.standard_error,
         pairs=np.column_stack([codes // p, codes % p]),
         n_samples=len(rows.X),
-        feature_names=ensemble.feature_names,
+        feature_names=ensemble.credited_names,
         method=f"tree_inner_pairs({judge.ifa_name})",
     )
 
@@ -127,7 +127,7 @@ def pairs_of_nodes(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     -------
     node, pair : int64 arrays of one length, sorted by node
     """
-    p, feature = ensemble.n_features, ensemble.feature.astype(np.int64)
+    p, feature = ensemble.n_credited, ensemble.credited.astype(np.int64)
     splits = np.flatnonzero(ensemble.left >= 0)
     root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))[splits]
     parent = np.full(len(feature), -1)

@@ -87,7 +87,10 @@ class RowsAtSplits(Rows):
         Steps to a node bring a row w (a g + b), with a and b in ``part``, (n_nodes, 2). The second
         is w g at the prediction after the last tree, (n, K); of a forest at its start.
         """
-        out, weight = np.zeros((self.X.shape[1], rows.stop - rows.start)), self.weight[rows]
+        out, weight = (
+            np.zeros((self.ensemble.n_credited, rows.stop - rows.start)),
+            self.weight[rows],
+        )
         raw = self.start(rows)
         if self._is_known:
             known = self._known_rows(rows, is_walked=self.kept is not None)
@@ -165,7 +168,7 @@ class RowsAtSplits(Rows):
             block = transposed(self.X[rows], dtype=self.X.dtype)
             links = ensemble.predictor.links_for(block)
             find_spots(columns_of(block), links, no_spots._replace(of_row=spot))
-        (state,), shape = self.start(rows), (ensemble.n_features, n)
+        (state,), shape = self.start(rows), (ensemble.n_credited, n)
         is_logistic = self._most_odds is not None
         return kernels.KnownRows(
             spot,
@@ -219,7 +222,7 @@ def _of_any_loss(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradien
     """Return a function of leaves (T, n), first tree and steps S that calls the loss itself."""
     ensemble = model.ensemble
     n_outputs, n = raw.shape
-    work = np.zeros((n_outputs, ensemble.n_features, n))
+    work = np.zeros((n_outputs, ensemble.n_credited, n))
 
     def gradients(leaves: np.ndarray, first: int, n_steps: int) -> np.ndarray:
         asked = np.empty((len(leaves), n_steps, n, n_outputs))
@@ -238,7 +241,7 @@ def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:
 def _of_classes(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
     """Do as `_of_any_loss`, for the softmax on odds; a row's ``raw`` may then lack a constant."""
     n_outputs, n = raw.shape
-    work = np.ones((model.ensemble.n_features, n, n_outputs))
+    work = np.ones((model.ensemble.n_credited, n, n_outputs))
     state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)
 
     def gradients(leaves: np.ndarray, first: int, n_steps: int) -> np.ndarray:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.steps import JudgedRows
-from attributions.inputs import row_labels
+from attributions.inputs import explained_data, row_labels
 from attributions.per_row.bound import Judge
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
 from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
-from gbt.tables.sparse_rows import with_zeros
 
 
 def tree_inner_rows(
@@ -85,8 +84,9 @@ def _explained(
     judge = Judge.of(model, rows.X, ifa)
     if name == "partial_inner":
         judge.refuse_forest()
-    nothing = np.empty((0, judge.ensemble.n_features))
-    of_none = _as_result(judge, name, nothing, np.empty(0), nothing)
+    ensemble = judge.ensemble
+    no_values, no_rows = np.empty((0, ensemble.n_credited)), np.empty((0, ensemble.n_features))
+    of_none = _as_result(judge, name, no_values, np.empty(0), no_rows)
     return explain_rows(partial(_of_chunk, judge, name, n_jobs), rows, of_none)
 
 
@@ -94,7 +94,8 @@ def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> Loca
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
     rows.warn_if_seen(n_jobs, stacklevel=5)
-    values, base_values = np.empty(rows.X.shape), np.zeros(len(rows.X))
+    values = np.empty((len(rows.X), judge.ensemble.n_credited))
+    base_values = np.zeros(len(rows.X))
     blocks = row_blocks(len(rows.X))
 
     def fill(first: int, last: int) -> None:
@@ -121,9 +122,8 @@ def _as_result(
     return LocalAttribution(
         values=values,
         base_values=base_values,
-        feature_names=judge.ensemble.feature_names,
+        feature_names=judge.ensemble.credited_names,
         method=f"{name}({judge.ifa_name})",
-        data=with_zeros(data),
         index=index,
-        categories=judge.ensemble.categories,
+        **explained_data(judge.ensemble, data),
     )

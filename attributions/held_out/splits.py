@@ -125,11 +125,11 @@ class StepsOfModel(Intake):
         feature = self.paths.feature.astype(np.int64)
         change = np.ldexp(self.change, -exponent_of_columns(self.change))
         second, fourth = (
-            np.bincount(feature, counts * change**power, minlength=ensemble.n_features)
+            np.bincount(feature, counts * change**power, minlength=ensemble.n_credited)
             for power in (2, 4)
         )
         n_rows = counts[ensemble.tree_offset[:-1]].mean()
-        result = np.zeros(ensemble.n_features)
+        result = np.zeros(ensemble.n_credited)
         return np.divide(n_rows * fourth, second**2, out=result, where=second**2 > 0)
 
     def judged(self, sums: np.ndarray) -> "SplitGains":
@@ -182,9 +182,9 @@ class SplitGains:
     def by_tree(self) -> np.ndarray:
         """Return the gains added up by tree and feature, (M, p)."""
         ensemble = self.ensemble
-        n_trees, p = ensemble.n_trees, ensemble.n_features
+        n_trees, p = ensemble.n_trees, ensemble.n_credited
         tree = np.searchsorted(ensemble.tree_offset, self.node, side="right") - 1
-        cell = tree * p + ensemble.feature[self.node]
+        cell = tree * p + ensemble.credited[self.node]
         return np.bincount(cell, self.gain, minlength=n_trees * p).reshape(n_trees, p)
 
     def parts(self, for_error: bool) -> np.ndarray:

@@ -83,7 +83,7 @@ class JudgedRows(Rows):
             values=sums.total,
             standard_error=sums.standard_error if standard_error else None,
             n_samples=len(self.X),
-            feature_names=self.ensemble.feature_names,
+            feature_names=self.ensemble.credited_names,
             method=f"{name}({', '.join(filter(None, [self.model.ifa_name, detail]))})",
             per_tree=sums.per_tree,
             groups=labels_of(self.groups),
@@ -106,7 +106,7 @@ class JudgedRows(Rows):
             values=by_tree.sum(axis=0),
             standard_error=None,
             n_samples=len(self.X),
-            feature_names=self.ensemble.feature_names,
+            feature_names=self.ensemble.credited_names,
             method=f"{name}({self.model.ifa_name})",
             per_tree=by_tree,
             groups=labels_of(self.groups),
@@ -120,7 +120,7 @@ class JudgedRows(Rows):
                 self.model.bounds, self.ensemble.outputs, sums, strict=True
             )
         ]
-        return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_features)
+        return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_credited)
 
     def sum_gradients(self, block: np.ndarray, rows: slice) -> list[np.ndarray]:
         """Return, for each output, the sum of w g over the rows that reach each node or place."""
@@ -144,7 +144,7 @@ class JudgedRows(Rows):
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
-        q, r = np.zeros((2, *block.shape[1:]))
+        q, r = np.zeros((2, self.ensemble.n_credited, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, _ in self.steps(block, rows):
             bound = self.model.bounds[output]
@@ -164,7 +164,7 @@ class JudgedRows(Rows):
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum over rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
-        q, step, *earlier = np.zeros((2 + n_outputs, *block.shape[1:]))
+        q, step, *earlier = np.zeros((2 + n_outputs, self.ensemble.n_credited, len(weight)))
         ones = np.ones((1, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, hessian in self.steps(block, rows):
@@ -181,7 +181,7 @@ class JudgedRows(Rows):
         """Return w_i q_ik of ForestInner."""
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
         n_outputs = self.ensemble.n_outputs
-        forests = np.zeros((n_outputs, *block.shape[1:]))
+        forests = np.zeros((n_outputs, self.ensemble.n_credited, len(y)))
         others = np.zeros((n_outputs, len(y)))
         for output, trees, gradient, _ in self.steps(block, rows):
             self.model.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])

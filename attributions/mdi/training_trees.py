@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.inputs import named_as
+from attributions.inputs import named_as, refuse_credit
 from attributions.mdi.stump_problem import TreeRows
 from attributions.rows import Intake, Rows
 from gbt.formats import import_model
@@ -76,6 +76,7 @@ class TrainingTrees:
             raise ValueError(f"rows={shown(rows)}; use one of {ROWS}.")
         imported = import_model(model)
         ensemble = named_as(imported.ensemble, X)
+        refuse_credit(ensemble, "MDI+ (local_mdi, mdi_plus and mdi_oob)")
         intake = Intake(ensemble, getattr(model, "classes_", None))
         given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
         X, target, weight = with_zeros(given.X), given.y, given.weight

@@ -5,7 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from attributions.per_row.individual import BoundAttribution, IndividualAttribution, as_individual
+from attributions.per_row.individual import (
+    BoundAttribution,
+    IndividualAttribution,
+    as_individual,
+    bound_to,
+)
 from attributions.rows import Intake
 from gbt.model.ensemble import Ensemble
 
@@ -22,7 +27,7 @@ class Judge(Intake):
     bounds : list of BoundAttribution
         One an output.
     touched : list of lists of arrays
-        For each output and tree, the columns that the attribution may fill.
+        For each output and tree, the features that the attribution may fill.
     """
 
     ifa_name: str
@@ -38,7 +43,7 @@ class Judge(Intake):
             ensemble,
             taken.classes_,
             individual.name,
-            [individual.bind(output) for output in ensemble.outputs],
+            [bound_to(individual, output) for output in ensemble.outputs],
             [touched_features(output, individual) for output in ensemble.outputs],
         )
 
@@ -52,14 +57,14 @@ class Judge(Intake):
 
 
 def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
-    """Return, tree by tree, the columns that an attribution may fill.
+    """Return, tree by tree, the features that an attribution may fill.
 
     With ``credits_splits_only`` these are the features that the tree splits on, so that a wide
-    table costs no more than a narrow one. Other attributions may fill any column.
+    table costs no more than a narrow one. Other attributions may fill any.
     """
-    n_trees, p = ensemble.n_trees, ensemble.n_features
+    n_trees, p = ensemble.n_trees, ensemble.n_credited
     if not getattr(individual, "credits_splits_only", False):
         return [np.arange(p)] * n_trees
     tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
-    pairs = np.unique((tree * p + ensemble.feature)[ensemble.left >= 0])
+    pairs = np.unique((tree * p + ensemble.credited)[ensemble.left >= 0])
     return np.split(pairs % p, np.searchsorted(pairs, p * np.arange(1, n_trees)))[:n_trees]

@@ -21,9 +21,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from attributions.inputs import finite_rows, row_labels, trees_of
+from attributions.inputs import explained_data, finite_rows, row_labels, trees_of
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
+from gbt.model.credit import Credit
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed, transposed
 from gbt.model.stages import TREES_AT_ONCE, tree_blocks
@@ -31,11 +32,11 @@ from gbt.parallel.chunks import Chunk
 from gbt.parallel.threads import over_blocks
 from gbt.tables.categories import EncodedRows
 from gbt.tables.names import shown
-from gbt.tables.sparse_rows import with_zeros
 
 ROWS_IN_CACHE = (
     480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
 )
+MIN_ROWS = 1024
 
 HOME = {
     "predecomp": ("attributions.per_row.predecomp", "PreDecomp"),
@@ -51,8 +52,9 @@ class BoundAttribution(Protocol):
     """float64 of shape (M,): what the contributions to each tree start from."""
 
     # Optional attributes: ``rows_at_once``, the size of blocks in which `attribute` is fastest (480
-    # rows without it), and ``min_rows``, how many rows make a further thread worth starting (1,024
-    # without it).
+    # rows without it); ``min_rows``, how many rows make a further thread worth starting (1,024
+    # without it); and ``credits_features``, whether ``out`` is by the features that splits are
+    # credited to (``gbt.model.credit``) and not by columns.
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]`` for some trees.
@@ -106,6 +108,29 @@ def as_individual(ifa: Any) -> IndividualAttribution:
     )
 
 
+def bound_to(individual: IndividualAttribution, ensemble: Ensemble) -> BoundAttribution:
+    """Bind an attribution to a model; what it gives to columns is added up by their features."""
+    bound = individual.bind(ensemble)
+    if ensemble.credit is None or getattr(bound, "credits_features", False):
+        return bound
+    return _OfFeatures(bound, ensemble.credit)
+
+
+class _OfFeatures:
+    """An attribution of columns, added up by the features that these are credited to."""
+
+    def __init__(self, bound: BoundAttribution, credit: Credit) -> None:
+        self.bound, self.credit, self.base_values = bound, credit, bound.base_values
+        self.rows_at_once = getattr(bound, "rows_at_once", ROWS_IN_CACHE)
+        self.min_rows = getattr(bound, "min_rows", MIN_ROWS)
+
+    def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
+        """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
+        by_column = np.zeros(X.shape[1:])
+        self.bound.add(X, trees, row_weight, by_column)
+        self.credit.add_up(by_column, out)
+
+
 def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) -> LocalAttribution:
     """Sum an individual attribution over the trees of a model.
 
@@ -129,7 +154,7 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
     """
     ensemble = trees_of(model, X)
     individual = as_individual(individual)
-    bounds = [individual.bind(output) for output in ensemble.outputs]
+    bounds = [bound_to(individual, output) for output in ensemble.outputs]
     names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
     explain = partial(_explained, ensemble, individual.name, bounds, names, n_jobs)
     nothing = np.empty((0, ensemble.n_features)).view(EncodedRows)
@@ -146,18 +171,18 @@ def _explained(
 ) -> LocalAttribution:
     """Explain some rows."""
     X = finite_rows(ensemble, chunk.X)
-    values = np.empty((*X.shape, ensemble.n_outputs))
+    values = np.empty((len(X), ensemble.n_credited, ensemble.n_outputs))
 
     def add(block: np.ndarray, rows: slice) -> None:
         ones = np.ones((TREES_AT_ONCE, block.shape[2]))
         for k, bound in enumerate(bounds):
-            out = np.zeros(block.shape[1:])
+            out = np.zeros((ensemble.n_credited, block.shape[2]))
             for trees in tree_blocks(ensemble.n_rounds):
                 bound.add(block, trees, ones[: len(trees)], out)
             values[rows, :, k] = out.T
 
     rows_at_once = max(getattr(bound, "rows_at_once", ROWS_IN_CACHE) for bound in bounds)
-    min_rows = min(getattr(bound, "min_rows", 1024) for bound in bounds)
+    min_rows = min(getattr(bound, "min_rows", MIN_ROWS) for bound in bounds)
     over_transposed(add, X, chunk.n_jobs(n_jobs), rows_at_once, min_rows=min_rows)
     starts = [
         output.base_score + np.sum(bound.base_values)
@@ -169,11 +194,10 @@ def _explained(
         values=values[:, :, 0] if is_one else values,
         base_values=base_values[:, 0] if is_one else base_values,
         output_names=output_names,
-        feature_names=ensemble.feature_names,
+        feature_names=ensemble.credited_names,
         method=method,
-        data=with_zeros(X),
         index=row_labels(chunk.X),
-        categories=ensemble.categories,
+        **explained_data(ensemble, X),
     )
 
 
@@ -198,19 +222,19 @@ def attribute_per_tree(
     """
     ensemble = trees_of(model, X)
     individual = as_individual(individual)
-    bounds = [individual.bind(output) for output in ensemble.outputs]
+    bounds = [bound_to(individual, output) for output in ensemble.outputs]
     X = finite_rows(ensemble, X)
     blocks = [
         (slice(start, start + ROWS_IN_CACHE), transposed(X[start : start + ROWS_IN_CACHE]))
         for start in range(0, len(X), ROWS_IN_CACHE)
     ]
     for m in range(ensemble.n_trees):
-        values = np.empty(X.shape)
+        values = np.empty((len(X), ensemble.n_credited))
 
         def add(first: int, last: int, m: int = m, values: np.ndarray = values) -> None:
             own, bound = m // ensemble.n_outputs, bounds[m % ensemble.n_outputs]
             for rows, block in blocks[first:last]:
-                out = np.zeros(block.shape[1:])
+                out = np.zeros((ensemble.n_credited, block.shape[2]))
                 bound.add(block, range(own, own + 1), np.ones((1, block.shape[2])), out)
                 values[rows] = out.T
 

@@ -35,11 +35,13 @@ class PreDecomp:
 class PathChanges:
     """Changes along the path of any ``node_value``, float64 of shape (n_nodes,)."""
 
+    credits_features = True
+
     def __init__(self, ensemble: Ensemble, node_value: np.ndarray):
         self.ensemble = ensemble
         self.node_value = node_value
         self.base_values = node_value[ensemble.tree_offset[:-1]]
-        self.feature = np.maximum(ensemble.feature, 0).astype(np.uint64)  # -1 at a leaf
+        self.feature = np.maximum(ensemble.credited, 0).astype(np.uint64)  # -1 at a leaf
         self.lower = ensemble.predictor.links.lower[: len(node_value)]  # of nodes
         self.change = node_value[self.lower] - node_value[:, np.newaxis]  # 0 at a leaf
         node = ensemble.predictor.links.node  # that stands at a place
@@ -64,8 +66,8 @@ class PathChanges:
         add_up_leaves(self.lower, weight)
         worth = (self.change * weight[self.lower]).sum(axis=1)
         tree = np.repeat(np.arange(ensemble.n_trees), np.diff(ensemble.tree_offset))
-        shape = (ensemble.n_trees, ensemble.n_features)
-        cell = tree * ensemble.n_features + self.feature.astype(np.int64)
+        shape = (ensemble.n_trees, ensemble.n_credited)
+        cell = tree * ensemble.n_credited + self.feature.astype(np.int64)
         return np.bincount(cell, worth, minlength=shape[0] * shape[1]).reshape(shape)
 
 

@@ -19,6 +19,7 @@ from attributions.kernels.shap_pairs import MOST_SLOTS_OF_WORDS, PairWalk, add_s
 from attributions.per_row.individual import names_of_outputs
 from attributions.per_row.tree_shap import BoundTreeShap, TreeShap
 from attributions.results import LocalPairAttribution
+from gbt.model.credit import Credit
 from gbt.model.predictor import over_transposed
 
 ROWS_AT_ONCE = 512
@@ -51,11 +52,11 @@ def tree_shap_pairs(
     rows = finite_rows(ensemble, X)
     n, p = rows.shape
     outputs = [TreeShap(cover=cover).bind(output) for output in ensemble.outputs]
-    values = np.empty((n, p, p, ensemble.n_outputs))
+    values = np.empty((n, *2 * (ensemble.n_credited,), ensemble.n_outputs))
 
     def add(block: np.ndarray, some: slice) -> None:
         for k, bound in enumerate(outputs):
-            values[some, :, :, k] = _squares(bound, block)
+            values[some, :, :, k] = _by_features(ensemble.credit, _squares(bound, block))
 
     rows_at_once = max(1, min(ROWS_AT_ONCE, NUMBERS_AT_ONCE // p**2))
     over_transposed(add, rows, n_jobs, rows_at_once, min_rows=min(64, rows_at_once))
@@ -70,7 +71,7 @@ def tree_shap_pairs(
     return LocalPairAttribution(
         values=values[..., 0] if is_one else values,
         base_values=base_values[:, 0] if is_one else base_values,
-        feature_names=ensemble.feature_names,
+        feature_names=ensemble.credited_names,
         method=TreeShap(cover=cover).name.replace("tree_shap", "tree_shap_pairs"),
         output_names=None if is_one else names_of_outputs(model, ensemble),
         index=row_labels(X),
@@ -89,6 +90,16 @@ def _squares(bound: BoundTreeShap, block: np.ndarray) -> np.ndarray:
     diagonal = np.arange(p)
     squares[:, diagonal, diagonal] = shapley.T - squares.sum(axis=2)
     return squares
+
+
+def _by_features(credit: Credit | None, squares: np.ndarray) -> np.ndarray:
+    """Return the squares of columns added up by features, whose main effects have all within."""
+    if credit is None:
+        return squares
+    (n, p, _), n_features = squares.shape, len(credit.names)
+    rows = credit.add_up(squares.transpose(1, 0, 2), np.zeros((n_features, n, p)))
+    both = credit.add_up(rows.transpose(2, 1, 0), np.zeros((n_features, n, n_features)))
+    return both.transpose(1, 2, 0)
 
 
 def _work(depth: int, n_rows: int) -> PairWalk:

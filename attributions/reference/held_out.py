@@ -21,9 +21,13 @@ statements have the same sign. Two things make its expectation 0 if the feature 
 On the rows that the trees were grown on, without the removal, with the squared error and no
 penalty, d is -alpha times the difference of the children's mean gradients. Then the held-out gain
 is W_l W_r / W_t (mean g_l - mean g_r)^2, the gain of the split.
+
+Several columns may be one feature, such as the indicators of a city's districts. ``credit`` then
+has the number of every column's feature: the gain of a split is that feature's, and e is what is
+left to explain without all that its columns have contributed.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -38,14 +42,17 @@ def held_out_gain(
     y: np.ndarray,
     weight: np.ndarray,
     removes_own_work: bool = True,
+    credit: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Return the held-out gain of every feature, the sum over its splits.
 
     A split with rows on one side only is worth 0. A row of weight 3 is worth three rows.
     """
-    score = np.zeros(X.shape[1])
-    for tree, value, left_to_explain in rounds(ensemble, X, y, removes_own_work):
-        for t, k, on_left, on_right in splits(tree, X, weight):
+    of_column = range(X.shape[1]) if credit is None else credit
+    score = np.zeros(max(of_column) + 1)
+    for tree, value, left_to_explain in rounds(ensemble, X, y, removes_own_work, credit):
+        for t, column, on_left, on_right in splits(tree, X, weight):
+            k = of_column[column]
             W_l, W_r = weight[on_left].sum(), weight[on_right].sum()
             if W_l > 0 and W_r > 0:
                 e = left_to_explain[:, k]
@@ -63,6 +70,7 @@ def row_parts(
     y: np.ndarray,
     weight: np.ndarray,
     for_error: bool = False,
+    credit: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Return what every row adds to the held-out gain of every feature, (n, p).
 
@@ -78,9 +86,11 @@ def row_parts(
     multiplied by sqrt(n_t / (n_t - 1)). Here n_t counts rows of positive weight: a row of weight 3
     is one draw.
     """
-    q = np.zeros(X.shape)
-    for tree, value, left_to_explain in rounds(ensemble, X, y):
-        for t, k, on_left, on_right in splits(tree, X, weight):
+    of_column = range(X.shape[1]) if credit is None else credit
+    q = np.zeros((len(X), max(of_column) + 1))
+    for tree, value, left_to_explain in rounds(ensemble, X, y, credit=credit):
+        for t, column, on_left, on_right in splits(tree, X, weight):
+            k = of_column[column]
             if len(on_left) and len(on_right):
                 inside = on_left + on_right
                 w, e = weight[inside], left_to_explain[inside, k]
@@ -97,16 +107,17 @@ def error_of_held_out_gain(
     y: np.ndarray,
     weight: np.ndarray,
     groups: Iterable[Hashable] | None = None,
+    credit: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Return the standard errors, by rows or by groups of rows that belong together."""
     labels = range(len(X)) if groups is None else groups
-    return standard_error(row_parts(ensemble, X, y, weight, for_error=True), labels)
+    return standard_error(row_parts(ensemble, X, y, weight, True, credit), labels)
 
 
 def splits(
     tree: Tree, X: np.ndarray, weight: np.ndarray
 ) -> Iterator[tuple[int, int, list[int], list[int]]]:
-    """Yield every split: its node, its feature, and the rows of weight that go left and right."""
+    """Yield every split: its node, its column, and the rows of weight that go left and right."""
     went: dict[int, list[int]] = {t: [] for t in range(len(tree.left))}
     for i, x in enumerate(X):
         if weight[i] > 0:
@@ -117,7 +128,11 @@ def splits(
 
 
 def rounds(
-    ensemble: Ensemble, X: np.ndarray, y: np.ndarray, removes_own_work: bool = True
+    ensemble: Ensemble,
+    X: np.ndarray,
+    y: np.ndarray,
+    removes_own_work: bool = True,
+    credit: Sequence[int] | None = None,
 ) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
     """Yield each tree, the values of its nodes, and residuals (n, p): of row i without feature k.
 
@@ -129,7 +144,8 @@ def rounds(
     The trees of a forest build on no others, so that all are first trees. They are judged at what
     the forest predicts before any split, in which no feature has done anything yet.
     """
-    n_outputs, (n, p) = ensemble.loss.n_outputs, X.shape
+    of_column = range(X.shape[1]) if credit is None else credit
+    n_outputs, n, p = ensemble.loss.n_outputs, len(X), max(of_column) + 1
     trees = list(ensemble.trees)
     raw_prediction = np.zeros((n, n_outputs)) + ensemble.base_score  # or starting values, (n, K)
     work = np.zeros((n, p, n_outputs))
@@ -151,7 +167,8 @@ def rounds(
             for output, (tree, value) in enumerate(zip(of_round, values, strict=True)):
                 for i, x in enumerate(X):
                     raw_prediction[i, output] += tree.value[path(tree, x)[-1]]
-                    work[i, :, output] += predecomp(tree, x, value)
+                    for column, change in enumerate(predecomp(tree, x, value)):
+                        work[i, of_column[column], output] += change
 
 
 def _cover(ensemble: Ensemble, tree: Tree) -> np.ndarray:

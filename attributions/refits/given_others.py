@@ -38,7 +38,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from attributions.inputs import as_training
+from attributions.inputs import as_training, refuse_credit
 from attributions.per_row.saabas import saabas
 from attributions.refits.measures import refuse_no_estimator
 from attributions.refits.without_column import clone_for
@@ -117,6 +117,7 @@ def given_others(
     given = Chunk(X, y, groups=groups, init_score=init_score)
     rows = Rows.of(Intake.of_model(model, X, training), given)
     ensemble, n_rows = rows.ensemble, len(rows.X)
+    refuse_credit(ensemble, "given_others")
     rows.warn_if_seen(n_jobs, stacklevel=2)
     n_features = ensemble.n_features
     if n_features < 2:

@@ -65,7 +65,7 @@ class ChunkedAttribution:
             parts[0],
             values=np.concatenate([part.values for part in parts]),
             base_values=np.concatenate([part.base_values for part in parts]),
-            data=np.concatenate([part.data for part in parts]),
+            data=None if parts[0].data is None else np.concatenate([part.data for part in parts]),
             index=None if index is None else index.append([part.index for part in parts[1:]]),
         )
 

@@ -78,7 +78,7 @@ class JudgedSplits:
         places = left[node], right[node], node
         return cls(
             ensemble=ensemble,
-            feature=np.maximum(ensemble.feature, 0).astype(np.uint64),
+            feature=np.maximum(ensemble.credited, 0).astype(np.uint64),
             node=node,
             left=left[node],
             right=right[node],
@@ -89,9 +89,9 @@ class JudgedSplits:
     def by_tree(self, gain: np.ndarray) -> np.ndarray:
         """Return the gains of the splits added up by tree and feature, (M, p)."""
         ensemble = self.ensemble
-        shape = (ensemble.n_trees, ensemble.n_features)
+        shape = (ensemble.n_trees, ensemble.n_credited)
         tree = np.searchsorted(ensemble.tree_offset, self.node, side="right") - 1
-        cell = tree * ensemble.n_features + ensemble.feature[self.node]
+        cell = tree * ensemble.n_credited + self.feature[self.node].astype(np.int64)
         return np.bincount(cell, gain, minlength=shape[0] * shape[1]).reshape(shape)
 
     @property

@@ -150,7 +150,7 @@ def unbiased_gain(
         values=by_tree.sum(axis=0),
         standard_error=errors,
         n_samples=of_valid.n_rows,
-        feature_names=ensemble.feature_names,
+        feature_names=ensemble.credited_names,
         method=f"unbiased_gain({form})",
         per_tree=by_tree if per_tree else None,
         groups=of_valid.groups,

@@ -143,7 +143,7 @@ def _moved(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=len(rows.y),
-        feature_names=rows.ensemble.feature_names,
+        feature_names=rows.ensemble.credited_names,
         method="first-order moves",
         groups=labels_of(rows.groups),
         contributions=sums.by_group,

@@ -103,8 +103,8 @@ class SplitRows(Rows):
     def sum_parts(self, feature: np.ndarray, part: np.ndarray, n_jobs: int | None) -> RowSums:
         """Return the sums of rows' parts by feature, of which callers use the standard error.
 
-        ``feature`` (n_nodes,) is what nodes split on, and ``part`` (n_nodes, 2, 3) is what w g, w h
-        and w of a row bring in steps to the right and to the left.
+        ``feature`` (n_nodes,) has what splits are credited to, and ``part`` (n_nodes, 2, 3) what
+        w g, w h and w of a row bring in steps to the right and to the left.
         """
         if self.ensemble.loss.kind == HALF_SQUARED_ERROR:  # h is 1, so b h + d is b + d
             a, b, d = np.moveaxis(part, -1, 0)
@@ -112,7 +112,7 @@ class SplitRows(Rows):
         paths = along_paths(self.ensemble.predictor.links, feature, part)
 
         def parts_of(rows: slice) -> tuple[np.ndarray, None]:
-            out = np.zeros((self.X.shape[1], rows.stop - rows.start))
+            out = np.zeros((self.ensemble.n_credited, rows.stop - rows.start))
             if self.ensemble.loss.kind == GIVEN:
                 self._add_given_parts(rows, (feature, part), out)
             else:

@@ -21,7 +21,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from gbt.formats.imported import Imported
 from gbt.formats.nodes import EPS_32
-from gbt.model.ensemble import NEEDED_FOR, STATISTICS, Ensemble
+from gbt.model.ensemble import Ensemble
+from gbt.model.soundness import NEEDED_FOR, STATISTICS
 from gbt.parallel.chunks import is_in_chunks
 from gbt.tables.targets import as_target, as_weight
 

@@ -32,21 +32,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.files.documents import InvalidModelError
 from gbt.files.saving import save
-from gbt.losses.known import describe_loss, is_known
+from gbt.losses.known import describe_loss
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import OneOutput
+from gbt.model.credit import Credit
 from gbt.model.frame import frame_of_nodes
 from gbt.model.predictor import Predictor
 from gbt.model.seen_rows import SeenRows
+from gbt.model.soundness import STATISTICS, refuse_unsound
 from gbt.model.starts import checked_init_score, raw_before
 from gbt.model.statistics import gain_by_feature, node_step, refit
-from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, preorder_links, sealed
+from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode
 from gbt.tables.given import Table
-from gbt.tables.level_sets import LevelSets, n_words_for
+from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import as_float64, as_type, with_zeros_missing
 
@@ -54,14 +55,7 @@ if TYPE_CHECKING:
     import pandas
 
 NUMBERS = ("learning_rate", "reg_lambda")
-STATISTICS = ("gradients", "hessians", "counts", "values")  # a model declares which it has
 ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
-NEEDED_FOR = {
-    "sum_gradient": "gradients",
-    "sum_hessian": "hessians",
-    "n_samples": "counts",
-    "gain": "gradients",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,6 +106,9 @@ class Ensemble(Nodes):
     unseen_is_missing : bool
         Whether a level that training has not seen is a missing value, as in our own models. If not,
         it is in no set, and goes right where a categorical column is split.
+    credit : Credit or None
+        Which feature every column is credited to, see ``gbt.model.credit``; None if columns are the
+        features. Not part of files.
     """
 
     tree_offset: np.ndarray
@@ -129,6 +126,7 @@ class Ensemble(Nodes):
     about_gradients: str | None = None
     categories: Categories | None = None
     unseen_is_missing: bool = True
+    credit: Credit | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -164,106 +162,8 @@ class Ensemble(Nodes):
         return cls(tree_offset=np.cumsum([0, *(tree.n_nodes for tree in trees)]), **others)
 
     def validate(self) -> None:
-        """Raise `InvalidModelError` unless the arrays describe trees in preorder.
-
-        A model that passes can be walked: there is no cycle, no node of two parents, none without
-        a parent but the roots, and no index out of range. Values need not follow from G and H,
-        nor G and H add up: refitted and imported models have values or sums from elsewhere.
-        """
-        shapes = {name: getattr(self, name).shape for name in NODE_DTYPES}
-        n_nodes = len(self.feature)
-        if set(shapes.values()) != {(n_nodes,)}:
-            raise InvalidModelError(f"node arrays must have one length; got the shapes {shapes}")
-        offset = self.tree_offset
-        ends = offset[[0, -1]].tolist() if offset.ndim == 1 and len(offset) else []
-        if ends != [0, n_nodes] or (np.diff(offset) < 1).any():
-            raise InvalidModelError(
-                f"tree_offset must rise from 0 to the number of nodes, {n_nodes}, and every tree"
-                " must have a node"
-            )
-        for holds, demand in (
-            (
-                np.isfinite(self.base_score).all() and np.size(self.base_score) == self.n_outputs,
-                f"base_score must be finite, one an output; got {self.base_score}",
-            ),
-            (self.n_trees == self.n_rounds * self.n_outputs, "every output has a tree in a round"),
-            (
-                0 < self.learning_rate < np.inf,
-                f"learning_rate must be in (0, inf); got {self.learning_rate}",
-            ),
-            (
-                0 <= self.reg_lambda < np.inf,
-                f"reg_lambda must be in [0, inf); got {self.reg_lambda}",
-            ),
-            (is_known(self.loss), f"loss must be one of gbt.losses; got {self.loss!r}"),
-            (self.n_features > 0, "feature_names must name at least one column"),
-            (
-                self.input_dtype in (np.float64, np.float32),
-                f"input_dtype must be float64 or float32; got {self.input_dtype}",
-            ),
-            (
-                self.statistics <= set(STATISTICS),
-                f"statistics must be some of {STATISTICS}; got {sorted(self.statistics)}",
-            ),
-        ):
-            if not holds:
-                raise InvalidModelError(demand)
-
-        self._validate_categories()
-        inner = self.left >= 0
-        left, right = preorder_links(inner, offset)
-        in_range = (self.feature >= 0) & (self.feature < self.n_features)
-        for name, holds, demand in (
-            ("left", self.left == left, "in preorder it is the next node, and -1 at a leaf"),
-            (
-                "right",
-                self.right == right,
-                "in preorder it is the first node after the left child's branch, and -1 at a leaf",
-            ),
-            (
-                "feature",
-                np.where(inner, in_range, self.feature == -1),
-                f"an inner node has one in [0, {self.n_features}), a leaf -1",
-            ),
-            ("threshold", inner | (self.threshold == 0), "a leaf has 0"),
-            ("missing_left", inner | ~self.missing_left, "a leaf has False"),
-            ("gain", inner | (self.gain == 0), "a leaf has 0"),
-            ("sum_hessian", self.sum_hessian >= 0, "it cannot be negative"),
-            ("n_samples", self.n_samples >= 0, "it cannot be negative"),
-            *(
-                (name, np.isfinite(getattr(self, name)), "it must be finite")
-                for name in ("threshold", "gain", "sum_gradient", "sum_hessian", "value")
-            ),
-            *(
-                (name, getattr(self, name) == 0, f"the model does not know its {statistic}")
-                for name, statistic in NEEDED_FOR.items()
-                if statistic not in self.statistics
-            ),
-            ("value", ~inner | ("values" in self.statistics) | (self.value == 0), "it is unknown"),
-        ):
-            if not holds.all():
-                node = int(np.argmin(holds))
-                tree = int(np.searchsorted(offset, node, side="right")) - 1
-                raise InvalidModelError(
-                    f"node {node - offset[tree]} of tree {tree} has {name}"
-                    f" {getattr(self, name)[node]}: {demand}"
-                )
-
-    def _validate_categories(self) -> None:
-        """Raise `InvalidModelError` unless splits on categorical columns have sets, others none."""
-        if (self.categories is None) != (self.level_sets is None):
-            raise InvalidModelError("categories and level_sets belong together: both or none")
-        if self.categories is None or self.level_sets is None:
-            return
-        if len(self.categories) != self.n_features:
-            raise InvalidModelError(
-                f"categories must have one entry for each column, {self.n_features}; got"
-                f" {len(self.categories)}"
-            )
-        n_words = [-1 if levels is None else n_words_for(len(levels)) for levels in self.categories]
-        problem = self.level_sets.problem(self.feature, np.array(n_words))
-        if problem:
-            raise InvalidModelError(f"level_sets {problem}")
+        """Raise `InvalidModelError` unless the arrays describe trees in preorder."""
+        refuse_unsound(self)
 
     @property
     def n_trees(self) -> int:
@@ -312,6 +212,21 @@ class Ensemble(Nodes):
         return len(self.feature_names)
 
     @property
+    def credited(self) -> np.ndarray:
+        """Number of the feature that every split is credited to, int32; -1 at a leaf."""
+        return self.feature if self.credit is None else self.credit.of_splits(self.feature)
+
+    @property
+    def credited_names(self) -> tuple[str, ...]:
+        """Names of the features that splits are credited to."""
+        return self.feature_names if self.credit is None else self.credit.names
+
+    @property
+    def n_credited(self) -> int:
+        """Number of features that splits are credited to."""
+        return len(self.credited_names)
+
+    @property
     def trees(self) -> Trees:
         """The trees as a sequence of `Tree`, views into the flat arrays."""
         return Trees(self, self.tree_offset)
@@ -326,6 +241,11 @@ class Ensemble(Nodes):
         """
         if "gradients" in self.statistics:  # the file will not know that they are doubtful
             self.require("gradients", what="A file")
+        if self.credit is not None:
+            raise ValueError(
+                "A file has the trees and the columns that they read, but no table of credit: save"
+                " the model itself, from which this one was made."
+            )
         save("Ensemble", {"ensemble": self.describe()}, path)
 
     def describe(self) -> dict[str, Any]:

@@ -121,11 +121,6 @@ def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.nda
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         step = -sums[:, G].astype(np.float64) / (sums[:, H].astype(np.float64) + penalty)
-    return clipped(step, bounds)
-
-
-def clipped(step: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return numbers, each clipped to its bounds."""
     step = np.where(bounds[:, 0] > step, bounds[:, 0], step)
     return np.where(bounds[:, 1] < step, bounds[:, 1], step)
 

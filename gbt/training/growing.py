@@ -40,7 +40,6 @@ from gbt.model.tree import NODE_RECORD
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Derivatives, Frontier, Limits, Policy, Splits
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.monotone import clipped
 from gbt.splitting.unbiased import Unbiased
 from gbt.tables.columns import Columns
 from gbt.tables.level_sets import LevelSets
@@ -93,22 +92,15 @@ class TreeGrowth:
         y, _, raw_prediction, gradient, hessian = self.training
         if self.plan.loss != GIVEN:
             write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
-        rows, nodes, sets, bounds = self._grow_nodes(m, rows, features)
+        rows, nodes, sets, unit = self._grow_nodes(m, rows, features)
         tree = records(len(nodes), NODE_RECORD)
         rows_at_cut = np.empty((len(nodes), 2), dtype=np.int32)
-        rates = (self.plan.limits.reg_lambda, self.plan.learning_rate, None)
-        before = raw_prediction.copy() if self.plan.limits.directions is not None else None
+        rates = (self.plan.limits.reg_lambda, self.plan.learning_rate, unit)
         if not finish_tree(
             rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut,
             np.empty(len(rows)),
         ):  # fmt: skip
             refuse_square_overflow()
-        if before is not None:
-            in_preorder = np.empty_like(bounds)
-            in_preorder[nodes["place"]] = bounds
-            tree["value"] = clipped(tree["value"], self.plan.learning_rate * in_preorder)
-            if len(rows) == len(raw_prediction):
-                raw_prediction[:] = before + tree["value"][self.leaf_of_row]
         self.columns.write_thresholds(tree, rows_at_cut)
         level_sets = None
         if self.columns.n_levels.any():
@@ -121,8 +113,8 @@ class TreeGrowth:
 
     def _grow_nodes(
         self, m: int, rows: np.ndarray | None, features: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None], np.ndarray]:
-        """Return the rows in the order of the leaves, and nodes with level sets and bounds."""
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None], float]:
+        """Return the rows in the order of the leaves, nodes, level sets, and the bounds' unit."""
         n, weight = self.columns.n_rows, self.training.weight
         rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
         g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
@@ -144,8 +136,8 @@ class TreeGrowth:
         grown = records(len(nodes), NODE)
         for name in set(vars(nodes[0])) - {"goes_left", "bounds", "bounds_below"}:
             grown[name] = [getattr(node, name) for node in nodes]
-        bounds = np.array([node.bounds for node in nodes]) * (h_scale / g_scale)
-        return rows, grown, [self._level_set(node) for node in nodes], bounds
+        grown["lowest"], grown["highest"] = np.array([node.bounds for node in nodes]).T
+        return rows, grown, [self._level_set(node) for node in nodes], h_scale / g_scale
 
     def _find_splits(
         self,

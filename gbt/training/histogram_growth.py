@@ -286,6 +286,7 @@ def _rules_of(plan: Plan) -> dict[str, float]:
         "min_child_weight": limits.min_child_weight,
         "min_split_gain": limits.min_split_gain,
         "min_rows": _limit(max(limits.min_samples_leaf, 1)),
+        "has_directions": limits.directions is not None,
         "max_depth": _limit(shape.max_depth),
         "max_leaves": _limit(shape.max_leaves),
         "learning_rate": plan.learning_rate,
@@ -309,7 +310,8 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
     facts, packs = records(p, COLUMN), records(n_packs + len(sparse.packs), PACK)
     facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
     facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
-    facts["has_levels"], facts["line"], facts["is_sparse"] = 0, sparse.line, sparse.is_sparse
+    facts["direction"], facts["has_levels"] = 0 if directions is None else directions, 0
+    facts["line"], facts["is_sparse"] = sparse.line, sparse.is_sparse
     facts["first_place"] = np.where(
         sparse.is_sparse, n_lines * columns.n_rows + sparse.first, sparse.line * columns.n_rows
     )
@@ -343,7 +345,6 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
         stored=sparse.stored,
         stored_bins=sparse.stored_bins,
         row_start=sparse.row_start,
-        directions=None if directions is None else directions.astype(np.int8),
     )
     return table, int((columns.n_bins + 1).sum())
 

@@ -22,7 +22,7 @@ from gbt.estimators.loading import load
 from gbt.files import whole_files
 from gbt.files.documents import InvalidModelError
 from gbt.losses.half import LOSSES
-from gbt.model.ensemble import STATISTICS
+from gbt.model.soundness import STATISTICS
 from gbt.model.tree import NODE_DTYPES, Tree
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_valid_ensemble

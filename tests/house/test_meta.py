@@ -10,10 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import Phase, find, given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
-from attributions.testing import REG_LAMBDAS, ensembles, problems, rows_for, trees
+from attributions.testing import problems, trees
 from gbt.losses.half import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
@@ -104,14 +103,6 @@ def test_assert_close_demands_equality_where_there_was_nothing_to_round():
         assert_close([1e-300], [0.0], terms=0.0)
 
 
-def test_assert_close_knows_cancellation_from_error():
-    """1e16 + 1 - 1e16 is 0 in float64: right to rounding of its terms, wrong for terms near 1."""
-    terms = np.array([1e16, 1.0, -1e16])
-    assert_close(terms.cumsum()[-1], 1.0, np.abs(terms).sum())
-    with pytest.raises(AssertionError):
-        assert_close(terms.cumsum()[-1], 1.0, terms=1.0)
-
-
 def test_assert_close_catches_a_float32_accumulator():
     numbers = np.random.default_rng(0).normal(size=1000)
     exact = float(sum(map(Fraction, numbers.tolist())))
@@ -187,40 +178,24 @@ def test_assert_same_fails(actual, expected, message):
 
 TREE_DEFECTS = {
     "swapped children": lambda tree: replace(tree, left=tree.right, right=tree.left),
-    "off by one child": lambda tree: changed(tree, right={2: 3}),
     "child out of range": lambda tree: changed(tree, right={2: 5}),
-    "left child not next": lambda tree: changed(tree, left={0: 2}),
-    "both children the same": lambda tree: changed(tree, left={2: 4}),
     "last leaf cut off": lambda tree: first_nodes(tree, 4),
-    "last two leaves cut off": lambda tree: first_nodes(tree, 3),
-    "negative child": lambda tree: changed(tree, left={0: -2}),
     "cycle": lambda tree: changed(tree, left={2: 0}),
-    "cycle to the right": lambda tree: changed(tree, right={2: 0}),
-    "own child": lambda tree: changed(tree, right={0: 0}),
     "shared child": lambda tree: changed(tree, right={0: 3}),
     "orphans": lambda tree: changed(
         tree, left={2: -1}, right={2: -1}, feature={2: -1}, threshold={2: 0}, gain={2: 0}
     ),
-    "leaf with one child": lambda tree: changed(tree, right={1: 4}),
-    "right child missing": lambda tree: changed(tree, right={2: -1}),
     "leaf with a feature": lambda tree: changed(tree, feature={1: 0}),
-    "leaf with a threshold": lambda tree: changed(tree, threshold={1: 0.5}),
-    "leaf with a gain": lambda tree: changed(tree, gain={1: 0.5}),
     "leaf with a way for missing": lambda tree: changed(tree, missing_left={1: True}),
     "inner node without feature": lambda tree: changed(tree, feature={2: -1}),
     "gradients do not add up": lambda tree: changed(tree, sum_gradient={0: 3 + 4 * EPS}),
-    "hessians do not add up": lambda tree: changed(tree, sum_hessian={2: 4 + 8 * EPS}),
     "counts do not add up": lambda tree: changed(tree, n_samples={2: 3}),
     "negative hessian": lambda tree: changed(
         tree, sum_hessian={0: 3.0, 2: 2.0, 3: -1.0, 4: 3.0, 1: 1.0}
     ),
-    "negative count": lambda tree: changed(tree, n_samples={3: -1, 4: 5}),
     "nan value": lambda tree: changed(tree, value={4: np.nan}),
-    "nan gradients": lambda tree: replace(tree, sum_gradient=np.full(5, np.nan)),
     "infinite threshold": lambda tree: changed(tree, threshold={0: np.inf}),
     "float32": lambda tree: replace(tree, value=tree.value.astype(np.float32)),
-    "column instead of array": lambda tree: replace(tree, gain=tree.gain[:, None]),
-    "one node short": lambda tree: replace(tree, n_samples=tree.n_samples[:-1]),
     "no nodes": lambda tree: Tree(*(np.empty(0, dtype) for dtype in NODE_DTYPES.values())),
 }
 
@@ -259,29 +234,17 @@ ENSEMBLE_DEFECTS = {
     "a tree's defect": lambda model: replanted(model, right={8: 0}),
     "forgotten lambda": without_lambda,
     "value with the wrong sign": lambda model: replace(model, value=-model.value),
-    "unshrunk values": lambda model: replace(model, value=2 * model.value),
-    "half the gain": lambda model: replace(model, gain=model.gain / 2),
-    "gain of another node": lambda model: replanted(model, gain={0: 8 / 3, 2: 3}),
     "children counted from the flat start": lambda model: replace(
         model, left=model.left + np.repeat(model.tree_offset[:-1], np.diff(model.tree_offset))
     ),
     "offset one node late": lambda model: replace(model, tree_offset=[0, 6, 6, 11]),
-    "tree without nodes": lambda model: replace(model, tree_offset=[0, 5, 5, 6, 11]),
-    "offset not from 0": lambda model: replace(model, tree_offset=[5, 6, 11]),
     "last tree cut off": lambda model: replace(model, tree_offset=[0, 5, 6]),
     "feature without a name": lambda model: replace(model, feature_names=("age",)),
-    "name that is a number": lambda model: replace(model, feature_names=("age", 1)),
     "nan base score": lambda model: replace(model, base_score=np.nan),
     "learning rate of another model": lambda model: replace(model, learning_rate=0.25),
-    "learning rate 0": lambda model: replace(
-        model, learning_rate=0.0, value=np.zeros_like(model.value)
-    ),
-    "lambda of another model": lambda model: replace(model, reg_lambda=0.0),
-    "negative lambda": lambda model: replace(model.truncate(0), reg_lambda=-1.0),
     "unknown loss": lambda model: replace(
         model, loss=SimpleNamespace(name="half_squared_error", metric="", n_outputs=1)
     ),
-    "half precision": lambda model: replace(model, input_dtype=np.float16),
 }
 
 
@@ -297,10 +260,6 @@ def test_values_of_a_refitted_ensemble_need_not_follow_from_its_sums():
     assert_valid_ensemble(refitted, refitted=True)
     with pytest.raises(AssertionError):
         assert_valid_ensemble(replace(refitted, gain=refitted.gain / 2), refitted=True)
-
-
-def test_an_ensemble_without_trees_is_valid():
-    assert_valid_ensemble(hand_ensemble().truncate(0))
 
 
 # -------------------------------------------------------------------------------------------- peer
@@ -320,138 +279,11 @@ def test_a_missing_peer_is_skipped_or_a_failure(monkeypatch):
 # -------------------------------------------------------------------------------------- strategies
 
 
-@given(trees())
-def test_drawn_trees_are_valid(tree):
-    assert_valid_tree(tree)
-    assert tree.depth.max() <= 4
-
-
-@given(ensembles())
-def test_drawn_ensembles_are_valid(ensemble):
-    assert_valid_ensemble(ensemble)
-
-
 @given(trees(max_depth=2, n_features=2, reg_lambda=3.0, learning_rate=0.25))
 def test_values_and_gains_of_drawn_trees_are_those_of_their_parameters(tree):
     assert_same(tree.value, -0.25 * (tree.sum_gradient / (tree.sum_hessian + 3.0)))
     assert tree.depth.max() <= 2
     assert tree.feature.max() < 2
-
-
-@given(st.data())
-def test_rows_have_the_shape_that_was_asked_for(data):
-    ensemble = data.draw(ensembles(max_trees=1, max_depth=2, n_features=3))
-    assert data.draw(rows_for(ensemble, n=300)).shape == (300, 3)
-    n, p = data.draw(rows_for(ensemble)).shape
-    assert 1 <= n <= 12
-    assert p == 3
-
-
-def repeats_on_a_path(tree):
-    """Yield (went left, upper threshold, lower threshold) where a path splits a feature twice."""
-    ancestors = {0: ()}
-    for t in np.flatnonzero(~tree.is_leaf):
-        for feature, threshold, went_left in ancestors[t]:
-            if feature == tree.feature[t]:
-                yield went_left, threshold, tree.threshold[t]
-        here = tree.feature[t], tree.threshold[t]
-        ancestors[tree.left[t]] = (*ancestors[t], (*here, True))
-        ancestors[tree.right[t]] = (*ancestors[t], (*here, False))
-
-
-def cells_beside_thresholds(drawn, direction):
-    """Say whether a row has a threshold of its column, or its neighbour in that direction."""
-    ensemble, X = drawn
-    inner = np.flatnonzero(ensemble.left >= 0)
-    thresholds = ensemble.threshold[inner]
-    if direction:
-        thresholds = np.nextafter(thresholds, direction * np.inf)
-    return (X[:, ensemble.feature[inner]] == thresholds).any()
-
-
-MODELS_AND_ROWS = ensembles(max_trees=2, max_depth=3).flatmap(
-    lambda ensemble: st.tuples(st.just(ensemble), rows_for(ensemble))
-)
-
-TREE_BRANCHES = {
-    "single leaf": lambda tree: tree.n_nodes == 1,
-    "stump": lambda tree: tree.n_nodes == 3,
-    "full tree": lambda tree: tree.depth.min(where=tree.is_leaf, initial=9) == 3,
-    "chain": lambda tree: tree.n_nodes == 7 and tree.depth.max() == 3,
-    "feature twice on a path": lambda tree: any(repeats_on_a_path(tree)),
-    "same threshold twice": lambda tree: any(a == b for _, a, b in repeats_on_a_path(tree)),
-    "consistent repetition": lambda tree: any(
-        a > b if went_left else a < b for went_left, a, b in repeats_on_a_path(tree)
-    ),
-    "contradictory repetition": lambda tree: any(
-        a < b if went_left else a > b for went_left, a, b in repeats_on_a_path(tree)
-    ),
-    "zero gain": lambda tree: (tree.gain[~tree.is_leaf] == 0).any(),
-    "negative gain": lambda tree: (tree.gain < 0).any(),
-    "positive gain": lambda tree: (tree.gain > 0).any(),
-    "missing goes left": lambda tree: tree.missing_left.any(),
-    "missing goes right": lambda tree: not tree.missing_left[~tree.is_leaf].all(),
-    "tiny leaf": lambda tree: (tree.sum_hessian < 1e-3).any(),
-    "equal leaves": lambda tree: len(set(tree.sum_hessian[tree.is_leaf])) < tree.is_leaf.sum(),
-    "leaf of one row": lambda tree: (tree.n_samples == 1).any(),
-    "integer threshold": lambda tree: (tree.threshold % 1 == 0)[~tree.is_leaf].any(),
-    "threshold that no float32 is": lambda tree: (
-        tree.threshold.astype(np.float32) != tree.threshold
-    ).any(),
-    "threshold that is a float32": lambda tree: (
-        (tree.threshold % 1 != 0) & (tree.threshold.astype(np.float32) == tree.threshold)
-    ).any(),
-}
-ROW_BRANCHES = {
-    "on a threshold": lambda drawn: cells_beside_thresholds(drawn, 0),
-    "one ulp below": lambda drawn: cells_beside_thresholds(drawn, -1),
-    "one ulp above": lambda drawn: cells_beside_thresholds(drawn, 1),
-    "missing": lambda drawn: np.isnan(drawn[1]).any(),
-    "huge": lambda drawn: (drawn[1] > 1e300).any(),
-    "huge negative": lambda drawn: (drawn[1] < -1e300).any(),
-    "repeated rows": lambda drawn: len({row.tobytes() for row in drawn[1]}) < len(drawn[1]),
-    "one row": lambda drawn: len(drawn[1]) == 1,
-}
-ENSEMBLE_BRANCHES = {
-    **{f"lambda {c}": lambda model, c=c: model.reg_lambda == c for c in REG_LAMBDAS},
-    **{name: lambda model, name=name: model.loss.name == name for name in LOSSES},
-    "one tree": lambda model: model.n_trees == 1,
-    "several trees": lambda model: model.n_trees == 3,
-    "shrinkage": lambda model: model.learning_rate < 1,
-    "no shrinkage": lambda model: model.learning_rate == 1,
-    "a feature that no tree uses": lambda model: set(model.feature) < {-1, 0, 1, 2, 3},
-}
-PROBLEM_BRANCHES = {
-    "weights": lambda problem: problem.sample_weight is not None,
-    "no weights": lambda problem: problem.sample_weight is None,
-    "weight 0": lambda problem: (
-        problem.sample_weight is not None and not all(problem.sample_weight)
-    ),
-    "missing": lambda problem: np.isnan(problem.X).any(),
-    "missing column": lambda problem: np.isnan(problem.X).all(axis=0).any(),
-    "nothing missing": lambda problem: not np.isnan(problem.X).any(),
-    "constant column": lambda problem: (np.ptp(problem.X, axis=0) == 0).any(),
-    "column of different values": lambda problem: any(
-        len(np.unique(column)) == len(column) > 4 for column in problem.X.T
-    ),
-    "two rows": lambda problem: len(problem.X) == 2,
-}
-BRANCHES = {
-    **{("tree", name): (trees(max_depth=3), hit) for name, hit in TREE_BRANCHES.items()},
-    **{("rows", name): (MODELS_AND_ROWS, hit) for name, hit in ROW_BRANCHES.items()},
-    **{("ensemble", name): (ensembles(), hit) for name, hit in ENSEMBLE_BRANCHES.items()},
-    **{("problem", name): (problems(), hit) for name, hit in PROBLEM_BRANCHES.items()},
-}
-SEARCH = settings(
-    max_examples=20_000, phases=[Phase.generate], database=None, derandomize=True, deadline=None
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("branch", BRANCHES, ids=" ".join)
-def test_strategies_reach(branch):
-    strategy, is_hit = BRANCHES[branch]
-    find(strategy, is_hit, settings=SEARCH)
 
 
 @given(problems(task="classification", weighted=True, missing=True))

@@ -1,7 +1,7 @@
 r"""Bounds: steps that are kept within the bounds of a node, and in the order of a column.
 
-``gbt.splitting.monotone`` says why. Where no column has a direction, ``directions`` and what
-follows from them is None, and nothing of this is compiled into the search.
+``gbt.splitting.monotone`` says why. Where no column has a direction, steps have no bounds, and
+scores are those of ``gbt.kernels.cuts.search``: a node asks once which of the two it is.
 
 The bound of the cuts in a bin follows from the box of ``gbt.kernels.cuts.search``. The step v of a
 side is, within bounds, the one that makes the most of it,
@@ -20,23 +20,23 @@ import numpy as np
 from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import max, min
 
+NO_DIRECTION = np.int64(0)
 ROUNDING = 1e-12  # more than all roundings of a score, each 1e-16 of its terms
 
 
 class Within(NamedTuple):
     """What the steps on both sides of a cut must keep to, in the units of the integers."""
 
+    binds: bool  # False where no column of the table has a direction; then the rest says nothing
     lowest: float
     highest: float
     direction: float  # 1 where steps must rise from left to right, -1 where fall, else 0
 
 
-@internal
-def within_of(k, node, directions):
-    """Return what the steps of a node's sides must keep to in column k; None if all are free."""
-    if directions is None:
-        return None
-    return Within(node.lowest, node.highest, np.float64(directions[k]))
+@forced_inline
+def within_of(direction, node, rules):
+    """Return what the steps of a node's sides must keep to in a column of some direction."""
+    return Within(rules.has_directions != 0, node.lowest, node.highest, np.float64(direction))
 
 
 @forced_inline
@@ -113,7 +113,7 @@ def share_bounds(parent, left, right, direction, penalty):
     left.lowest = right.lowest = parent.lowest
     left.highest = right.highest = parent.highest
     if direction != 0:
-        within = Within(parent.lowest, parent.highest, np.float64(direction))
+        within = Within(True, parent.lowest, parent.highest, np.float64(direction))
         of_left = step_within(float(left.g), float(left.h), penalty, within)
         of_right = step_within(float(right.g), float(right.h), penalty, within)
         middle = (of_left + of_right) / 2
@@ -127,9 +127,7 @@ def share_bounds(parent, left, right, direction, penalty):
 def value_within(value, node, learning_rate, unit):
     """Return the value of a node, or the bound that it is beyond.
 
-    ``unit`` is what makes steps in the loss's units of bounds; None if there are none.
+    ``unit`` is what makes steps in the loss's units of bounds.
     """
-    if unit is None:
-        return value
     lowest, highest = learning_rate * (node.lowest * unit), learning_rate * (node.highest * unit)
     return min(max(value, lowest), highest)

@@ -36,7 +36,7 @@ from gbt.kernels.cuts.histogram import (
 )
 from gbt.kernels.cuts.levels import G, H, N
 from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
-from gbt.kernels.cuts.search import Terms, own_score, score_cut, sums_of_bin
+from gbt.kernels.cuts.search import Terms, bound_score, free_score, own_score, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import max, min
 
@@ -238,10 +238,12 @@ def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
     """
     of_g, of_h, of_n = judge.left[q, G], judge.left[q, H], judge.left[q, N]
     g, h, n = missing[q, G], missing[q, H], missing[q, N]
-    for c in range(n_cuts):  # of numbers the last is between all present and all missing rows
-        score[c] = score_cut(
-            of_g[c] + g, of_h[c] + h, of_n[c] + n, terms, terms.within, c + 1 == n_cuts
-        )
+    if terms.within.binds:
+        for c in range(n_cuts):  # of numbers the last is between all present and all missing rows
+            score[c] = bound_score(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms, c + 1 == n_cuts)
+    else:
+        for c in range(n_cuts):
+            score[c] = free_score(of_g[c] + g, of_h[c] + h, of_n[c] + n, terms)
     least = habits.min_rows_of_all
     for l in range(habits.n_sums if least > 0 else 0):
         of_n, more, of_all = judge.left[l, N], missing[l, N], judge.total[l, N]
@@ -303,7 +305,7 @@ def product(g, judge_g, judge_h, penalty, within):
     That is what the step of the judge is worth to G; it may have to keep within bounds.
     """
     weight = np.float64(judge_h) + penalty
-    if within is None:
+    if not within.binds:
         return np.float64(g) * np.float64(judge_g) / weight if weight > 0.0 else 0.0
     step = step_within(np.float64(judge_g), np.float64(judge_h), penalty, within)
     return -np.float64(g) * step if weight > 0.0 else 0.0
@@ -346,8 +348,8 @@ def judge_unbiased(found, penalty, n_sets, judge, within):
 @internal
 def keeps_order(found, n_sets, penalty, judge, within):
     """Say whether the steps that all rows take beside the best cut of D are in order: 1 or 0."""
-    if within is None:
-        return 1
+    if not within.binds:
+        return np.int64(1)
     left_g = left_h = right_g = right_h = right_n = np.int64(0)
     for s in range(n_sets):
         left, total = judge.left_of_best[0, s], judge.total[s]
@@ -364,7 +366,7 @@ def keeps_order(found, n_sets, penalty, judge, within):
 def loss_on(g, h, learned_g, learned_h, penalty, within):
     """Return what rows lose to second order by the step that others have learned."""
     step = -np.float64(learned_g) / (np.float64(learned_h) + penalty)
-    if within is not None:
+    if within.binds:
         step = min(max(step, within.lowest), within.highest)
     return np.float64(g) * step + np.float64(h) * step * step / 2
 
@@ -389,16 +391,16 @@ def judge_folds(found, own_score, least_gain, penalty, n_folds, judge, within):
 
 
 @internal
-def judge_column(k, found, node, rules, judging, judge, directions):
-    """Write down what the best cuts of column k are worth to the rows that judge them."""
+def judge_column(column, found, node, rules, judging, judge):
+    """Write down what the best cuts of a column are worth to the rows that judge them."""
     habits, best = judging.habits[0], judge.best[judging.habits[0].splits]
     found.score = -np.inf
     if best.score == -np.inf:
         return
     found.code, found.missing_left = best.row, best.missing_left
-    within = within_of(k, node, directions)
+    within = within_of(column.direction, node, rules)
     if habits.kind == UNBIASED:
         judge_unbiased(found, rules.penalty, habits.n_sets, judge, within)
     else:
-        score, least_gain = own_score(node, rules, directions)
+        score, least_gain = own_score(node, rules)
         judge_folds(found, score, least_gain, rules.penalty, habits.n_sets, judge, within)

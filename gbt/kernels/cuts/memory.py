@@ -36,6 +36,7 @@ COLUMN = np.dtype(
         ("first_bin", np.int64),  # of the column's histogram, counted through all columns
         ("most_bits", np.int64),  # groups of at most 2^most_bits bins
         ("is_allowed", np.int64),  # whether the tree may split on it
+        ("direction", np.int64),  # in which predictions must go with it: 1, -1, or 0 for either
         ("has_levels", np.int64),  # which have no order: 0, IN_BINS or BY_ROWS
         ("line", np.int64),  # of its codes, and lane of its packed bins, counted through all words
         ("first_place", np.int64),  # where its order begins
@@ -75,8 +76,6 @@ class CodedTable(NamedTuple):
     stored: np.ndarray  # (values,) int64, row << 32 | code, column by column
     stored_bins: np.ndarray  # (values,) int32, pack by pack, row by row
     row_start: np.ndarray  # (sparse packs, n + 1) int64
-    # (p,) int8, of columns with which predictions must rise or fall (``gbt.kernels.cuts.bounds``)
-    directions: np.ndarray | None
 
 
 class RowsInTree(NamedTuple):
@@ -191,6 +190,7 @@ RULES = np.dtype(
         ("min_child_weight", np.float64),
         ("min_split_gain", np.float64),
         ("min_rows", np.int64),
+        ("has_directions", np.int64),  # whether a column has one, 1 or 0
         ("max_depth", np.int64),  # -1 without limit; some policies settle it for each tree
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
@@ -281,9 +281,9 @@ def layout_of(rules):
 
 
 @internal
-def terms_of(k, node, rules, directions):
-    """Return what enters the scores of a node's cuts in column k."""
+def terms_of(direction, node, rules):
+    """Return what enters the scores of a node's cuts in a column of some direction."""
     return Terms(
         node.g, node.h, node.stop - node.start, rules.penalty, rules.min_hessian, rules.min_rows,
-        rules.width, rules.count_bits, rules.hessian, within_of(k, node, directions),
+        rules.width, rules.count_bits, rules.hessian, within_of(direction, node, rules),
     )  # fmt: skip

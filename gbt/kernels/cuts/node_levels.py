@@ -19,6 +19,7 @@ through one column, and nothing has to be kept.
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import NO_DIRECTION
 from gbt.kernels.cuts.levels import LEAST_SHARE, key_of, merge_sort
 from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.search import Cut, score_cut, sums_of_bin
@@ -149,7 +150,7 @@ def best_set(n_levels, terms, rules, own):
     for i in range(n):
         place = np.uint64(order[i])
         if n_left > 0 and key[place] != last:  # levels whose key is the same stay together
-            score = score_cut(g, h, n_rows, terms, terms.within, ANY_ORDER)
+            score = score_cut(g, h, n_rows, terms, ANY_ORDER)
             if score > -np.inf and score >= best.score:
                 best = Cut(score, n_left, h >= terms.h - h)
         level, last = levels[place], key[place]
@@ -164,7 +165,7 @@ def best_set_of_rows(k, node, table, rows, rules, own):
     n_levels = levels_of_rows(
         listed, table.codes[k], n_codes, rows.entries, rows.weight, rules, own
     )
-    return best_set(n_levels, terms_of(k, node, rules, table.directions), rules, own)
+    return best_set(n_levels, terms_of(NO_DIRECTION, node, rules), rules, own)
 
 
 @internal

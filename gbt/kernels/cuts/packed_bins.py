@@ -113,7 +113,7 @@ def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
     for i in range(pack.start, pack.stop):
         k = table.in_packs[i]
         column, found = table.columns[k], slots.found[slot, k]
-        terms = terms_of(k, node, rules, table.directions)
+        terms = terms_of(column.direction, node, rules)
         found.score = found.bound = -np.inf
         if found.is_open and column.has_levels == IN_BINS:
             n_levels = levels_of_bins(histogram, column, terms, rules, of_levels.levels)

@@ -74,6 +74,9 @@ CANDIDATE = np.dtype(
 )
 
 
+FREE = Within(False, -np.inf, np.inf, 0.0)
+
+
 class Terms(NamedTuple):
     """What enters the score of every cut of a node."""
 
@@ -86,7 +89,7 @@ class Terms(NamedTuple):
     width: int  # see ``gbt.kernels.cuts.histogram.Layout``
     count_bits: int
     hessian: int
-    within: Within | None = None  # where columns have directions
+    within: Within = FREE
 
 
 class Sums(NamedTuple):
@@ -116,17 +119,14 @@ def score_of(left_g, left_h, right_g, right_h, penalty):
 
 
 @internal
-def own_score(node, rules, directions):
-    """Return the score of an unsplit node, and the gain that a split must exceed.
-
-    directions   (p,)   int8   IN   of the columns; None if all are free
-    """
+def own_score(node, rules):
+    """Return the score of an unsplit node, and the gain that a split must exceed."""
     weight = float(node.h) + rules.penalty
     if weight <= 0.0:
         return 0.0, np.inf
     g, magnitude = float(node.g), float(node.magnitude)
     score = g * g / weight
-    if directions is not None:
+    if rules.has_directions:
         step = min(max(-g / weight, node.lowest), node.highest)
         score = score_of_step(g, weight, step)
         magnitude += weight * max(step, -step)  # a step at a bound can be longer than the node's
@@ -135,16 +135,11 @@ def own_score(node, rules, directions):
 
 
 @forced_inline
-def score_cut(left_g, left_h, left_n, terms, within, any_order):
-    """Return the score of a cut, or -inf where a side is too light or has too few rows.
-
-    left_g, left_h, left_n   int64        IN   sums over the rows that go left
-    within                   ``Within``   IN   that of ``terms``; None where all columns are free
-    any_order                bool         IN   whether the cut puts no values in order
-    """
+def is_allowed(left_h, left_n, terms):
+    """Say whether both sides of a cut weigh enough and have enough rows."""
     right_h = terms.h - left_h
     right_n = terms.n - left_n
-    is_allowed = (
+    return (
         (left_h > 0)
         & (right_h > 0)
         & (left_n >= terms.min_rows)
@@ -152,13 +147,36 @@ def score_cut(left_g, left_h, left_n, terms, within, any_order):
         & (float(left_h) >= terms.min_hessian)
         & (float(right_h) >= terms.min_hessian)
     )
+
+
+@forced_inline
+def free_score(left_g, left_h, left_n, terms):
+    """Return the score of a cut whose steps are free; see `score_cut`."""
     g, h = np.float64(left_g), np.float64(left_h)  # whose division by zero gives infinity
-    rest_g, rest_h = np.float64(terms.g - left_g), np.float64(right_h)
-    if within is None:
-        score = score_of(g, h, rest_g, rest_h, terms.penalty)
-    else:
-        score = score_within(g, h, rest_g, rest_h, terms.penalty, within, any_order)
-    return score if is_allowed else -np.inf
+    rest_g, rest_h = np.float64(terms.g - left_g), np.float64(terms.h - left_h)
+    score = score_of(g, h, rest_g, rest_h, terms.penalty)
+    return score if is_allowed(left_h, left_n, terms) else -np.inf
+
+
+@forced_inline
+def bound_score(left_g, left_h, left_n, terms, any_order):
+    """Return the score of a cut whose steps have bounds; see `score_cut`."""
+    g, h = np.float64(left_g), np.float64(left_h)
+    rest_g, rest_h = np.float64(terms.g - left_g), np.float64(terms.h - left_h)
+    score = score_within(g, h, rest_g, rest_h, terms.penalty, terms.within, any_order)
+    return score if is_allowed(left_h, left_n, terms) else -np.inf
+
+
+@forced_inline
+def score_cut(left_g, left_h, left_n, terms, any_order):
+    """Return the score of a cut, or -inf where a side is too light or has too few rows.
+
+    left_g, left_h, left_n   int64   IN   sums over the rows that go left
+    any_order                bool    IN   whether the cut puts no values in order
+    """
+    if terms.within.binds:
+        return bound_score(left_g, left_h, left_n, terms, any_order)
+    return free_score(left_g, left_h, left_n, terms)
 
 
 @forced_inline
@@ -169,12 +187,12 @@ def score_both_ways(g, h, n, missing, terms):
     missing   Sums    IN   over the node's rows without a value
     """
     has_all = n == terms.n - missing.n  # the cut between all present and all missing rows
-    missing_right = score_cut(g, h, n, terms, terms.within, has_all)
+    missing_right = score_cut(g, h, n, terms, has_all)
     more_on_the_left = h >= terms.h - missing.h - h
     if missing.n == 0:
         return missing_right, more_on_the_left
     g, h, n = g + missing.g, h + missing.h, n + missing.n
-    missing_left = score_cut(g, h, n, terms, terms.within, has_all)
+    missing_left = score_cut(g, h, n, terms, has_all)
     if missing_left > missing_right or (missing_left == missing_right and more_on_the_left):
         return missing_left, True
     return missing_right, False
@@ -269,9 +287,9 @@ def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hes
 
 
 @internal
-def bound_bins_within(running, n_bins, is_closed, missing, terms, within, upper):
+def bound_bins_within(running, n_bins, is_closed, missing, terms, upper):
     """Do what `bound_bins` does where steps have bounds (``gbt.kernels.cuts.bounds``)."""
-    count_bits, penalty = terms.count_bits, terms.penalty
+    count_bits, penalty, within = terms.count_bits, terms.penalty, terms.within
     of_g, of_size, mask = running[G], running[SIZE], (np.int64(1) << count_bits) - 1
     of_h, h_mask, h_unit, node_h, missing_h = running[H], np.int64(-1), 1.0, terms.h, missing.h
     min_hessian = terms.min_hessian
@@ -303,15 +321,15 @@ def bound_bins_within(running, n_bins, is_closed, missing, terms, within, upper)
 
 
 @forced_inline
-def bound_bins(running, n_bins, is_closed, missing, terms, within, upper):
+def bound_bins(running, n_bins, is_closed, missing, terms, upper):
     """Write down for every bin what no score in its box exceeds.
 
     The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it;
     with missing rows it has two, with them on either side. Where a side would be too light with all
     that may be on it, it is -inf.
     """
-    if within is not None:
-        bound_bins_within(running, n_bins, is_closed, missing, terms, within, upper)
+    if terms.within.binds:
+        bound_bins_within(running, n_bins, is_closed, missing, terms, upper)
         return
     count_bits, penalty, min_hessian = terms.count_bits, terms.penalty, terms.min_hessian
     of_g, of_size = running[G], running[SIZE]
@@ -394,5 +412,5 @@ def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch
     running, upper = scratch.running, scratch.upper
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
-    bound_bins(running, n_bins, is_closed, missing, terms, terms.within, upper)
+    bound_bins(running, n_bins, is_closed, missing, terms, upper)
     return score_bins(n_bins, bits, first_code, missing, terms, floor, scratch)

@@ -7,6 +7,7 @@ as soon as histograms are, and nothing is looked into. They are put in order and
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import NO_DIRECTION
 from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.node_levels import best_set, levels_of_bins, mark_sides
 from gbt.kernels.platform.compiling import internal, uncounted
@@ -30,7 +31,7 @@ def weigh_levels(nodes, histograms, columns, is_open, weighs, rules, own, best, 
     is_left      (m, codes)   bool     OUT     by level, and last that of missing rows
     """
     for j in range(len(nodes)):
-        node, found, terms = nodes[j], best[j], terms_of(0, nodes[j], rules[0], None)
+        node, found, terms = nodes[j], best[j], terms_of(NO_DIRECTION, nodes[j], rules[0])
         for c in range(len(columns)):
             if not is_open[j, c]:
                 continue

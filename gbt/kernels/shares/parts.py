@@ -13,6 +13,7 @@ score are looked into next::
 
 import numpy as np
 
+from gbt.kernels.cuts.bounds import NO_DIRECTION
 from gbt.kernels.cuts.histogram import magnitude_in
 from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.search import Sums, bound_of, own_score, score_both_ways, sums_in
@@ -75,7 +76,7 @@ def begin_nodes(nodes, best, rules):
     rules   (1,)   RULES   IN
     """
     for j in range(len(nodes)):
-        best[j].own, best[j].least = own_score(nodes[j], rules[0], None)
+        best[j].own, best[j].least = own_score(nodes[j], rules[0])
         best[j].score, best[j].column, best[j].part = -np.inf, -1, -1
         nodes[j].to_beat = best[j].own + best[j].least
 
@@ -99,7 +100,7 @@ def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before):
     for s in range(len(segments)):
         segment = segments[s]
         node, found = nodes[segment.node], best[segment.node]
-        terms = terms_of(0, node, rules[0], None)
+        terms = terms_of(NO_DIRECTION, node, rules[0])
         missing = Sums(segment.missing_g, segment.missing_h, segment.missing_n)
         g, h, n = segment.g, segment.h, segment.n
         for b in range(segment.start, segment.stop):

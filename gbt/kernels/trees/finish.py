@@ -41,10 +41,9 @@ def put_in_preorder(nodes):
 
 
 @forced_inline
-def rates_of(rules, directions):
-    """Return lambda, the learning rate, and the unit of the nodes' bounds, None without any."""
-    unit = None if directions is None else rules.h_scale / rules.g_scale
-    return rules.reg_lambda, rules.learning_rate, unit
+def rates_of(rules):
+    """Return lambda, the learning rate, and the unit of the nodes' bounds."""
+    return rules.reg_lambda, rules.learning_rate, rules.h_scale / rules.g_scale
 
 
 @internal

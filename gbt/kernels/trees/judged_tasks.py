@@ -36,13 +36,13 @@ def judge_columns(j, p, slot, thread, work, judging):
         column, found = table.columns[k], work.slots.found[slot, k]
         found.score = -np.inf
         if found.is_open and is_searched(node, rules):
-            terms = terms_of(k, node, rules, table.directions)
+            terms = terms_of(column.direction, node, rules)
             if column.has_levels > 0:
                 own = judging.of_levels[thread]
                 search_levels(listed, k, table, rows, rules, judging, judge, own, terms.within)
             else:
                 search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
-            judge_column(k, found, node, rules, judging, judge, table.directions)
+            judge_column(column, found, node, rules, judging, judge)
 
 
 @internal

@@ -153,7 +153,7 @@ def end_tree(work, searching, judging):
     put_in_preorder(nodes)
     run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work, searching, judging)
     if not finish_splits(
-        nodes, rates_of(rules, work.table.directions), grown.trees[rules.first_node :],
+        nodes, rates_of(rules), grown.trees[rules.first_node :],
         grown.rows_at_cut[rules.first_node :],
     ):  # fmt: skip
         rules.overflow = OF_SQUARE

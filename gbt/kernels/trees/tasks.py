@@ -126,7 +126,7 @@ def partition(j, table, rows, nodes, rules, following, of_levels):
             for i in range(nodes[child].start, nodes[child].stop):
                 node_of_row[np.uint64(all_listed[np.uint64(i)])] = child
     add_up_children(parent, rows, nodes, rules)
-    bound_children(parent, rows, nodes, rules, table.directions)
+    bound_children(parent, rows, nodes, rules, column.direction)
 
 
 @inlined
@@ -145,12 +145,13 @@ def add_up_children(parent, rows, nodes, rules):
 
 
 @internal
-def bound_children(parent, rows, nodes, rules, directions):
-    """Give a node's children the bounds of their steps, where columns have directions."""
-    if directions is None:
-        return
+def bound_children(parent, rows, nodes, rules, direction):
+    """Give a node's children the bounds of their steps, where it is split on a column so directed.
+
+    Without a direction these are the node's own.
+    """
     first, second = by_size(nodes, parent.left)
-    smaller, larger, direction = nodes[first], nodes[second], directions[parent.feature]
+    smaller, larger = nodes[first], nodes[second]
     if direction != 0 and not may_split(larger, rules):  # else they are added up already
         add_up_rows(rows, smaller, layout_of(rules))
         larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
@@ -186,7 +187,7 @@ def refine(j, k, slot, table, rows, nodes, slots, rules, scratch, of_levels):
     else:
         best = refine_column(
             j, k, found, node, slots.histogram[slot], table, rows,
-            terms_of(k, node, rules, table.directions), scratch,
+            terms_of(table.columns[k].direction, node, rules), scratch,
         )  # fmt: skip
     found.score, found.code, found.missing_left = best.score, best.code, best.missing_left
     node.to_beat = max(node.to_beat, best.score)
@@ -209,7 +210,7 @@ def begin_search(node, slot, table, rules, following, found):
     That is its own score plus the least gain.
     """
     open_columns(node, table.columns, rules, following, found[slot])
-    score, least_gain = own_score(node, rules, table.directions)
+    score, least_gain = own_score(node, rules)
     node.to_beat = score + least_gain
 
 
@@ -219,7 +220,7 @@ def record_split(node, slot, table, slots, rules, of_levels):
     found = slots.found[slot]
     k = best_column(found)
     best, column = found[k], table.columns[k]
-    score, least_gain = own_score(node, rules, table.directions)
+    score, least_gain = own_score(node, rules)
     node.feature, node.gain = -1, best.score - score
     if node.gain > least_gain:
         if best.code < 0:  # the last of a bin
@@ -227,7 +228,7 @@ def record_split(node, slot, table, slots, rules, of_levels):
             best.code = table.first_code[k, after] - 1
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == IN_BINS:
-            histogram, terms = slots.histogram[slot], terms_of(k, node, rules, table.directions)
+            histogram, terms = slots.histogram[slot], terms_of(column.direction, node, rules)
             record_bits(node, histogram, column, terms, rules, of_levels)
 
 
@@ -290,7 +291,7 @@ def derive(block, rows, training, rules):
 @inlined
 def finish(first, table, rows, nodes, training, rules, grown, partials):
     """Finish the leaves among some nodes."""
-    tree, rates = grown.trees[rules.first_node :], rates_of(rules, table.directions)
+    tree, rates = grown.trees[rules.first_node :], rates_of(rules)
     last = min(first + NODES_PER_TASK, rules.n_nodes)
     finish_leaves(first, last, rows.listed, nodes, training, rates, rows.node, tree, partials)
 

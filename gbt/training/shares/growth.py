@@ -73,6 +73,7 @@ class SharedGrowth:
         self.coarse_of_bin = np.arange(n_bins.sum()) - edges.first_bin[self.column_of_bin]
         limits = plan.limits
         self.rules = records(1, RULES)
+        self.rules["has_directions"] = 0
         self.rules["reg_lambda"], self.rules["width"] = limits.reg_lambda, self.width
         self.rules["min_rows"] = max(limits.min_samples_leaf, 1)
         self.rules["min_child_weight"] = limits.min_child_weight

@@ -18,7 +18,7 @@ from attributions import local_mdi
 from attributions.mdi.training_trees import TrainingTrees
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
-from gbt.model.ensemble import STATISTICS
+from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 RNG = np.random.default_rng(0)

@@ -1,7 +1,5 @@
 """Pictures hold the data, in order, with their intervals, and draw without a warning."""
 
-import inspect
-import subprocess
 import sys
 
 import numpy as np
@@ -16,8 +14,6 @@ from attributions.plots import (
     VERMILION,
     BoostingDisplay,
     ImportanceDisplay,
-    LocalAttributionDisplay,
-    TreeDisplay,
     UsedUsefulDisplay,
 )
 from attributions.plots.places import Box, place_beside, spread
@@ -88,19 +84,6 @@ def test_bars_whose_intervals_are_doubtful_are_hollow():
         assert "hollow" not in plain.ax_.get_xlabel()
 
 
-def test_points_whose_intervals_are_doubtful_are_hollow():
-    useful = importance(kurtosis=[3.0, 124.0, 3.0, 3.0])
-    display = UsedUsefulDisplay.from_attributions(importance(), useful)
-    faces, edges = display.points_.get_facecolors(), display.points_.get_edgecolors()
-    background = (1.0, 1.0, 1.0, 1.0)
-    assert [tuple(face) == background for face in faces] == [False, True, False, False]
-    assert [tuple(edge) == background for edge in edges] == [True, False, True, True]
-    assert "hollow" in display.ax_.get_ylabel()
-    plain = UsedUsefulDisplay.from_attributions(importance(), importance())
-    assert not (plain.points_.get_facecolors() == background).all(axis=1).any()
-    assert "hollow" not in plain.ax_.get_ylabel()
-
-
 def test_the_best_bars_only():
     display = importance(np.arange(50.0), None, "total_gain").plot(max_display=3)
     words = words_on(display.figure_)
@@ -121,12 +104,6 @@ def test_single_shuffles_are_dots():
     assert "drop of the score (dots: single shuffles)" in words
 
 
-def test_intervals_of_what_is_no_sum_are_named_too():
-    result = importance(method="permutation(roc_auc)", repeats=VALUES[:, np.newaxis])
-    words = words_on(result.plot().figure_)
-    assert "drop of the score, 95 % intervals (dots: single shuffles)" in words
-
-
 def test_a_result_along_boosting_is_drawn_as_curves():
     display = importance(per_tree=PER_TREE).plot()
     assert isinstance(display, BoostingDisplay)
@@ -145,20 +122,6 @@ def test_curves_add_up_the_trees():
     assert "95 %" not in " ".join(words)
     with pytest.raises(ValueError, match="per_tree=True"):
         BoostingDisplay(importance())
-
-
-def test_a_curve_that_never_leaves_0_has_no_name():
-    display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), max_display=None)
-    assert set(NAMES) & set(words_on(display.figure_)) == {"age", "income", "rooms"}
-
-
-def test_curves_of_one_color_differ_in_their_dashes():
-    per_tree = np.ones((3, 20))
-    display = BoostingDisplay.from_attribution(
-        importance(np.arange(20.0), None, per_tree=per_tree), max_display=20
-    )
-    looks = {(line.get_color(), line.get_linestyle()) for line in display.lines_}
-    assert len(looks) == 20
 
 
 def test_used_against_useful():
@@ -182,26 +145,6 @@ def test_used_against_useful():
     for value, error in zip(VALUES, ERRORS, strict=True):
         ends = [value - 1.959963984540054 * error, value + 1.959963984540054 * error]
         assert np.isclose(segments[:, :, 1], ends, rtol=0, atol=1e-12).all(axis=1).any()
-
-
-def test_axes_may_have_units_of_ones_own():
-    words = words_on(used_useful(used_label="in $", useful_label="in %").figure_)
-    assert {"in $", "in %"} <= set(words)
-    assert not any(line.startswith("use") for line in words)
-
-
-@pytest.mark.parametrize(
-    ("method", "label"),
-    [
-        ("tree_inner(predecomp)", "loss saved per unit of learning rate (above 0: helped)"),
-        ("local_mdi(ridge, sum)", "contribution to the prediction of the linear models"),
-        ("saabas", "contribution to the raw prediction"),
-        ("one of mine, $", "contribution to the raw prediction"),
-    ],
-)
-def test_contributions_to_rows_have_their_unit(method, label):
-    result = LocalAttribution(rows().values, np.zeros(30), NAMES, method)
-    assert label in words_on(result.plot().figure_)
 
 
 def test_features_are_highlighted_by_name_or_number():
@@ -262,13 +205,6 @@ def test_all_rows_as_a_swarm(data):
     assert "PreDecomp of 30 rows" in words
     fewer = words_on(attribution.plot(max_display=3).figure_)
     assert "PreDecomp of 30 rows, 3 of 4 features" in fewer
-
-
-def test_a_missing_value_is_a_red_point():
-    display = rows().plot()
-    display.figure_.canvas.draw()
-    place = tick_labels(display.ax_.yaxis).index("income")
-    assert_same(display.ax_.collections[place].get_facecolors()[0], to_rgba(VERMILION))
 
 
 @pytest.mark.slow
@@ -341,31 +277,6 @@ def test_wrong_options_are_refused(draw):
         draw(ax=axes[0], figsize=(5, 4))
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        GlobalAttribution.plot,
-        LocalAttribution.plot,
-        *(
-            getattr(display, name)
-            for display in (ImportanceDisplay, BoostingDisplay, LocalAttributionDisplay)
-            for name in ("from_attribution",)
-        ),
-        UsedUsefulDisplay.from_attributions,
-        TreeDisplay.from_tree,
-        TreeDisplay.from_model,
-    ],
-)
-def test_help_shows_the_options(function):
-    parameters = inspect.signature(function).parameters
-    depth = "max_depth" if "Tree" in function.__qualname__ else "max_display"
-    assert {"ax", "title", "figsize", depth} <= set(parameters)
-    assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    if function.__name__ == "plot":
-        for name in set(parameters) - {"self"}:
-            assert f"{name} : " in function.__doc__
-
-
 def test_names_are_moved_apart_and_no_further():
     apart = np.array([0.0, 10.0, 5.0])
     assert_same(spread(apart, 1.0, -20.0, 20.0), apart)
@@ -400,16 +311,6 @@ def test_a_name_stands_beside_its_point_where_nothing_is():
     assert (at_the_edge.high <= 95).all()
 
 
-def test_a_name_without_a_place_is_left_out_or_goes_farther():
-    around = [Box(np.array([20.0, 35.0]), np.array([80.0, 65.0]))]
-    assert place([(50, 50)], around) is None
-    box, is_far = place([(50, 50)], around, is_needed=True)
-    assert is_far
-    assert not box.meets(around[0])
-    everywhere = [Box(np.array([0.0, 0.0]), np.array([100.0, 100.0]))]
-    assert place([(50, 50)], everywhere, is_needed=True) is None
-
-
 def test_points_of_a_swarm_do_not_coincide():
     values = np.repeat([0.0, 1.0, 5.0], [40, 1, 2])
     offsets = _swarm_offsets(values)
@@ -417,27 +318,6 @@ def test_points_of_a_swarm_do_not_coincide():
         here = offsets[values == value]
         assert len(np.unique(here)) == len(here)
     assert np.abs(offsets).max() <= 0.38 + 1e-12
-
-
-@pytest.mark.slow
-def test_matplotlib_is_imported_only_to_draw():
-    code = (
-        "import sys, attributions.plots;"
-        "print(attributions.GlobalAttribution([1.0], None, 1, ('a',), 'total_gain'));"
-        "sys.exit('matplotlib' in sys.modules)"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-@pytest.mark.slow
-def test_pictures_are_reached_from_the_package():
-    code = (
-        "import attributions as A, sys;"
-        "assert 'attributions.plots' not in sys.modules;"
-        "print(A.plots.UsedUsefulDisplay.__name__)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "UsedUsefulDisplay"
 
 
 def test_the_package_shows_what_it_is_for():

@@ -43,47 +43,6 @@ def test_words_are_grey_in_a_swarm_and_numbers_coloured_by_rank():
     assert "feature value (rank), grey: words, vermilion: missing" in words_on(display.figure_)
 
 
-def test_numbers_alone_have_no_word_of_words():
-    kitchen, _ = colors_of(display := rows(None).plot())
-    assert len(np.unique(kitchen, axis=0)) == 4
-    assert "feature value (rank), vermilion: missing" in words_on(display.figure_)
-
-
-def test_a_swarm_of_words_alone_has_no_scale():
-    levels = ("a", "b", "c")
-    display = rows((levels, ("other",) * 41)).plot(max_display=1)
-    words = words_on(display.figure_)
-    assert not {"low", "high"} & set(words)
-    assert any(line.endswith("(grey: words, vermilion: missing)") for line in words)
-
-
-def test_a_row_has_its_numbers_in_full_where_that_is_short():
-    data = np.array([[32670.0, 15574012.0, 0.123456789012]])
-    values = np.array([[3.0, 2.0, 1.0]])
-    result = LocalAttribution(values, np.zeros(1), ("area", "id", "share"), "predecomp", data=data)
-    shown = words_on(result.plot(row=0).figure_)
-    assert {"area = 32670", "id = 15574012", "share = 0.1235"} <= set(shown)
-
-
-def test_a_long_word_leaves_the_names_of_other_features_whole():
-    levels = (("a word of so many letters that it takes all the room",), None)
-    result = LocalAttribution(
-        np.array([[2.0, 1.0]]),
-        np.zeros(1),
-        ("occupation", "hours_per_week"),
-        "predecomp",
-        data=np.array([[0.0, 40.0]]),
-        categories=levels,
-    )
-    assert "hours_per_week = 40" in words_on(result.plot(row=0).figure_)
-
-
-def test_large_contributions_are_written_like_the_prediction_that_they_lead_to():
-    result = LocalAttribution(np.array([[56_517.3]]), np.array([182_480.26]), ("a",), "predecomp")
-    label = " ".join(result.plot(row=0).ax_.get_xlabel().split())
-    assert label.endswith("base value 182480, all contributions +56517.3: raw prediction 238998")
-
-
 def test_a_row_leads_from_the_base_value_to_the_prediction_of_its_output():
     values = np.array([[[0.0, 9.0], [1.5, 0.0], [-0.25, 0.0]]])
     result = LocalAttribution(

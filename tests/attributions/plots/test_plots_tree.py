@@ -6,7 +6,6 @@ import numpy as np
 import pandas
 import pytest
 from matplotlib import pyplot
-from matplotlib.colors import to_rgb
 
 from attributions.plots import TreeDisplay
 from gbt import GBTClassifier, GBTRegressor
@@ -60,17 +59,6 @@ def test_boxes_say_what_the_nodes_remember():
         assert explained in legend
 
 
-def test_boxes_stand_where_the_rows_go():
-    display = TreeDisplay.from_tree(by_hand())
-    places = {t: np.array(text.get_position()) for t, text in display.boxes_.items()}
-    columns = [places[t][0] for t in (0, 1, 3)]
-    assert columns == sorted(columns)
-    assert places[1][0] == places[2][0]
-    assert places[3][0] == places[4][0]
-    assert places[1][1] < places[0][1] < places[2][1]  # the axis points down: left is above
-    assert places[3][1] < places[2][1] < places[4][1]
-
-
 def test_answers_stand_before_their_boxes_and_say_where_missing_values_go():
     display = TreeDisplay.from_tree(by_hand())
     written(display.figure_)
@@ -83,15 +71,6 @@ def test_answers_stand_before_their_boxes_and_say_where_missing_values_go():
             if 0 <= left - x1 < 15 and bottom < (y0 + y1) / 2 < top:
                 found[t] = text.get_text()
     assert found == {1: "yes, missing", 2: "no", 3: "yes", 4: "no, missing"}
-
-
-def test_colors_say_the_direction():
-    display = TreeDisplay.from_tree(by_hand())
-    faces = {t: to_rgb(text.get_bbox_patch().get_facecolor()) for t, text in display.boxes_.items()}
-    assert faces[0] == (1.0, 1.0, 1.0)
-    assert faces[4][2] > faces[4][0]  # blue raises
-    assert faces[1][0] > faces[1][2]  # vermilion lowers
-    assert sum(faces[4]) < sum(faces[2]) < sum(faces[3])
 
 
 def test_what_is_not_known_is_not_written():
@@ -162,31 +141,11 @@ def test_the_depth_is_chosen():
             TreeDisplay(tree, max_depth=wrong)
 
 
-def test_small_axes_hold_fewer_levels():
-    tree = grown(5).trees[0]
-    display = TreeDisplay.from_tree(tree, figsize=(5, 4))
-    depth = max(tree.depth[t] for t in display.boxes_)
-    assert 0 < depth < 4
-    n_hidden = (tree.depth > depth).sum()
-    said = " ".join(words_on(display.figure_))
-    assert f"depth 0 to {depth} of 5: {n_hidden} of {tree.n_nodes} nodes not shown" in said
-    assert_apart(written(display.figure_))
-
-
 def test_too_few_names_are_refused():
     with pytest.raises(
         ValueError, match="feature_names has 1 names, but the tree splits on column 1"
     ):
         TreeDisplay(by_hand(), feature_names=["a"])
-
-
-def test_options_of_pictures():
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(16, 5), layout="constrained")
-    display = TreeDisplay.from_tree(by_hand(), ax=left, title="Mine $")
-    assert display.ax_ is left
-    assert left.get_title(loc="left") == "Mine $"
-    assert len(display.plot(right).boxes_) == 5
-    assert_apart(written(figure))
 
 
 def test_what_rounding_leaves_of_0_is_0():

@@ -10,7 +10,7 @@ import pytest
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import load
 from gbt.formats import as_ensemble, to_xgboost
-from gbt.model.ensemble import STATISTICS
+from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.

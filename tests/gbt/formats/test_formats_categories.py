@@ -16,7 +16,7 @@ from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
 from gbt.formats.xgboost.model import from_xgboost
-from gbt.model.ensemble import STATISTICS
+from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS, EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.

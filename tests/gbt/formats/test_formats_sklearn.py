@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import permutation, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt.formats import as_ensemble
-from gbt.model.ensemble import STATISTICS
+from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.

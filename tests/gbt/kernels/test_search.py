@@ -45,7 +45,7 @@ def test_score_is_symmetric_to_the_last_bit(sums, hessian):
     ],
 )
 def test_cuts_that_are_not_allowed_score_minus_infinity(left, limits, allowed):
-    score = search.score_cut(*left, Terms(3, 5, 4, *limits, *LAYOUT), None, False)
+    score = search.score_cut(*left, Terms(3, 5, 4, *limits, *LAYOUT), False)
     assert (score > -np.inf) == allowed
 
 
@@ -73,8 +73,8 @@ def test_of_equal_scores_that_with_missing_rows_on_the_heavier_side_is_taken(
     sums = np.sum([left, right, missing], axis=0).tolist()
     terms = Terms(*sums, 3, 0.0, 0.0, 1, *LAYOUT)
     scores = [
-        search.score_cut(*left, 1, terms, None, False),
-        search.score_cut(left[0] + missing[0], left[1] + missing[1], 2, terms, None, False),
+        search.score_cut(*left, 1, terms, False),
+        search.score_cut(left[0] + missing[0], left[1] + missing[1], 2, terms, False),
     ]
     assert scores[0] == scores[1]
     found = search.score_both_ways(*left, 1, Sums(*missing, 1), terms)
@@ -377,7 +377,7 @@ def test_a_bound_allows_for_rounding():
         gradient[1], gradient[2] = abs(gradient[1]), 0
         hessian = np.array([rng.integers(2**50, 2**54), 1, 1, rng.integers(2**50, 2**54)])
         case = NodeCase(columns, gradient, hessian, rows, (0.5, 0.0, 1))
-        score = search.score_cut(*case.sums(rows[:2]), case.terms, None, False)
+        score = search.score_cut(*case.sums(rows[:2]), case.terms, False)
         assert score <= bounds_of(case, 0)[1]
 
 
@@ -393,7 +393,7 @@ def is_seen(x, bins, gradient, hessian, min_hessian=0.0):
     columns.set_bins(0, np.array(bins))
     rows = np.arange(4, dtype=np.int32)
     case = NodeCase(columns, np.array(gradient), np.array(hessian), rows, (0.5, min_hessian, 1))
-    score = search.score_cut(*case.sums(rows[:2]), case.terms, None, False)
+    score = search.score_cut(*case.sums(rows[:2]), case.terms, False)
     assert score > -np.inf
     found = Surveyed(case, 0, floor=score)
     return max(found.score, found.bound_of(bins[-2])) >= score

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ladder import measuring, report, rung_1_page, rung_6_bounds, rung_8_threads
-from benchmarks.ladder.measuring import RUNGS, SIZES, Rung, Size, measure
-from benchmarks.ladder.problems import UNIT, Problem, problem_of
+from benchmarks.ladder import measuring, report, rung_1_page, rung_6_bounds
+from benchmarks.ladder.measuring import RUNGS, Rung, Size, measure
+from benchmarks.ladder.problems import UNIT, Problem
 from benchmarks.ladder.verifying import WrongTreeError, nodes_of_rows, verify
 from gbt.reference import boosting as reference
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_close
 
 ROOT = Path(__file__).parents[2]
 ladder = importlib.import_module("benchmarks.ladder.__main__")
@@ -74,76 +74,10 @@ def test_the_page_of_the_ladder_grows_the_trees_of_the_reference(problem):
     assert (tree.feature >= 0).sum() == sum(node.feature >= 0 for node in nodes)
 
 
-def test_a_tree_by_hand():
-    """Of gradients -1 -1 | 2 at 0, 1, 5 the cut at 1 gains 4/3 + 4/2 - 0 = 10/3, lambda 1."""
-    tree = rung_1_page.grow(np.array([[0.0], [1.0], [5.0]]), np.array([-1, -1, 2]), 1, 1.0)
-    assert_same(tree.feature, [0, -1, -1])
-    assert_same(tree.threshold, [1.0, 0.0, 0.0])
-    assert_close(tree.gain, [10 / 3, 0.0, 0.0], [10 / 3, 0.0, 0.0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
-def test_threads_do_not_change_trees(n_threads, monkeypatch):
-    problem = problem_of(500, 5, 1)
-    expected = grown(RUNGS[6].module, problem)
-    monkeypatch.setattr(rung_8_threads, "N_THREADS", n_threads)
-    for one, other in zip(expected, grown(rung_8_threads, problem), strict=True):
-        assert_same(one, other)
-
-
-# ------------------------------------------------------------------------------ planted defects
-
-
-def changed(tree, **entries):
-    """Return a tree with ``name={node: new}`` put in place."""
-    arrays = {name: getattr(tree, name).copy() for name in entries}
-    for name, new in entries.items():
-        for t, number in new.items():
-            arrays[name][t] = number
-    return tree._replace(**arrays)
-
-
-@pytest.mark.parametrize(
-    ("defect", "message"),
-    [
-        (lambda tree: {"feature": {0: 1 - tree.feature[0]}}, "node 0 is split on"),
-        (lambda tree: {"feature": {1: -1}}, "node 1 is split on -1"),
-        (lambda tree: {"threshold": {0: tree.threshold[0] - 0.05}}, "node 0, split on"),
-        (lambda tree: {"threshold": {2: 99.0}}, "node 2, split on"),
-        (lambda tree: {"gain": {1: tree.gain[1] * (1 + 1e-9)}}, "node 1 gains"),
-    ],
-)
-def test_wrong_trees_are_noticed(defect, message):
-    problem = problem_of(500, 2, 1)
-    tree = grown(rung_1_page, problem)
-    assert (tree.feature[:3] >= 0).all()
-    verify(tree, changed(tree), problem.X, problem.gradients[0])
-    with pytest.raises(WrongTreeError, match=message):
-        verify(tree, changed(tree, **defect(tree)), problem.X, problem.gradients[0])
-
-
-def test_a_threshold_may_lie_anywhere_between_two_values():
-    X, gradient = np.array([[0.0], [1.0], [5.0]]), np.array([-1, -1, 2])
-    tree = rung_1_page.grow(X, gradient, 1, 1.0)
-    verify(tree, changed(tree, threshold={0: 4.9}), X, gradient)
-    with pytest.raises(WrongTreeError):
-        verify(tree, changed(tree, threshold={0: 5.0}), X, gradient)
-
-
 def other_tie(X, gradient, max_depth, reg_lambda):
     """Grow a tree by the page with the lowest threshold of equals."""
     tree = rung_1_page.grow(-X, gradient, max_depth, reg_lambda)
     return tree._replace(threshold=np.nextafter(-tree.threshold, -np.inf))
-
-
-def test_another_rule_about_ties_is_noticed():
-    """Gradients 1 -1 1 at 0, 1, 2: both cuts are equal, and the higher one is to be taken."""
-    X, gradient = np.arange(3.0)[:, np.newaxis], np.array([1, -1, 1])
-    tree = rung_1_page.grow(X, gradient, 1, 0.0)
-    assert tree.threshold[0] == 1.0
-    with pytest.raises(WrongTreeError):
-        verify(tree, other_tie(X, gradient, 1, 0.0), X, gradient)
 
 
 @pytest.mark.slow
@@ -168,57 +102,6 @@ def test_a_wrong_rung_is_noticed_on_drawn_problems(monkeypatch):
     monkeypatch.setitem(sys.modules, "benchmarks.ladder.rung_2_running_sums", wrong)
     with pytest.raises(WrongTreeError):
         measuring.verify_on_drawn_problems(RUNGS[:2], 50)
-
-
-# ------------------------------------------------------------------------- the table and the page
-
-
-def test_lines_of_code_by_hand(tmp_path):
-    path = tmp_path / "code.py"
-    path.write_text(
-        '"""Docstring,\n\nlong."""\n\nimport os  # yes\n\n# no\n\n\ndef f(\n    a,\n):\n'
-    )
-    path.write_text(path.read_text() + '    """No."""\n    return """1\n2"""\n')
-    assert report.code_lines(path) == 1 + 3 + 2
-
-
-@pytest.mark.slow
-def test_files_used_by_a_rung():
-    names = {path.name for path in report.files_used_by("benchmarks.ladder.rung_3_compiled")}
-    assert names == {"__init__.py", "rung_1_page.py", "rung_3_compiled.py"}
-    of_product = {path.name for path in report.files_used_by("benchmarks.ladder.rung_9_product")}
-    assert {"search.py", "refine.py", "histogram.py", "columns.py"} <= of_product
-    assert "tree_shap.py" not in of_product
-
-
-def test_ratios_are_taken_at_the_largest_size_of_both():
-    small, large = str(SIZES[0]), str(SIZES[2])
-    assert report.ratio({small: 8.0, large: 6.0}, {small: 2.0, large: 3.0}) == "2"
-    assert report.ratio({small: 8.0}, {small: 2.0, large: 3.0}) == "4"
-    assert report.ratio({}, {small: 2.0}) == ""
-
-
-def seconds_of_all():
-    times = {str(size): 0.5 for size in SIZES}
-    return {rung.name: times for rung in RUNGS} | {"exact": times}
-
-
-def test_the_table_has_a_line_a_rung_and_a_peer():
-    lines = report.table(seconds_of_all(), dict.fromkeys(seconds_of_all(), (12, 3456)))
-    assert len(lines) == 2 + len(RUNGS) + 1
-    assert lines[2].startswith(
-        "| [1](../benchmarks/ladder/rung_1_page.py) | every cut with a mask | 12 (3,456) |"
-    )
-    assert lines[-1] == "| XGBoost exact |  |  | 500 | 500 | 500 |  |  |  |"
-    assert all(line.count("|") == len(report.HEADER) + 1 for line in lines)
-
-
-def test_the_picture_is_the_same_twice(tmp_path):
-    pytest.importorskip("matplotlib")
-    for name in "ab":
-        report.draw(seconds_of_all(), tmp_path / f"{name}.svg")
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-    assert "running sums" in (tmp_path / "a.svg").read_text()
 
 
 def test_the_page_and_the_table_are_those_of_the_numbers():

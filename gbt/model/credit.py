@@ -1,0 +1,52 @@
+"""Credit: which feature every column of a model is credited to, where these are not the same.
+
+Trees read columns. People have features, and one feature may be several columns, such as the
+indicators of the levels of a city. The table of credit says which::
+
+    column      city_Bern   city_Rome   age   city x age           feature
+    feature         0           0        1        2         names  city, age, city x age
+
+A split is credited to the feature of its column. A column that is made of several features is
+credited to all of them together, which is a feature of its own. A model without such a table
+credits columns, at no cost.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Credit:
+    """Which feature every column of a model is credited to.
+
+    Parameters
+    ----------
+    of_column : int64 array of shape (p,)
+        The number of the feature.
+    names : tuple of str
+        Of the features; one that has no column is worth 0 wherever columns are added up.
+    """
+
+    of_column: np.ndarray
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of_column", np.array(self.of_column, dtype=np.int64))
+        object.__setattr__(self, "names", tuple(self.names))
+
+    def is_of(self, n_columns: int) -> bool:
+        """Say whether every one of ``n_columns`` has a feature, and every feature a name."""
+        of_column = self.of_column
+        is_known = (of_column >= 0) & (of_column < len(self.names))
+        return of_column.shape == (n_columns,) and bool(is_known.all())
+
+    def of_splits(self, column: np.ndarray) -> np.ndarray:
+        """Return the feature of every split from the column that it reads; -1 at leaves stays."""
+        return np.where(column < 0, -1, self.of_column[column]).astype(np.int32)
+
+    def add_up(self, by_column: np.ndarray, by_feature: np.ndarray) -> np.ndarray:
+        """Add the numbers of columns, (p, ...), to those of their features, and return these."""
+        for k, of_column in zip(self.of_column, by_column, strict=True):
+            by_feature[k] += of_column
+        return by_feature

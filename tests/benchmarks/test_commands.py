@@ -1,0 +1,223 @@
+"""One small run of every other command, and the pages whose numbers it keeps."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.accuracy import ours, report, running, tasks
+from benchmarks.papers import local_mdi, propositions
+from benchmarks.papers.inference import few_rows, selector_cuts, training_rows
+from benchmarks.papers.propositions import DESIGNS, Size
+from benchmarks.speed import (
+    categories,
+    conversion,
+    dask_arithmetic,
+    measure_cost,
+    sparse_rows,
+    splitter_cost,
+)
+from benchmarks.speed.growth import __main__ as growth
+from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows
+from benchmarks.study.whole_tables import WHOLE, Whole
+from gbt import GBTRegressor
+from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
+from tests.asserts import peer
+
+
+def lines_of_tables(printed):
+    return [line for line in printed.splitlines() if line.startswith("|")]
+
+
+@pytest.mark.slow
+def test_growth(tmp_path, capsys):
+    assert growth.main(["--quick", "--out", str(tmp_path / "picture.svg")]) == 0
+    printed = capsys.readouterr().out
+    for part in growth.PARTS:
+        assert f"## {part}\n" in printed
+    assert printed.count("* Claim: ") == 4 + len(growth.QUICK.memory) + 1
+    assert (tmp_path / "picture.svg").stat().st_size < 50_000
+
+
+@pytest.mark.slow
+def test_cost_by_policy(tmp_path, capsys):
+    peer("lightgbm")
+    peer("xgboost")
+    out = ["--out", str(tmp_path / "found.md")]
+    assert splitter_cost.main(["--quick", "--n-jobs", "1", "--repeats", "1", *out]) == 0
+    assert "All targets reached" in capsys.readouterr().out
+    found = (tmp_path / "found.md").read_text()
+    assert all(found.count(f"<!-- {name}: begin -->") == 1 for name in splitter_cost.TABLES)
+
+
+@pytest.mark.slow
+def test_conversion(monkeypatch, tmp_path):
+    for library in ("xgboost", "lightgbm", "catboost"):
+        peer(library)
+    path = tmp_path / "conversion.csv"
+    monkeypatch.setattr(conversion, "N_ROWS", 300)
+    asked = ["conversion", "--trees", "3", "--repeats", "1", "--out", str(path)]
+    monkeypatch.setattr("sys.argv", asked)
+    assert conversion.main() == 0
+    rows = read_rows(path)
+    assert [row["library"] for row in rows] == list(conversion.LIBRARIES)
+    assert all(row["trees"] == 3 and row["nodes"] > 9 for row in rows)
+
+
+@pytest.mark.parametrize("measure", measure_cost.MEASURES)
+def test_cost_of_a_measure(measure):
+    rows = measure_cost.cost(measure, 1, 1, n_rows=400, n_trees=2)
+    assert [row["standard_error"] for row in rows] == [0, 1] * 4
+    assert all(min(row["times_predicting"], row["times_the_trees_alone"]) > 0 for row in rows)
+    page = (DOCS / f"{measure}.md").read_text()
+    cost = {"cost": measure_cost.table(read_rows(measure_cost.file_of(measure)))}
+    assert page_with(cost, page, measure) == page
+
+
+def test_sparse_rows():
+    X, y = sparse_rows.data_of(sparse_rows.Case(500, 200, 2.0))
+    assert 0.018 < X.nnz / X.shape[0] / X.shape[1] <= 0.02
+    assert np.corrcoef(X.toarray()[:, :20].sum(axis=1), y)[0, 1] > 0.3
+    page = (RESULTS / "sparse_rows.md").read_text()
+    assert page in (DOCS / "performance.md").read_text()
+    of_first = page.splitlines()[2].split(" | ")
+    assert float(of_first[5].removesuffix(" GB")) <= sparse_rows.MOST_GIGABYTES == 1.5
+
+
+def test_arithmetic_of_clusters(capsys):
+    assert dask_arithmetic.main() == 0
+    page = (DOCS / "guide" / "dask.md").read_text()
+    for line in lines_of_tables(capsys.readouterr().out)[2:]:
+        assert line in page
+
+
+def test_categories_beside_other_libraries(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["categories", "--from-results"])
+    categories.main()
+    table = capsys.readouterr().out.rstrip("\n")
+    page = categories.PAGE.read_text()
+    assert page_with({"libraries": table}, page, "") == page
+
+
+def test_propositions(monkeypatch, capsys):
+    """Replications differ, and the page has the numbers of its file."""
+    monkeypatch.setattr(propositions, "DESIGNS", [replace(d, n_estimators=5) for d in DESIGNS])
+    monkeypatch.setattr(propositions, "N_ORACLE", 500)
+    monkeypatch.setattr(propositions, "STANDARD", {"n_estimators": 10, "learning_rate": 0.01})
+    tiny = Size(n_rows=(60, 120), n_replications=2, n_standard=60, n_standard_replications=2)
+    monkeypatch.setattr(propositions, "Size", lambda: tiny)
+    propositions.main(["--jobs", "1"])
+    printed = capsys.readouterr().out
+    assert all(design.name in printed for design in DESIGNS)
+    records = propositions.simulate(tiny, 5, 1)
+    distances = [r[-1] for r in records if r[4] == "distance"]
+    assert len(set(distances)) == len(distances)
+    page = propositions.PAGE.read_text()
+    assert propositions.insert_tables(page, propositions.read_csv(propositions.RESULTS)) == page
+
+
+def test_local_mdi(tmp_path, monkeypatch, capsys):
+    """Every method scores every row; what is finished is not made again."""
+    monkeypatch.setattr(local_mdi, "RESULTS", tmp_path)
+    scored = []
+
+    def experiment():
+        def run(seed, wanted):
+            rng = np.random.default_rng(seed)
+            X = rng.normal(size=(60, 4))
+            y = X[:, 0] + 0.1 * rng.normal(size=60)
+            model = local_mdi.fit("forest", X, y, seed=0)
+            for method, way, scores in local_mdi.all_scores(model, X, y, X[:9], y[:9], wanted):
+                assert scores.shape == (9, 4)
+                assert (scores >= 0).all()
+                scored.append(seed)
+                yield method, way, "AUC", local_mdi.mean_auc(np.eye(4)[[0] * 9] > 0, scores)
+
+        yield "a", "forest", run
+
+    monkeypatch.setitem(local_mdi.EXPERIMENTS, "ranking", experiment)
+    for n_seeds in (1, 2):
+        monkeypatch.setattr("sys.argv", ["local_mdi", "ranking", "--seeds", str(n_seeds)])
+        local_mdi.main()
+    assert scored.count(0) == scored.count(1) == len(scored) / 2 > 0
+    assert "*forest*, 2 seeds" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_small_tables_of_inference():
+    """A line for every way, and none of the rows that a model has seen passes for new."""
+    rows = selector_cuts.simulate(n_rows=(60,), n_data_sets=1, n_seeds=2)
+    assert [row["way"] for row in rows] == 2 * [*selector_cuts.WAYS]
+    setting = replace(few_rows.SETTINGS[0], n_draws=20, rows_a_draw=3)
+    assert all(np.isfinite(z).any() for z in few_rows.ratios(setting, "signal", 1).values())
+    peer("xgboost")
+    peer("lightgbm")
+    rows = training_rows.simulate(16)
+    assert {row["library"] for row in rows} == set(training_rows.LIBRARIES)
+    assert sum(row["told_seen"] for row in rows) >= 8
+    assert sum(row["told_new"] for row in rows) == 0
+
+
+@pytest.mark.parametrize("study", [few_rows, training_rows])
+def test_small_tables_of_the_page_of_inference(study):
+    stem = study.__name__.rpartition(".")[2]
+    page = (DOCS / "inference.md").read_text()
+    table = study.table(read_rows(RESULTS / f"{stem}.csv"))
+    assert page_with({stem.replace("_", " "): table}, page, "inference.md") == page
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_where_it_was_cut_off(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.choice(["x", "y"], 90)})
+    frame["y"] = frame["a"] + (frame["b"] == "x")
+    frame.to_csv(tmp_path / "small.csv.gz")
+    monkeypatch.setenv("GBT_DATA", str(tmp_path))
+    monkeypatch.setitem(WHOLE, "small", Whole("y", ("Unnamed: 0",)))
+    monkeypatch.setattr(tasks, "all_tasks", lambda: [tasks.Task("small", "number")])
+    monkeypatch.setattr(running, "halves", lambda: {"small": "choose"})
+    path, cells = tmp_path / "found.jsonl", [(tasks.Task("small", "number"), 60, 0)]
+    names = ["constant", "linear model", "unbiased", "greedy, stopped"]
+    assert not running.run(path, cells, names, seconds=0.0)
+    assert running.run(path, cells, names[:2], seconds=np.inf)
+    with path.open("a") as file:
+        file.write('{"key": ["small, number", 60')  # cut off
+    first = running.read(path)
+    assert len(first) == 2
+    path.write_text("".join(json.dumps(line) + "\n" for line in first.values()))
+    assert running.run(path, cells, names, seconds=np.inf)
+    found = running.read(path)
+    assert [key[3] for key in found] == names
+    assert found["small, number", 60, 0, "constant"] == first["small, number", 60, 0, "constant"]
+    (row,) = running.as_rows(found)
+    assert row["constant"] == "1.0000"
+    assert float(row["linear model"]) < 0.01  # the target is linear in the columns
+    assert float(row["unbiased"]) < 1.0
+    assert not row["cross-validated"]
+    # The published file counts as done and stays; what is fitted since joins its line.
+    published = [{**row, "repetition": 0, "rows": 60, "unbiased": "0.1234"}]
+    later = tmp_path / "later.jsonl"
+    names += ["greedy"]
+    assert running.run(later, cells, names, seconds=np.inf, published=published)
+    assert [key[3] for key in running.read(later)] == ["constant", "greedy"]
+    (joined,) = running.as_rows(running.read(later), published)
+    assert joined["greedy"]
+    assert joined == {**published[0], "greedy": joined["greedy"]}
+
+
+def test_settings_say_all_that_has_a_default_of_its_own():
+    """So that a result does not change with the defaults."""
+    for parameters in ours.settings().values():
+        assert {"splitter", "min_child_weight", "min_samples_leaf"} <= set(parameters)
+        assert "categorical_smoothing" in parameters
+    assert set(ours.MAIN) <= set(ours.settings())
+
+
+@pytest.mark.parametrize("n_rows", [300, LARGEST_UNBIASED, LARGEST_UNBIASED + 1])
+def test_what_the_page_calls_our_default_is_our_default(n_rows):
+    name, _ = report.settings_of_default(n_rows)
+    said = ours.settings()[name]
+    fitted = chosen(GBTRegressor().get_params(), n_rows)
+    assert {parameter: fitted[parameter] for parameter in said} == said

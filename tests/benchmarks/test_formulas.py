@@ -1,0 +1,289 @@
+"""What papers' studies calculate from their rows, by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.accuracy import report as accuracy
+from benchmarks.papers import propositions
+from benchmarks.papers.cvb import measures, methods
+from benchmarks.papers.cvb.methods import GREEDY, SCIKIT_LEARN, TRAINERS
+from benchmarks.papers.held_out import noise, power
+from benchmarks.papers.inference import gates, judging
+from benchmarks.papers.inference.paper import COUNTED, SETTINGS, count_covered
+from benchmarks.papers.propositions import POPULATION, Design
+from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
+from benchmarks.papers.report.reading import Reading, mistakes
+from benchmarks.papers.report.truths import Truth
+from benchmarks.papers.treeinner.methods import auc, identity_error, rejections, worth
+from benchmarks.speed.growth import fit_time
+from benchmarks.study.tables import any_share, share, short_share
+from tests.asserts import assert_close
+
+N_DRAWS, N_FEATURES = 500, 8
+
+
+def test_auc_counts_pairs():
+    # Relevant .9 and .2 against noisy .5, .2, .1: 3 pairs won; 1 won, 1 tied, 1 lost.
+    score = np.array([0.9, 0.5, 0.2, 0.2, 0.1])
+    is_relevant = np.array([True, False, True, False, False])
+    assert auc(score, is_relevant) == (3 + 1.5) / 6
+    assert auc(-score, is_relevant) == 1 - (3 + 1.5) / 6
+    assert auc(np.zeros(5), is_relevant) == 0.5
+
+
+def test_worth_by_hand():
+    # Norm of (3, -4, 0): 5.
+    found = worth(np.array([3.0, -4.0, 0.0]), np.array([True, False, False]))
+    assert found == [1.0, -0.4, 0.6]
+    assert worth(np.zeros(2), np.array([True, False])) == [0.5, 0.0, 0.0]
+
+
+def test_identity_error_by_hand():
+    # (1, 3) / 4 and (4, 6) / 10; a common factor makes no difference.
+    assert_close(identity_error(np.array([1.0, 3.0]), np.array([4.0, 6.0])), 0.15, 1)
+    assert identity_error(np.array([1.0, 3.0]), np.array([2.0, 6.0])) == 0
+    assert identity_error(np.zeros(2), np.zeros(2)) == 0
+
+
+def test_rejections_by_hand():
+    # Sorted .001 .015 .04 .2 1; Benjamini-Hochberg at .05 compares with .01 .02 .03 .04 .05.
+    p_values = np.array([0.04, 1.0, 0.001, 0.2, 0.015])
+    is_relevant = np.array([False, True, True, False, True])
+    assert rejections(p_values, is_relevant) == {
+        "true": 2,
+        "false": 0,
+        "single_true": 2,
+        "single_false": 1,
+    }
+
+
+def coverage_of_normal_rows():
+    """Return the mean coverage of features whose intervals hold by construction."""
+    population = np.random.default_rng(0).normal(0.3, 1.0, size=(20_000, N_FEATURES))
+    n_covered = count_covered(population, 400, N_DRAWS, np.random.default_rng(1))
+    assert n_covered.shape == (N_FEATURES,)
+    return n_covered.mean() / N_DRAWS
+
+
+def test_intervals_of_normal_rows_cover_as_they_should():
+    # 4000 independent intervals: standard deviation .0034; t with 399 degrees of freedom: -.0005.
+    assert abs(coverage_of_normal_rows() - 0.95) < 4 * 0.0035
+
+
+def test_rates_by_hand():
+    def data_set(noise, relevant):
+        zeros = dict.fromkeys(COUNTED, 0.0)
+        found = {"discovered_noise": noise, "discovered_relevant": relevant}
+        return {"setting": "s", "method": "m", **zeros, "n_noise": 4, "n_relevant": 2, **found}
+
+    rows = [data_set(1, 1), data_set(0, 0), data_set(2, 0), data_set(0, 2)]
+    other = {**data_set(4, 2), "method": "another"}
+    found = gates.rates([*rows, other], "m", ["s"])
+    assert found["FDR"].value == (0.5 + 0 + 1 + 0) / 4  # no discovery, no false one
+    assert found["power, BH"].value == (0.5 + 0 + 0 + 1) / 4
+    assert_close(found["FDR"].error, np.sqrt(0.6875 / 3 / 4), terms=1)  # s / sqrt(4)
+
+
+def test_false_positives_are_counted_by_hand():
+    class Result:
+        values = np.array([3.0, 0.0, -2.0, 9.0])
+        standard_error = np.array([1.0, 0.0, 1.0, 1.0])
+
+        def p_values(self):
+            return np.array([0.001, 1.0, 0.9, 0.0001])
+
+    row = judging.counted(Result(), np.array([True, True, True, False]))
+    assert (row["n_null"], row["false"], row["false_bh"]) == (3, 1, 1)
+    assert (row["n_other"], row["true"], row["true_bh"]) == (1, 1, 1)
+    assert (row["sum_z"], row["n_used"]) == (1.0, 2)
+    rows = [{"false": 1, "n_null": 4}, {"false": 0, "n_null": 4}]
+    assert share(rows, "false", "n_null") == "0.125 (0.088)"  # sqrt(.5^2 + .5^2) / 8
+    assert short_share(rows, "false", "n_null") == "0.125"
+    assert any_share(rows, "false") == "0.50"
+
+
+def test_gates_fail_where_they_should():
+    covered = {"n_draws": 100, "setting": SETTINGS[0].name}
+    rows = [
+        {**covered, "n_rows": 200, "n_covered": 10},
+        {**covered, "n_rows": 1000, "n_covered": 98},
+        {**covered, "n_rows": 1000, "n_covered": 91},
+        {**covered, "n_rows": 1000, "n_covered": 95, "setting": SETTINGS[-1].name},
+    ]
+    counts = dict.fromkeys(COUNTED, 1)
+    tests = [{"setting": SETTINGS[0].name, "method": "tree_inner", **counts}] * 2
+    found = {gate.kind: gate for gate in gates.gates({"coverage": rows, "tests": tests})}
+    assert {kind: gate.holds for kind, gate in found.items()} == {
+        "mean coverage, 1000 rows": True,
+        "worst feature, 1000 rows": False,
+        "pooled FDR of tree_inner": False,
+    }
+    assert_close(found["worst feature, 1000 rows"].margin, -0.01, 1)
+    assert_close(found["pooled FDR of tree_inner"].margin, -0.4, 1)
+
+
+class Result:
+    """Four features: found and reliable, found and not reliable, neither, reliable alone."""
+
+    is_reliable = np.array([True, False, False, True])
+
+    def p_values(self):
+        return np.array([0.01, 0.04, 0.5, 0.06])
+
+
+def test_counts_by_hand():
+    every = np.ones(4, dtype=bool)
+    expected = {"n": 4, "found": 2, "n_reliable": 2, "found_reliable": 1}
+    assert noise.counted(Result(), every) == expected
+    last = np.array([False, False, True, True])
+    expected = {"n": 2, "found": 0, "n_reliable": 1, "found_reliable": 0}
+    assert noise.counted(Result(), last) == expected
+
+
+def test_rates_of_data_sets_by_hand():
+    """Two data sets of two reliable columns, 2 and 0 found: rate .5, error sqrt(1 + 1) / 4."""
+    row = {"kind": "k", "n": 4, "found": 3, "n_reliable": 2}
+    rows = [{**row, "replication": i, "found_reliable": f} for i, f in enumerate((2, 0))]
+    (cell,) = noise.added_up(rows, ("kind",))
+    assert cell["data_sets"] == 2
+    assert noise.rate_and_error([cell]) == (0.5, np.sqrt(2) / 4)
+    assert noise.rate_and_error([cell, cell]) == (0.5, np.sqrt(4) / 8)
+    assert noise.rate_text([cell]) == "0.500 (0.354); 0.50"
+
+
+def test_power_is_asked_at_the_level_that_a_test_has():
+    """Noise at 0 to 3.9: 95 % lie below 3.705, so a weak column at 3.8 is found and 3.6 is not."""
+    z = np.arange(40).reshape(10, 4) / 10
+    rows = [
+        {"z0": 9.0, "z1": weak, **{f"z{2 + k}": of_row[k] for k in range(4)}}
+        for of_row, weak in zip(z, [3.8] * 4 + [3.6] * 6, strict=True)
+    ]
+    level, found, error = power.level_and_power(rows)
+    assert level == (z > 1.6449).mean()
+    assert found == 0.4
+    assert error == pytest.approx(np.sqrt(0.4 * 0.6 / 10))
+
+
+def test_distance_of_one_stump_by_hand(monkeypatch):
+    """The first component is (a, 0, -a) with a^2 = 3/2; its cuts tie, the higher one is taken.
+
+    The stump gives a/2, a/2, -a: a mean square distance of a^2/6 = 1/4. What is left of the other
+    components is all of them, 1/2, 1/4 and 0; so the mean over the four features is 1/4.
+    """
+    design = Design("one stump", "", max_depth=1, n_estimators=1, learning_rate=1.0)
+    monkeypatch.setattr(propositions, "DESIGNS", [design])
+    found = {
+        quantity: value for *_, quantity, value in propositions.recovery(design, POPULATION, 0, 5)
+    }
+    assert_close(found["distance"], 0.5, 1e8)  # lambda = 1 beside a weight of 1e8
+    assert_close(found["prediction"], 1.0, 1e8)  # independent: 1/4 + 1/2 + 1/4
+
+
+def test_jackknife_by_hand():
+    """Replications of slopes -1, -1 and -2 over one decade.
+
+    Left out are a first, a first and the second: slopes s, s and -1, with s that of a first and the
+    second. Their squares about the mean are 2/3 (s + 1)^2, times 2/3 under the root.
+    """
+    n_rows = np.array([1.0, 10.0])
+    values = np.array([[1, 0.1], [1, 0.1], [1, 0.01]])
+    s = np.log10(np.sqrt((0.1**2 + 0.01**2) / 2))
+    rate, error = propositions.slope(n_rows, values)
+    assert_close(rate, np.log10(np.sqrt((2 * 0.1**2 + 0.01**2) / 3)), 10.0)
+    assert_close(error, -2 / 3 * (s + 1), 10.0)
+
+
+def test_exponent_by_hand():
+    """Logs 0, 1, 2 of size and 0, 1, 4 of value: the slope through three points is (4 - 0) / 2."""
+    sizes = np.array([2.0, 4.0, 8.0]) * 1e6
+    values = 2.0 ** np.array([0, 1, 4])
+    assert_close(fit_time.exponent(sizes, values), 2.0, 10.0)
+    below = np.array([1e5, *sizes])  # the root of 1e5 * 8e6 is 0.9e6
+    assert_close(fit_time.upper_exponent(below, np.array([50.0, *values])), 2.0, 10.0)
+
+
+def test_mean_ranks_by_hand():
+    # Best is rank 1; equal scores share the mean of their ranks.
+    scores = np.array([[0.9, 0.8, 0.7], [0.5, 0.5, 0.4], [0.1, 0.2, 0.3]])
+    assert mean_ranks(scores).tolist() == [(1 + 1.5 + 3) / 3, (2 + 1.5 + 2) / 3, (3 + 3 + 1) / 3]
+
+
+@pytest.mark.parametrize(("n_methods", "q"), [(2, 1.960), (4, 2.569), (5, 2.728), (10, 3.164)])
+def test_critical_differences_are_those_of_demsar(n_methods, q):
+    """Table 5 (a) of Demsar (2006), which rounds to three decimals."""
+    expected = q * np.sqrt(n_methods * (n_methods + 1) / (6 * 30))
+    assert critical_difference(n_methods, 30) == pytest.approx(expected, rel=5e-4)
+
+
+def test_what_a_table_of_the_page_says_by_hand():
+    """Two lines of one table count as one: .5 and .7 are .6."""
+    rows = [
+        {"task": "a, class", "x": 0.5, "y": 0.55},
+        {"task": "a, number", "x": 0.7, "y": 0.77},
+        {"task": "b, class", "x": 1.2, "y": 1.2},
+        {"task": "b, number", "x": 1.2, "y": ""},
+    ]
+    found = accuracy.of_tables(rows, ["x", "y"])
+    np.testing.assert_allclose(found["loss"], [[0.6, 0.66], [1.2, 1.2]])
+    np.testing.assert_allclose(found["rank"], [[1, 2], [1.5, 1.5]])
+    np.testing.assert_allclose(found["worse"], [[0, 0], [1, 1]])
+    # 6 % of the constant's loss and 0, whose standard error is half of their difference.
+    assert accuracy.above(found["loss"][:, 1], found["loss"][:, 0]) == "+3.0 (3.0)"
+
+
+def test_gain_and_shap_values_of_one_split():
+    """Of two groups of rows, one split apart: a gain of n (difference / 2)^2, equal shares."""
+    X = pd.DataFrame({"x": [0.0, 1.0] * 20, "noise": [0.0] * 40})
+    y = np.array([0.0, 3.0] * 20)
+    model = methods.of_scikit_learn(False, 1, 0, []).fit(X, y)
+    assert measures.gain_of(SCIKIT_LEARN, model, X, y).tolist() == pytest.approx([40 * 1.5**2, 0])
+    rate = methods.LEARNING_RATE
+    expected = pytest.approx([1.5 * rate, 0])
+    assert measures.shap_of(SCIKIT_LEARN, model, X).tolist() == expected
+    model = TRAINERS[GREEDY](False, 1, 0, []).fit(X, y)
+    assert measures.shap_of(GREEDY, model, X).tolist() == expected
+
+
+def test_losses_by_hand():
+    class Model:
+        def predict(self, X):
+            return np.array([1.0, 3.0])
+
+        def predict_proba(self, X):
+            return np.array([[0.5, 0.5], [0.75, 0.25]])
+
+    y = np.array([1.0, 0.0])
+    assert measures.loss_of(Model(), None, y, False) == 9 / 2
+    assert measures.loss_of(Model(), None, y, True) == pytest.approx(-np.log(0.5 * 0.75) / 2)
+
+
+def table_of(**known):
+    return Truth("a table", {"id": [], "x": [], "z": [], "y": []}, **known)
+
+
+def printed(*warnings, **verdicts):
+    return Reading(0, "\nWarnings\n" + "".join(f"  {text}\n" for text in warnings), verdicts)
+
+
+def test_what_is_known_of_a_table_is_held_against_what_is_printed():
+    """Each mistake that a reader can be led to is seen, and its opposite is none."""
+    fine = printed(x="helps", z="cannot be told")
+    assert list(mistakes(table_of(matter=("x",), noise=("z",)), fine)) == []
+    assert list(mistakes(table_of(noise=("x",)), fine)) == ["x is said to help"]
+    assert list(mistakes(table_of(matter=("z",)), fine)) == ["of z none is said to help"]
+    hurt = printed(x="helps", z="hurts")
+    assert list(mistakes(table_of(matter=("x", "z")), hurt)) == ["z is said to hurt"]
+    panel = printed("Rows with the same 'id' belong together.", x="helps")
+    assert list(mistakes(table_of(groups="id"), panel)) == []
+    assert list(mistakes(table_of(), panel)) == ["rows are said to belong together"]
+    assert list(mistakes(table_of(groups="id"), fine)) == ["id is not said to hold rows together"]
+    leak = printed("x alone predicts. Ask whether it is", "  known at the time.", x="helps")
+    assert list(mistakes(table_of(leaks=("x",)), leak)) == []
+    assert list(mistakes(table_of(leaks=("z",)), leak)) == ["no warning of z"]
+    assert list(mistakes(table_of(), leak)) == ["warned of a leak"]
+    twin = printed("Not used: z (as x).", x="helps", z="not used")
+    assert list(mistakes(table_of(twins={"z": "x"}), twin)) == []
+    assert list(mistakes(table_of(twins={"z": "x"}), fine)) == ["z is not said to repeat x"]
+    assert list(mistakes(table_of(), Reading(2, "", {}))) == ["refused"]
+    assert list(mistakes(table_of(said=("twice",)), fine)) == ["'twice' is missing"]

@@ -1,0 +1,83 @@
+"""Studies: every part runs on small data, and every page says what its files say."""
+
+from importlib import import_module
+
+import pytest
+
+from benchmarks.study import command, data
+from benchmarks.study.whole_tables import whole_table
+from tests.benchmarks import made_up_tables
+
+NAMES = (
+    "comparison", "cvb", "held_out", "inference", "local_mdi_study", "rankings", "report",
+    "unbiased",
+)  # fmt: skip
+STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
+TIMED = ("seconds", "cost")  # parts that differ from run to run
+CORE = {("unbiased", "drift"), ("report", "apart"), ("inference", "copies"), ("held_out", "nulls")}
+PARTS = [
+    pytest.param(study, part, marks=[] if (study, part) in CORE else pytest.mark.slow)
+    for study in NAMES
+    for part in STUDIES[study].parts
+    if part not in TIMED
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def made_up_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    made_up_tables.write_all(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(data.FOLDER, str(folder))
+        data.table.cache_clear()
+        whole_table.cache_clear()
+        yield
+    data.table.cache_clear()
+    whole_table.cache_clear()
+
+
+def without_seconds(rows):
+    return [{k: v for k, v in row.items() if "seconds" not in k and k != "times"} for row in rows]
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set'")  # of LightGBM
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of what lime imports
+@pytest.mark.parametrize(("study", "name"), PARTS)
+def test_a_replication_has_a_stream_of_its_own(study, name):
+    part = STUDIES[study].parts[name]
+    assert data.is_there(part.needs)
+    one, again, other = (part.run(0, r, "quick") for r in (1, 1, 0))
+    assert one
+    assert without_seconds(one) == without_seconds(again)
+    assert without_seconds(one) != without_seconds(other)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in NAMES],
+)
+def test_the_page_says_what_the_files_say(name):
+    study = STUDIES[name]
+    page = study.page.read_text()
+    assert study.page_with(study.read(), page) == page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "part"),
+    [
+        ("unbiased", "ranks"),
+        ("cvb", "null"),
+        ("report", "apart"),
+        ("held_out", "power"),
+        ("inference", "tests"),
+        ("comparison", "real"),
+        ("rankings", "selection"),
+        ("local_mdi_study", "correlation"),
+    ],
+)
+def test_a_quick_run_of_the_command(study, part, capsys):
+    assert command.main(STUDIES[study], ["--quick", part, "--jobs", "1"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("\n| ") > 2
+    assert "0 s left" in printed.err

@@ -1,0 +1,119 @@
+"""Benchmarks of speed verify before they time: wrong trees and predictions print no number."""
+
+import numpy as np
+import pytest
+
+from benchmarks.speed import checked_trees, conversion, splitter_cost
+from benchmarks.speed.checked_policy import Checked
+from benchmarks.speed.splitter_cost import CATEGORIES, NUMBERS, POLICIES, QUICK, Table
+from gbt import GBTRegressor
+from gbt.splitting import CrossValidated, Greedy, Unbiased
+from tests.asserts import peer
+
+
+class OneCodeTooFar(Greedy):
+    """Send one value more to the left than the best cut does."""
+
+    def split(self, frontier, limits, n_jobs):
+        splits = super().split(frontier, limits, n_jobs)
+        splits.cut[:] += 1
+        return splits
+
+
+class AnotherFeature(Unbiased):
+    """Answer with the first feature, whichever was chosen."""
+
+    def split(self, frontier, limits, n_jobs):
+        splits = super().split(frontier, limits, n_jobs)
+        splits.feature[splits.feature > 0] = 0
+        return splits
+
+
+@pytest.fixture
+def small():
+    X, y = Table(80, 3).data()
+    return X, y
+
+
+def grow(policy, X, y, **others):
+    return GBTRegressor(2, max_depth=2, splitter=policy, random_state=0, **others).fit(X, y)
+
+
+CHECKED = (
+    Greedy(),
+    CrossValidated(exact_cuts=True),
+    Unbiased(exact_cuts=True),
+    CrossValidated(3, exact_cuts=True),
+    CrossValidated(3, shared_folds=False),
+    Unbiased(merged=True, exact_cuts=True),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", CHECKED)
+@pytest.mark.parametrize("categorical", [None, [0, 2]])
+def test_checked_splits_are_those_of_the_policy_alone(policy, categorical):
+    X, y = Table(80, 3, 9).data()
+    checked = Checked(policy)
+    others = {"categorical_features": categorical, "categorical_smoothing": 4.0}
+    model = grow(checked, X, y, **others)
+    assert checked.n_checked > 2
+    assert (model.predict(X) == grow(policy, X, y, **others).predict(X)).all()
+
+
+@pytest.mark.parametrize("wrong", [OneCodeTooFar(), AnotherFeature()])
+def test_other_splits_are_noticed(wrong, small):
+    with pytest.raises(SystemExit, match="not the splits of the page; nothing timed"):
+        grow(Checked(wrong), *small)
+
+
+def test_other_trees_of_the_histogram_search_are_noticed(small, monkeypatch):
+    X, y = small
+    for policy in (Unbiased(), CrossValidated()):
+        checked_trees.check_tree(policy, X, y, None, 0.0)
+    monkeypatch.setattr(checked_trees, "parts_of", lambda n, n_parts, *_: np.arange(n) % n_parts)
+    for policy in (Unbiased(), CrossValidated()):
+        with pytest.raises(SystemExit, match="not the splits of the page; nothing timed"):
+            checked_trees.check_tree(policy, X, y, None, 0.0)
+
+
+def test_wrong_trees_are_not_timed(monkeypatch):
+    peer("xgboost")
+    monkeypatch.setitem(POLICIES, "greedy", OneCodeTooFar())
+    monkeypatch.setattr(splitter_cost, "verify_beside_xgboost", lambda *sizes: None)
+    monkeypatch.setattr(splitter_cost, "in_turn", lambda fits, repeats: pytest.fail("timed"))
+    with pytest.raises(SystemExit, match="nothing timed"):
+        splitter_cost.measure_policies(QUICK, 1, 1)
+
+
+def test_trees_that_depend_on_threads_are_not_timed(monkeypatch):
+    def by_threads(policy, kind, n_rounds, X, y, n_jobs):
+        return GBTRegressor(1, max_depth=n_jobs, splitter=policy, random_state=0).fit(X, y)
+
+    monkeypatch.setattr(splitter_cost, "check_small", lambda *case: None)
+    monkeypatch.setattr(splitter_cost, "fit_ours", by_threads)
+    with pytest.raises(SystemExit, match="depend on the number of threads"):
+        splitter_cost.verify(POLICIES["greedy"], NUMBERS, Table(100, 3), QUICK)
+
+
+def test_categories_are_checked_as_categories():
+    splitter_cost.check_small.cache_clear()
+    splitter_cost.check_small(POLICIES["unbiased"], CATEGORIES, Table(60, 2, 5))
+
+
+@pytest.fixture
+def few_rows(monkeypatch):
+    for library in ("xgboost", "lightgbm", "catboost"):
+        peer(library)
+    monkeypatch.setattr(conversion, "N_ROWS", 300)
+
+
+def test_other_predictions_are_not_timed(few_rows, monkeypatch):
+    def wrong(model):
+        ensemble = conversion_of(model)
+        return type("Wrong", (), {"raw_predict": lambda _, X: ensemble.raw_predict(X) + 1e-9})()
+
+    conversion_of = conversion.as_ensemble
+    monkeypatch.setattr(conversion, "as_ensemble", wrong)
+    with pytest.raises(SystemExit, match=r"CatBoost: predictions differ by .*; nothing timed"):
+        conversion.measure("CatBoost", 2, 1)
