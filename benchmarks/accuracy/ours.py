@@ -98,7 +98,8 @@ MAIN = (
     "unbiased, smoothing 5", "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, 500 x .05",
     "unbiased, smoothing 5, 1000 x .03", "unbiased, smoothing 5, 1000 x .05",
     "unbiased, pooled, 200 x .1", "unbiased, pooled, 1000 x .03", "unbiased, pooled, 1000 x .05",
-    "unbiased, pooled, 2000 x .03", "unbiased, smoothing 5, stopped", "cross-validated", "cross-validated, stopped",
+    "unbiased, pooled, 2000 x .03", "unbiased, smoothing 5, stopped", "cross-validated",
+    "cross-validated, stopped",
 )  # fmt: skip
 
 

@@ -121,8 +121,9 @@ def compare(
             found.scores[allowed[cut.feature]] += found.worth[j]
             may_split = is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
             found.candidates.append((int(tree.depth[j]), cut))
-            is_enough = cut.gain >= least if asks_nodes else cut.claim > 0
-            cut = cut if is_enough and may_split else None
+            cut = (
+                cut if may_split and (cut.gain >= least if asks_nodes else cut.claim > 0) else None
+            )
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits, found.n_leaves = (
             found.n_splits + (cut is not None), found.n_leaves + (cut is None),

@@ -50,6 +50,7 @@ class BaseGBT(Predicts):
     splitter_: str | Policy
     _sampling: Sampling
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
+    _held_up: np.ndarray | None  # what splits of the rounds so far have told
     _kept_constraints: Constraints = Constraints()  # by all trees
 
     def __sklearn_tags__(self) -> Tags:
@@ -183,7 +184,7 @@ class BaseGBT(Predicts):
         seen_rows = SeenRows.of(trained, tuned, self.n_jobs, weight, init_score)
         self.ensemble_ = replace(boosted.ensemble, seen_rows=seen_rows)
         self.evals_result_ = boosted.evals_result
-        self._learning_rates = boosted.learning_rates
+        self._learning_rates, self._held_up = boosted.learning_rates, boosted.held_up
         scores = [] if older is None else [self.split_scores_]
         told = [of_trees for of_trees in (*scores, boosted.split_scores) if of_trees is not None]
         if older is not None and boosted.best_iteration + 1 < older.n_rounds:
@@ -233,6 +234,7 @@ class BaseGBT(Predicts):
                 categories=self._categories,
                 init_score=init_score,
                 start=start,
+                held_up=None if start is None else self._held_up,
             )  # fmt: skip
         except SumsOverflowError as error:
             rate = asked["learning_rate"]

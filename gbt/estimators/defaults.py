@@ -10,7 +10,9 @@ A splitter that is named brings defaults of its own:
                          early. Trees with such a guard gain by more rounds
     "cross_validated"    as "unbiased"
 
-Greedy trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
+The unbiased trees of "auto" take turns (``gbt.kernels.trees.pooled``). A thousand rounds of small
+steps serve them best; where either number is given, the other is as for named splitters. Greedy
+trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
 """
 
 from collections.abc import Mapping
@@ -29,6 +31,9 @@ GUARDED = {
     "n_estimators": 200, "min_child_weight": 1e-3, "min_samples_leaf": 1,
     "categorical_smoothing": 5.0,
 }  # fmt: skip
+TAKING_TURNS = Unbiased(pooled=True)
+MANY_ROUNDS, RATE_OF_FEW_ROWS, RATE = 1000, 0.03, 0.05
+FEW_ROWS = 500
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
 LARGEST_UNBIASED = 10_000  # rows, up to which "auto" grows unbiased trees
@@ -50,12 +55,17 @@ def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
     """
     splitter = asked["splitter"]
     if isinstance(splitter, str) and splitter == "auto":
-        splitter = "unbiased" if _goes_unbiased(asked, n_rows) else "greedy"
+        splitter = TAKING_TURNS if _goes_unbiased(asked, n_rows) else "greedy"
         wanted = CAREFUL if splitter == "greedy" else GUARDED
     elif isinstance(splitter, str):
         wanted = BY_SPLITTER[splitter]
     else:
         wanted = GUARDED if isinstance(splitter, Unbiased | CrossValidated) else AS_XGBOOST
+    wanted = {"learning_rate": 0.1} | wanted
+    in_turns = isinstance(splitter, Unbiased) and splitter.pooled
+    if in_turns and asked["n_estimators"] is asked["learning_rate"] is None:
+        rate = RATE_OF_FEW_ROWS if n_rows < FEW_ROWS else RATE
+        wanted = wanted | {"n_estimators": MANY_ROUNDS, "learning_rate": rate}
     left_open = {name: value for name, value in wanted.items() if asked[name] is None}
     return {**asked, **left_open, "splitter": splitter}
 

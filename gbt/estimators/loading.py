@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gbt.estimators.classifier import GBTClassifier
-from gbt.estimators.defaults import chosen
+from gbt.estimators.defaults import TAKING_TURNS, chosen
 from gbt.estimators.regressor import GBTRegressor
 from gbt.files.documents import (
     InvalidModelError,
@@ -27,6 +27,7 @@ from gbt.files.documents import (
     shown,
 )
 from gbt.files.saving import FORMAT, KINDS, LABEL_DTYPES, VERSION
+from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.losses.half import LOSSES
 from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, parameters_of
 from gbt.losses.loss import Loss
@@ -213,8 +214,9 @@ def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
 
 
 def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> Estimator:
-    keys = ["parameters", "has_feature_names", "evals_result", "sampling", "split_scores"]
-    record = as_record(value, "estimator", keys + ["classes"] * (cls is GBTClassifier))
+    keys = ["parameters", "has_feature_names", "evals_result", "sampling", "held_up"]
+    keys += ["split_scores"] + ["classes"] * (cls is GBTClassifier)
+    record = as_record(value, "estimator", keys)
     demand(ensemble.n_trees > 0, f"a {cls.__name__} has at least one tree")
     model = _rebuild_parameters(cls, record["parameters"], ensemble.loss)
     if isinstance(model, GBTClassifier):
@@ -227,6 +229,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     model.best_iteration_ = ensemble.n_rounds - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_rounds)
     model.split_scores_ = _rebuild_scores(record["split_scores"], ensemble.n_features)
+    model._held_up = _rebuild_held_up(record["held_up"], ensemble.loss.n_outputs)
     model.n_features_in_ = ensemble.n_features
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
@@ -239,7 +242,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     if model.split_scores_ is not None and model.splitter == "auto":
         # With refit=True it was chosen by the rows of the first fit, which are fewer. Greedy trees
         # have no scores.
-        model.splitter_ = "unbiased"
+        model.splitter_ = TAKING_TURNS
     return model
 
 
@@ -282,6 +285,17 @@ def _rebuild_scores(value: Any, n_features: int) -> np.ndarray | None:
     n_scores = len(scores)
     demand(n_scores == n_features, f"{where} has {n_scores} numbers for {n_features} features")
     return scores
+
+
+def _rebuild_held_up(value: Any, n_outputs: int) -> np.ndarray:
+    nothing = nothing_held_up(n_outputs)
+    if value is None:
+        return nothing
+    where = "estimator.held_up"
+    numbers = as_array(value, where, np.float64)
+    n, n_wanted = len(numbers), nothing.size
+    demand(n == n_wanted, f"{where} has {n} numbers; {n_outputs} outputs have {n_wanted}")
+    return numbers.reshape(nothing.shape)
 
 
 def _rebuild_labels(value: Any) -> np.ndarray:

@@ -115,10 +115,12 @@ class SharedParameters:
     n_estimators: int | None = field(default=None, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Number of rounds, each of one tree or, for K > 2 classes, of K trees. None means 100 if the
-        trees are greedy, else 200."""))
-    learning_rate: float = field(default=0.1, metadata=meaning(
-        number_in(Real, "(0, inf)"), """
-        Factor that multiplies the leaf values of every tree."""))
+        trees are greedy, else 200; of trees that take turns, as ``"auto"`` grows them, 1000 if
+        ``learning_rate`` is None, too."""))
+    learning_rate: float | None = field(default=None, metadata=meaning(
+        number_in(Real, "(0, inf)", None), """
+        Factor that multiplies the leaf values of every tree. None means 0.1; of 1000 trees that
+        take turns, 0.03 for fewer than 500 rows and 0.05 for more."""))
     max_depth: int | None = field(default=6, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Largest number of splits between the root and a leaf; None means no limit."""))

@@ -29,8 +29,9 @@ class GBTRegressor(RegressorMixin, BaseGBT):
 
     def _learn_target(self, y: Any) -> np.ndarray:
         target = self._as_target(y)
-        n_trees = chosen(self._all_parameters(), len(target))["n_estimators"]
-        warn_of_short_steps(self._own_loss(), target, n_trees, self.learning_rate, stacklevel=5)
+        asked = chosen(self._all_parameters(), len(target))
+        n_trees, rate = asked["n_estimators"], asked["learning_rate"]
+        warn_of_short_steps(self._own_loss(), target, n_trees, rate, stacklevel=5)
         return target
 
     def _as_target(self, y: Any) -> np.ndarray:

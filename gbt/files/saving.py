@@ -100,6 +100,7 @@ def describe_estimator(model: Any, parameters: Mapping[str, Any]) -> dict[str, A
         "has_feature_names": hasattr(model, "feature_names_in_"),
         "evals_result": _finite(model.evals_result_),
         "sampling": {**vars(model._sampling), "left_out": model._sampling.left_out.tolist()},
+        "held_up": model._held_up.ravel().tolist() if model._held_up.any() else None,
         "split_scores": None if model.split_scores_ is None else model.split_scores_.tolist(),
     }
     if hasattr(model, "classes_"):

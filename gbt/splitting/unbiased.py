@@ -78,9 +78,7 @@ class Unbiased:
             return None
         sums = np.eye(3 - self.merged, dtype=np.bool_)
         least = max(limits.min_samples_leaf, 1)
-        return Judges(
-            UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least, pools=self.pooled
-        )
+        return Judges(UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least, pools=self.pooled)
 
     def check_rows(self, n: int, limits: Limits) -> None:
         """Raise ValueError if trees that see n rows cannot have a split.

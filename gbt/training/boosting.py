@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.losses.known import is_same, refusing_overflow_of
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
@@ -36,7 +37,7 @@ from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, as
 from gbt.training.growing import searches_histograms
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
-from gbt.training.plan import Plan, Shape, nothing_held_up
+from gbt.training.plan import Plan, Shape
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
 from gbt.training.shares.outputs import SharedOutputs
@@ -76,7 +77,7 @@ class Parameters:
         """Whether every tree needs a call of its own: for random draws, or to be shown."""
         return min(self.subsample, self.colsample) < 1.0 or bool(self.verbose)
 
-    def plan(self, loss: Loss, n_jobs: int | None, seed: int) -> Plan:
+    def plan(self, loss: Loss, n_jobs: int | None, seed: int, held_up: np.ndarray | None) -> Plan:
         """Return what the trees have in common."""
         limits = Limits(
             self.reg_lambda,
@@ -90,7 +91,7 @@ class Parameters:
             self.colsample_bynode,
         )
         shape = Shape(self.max_depth, self.max_leaves)
-        held_up = nothing_held_up(loss.n_outputs)
+        held_up = nothing_held_up(loss.n_outputs) if held_up is None else held_up.copy()
         return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed, held_up)
 
 
@@ -102,6 +103,7 @@ class Boosted:
     evals_result: dict[str, list[float]]
     best_iteration: int
     split_scores: np.ndarray | None  # see `NewTrees`
+    held_up: np.ndarray  # see ``gbt.kernels.trees.pooled``
     learning_rates: list[float]  # of every round that this fit has grown, if callbacks were asked
 
 
@@ -121,6 +123,7 @@ def boost(
     categories: Categories | None = None,
     init_score: np.ndarray | None = None,
     start: Ensemble | None = None,
+    held_up: np.ndarray | None = None,
 ) -> Boosted:
     """Fit an ensemble to rows ``X`` of floats (nan is missing), targets and positive weights.
 
@@ -132,7 +135,8 @@ def boost(
     last set decides: boosting ends when that many rounds brought nothing better, and the trees
     after the best round are dropped.
 
-    With ``start``, a model of these very rows, its trees come first and count. The returned
+    With ``start``, a model of these very rows, its trees come first and count; ``held_up`` is what
+    they have told of splits. The returned
     ensemble does not yet remember the rows it has seen, because the memory of growing is still in
     use.
     """
@@ -141,7 +145,7 @@ def boost(
     base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     n, p = X.shape
     patience = parameters.early_stopping_rounds
-    plan = parameters.plan(loss, n_jobs, seed)
+    plan = parameters.plan(loss, n_jobs, seed, held_up)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
     draws = Draws(seed, n, p, parameters.subsample, parameters.colsample, plan.limits)
@@ -194,6 +198,7 @@ def boost(
         watch.evals_result,
         best_iteration,
         trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
+        plan.held_up,
         rates if callbacks else [],
     )
 

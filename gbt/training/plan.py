@@ -5,8 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gbt.kernels.trees.nodes import records
-from gbt.kernels.trees.pooled import HELD_UP
+from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.splitting.frontier import Limits
 from gbt.training.grown_trees import NewTrees
 
@@ -19,20 +18,13 @@ class Shape:
     max_leaves: int | None
 
 
-def nothing_held_up(n_outputs: int = 1) -> np.ndarray:
-    """Return the record of what has held up, of every output, before the first tree."""
-    held_up = records(n_outputs, HELD_UP)
-    for name in HELD_UP.names:
-        held_up[name] = 0.0
-    return held_up
-
-
 @dataclass(frozen=True)
 class Plan:
     """What the trees of a fit have in common.
 
     ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``. The random numbers of a
-    tree follow from ``seed`` and its number. ``held_up`` changes from tree to tree.
+    tree follow from ``seed`` and its number. ``held_up`` is what trees have
+    told of their splits, see ``gbt.kernels.trees.pooled``; it changes from tree to tree.
     """
 
     loss: int

@@ -5,7 +5,7 @@ import pytest
 
 import gbt
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import LARGEST_UNBIASED
+from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
@@ -32,7 +32,7 @@ def assert_same_trees(actual, expected):
 @pytest.mark.parametrize(
     ("asked", "chosen"),
     [
-        ({}, {"splitter": "unbiased", **GUARDED}),
+        ({}, {"splitter": Unbiased(pooled=True), "learning_rate": 0.1, **GUARDED}),
         ({"splitter": "unbiased"}, {"splitter": "unbiased", **GUARDED}),
         ({"splitter": Unbiased(merged=True)}, {"splitter": Unbiased(merged=True), **GUARDED}),
         ({"splitter": "greedy"}, {"splitter": "greedy", **AS_XGBOOST}),
@@ -40,9 +40,11 @@ def assert_same_trees(actual, expected):
         ({"splitter": "cross_validated"}, {"splitter": CrossValidated(), **GUARDED}),
         ({"monotone_constraints": [0, 1, 0]}, {"splitter": "greedy", **CAREFUL}),
         ({"min_samples_leaf": 70}, {"splitter": "greedy", **CAREFUL, "min_samples_leaf": 70}),
-        ({"min_child_weight": 9.0}, {"splitter": "unbiased", **GUARDED, "min_child_weight": 9.0}),
+        ({"min_child_weight": 9.0}, {"splitter": TAKING_TURNS, **GUARDED, "min_child_weight": 9.0}),
         ({"subsample": 0.01}, {"splitter": "greedy", **CAREFUL}),
-        ({"n_estimators": None}, {"n_estimators": 200}),
+        ({"n_estimators": None}, {"n_estimators": 1000, "learning_rate": 0.03}),
+        ({"n_estimators": None, "learning_rate": 0.1}, {"n_estimators": 200}),
+        ({"n_estimators": None, "splitter": "unbiased"}, {"n_estimators": 200}),
         ({"n_estimators": None, "splitter": "greedy"}, {"n_estimators": 100}),
         ({"n_estimators": None, "min_samples_leaf": 70}, {"n_estimators": 100}),
     ],
@@ -50,6 +52,12 @@ def assert_same_trees(actual, expected):
 def test_what_is_left_open_is_what_goes_with_the_splitter(asked, chosen):
     """Unbiased trees need six rows for every row of a leaf; constraints are greedy trees' alone."""
     assert_same_trees(fitted(**asked), fitted(**{**asked, **chosen}))
+
+
+def test_more_rows_take_larger_steps():
+    x = np.arange(500.0)[:, np.newaxis] % 7
+    rates = [GBTRegressor().fit(x[:n], x[:n, 0]).ensemble_.learning_rate for n in (499, 500)]
+    assert rates == [0.03, 0.05]
 
 
 def test_the_limits_matter():
@@ -64,7 +72,7 @@ def test_the_limits_matter():
 
 def test_what_auto_chose_is_told_and_a_file_tells_it_again(tmp_path):
     for model in (fitted(), fitted(monotone_constraints=[0, 1, 0]), fitted(subsample=0.01)):
-        expected = "unbiased" if model.monotone_constraints is None else "greedy"
+        expected = TAKING_TURNS if model.monotone_constraints is None else "greedy"
         expected = "greedy" if model.subsample < 1 else expected
         model.save(tmp_path / "model.json")
         again = gbt.load(tmp_path / "model.json")
@@ -88,8 +96,8 @@ def test_trees_that_see_more_rows_are_greedy():
     weight = np.ones(n)
     assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == "greedy"
     weight[0] = 0.0
-    assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == "unbiased"
-    assert GBTRegressor(subsample=0.9, **asked).fit(x, x[:, 0]).splitter_ == "unbiased"
+    assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == TAKING_TURNS
+    assert GBTRegressor(subsample=0.9, **asked).fit(x, x[:, 0]).splitter_ == TAKING_TURNS
 
 
 def test_five_rows_are_enough():
@@ -108,12 +116,12 @@ def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_pa
     model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
         X[:100], X[:100, 1]
     )
-    assert model.splitter_ == "unbiased"
+    assert model.splitter_ == TAKING_TURNS
     assert model.splitter == "auto"
     assert model.n_estimators is None
     assert len(model.sampled_rows(0)) == 100
     model.save(tmp_path / "model.json")
-    assert gbt.load(tmp_path / "model.json").splitter_ == "unbiased"
+    assert gbt.load(tmp_path / "model.json").splitter_ == TAKING_TURNS
 
 
 # The warning ----------------------------------------------------------------------------------

@@ -675,7 +675,7 @@ def test_every_parameter_is_documented(estimator):
     heads = re.findall(r"^(\w+) : .*, default=(.+)$", section, flags=re.MULTILINE)
     parameters = inspect.signature(estimator).parameters.values()
     assert heads == [(parameter.name, repr(parameter.default)) for parameter in parameters]
-    assert "\nlearning_rate : a number in (0, inf), default=0.1\n    Factor" in section
+    assert "\nlearning_rate : a number in (0, inf) or None, default=None\n    Factor" in section
 
 
 # Parameters of losses and splitters -----------------------------------------------------------

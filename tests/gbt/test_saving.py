@@ -59,7 +59,7 @@ REGRESSOR = (
     '"verbose": 0, "warm_start": false}, '
     '"has_feature_names": true, "evals_result": {"eval_0": [1.5, 1e-17, 0.3, 2.0]}, '
     '"sampling": {"seed": 7, "subsample": 0.5, "n_rows": 12, "left_out": [0, 11]}, '
-    '"split_scores": null}}'
+    '"held_up": null, "split_scores": null}}'
 )
 # One split, x0 <= 0.1, with log-odds of -log 3 to its left and log 3 to its right.
 CLASSIFIER = (
@@ -85,7 +85,7 @@ CLASSIFIER = (
     '"train_score": false, "validation_fraction": 0.1, "verbose": 0, "warm_start": false}, '
     '"has_feature_names": false, "evals_result": {}, '
     '"sampling": {"seed": 0, "subsample": 1.0, "n_rows": 4, "left_out": []}, '
-    '"split_scores": null, "classes": {"dtype": "str", "values": ["no", "yes"]}}}'
+    '"held_up": null, "split_scores": null, "classes": {"dtype": "str", "values": ["no", "yes"]}}}'
 )
 
 

@@ -103,7 +103,7 @@ class Judging(NamedTuple):
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
     of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.cuts.judged_levels``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
-    held_up: np.ndarray  # (K,) HELD_UP of ``gbt.kernels.trees.pooled``, which all outputs share
+    held_up: np.ndarray  # float64, see ``gbt.kernels.trees.pooled``; workers share it
 
 
 @internal

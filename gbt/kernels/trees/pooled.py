@@ -25,15 +25,14 @@ from gbt.kernels.trees.drawing import HALF, STEP, key_of_tree, scrambled
 DEPTHS = 64  # the last stands for all below, too
 KEPT = 0.97  # of what earlier rounds have told, in every round
 
-# What the splits of one output have claimed and what was confirmed, by depth.
-HELD_UP = np.dtype(
-    [
-        ("claimed", np.float64, (DEPTHS,)),  # parts of all that a tree claims, added up over trees
-        ("confirmed", np.float64, (DEPTHS,)),
-        ("square", np.float64, (DEPTHS,)),  # squares of what the trees' splits confirmed
-        ("of_tree", np.float64, (DEPTHS,)),
-    ]
-)
+# Of each output and depth, added up over trees: parts of all that a tree claims, what was confirmed
+# of it, its squares; and what was confirmed in one tree.
+CLAIMED, CONFIRMED, SQUARE, OF_TREE = 0, 1, 2, 3
+
+
+def nothing_held_up(n_outputs=1):
+    """Return what has held up before the first tree, (K, 4, DEPTHS)."""
+    return np.zeros((n_outputs, 4, DEPTHS))
 
 
 @internal
@@ -42,7 +41,7 @@ def settle_depth(rules, habits, held_up):
 
     rules      RULES            INOUT
     habits     HABITS           IN
-    held_up    (K,)   HELD_UP   IN      one an output
+    held_up    (K, 4, DEPTHS)   IN
     """
     tree = rules.first_tree + rules.n_grown
     rules.max_depth, rules.asks_nodes = habits.max_depth, 1
@@ -51,7 +50,7 @@ def settle_depth(rules, habits, held_up):
     own, depth = held_up[tree % len(held_up)], np.int64(0)
     u = np.float64(scrambled(key_of_tree(rules) - STEP) >> HALF) / 2.0**32
     for d in range(DEPTHS):
-        if own.confirmed[d] - np.sqrt(own.square[d]) > u * own.claimed[d]:
+        if own[CONFIRMED, d] - np.sqrt(own[SQUARE, d]) > u * own[CLAIMED, d]:
             depth = np.int64(d) + 1
     if depth > 0:
         rules.asks_nodes = 0
@@ -63,8 +62,8 @@ def settle_depth(rules, habits, held_up):
 def remember(nodes, rules, habits, held_up):
     """Add what the splits of a tree claimed, and what was confirmed of it.
 
-    nodes      (n_nodes,)   NODE      IN      of which the searched ones have candidates
-    held_up    (K,)         HELD_UP   INOUT
+    nodes      (n_nodes,)   NODE    IN   of which the searched ones have candidates
+    held_up    (K, 4, DEPTHS)   INOUT
     """
     if habits.pools == 0:
         return
@@ -74,15 +73,15 @@ def remember(nodes, rules, habits, held_up):
         if nodes[j].candidate >= 0:
             total += max(nodes[j].claim, 0.0)
     for d in range(DEPTHS):
-        own.claimed[d], own.confirmed[d] = KEPT * own.claimed[d], KEPT * own.confirmed[d]
-        own.square[d], own.of_tree[d] = KEPT * KEPT * own.square[d], 0.0
+        own[CLAIMED, d], own[CONFIRMED, d] = KEPT * own[CLAIMED, d], KEPT * own[CONFIRMED, d]
+        own[SQUARE, d], own[OF_TREE, d] = KEPT * KEPT * own[SQUARE, d], 0.0
     if total <= 0.0:
         return
     for j in range(len(nodes)):
         if nodes[j].candidate >= 0:
             d = min(nodes[j].depth, DEPTHS - 1)
-            own.claimed[d] += max(nodes[j].claim, 0.0) / total
-            own.of_tree[d] += nodes[j].gain / total
+            own[CLAIMED, d] += max(nodes[j].claim, 0.0) / total
+            own[OF_TREE, d] += nodes[j].gain / total
     for d in range(DEPTHS):
-        own.confirmed[d] += own.of_tree[d]
-        own.square[d] += own.of_tree[d] * own.of_tree[d]
+        own[CONFIRMED, d] += own[OF_TREE, d]
+        own[SQUARE, d] += own[OF_TREE, d] * own[OF_TREE, d]

@@ -8,6 +8,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
+from gbt.estimators.defaults import TAKING_TURNS
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
@@ -165,7 +166,7 @@ def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     in_memory, shared = (
         GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [17, n_rows // 2]))
     )
-    assert in_memory.splitter_ == shared.splitter_ == ("unbiased" if n_rows == 60 else "greedy")
+    assert in_memory.splitter_ == shared.splitter_ == (TAKING_TURNS if n_rows == 60 else "greedy")
     assert_same_model(in_memory, shared)
 
 
