@@ -17,7 +17,7 @@ from tests.house.test_docs import missing_from
 from tests.kernel_call import call
 
 FROM_PYTHON = {"kernel", "uncounted"}
-INSIDE = {"internal", "inlined", "forced_inline"}
+INSIDE = {"internal", "inlined", "forced_inline", "called_at"}
 
 TWINS = {
     "gbt.kernels.rows.derivatives": {
@@ -144,6 +144,7 @@ PARTS = {
     "gbt.kernels.rows.descent": "tests/gbt/kernels/test_descent.py",
     "gbt.kernels.rows.sums": "tests/gbt/kernels/test_sums.py",
     "gbt.kernels.trees.finish": "tests/gbt/kernels/test_finish.py",
+    "gbt.kernels.trees.greedy_tasks": "tests/gbt/training/test_growing.py",
     "gbt.kernels.trees.growth": "tests/gbt/training/test_growing.py",
     "gbt.kernels.cuts.histogram": "tests/gbt/kernels/test_histogram.py",
     "gbt.kernels.cuts.judged_levels": "tests/gbt/training/test_judged_growth.py",
