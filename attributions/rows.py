@@ -52,12 +52,13 @@ class Intake:
     classes_: Any
 
     @classmethod
-    def of_model(cls, model: Any, X: Any, training: Any = None) -> "Intake":
+    def of_model(cls, model: Any, X: Any, training: Any = None, columns: str = "given") -> "Intake":
         """Take the model and the table that a public function was given.
 
-        The table may name the features (`trees_of`), and ``training`` supplies lost sums.
+        The table may name the features, ``training`` supplies lost sums, and ``columns`` says whose
+        columns are credited, see `trees_of`.
         """
-        return Intake(trees_of(model, X, training), getattr(model, "classes_", None))
+        return Intake(trees_of(model, X, training, columns), getattr(model, "classes_", None))
 
 
 @dataclass(eq=False)

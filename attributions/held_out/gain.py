@@ -69,6 +69,7 @@ def held_out_gain(
     per_output: bool = False,
     second_moments: bool | None = None,
     standard_error: bool = True,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum, over the splits on each feature, the gain that held-out rows confirm.
@@ -113,6 +114,10 @@ def held_out_gain(
         None for up to 128 features, where they fit into float64. Needs ``standard_error``.
     standard_error : bool
         Whether to return standard errors, which take a second pass over the rows.
+    columns : {"given", "transformed"}
+        For pipelines: whether splits are credited to the columns of ``X``, each with all that the
+        steps before the model make of it, or to the columns that the model reads. What is made of
+        several columns is credited to these together, "a x b".
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -145,7 +150,7 @@ def held_out_gain(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    steps = _steps_of(model, X)
+    steps = _steps_of(model, X, columns)
     rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     totals = _totals(rows.over, wanted)
     rows.check(totals.tally, stacklevel=2)
@@ -174,9 +179,9 @@ def held_out_gain_of_batches(
     return _held_out_gain(steps, over, wanted, _totals(over, wanted))
 
 
-def _steps_of(model: Any, X: Any) -> StepsOfModel:
+def _steps_of(model: Any, X: Any, columns: str) -> StepsOfModel:
     """Return the steps of a model that a public function was given, with a table."""
-    return StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
+    return StepsOfModel.of(trees_of(model, X, columns=columns), getattr(model, "classes_", None))
 
 
 def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:
@@ -248,13 +253,19 @@ def _spread(
 
 
 def held_out_gain_rows(
-    model: Any, X: Any, y: Any, *, init_score: Any = None, n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    init_score: Any = None,
+    columns: str = "given",
+    n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Return what every row adds to the held-out gain of every feature: q_ik.
 
     Parameters
     ----------
-    model, X, y, init_score, n_jobs
+    model, X, y, init_score, columns, n_jobs
         As for `held_out_gain`, but rows in memory: the means of nodes are those of all rows.
 
     Returns
@@ -270,7 +281,7 @@ def held_out_gain_rows(
     for means that come from the rows themselves.
     """
     refuse_chunks(X)
-    steps = _steps_of(model, X)
+    steps = _steps_of(model, X, columns)
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
@@ -288,5 +299,5 @@ def held_out_gain_rows(
         feature_names=steps.ensemble.credited_names,
         method=steps.method,
         index=row_labels(X),
-        **explained_data(steps.ensemble, rows_at_splits.X),
+        **explained_data(steps.ensemble, rows_at_splits.X, X),
     )

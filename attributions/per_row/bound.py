@@ -35,9 +35,11 @@ class Judge(Intake):
     touched: list[list[np.ndarray]]
 
     @classmethod
-    def of(cls, model: Any, X: Any, ifa: Any, training: Any = None) -> "Judge":
+    def of(
+        cls, model: Any, X: Any, ifa: Any, training: Any = None, columns: str = "given"
+    ) -> "Judge":
         """Take the model, the table and the attribution that a public function was given."""
-        taken, individual = Intake.of_model(model, X, training), as_individual(ifa)
+        taken, individual = Intake.of_model(model, X, training, columns), as_individual(ifa)
         ensemble = taken.ensemble
         return cls(
             ensemble,

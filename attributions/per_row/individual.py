@@ -131,7 +131,9 @@ class _OfFeatures:
         self.credit.add_up(by_column, out)
 
 
-def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) -> LocalAttribution:
+def attribute(
+    model: Any, X: Any, individual: Any, n_jobs: int | None = None, columns: str = "given"
+) -> LocalAttribution:
     """Sum an individual attribution over the trees of a model.
 
     Parameters
@@ -144,6 +146,8 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
         See `as_individual`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
 
     Returns
     -------
@@ -152,7 +156,7 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
         attribution's base values of all trees. Starting values of rows (``gbt.model.starts``) are
         not included: base value and contributions are what the trees add to them.
     """
-    ensemble = trees_of(model, X)
+    ensemble = trees_of(model, X, columns=columns)
     individual = as_individual(individual)
     bounds = [bound_to(individual, output) for output in ensemble.outputs]
     names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
@@ -197,7 +201,7 @@ def _explained(
         feature_names=ensemble.credited_names,
         method=method,
         index=row_labels(chunk.X),
-        **explained_data(ensemble, X),
+        **explained_data(ensemble, X, None if chunk.is_part else chunk.X),
     )
 
 
@@ -273,7 +277,7 @@ class _BoundFunction:
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         rows = np.ascontiguousarray(X[0].T)
-        if self.ensemble.categories is not None:
+        if self.ensemble.categories is not None or self.ensemble.preparation is not None:
             rows = rows.view(EncodedRows)
         for m, weight in zip(trees, row_weight, strict=True):
             out += weight * self.values_of(m, rows).T

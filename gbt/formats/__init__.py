@@ -7,14 +7,18 @@ caller does not use is never imported. Each has one file here, with one function
 
 import os
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from gbt.formats.checking import check_predictions
 from gbt.formats.imported import Imported
+from gbt.formats.steps import preparation_of, steps_before
 from gbt.formats.training_rows import complete
 from gbt.formats.wrappers import unwrapped
 from gbt.model.ensemble import Ensemble
+from gbt.model.preparation import Preparation
+from gbt.tables.names import are_numbers
 
 _IMPORTERS = {  # the package of a model's class: module and function
     "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
@@ -27,7 +31,8 @@ _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
     " xgboost.XGBModel, the JSON of an XGBoost model as a dict, a lightgbm.Booster or a fitted"
     " lightgbm.LGBMModel, or a fitted GradientBoosting, HistGradientBoosting, RandomForest,"
-    " ExtraTrees or DecisionTree of scikit-learn, or a fitted catboost.CatBoost"
+    " ExtraTrees or DecisionTree of scikit-learn, or a fitted catboost.CatBoost, or a fitted"
+    " pipeline, or search, of one of these"
 )
 
 
@@ -41,7 +46,9 @@ def as_ensemble(
     model : Ensemble, estimator, xgboost.Booster, lightgbm.Booster or dict
         Estimators, ours or of XGBoost, LightGBM, CatBoost or scikit-learn, must be fitted. A dict
         is the JSON of an XGBoost model. Wrappers of scikit-learn are removed if they hand rows on
-        unchanged, see `gbt.formats.wrappers`.
+        unchanged, see `gbt.formats.wrappers`. The steps of a fitted pipeline become the
+        ``preparation`` of its model: the ensemble takes rows as the pipeline does, and credits
+        splits to their columns, see `gbt.formats.steps`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply statistics of nodes that its library did
         not keep, and check those that it did; a warning names what they contradict. Rows without
@@ -83,6 +90,8 @@ def as_ensemble(
     if X is not None and y is not None:
         if init_score is not None:
             imported = imported.with_starts()
+        if imported.ensemble.preparation is not None:
+            X = imported.ensemble.as_input(X)  # once, and not at each of several looks
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     is_of_levels = X is not None and imported.has_levels_of_rows
     alone = (y, sample_weight, init_score)
@@ -135,6 +144,8 @@ def refuse_unreadable(estimator: Any) -> None:
 
 def import_model(model: Any, X: Any = None) -> Imported:
     """Import a model by the module of its library; rows go along where they tell its levels."""
+    if steps := steps_before(model):
+        return _import_pipeline(steps, unwrapped(model), X)
     model = unwrapped(model)
     if isinstance(model, Ensemble):
         return Imported(model, "given")
@@ -154,3 +165,27 @@ def import_model(model: Any, X: Any = None) -> Imported:
                 check_predictions(imported, model)
                 return imported
     raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")
+
+
+def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Imported:
+    """Import the model behind fitted steps, and put these before its trees."""
+    if X is not None:
+        X = Preparation(tuple(steps), (), ()).rows(X)
+    imported = import_model(model, X)
+    given = imported.ensemble
+    if given.credit is not None:
+        raise ValueError(
+            f"{type(model).__name__} combines columns, and steps come before it: what it combines"
+            " is not traced through steps. Explain the model itself, pipeline[-1], with the rows"
+            " that the steps make, pipeline[:-1].transform(X)."
+        )
+    preparation = preparation_of(steps, model, given.n_features)
+    named = preparation.names_out if are_numbers(given.feature_names) else None
+    ensemble = replace(
+        given,
+        feature_names=named or given.feature_names,
+        credit=preparation.credit,
+        preparation=preparation,
+    )
+    vars(ensemble)["predictor"] = given.predictor  # which takes time to make
+    return replace(imported, ensemble=ensemble)

@@ -1,6 +1,7 @@
 """Wrappers of models: searches over parameters, pipelines, thresholds.
 
-A wrapper that hands rows on unchanged is replaced by the model inside. One that changes them, or
+A wrapper is replaced by the model inside; the steps of a pipeline, which change rows on the way to
+it, become a part of its `Ensemble` (``gbt.formats.steps``). One that changes rows in other ways, or
 has several models, is refused, and the error says what to pass instead.
 """
 
@@ -24,7 +25,7 @@ _PARTS = {
 
 
 def unwrapped(model: Any, is_fitted: bool = True) -> Any:
-    """Return the model inside wrappers of scikit-learn that leave rows and targets unchanged.
+    """Return the model inside searches, pipelines and wrappers that leave rows unchanged.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     Raises
     ------
     TypeError
-        If rows are changed on the way to the model, or there are several models.
+        If rows are changed by what is no pipeline, or there are several models.
     """
     name = type(model).__name__
     if is_fitted and hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
@@ -43,16 +44,7 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     if not is_fitted and hasattr(model, "refit") and hasattr(model, "estimator"):
         return unwrapped(model.estimator, is_fitted)
     if hasattr(model, "steps") and hasattr(model, "named_steps"):
-        changing = [step for step, part in model.steps[:-1] if part not in (None, "passthrough")]
-        if not changing:
-            return unwrapped(model.steps[-1][1], is_fitted)
-        raise TypeError(
-            f"The model in this {name} does not see the rows that it is given, because these steps"
-            f" change them first: {', '.join(changing)}. Pass the model and the rows as it sees"
-            " them: pipeline[-1] and pipeline[:-1].transform(X), once the pipeline is fitted."
-            " Functions that fit models themselves, such as cross_fit, take the last step alone,"
-            " and rows transformed by steps that learn nothing from targets."
-        )
+        return unwrapped(model.steps[-1][1], is_fitted)
     if name in ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator"):
         return unwrapped(getattr(model, "estimator_", model.estimator), is_fitted)
     if type(model).__module__.startswith(_WRAPPERS):

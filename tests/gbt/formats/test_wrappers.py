@@ -20,7 +20,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, RandomizedSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from attributions import permutation, predecomp, tree_inner
@@ -79,15 +78,6 @@ def test_what_leaves_rows_alone_is_taken_off(make, inside):
 
 
 REFUSED = {
-    "scaled": (
-        lambda: make_pipeline(StandardScaler(), classifier()),
-        r"these steps change them first: standardscaler\. .*"
-        r"pipeline\[-1\] and pipeline\[:-1\]\.transform\(X\)",
-    ),
-    "grid of scaled": (
-        lambda: GridSearchCV(make_pipeline(StandardScaler(), classifier()), {}, cv=2),
-        "these steps change them first: standardscaler. ",
-    ),
     "calibrated": (
         lambda: CalibratedClassifierCV(classifier(), cv=2),
         r"CalibratedClassifierCV is no.*, as model.calibrated_classifiers_\[0\]\.estimator is",
