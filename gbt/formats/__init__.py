@@ -114,9 +114,13 @@ def as_ensemble(
         if given.preparation is not None:
             X = given.as_input(X)  # once, and not at each of several looks
         if (several := several_of(model)) is not None:
-            own = {"feature_names": given.feature_names, "preparation": given.preparation}
             whole = complete_several(as_ensemble, several, X, y, sample_weight, init_score)
-            return replace(whole, credit=given.credit, **own)
+            return replace(
+                whole,
+                feature_names=given.feature_names,
+                credit=given.credit,
+                preparation=given.preparation,
+            )
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     is_of_levels = X is not None and imported.has_levels_of_rows
     alone = (y, sample_weight, init_score)
@@ -221,6 +225,8 @@ def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Import
     )
     vars(ensemble)["predictor"] = given.predictor  # which takes time to make
     return replace(imported, ensemble=ensemble)
+
+
 def _import_several(model: Any, several: Several, X: Any) -> Imported:
     """Import all models of which a model is made, and put their trees together."""
     members = [import_model(member, X) for member in several.models]

@@ -30,9 +30,10 @@ from gbt.formats.averages import Several, refuse_other_scales
 from gbt.losses.half import LOSSES
 from gbt.losses.known import is_same
 from gbt.losses.several_outputs import SeveralTargets
-from gbt.model.ensemble import NEEDED_FOR, Ensemble
+from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import rounded_down
 from gbt.model.seen_rows import SeenRows
+from gbt.model.soundness import NEEDED_FOR
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import are_numbers
@@ -56,6 +57,11 @@ def merged(several: Several, ensembles: list[Ensemble]) -> Ensemble:
         If the models have no such sum, by what they differ in.
     """
     refuse_other_scales(several, ensembles)
+    if any(ensemble.preparation is not None for ensemble in ensembles):
+        raise ValueError(
+            f"The models in this {several.name} have steps before them, each its own. Put the steps"
+            f" before the whole, make_pipeline(steps, {several.name}(...)), or explain one of them."
+        )
     names = _common_names(several, ensembles)
     parts = [_with_columns(several, j, one, names) for j, one in enumerate(ensembles)]
     if len({part.input_dtype for part in parts}) > 1:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -17,6 +17,8 @@ from sklearn.ensemble import (
     VotingRegressor,
 )
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor, RegressorChain
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import SeenRowsWarning, held_out_gain, predecomp, total_gain, tree_shap
@@ -254,6 +256,19 @@ def test_what_is_no_sum_of_trees_is_refused_by_name(model, y, message):
     model = model.fit(X, y)
     with pytest.raises((ValueError, TypeError), match=message):
         held_out_gain(model, X_NEW, y[:50])
+
+
+def test_steps_come_before_the_whole_and_not_before_its_members():
+    steps = ColumnTransformer([("pair", StandardScaler(), [0, 1])], remainder="passthrough")
+    behind = make_pipeline(steps, bag(boosted())).fit(X, Y)
+    whole = as_ensemble(behind, X, Y)
+    for ensemble in (whole, as_ensemble(behind)):
+        np.testing.assert_allclose(ensemble.raw_predict(X_NEW), behind.predict(X_NEW))
+    alone = held_out_gain(behind[-1], steps.transform(X_NEW), Y_NEW)
+    np.testing.assert_array_equal(held_out_gain(whole, X_NEW, Y_NEW).values, alone.values)
+    scaled = make_pipeline(StandardScaler(), boosted())
+    with pytest.raises(ValueError, match="have steps before them, each its own"):
+        as_ensemble(VotingRegressor([("one", scaled)]).fit(X, Y))
 
 
 def test_lists_that_do_not_go_together():
