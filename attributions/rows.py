@@ -13,7 +13,7 @@ from it, and so does one that needs more of its rows than `Rows` has.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
 from typing import Any, ClassVar, NamedTuple, Self
@@ -22,6 +22,7 @@ import numpy as np
 
 from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
+from gbt.formats import labels_of, target_encoder
 from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
@@ -46,10 +47,13 @@ class Intake:
     ensemble : Ensemble
     classes_ : array or None
         The labels of a classifier.
+    encode : callable or None
+        Makes the targets that the trees see of those that are given, see `target_encoder`.
     """
 
     ensemble: Ensemble
     classes_: Any
+    encode: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_model(cls, model: Any, X: Any, training: Any = None, columns: str = "given") -> "Intake":
@@ -58,7 +62,8 @@ class Intake:
         The table may name the features, ``training`` supplies lost sums, and ``columns`` says whose
         columns are credited, see `trees_of`.
         """
-        return Intake(trees_of(model, X, training, columns), getattr(model, "classes_", None))
+        ensemble = trees_of(model, X, training, columns)
+        return Intake(ensemble, labels_of(model), encode=target_encoder(model))
 
 
 @dataclass(eq=False)
@@ -93,13 +98,14 @@ class Rows:
     def of(cls, model: Any, given: Chunk) -> Self:
         """Check and convert the rows, with their targets, weights, groups and starting values."""
         X = as_rows(model.ensemble, given.X)
-        n = len(X)
+        n, y = len(X), given.y
         if cls.need_targets:
-            warn_of_other_order(given.X, given.y, stacklevel=4)  # where the measure was called
+            warn_of_other_order(given.X, y, stacklevel=4)  # where the measure was called
+            y = y if model.encode is None else model.encode(y)
         return cls(
             model,
             X,
-            as_target(model, model.ensemble, given.y, n) if cls.need_targets else np.empty(0),
+            as_target(model, model.ensemble, y, n) if cls.need_targets else np.empty(0),
             as_weight(given.sample_weight, n, may_be_zero=given.is_part),
             Groups.of(given.groups, n),
             checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,

@@ -47,9 +47,9 @@ from attributions.held_out.rows_at_splits import (
 )
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted, sum_by_output
-from attributions.inputs import explained_data, row_labels, trees_of
+from attributions.inputs import explained_data, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.rows import AllRows
+from attributions.rows import AllRows, Intake
 from attributions.statistics.together import MOST_FEATURES
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
@@ -181,7 +181,8 @@ def held_out_gain_of_batches(
 
 def _steps_of(model: Any, X: Any, columns: str) -> StepsOfModel:
     """Return the steps of a model that a public function was given, with a table."""
-    return StepsOfModel.of(trees_of(model, X, columns=columns), getattr(model, "classes_", None))
+    taken = Intake.of_model(model, X, columns=columns)
+    return StepsOfModel.of(taken.ensemble, taken.classes_, taken.encode)
 
 
 def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:

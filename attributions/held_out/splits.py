@@ -17,6 +17,7 @@ means, over those of r to the opposite, and the two a differ by -d/alpha. So the
 to its gain.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,7 +52,7 @@ class StepsOfModel(Intake):
 
     Parameters
     ----------
-    ensemble, classes_
+    ensemble, classes_, encode
         As for `Intake`.
     lower : uint64 array of shape (n_nodes, 2)
         The right and the left child of every node; a leaf is its own child.
@@ -69,7 +70,9 @@ class StepsOfModel(Intake):
     method: str = "held_out_gain"
 
     @classmethod
-    def of(cls, ensemble: Ensemble, classes_: Any = None) -> "StepsOfModel":
+    def of(
+        cls, ensemble: Ensemble, classes_: Any = None, encode: Callable | None = None
+    ) -> "StepsOfModel":
         """List the steps of all trees, each in the place of the node that it leads to."""
         weighted = mean_of_leaves(ensemble)
         means = weighted.bind(ensemble)
@@ -85,7 +88,7 @@ class StepsOfModel(Intake):
         depth = ensemble.predictor.links.tree_depth
         paths = Paths(up, feature, change * moves, ensemble.value * moves, depth)
         method = weighted.name.replace("saabas", "held_out_gain")
-        return cls(ensemble, classes_, lower, paths, change, method)
+        return cls(ensemble, classes_, lower, paths, change, method, encode=encode)
 
     @cached_property
     def paths_of_rows(self) -> Paths:

@@ -21,7 +21,7 @@ class Judge(Intake):
 
     Parameters
     ----------
-    ensemble, classes_
+    ensemble, classes_, encode
         As for `Intake`.
     ifa_name : str
     bounds : list of BoundAttribution
@@ -47,6 +47,7 @@ class Judge(Intake):
             individual.name,
             [bound_to(individual, output) for output in ensemble.outputs],
             [touched_features(output, individual) for output in ensemble.outputs],
+            encode=taken.encode,
         )
 
     def refuse_forest(self) -> None:

@@ -24,6 +24,7 @@ import numpy as np
 from attributions.inputs import explained_data, finite_rows, row_labels, trees_of
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
+from gbt.formats import labels_of
 from gbt.model.credit import Credit
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed, transposed
@@ -248,7 +249,7 @@ def attribute_per_tree(
 
 def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
     """Return the names of the outputs: the classes of an estimator, or numbers."""
-    classes = getattr(model, "classes_", None)
+    classes = labels_of(model)
     if classes is not None and len(classes) == ensemble.n_outputs:
         return tuple(np.asarray(classes).tolist())
     return tuple(range(ensemble.n_outputs))

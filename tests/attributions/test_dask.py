@@ -30,7 +30,8 @@ from attributions import (
     tree_shap,
     unbiased_gain,
 )
-from attributions.classic.permutation import Orders, seed_of_chunk
+from attributions.classic.permutation import seed_of_chunk
+from attributions.classic.shuffled_tables import Orders
 from attributions.testing import judged
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble

@@ -16,8 +16,9 @@ from sklearn.metrics import (
 )
 
 from attributions import permutation
-from attributions.classic.permutation import Orders, _roc_auc
+from attributions.classic.scores import auc_of_rows
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
+from attributions.classic.shuffled_tables import Orders
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
@@ -284,7 +285,7 @@ def test_standard_errors_by_hand():
 def test_the_auc_by_row(drawn):
     y, prediction = np.array(drawn, dtype=float).T
     if 0 < y.sum() < len(y):
-        rows = _roc_auc(y, prediction)
+        rows = auc_of_rows(y, prediction)
         assert_close(rows, reference.auc_by_row(y, prediction), 3 * len(y))
         assert_close(rows.mean(), roc_auc_score(y, prediction), 3 * len(y))
 
