@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts import histogram as histogram_kernels
 from gbt.kernels.cuts.histogram import LANE_BINS, LANE_NUMBERS, LANES
-from gbt.kernels.cuts.memory import COLUMN
-from gbt.kernels.trees.nodes import records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import added_by_definition, entries_of, layout_of
@@ -135,46 +133,6 @@ def test_two_children_add_up_to_their_parent(drawn, data):
     assert_same(parent - left, right)
 
 
-@pytest.mark.parametrize("n_lanes", range(1, LANES + 1))
-@pytest.mark.parametrize("width", [2, 4])
-def test_every_lane_in_use_is_filled(n_lanes, width):
-    """One row, which must be in bin lane + 1 of every lane."""
-    bins = np.arange(1, n_lanes + 1).reshape(-1, 1)
-    lengths = np.full(n_lanes, 10)
-    layout = layout_of(np.array([5]))._replace(width=width)
-    entries = np.array([3]) if width == 2 else np.array([3, 5])
-    found = histogram_of(bins, lengths, entries, layout, np.array([0]))
-    expected = np.zeros((n_lanes, 10, width))
-    expected[range(n_lanes), range(1, n_lanes + 1)] = [3, 7, 5, 0][:width]  # 2 * 3 + 1
-    assert_same(found, expected.reshape(-1, width))
-
-
-@pytest.mark.parametrize(
-    ("n_bins", "n_rows", "bits"),
-    [
-        (256, 10**6, 0),  # 4,000 groups are asked for
-        (256, 1024, 1),  # four roots of 1024 are 128
-        (256, 1025, 0),
-        (240, 20, 3),  # at least 17.9 groups: 240 / 8 are, 240 / 16 are not
-        (240, 1, 4),  # never more than 16 bins together
-        (6, 100, 0),
-        (1, 1, 0),
-        (0, 1, 0),  # a column without values
-    ],
-)
-def test_there_are_at_least_four_roots_of_the_rows_groups(n_bins, n_rows, bits):
-    assert kernels.group_bits(n_bins, n_rows) == bits
-
-
-@pytest.mark.parametrize("n_bins", range(257))
-def test_no_mask_moves_missing_rows_to_present_ones(n_bins):
-    missing = histogram_kernels.missing_bin_after(n_bins)
-    assert missing >= n_bins
-    for bits in range(histogram_kernels.MOST_GROUP_BITS + 1):
-        assert missing % 2**bits == 0
-        assert all(b // 2**bits * 2**bits < missing for b in range(n_bins))
-
-
 @given(packed_rows(), st.data())
 def test_a_mask_puts_bins_together(drawn, data):
     """A group has the place of its first bin, and other places are left alone."""
@@ -186,30 +144,3 @@ def test_a_mask_puts_bins_together(drawn, data):
     found = histogram_of(bins, lengths, entries, layout, rows, mask)
     grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
     assert_same(found, histogram_of(grouped, lengths, entries, layout, rows))
-
-
-@pytest.mark.parametrize("width", [2, 4])
-@pytest.mark.parametrize("bits", range(5))
-@pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
-def test_the_groups_of_a_column_are_moved_to_their_places(n_bins, bits, width):
-    """Other places stay as they are; without groups those between the bins are emptied, too."""
-    missing, lane = histogram_kernels.missing_bin_after(n_bins), 2
-    lanes, histogram = np.zeros(LANE_NUMBERS, int), np.full((3 + missing + 2, width), 99)
-    column = records(1, COLUMN)[0]
-    column["first_bin"], column["n_bins"], column["missing_bin"] = 3, n_bins, missing
-    in_lane = lanes[lane * LANE_BINS * width :].reshape(-1, width)
-    places = [*range(0, n_bins, 2**bits), missing]
-    sums = np.arange(1, 1 + len(places) * width).reshape(-1, width)
-    in_lane[places] = sums
-    expected = np.full_like(histogram, 99)
-    expected[3 : 4 + missing] = 99 if bits else 0
-    expected[3 + np.array(places)] = sums
-    kernels.move_column(lanes, lane, column, bits, width, histogram.ravel())
-    assert_same(histogram, expected)
-    assert not lanes.any()
-
-
-def test_a_lane_has_room_for_every_column():
-    """256 bins and that of missing rows. Its cache lines are no multiple of four."""
-    assert histogram_kernels.missing_bin_after(256) < LANE_BINS
-    assert LANE_BINS * 2 * 8 // 64 % 4 == 1
