@@ -275,7 +275,8 @@ def held_out_gain_rows(
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
-    values, blocks = np.empty(rows_at_splits.X.shape), row_blocks(len(rows_at_splits.X))
+    values = np.empty(rows_at_splits.X.shape)
+    blocks = row_blocks(len(values), rows_at_splits.rows_at_once)
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:
