@@ -14,7 +14,7 @@ from it, and so does one that needs more of its rows than `Rows` has.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from math import nan
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -23,6 +23,7 @@ import numpy as np
 from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
 from gbt.formats import labels_of, target_encoder
+from gbt.losses.loss import Loss
 from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
@@ -93,6 +94,7 @@ class Rows:
     is_part: bool = False
 
     need_targets: ClassVar[bool] = True
+    asks_all_at_once: ClassVar[bool] = False  # so that a row's loss may depend on other rows
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
@@ -100,6 +102,7 @@ class Rows:
         X = as_rows(model.ensemble, given.X)
         n, y = len(X), given.y
         if cls.need_targets:
+            cls._refuse_loss_of_all(model.ensemble.loss, given)
             warn_of_other_order(given.X, y, stacklevel=4)  # where the measure was called
             y = y if model.encode is None else model.encode(y)
         return cls(
@@ -112,10 +115,26 @@ class Rows:
             given.is_part,
         )
 
+    @classmethod
+    def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
+        """Refuse a loss of rows that depend on each other where they are looked at in parts."""
+        if loss.is_by_row or (cls.asks_all_at_once and not given.is_part):
+            return
+        raise ValueError(
+            f"Under the {loss.name} loss rows depend on each other, and here they are looked at"
+            f" {'in chunks of Dask: X.compute()' if given.is_part else 'one by one'}."
+            " held_out_gain and permutation take such models, with rows in memory."
+        )
+
     @property
     def ensemble(self) -> Ensemble:
         """The trees."""
         return self.model.ensemble
+
+    @cached_property
+    def prepared(self) -> Any:
+        """The targets as the loss takes them, see ``Loss.prepared``."""
+        return self.ensemble.loss.prepared(self.y, self.weight)
 
     def start(self, rows: slice) -> np.ndarray:
         """Return the raw predictions at which the first trees are judged, (K, n); a new array."""

@@ -160,6 +160,8 @@ class RowsAsGiven(Rows):
 
     given: Chunk | None = None
 
+    asks_all_at_once = True
+
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
         """Check and convert the rows, and keep what was given."""
@@ -352,7 +354,8 @@ def _shuffled_predictions(
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
     loss = ensemble.loss
-    if metric is None and (loss.kind == GIVEN or isinstance(loss, CrossEntropy)):
+    is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
+    if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
     name, measure = _metric_of(ensemble, metric, target)
@@ -363,6 +366,9 @@ def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str
     """Return the name of the metric and a function (y, prediction), larger for better."""
     if metric is not None:
         return named_metric(metric), metric
+    if not ensemble.loss.is_by_row:
+        weight = np.ones(len(target))
+        return ensemble.loss.name_of_score, partial(ensemble.loss.score, weight=weight)
     if ensemble.loss.name == "half_logistic":
         return "roc_auc", auc_of_rows
     return "neg_mean_squared_error", lambda y, prediction: -((y - prediction) ** 2)

@@ -17,6 +17,7 @@ from scipy.special import xlogy
 from gbt.losses.amounts import LogLink
 from gbt.losses.half import CrossEntropy
 from gbt.losses.loss import Loss
+from gbt.losses.survival import Cox
 from gbt.model.ensemble import Ensemble
 
 MOST_DISTINCT = 2**20  # 16 MB travel from where the rows are
@@ -55,6 +56,7 @@ class Targets:
             with np.errstate(all="ignore"):
                 constant = loss.best_constant(y, weight)
                 raw = np.ascontiguousarray(np.broadcast_to(constant, (len(y), *np.shape(constant))))
+                y = loss.prepared(y, weight)
                 # No ``@``: threads of BLAS wait in a loop, and slow down what is called next.
                 excess = (weight * (loss.value(y, raw) - least_loss(loss, y))).sum()
         except ValueError:  # targets of which all are 0 have no logarithm of their mean
@@ -87,8 +89,10 @@ def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool)
     return 100 * ensemble.learning_rate / (2 * loss if removes_own_work else loss)
 
 
-def least_loss(loss: Loss, y: np.ndarray) -> Any:
+def least_loss(loss: Loss, y: Any) -> Any:
     """Return the least loss that every target could have, at a prediction that is right."""
+    if isinstance(loss, Cox):
+        return loss.least(y)
     if isinstance(loss, CrossEntropy):
         return -(xlogy(y, y) + xlogy(1 - y, 1 - y))
     if isinstance(loss, LogLink):

@@ -287,7 +287,8 @@ def held_out_gain_rows(
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     n_rows = len(rows_at_splits.X)
-    values, blocks = np.empty((n_rows, steps.ensemble.n_credited)), row_blocks(n_rows)
+    values = np.empty((n_rows, steps.ensemble.n_credited))
+    blocks = row_blocks(n_rows, rows_at_splits.rows_at_once)
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:

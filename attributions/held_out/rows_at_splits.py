@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attributions.held_out.among_rows import add_parts_through_others, walk_together
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import N_SUMS, StepsOfModel
 from attributions.kernels import held_out as kernels
@@ -60,6 +61,8 @@ class RowsAtSplits(Rows):
 
     kept: np.ndarray | None = None
 
+    asks_all_at_once = True
+
     def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
         """Return the sums of rows at every node, (n_nodes, 3): see `add_up_steps`.
 
@@ -74,7 +77,7 @@ class RowsAtSplits(Rows):
             lambda a, b: np.add(a, b, out=a),
             len(self.X),
             n_jobs,
-            BLOCKS_PER_SUM * ROWS_PER_BLOCK,
+            BLOCKS_PER_SUM * self.rows_at_once,
         )
         if not self._is_known:
             return sums
@@ -100,11 +103,13 @@ class RowsAtSplits(Rows):
             add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
             raw[0] = known.state if self._most_odds is None else np.log(known.state)
         else:
-            for *walked, gradient in self._walk(rows, raw):
+            for *walked, gradient, asked in self._walk(rows, raw):
                 add_parts_of_steps(*walked, part, gradient, out)
+                if asked is not None:
+                    add_parts_through_others(self.ensemble.loss, self.prepared, asked, part, out)
         out *= weight
         asked = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
-        gradient, _ = self.ensemble.loss.gradient_hessian(self.y[rows], asked)
+        gradient, _ = self.ensemble.loss.gradient_hessian(self._targets(rows), asked)
         return np.ascontiguousarray(out.T), gradient.reshape(len(weight), -1) * weight[
             :, np.newaxis
         ]
@@ -124,16 +129,20 @@ class RowsAtSplits(Rows):
 
         if self.groups is None:
             with one_blas_thread() if second_moments else nullcontext():
-                return merge_blocks(of_block, RowSpread.merge, len(self.X), n_jobs)
+                return merge_blocks(
+                    of_block, RowSpread.merge, len(self.X), n_jobs, self.rows_at_once
+                )
         of_block_of_groups = partial(of_groups, groups=self.groups)
-        sums, gradients = merge_blocks(of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs)
+        sums, gradients = merge_blocks(
+            of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs, self.rows_at_once
+        )
         return GroupSpread(self.groups.labels, sums.total, gradients, second_moments)
 
     def _sums_of_given(self, rows: slice) -> np.ndarray:
         """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
         sums = np.zeros((len(self.ensemble.feature), N_SUMS))
-        for block in _blocks_in(rows):
-            for *walked, gradient in self._walk(block, self.start(block)):
+        for block in self._blocks_in(rows):
+            for *walked, gradient, _ in self._walk(block, self.start(block)):
                 add_up_steps(*walked, gradient, self.weight[block], sums)
         return sums
 
@@ -141,10 +150,24 @@ class RowsAtSplits(Rows):
         """Add up some blocks of rows for the two losses of kernels, by node and place, (N, 3)."""
         paths = self.model.paths_of_rows
         of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
-        for block in _blocks_in(rows):
+        for block in self._blocks_in(rows):
             known = self._known_rows(block, is_walked=False)
             add_up_rows(known, self._most_odds, paths, self.weight[block], of_steps, of_leaves)
         return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows the loss is asked for together: a block, or all if they are not alone."""
+        return ROWS_PER_BLOCK if self.ensemble.loss.is_by_row else len(self.X)
+
+    def _blocks_in(self, rows: slice) -> list[slice]:
+        """Cut a slice of rows into blocks."""
+        blocks = row_blocks(rows.stop - rows.start, self.rows_at_once)
+        return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
+
+    def _targets(self, rows: slice) -> Any:
+        """Return the targets of a block as the loss takes them."""
+        return self.y[rows] if self.ensemble.loss.is_by_row else self.prepared
 
     @property
     def _is_known(self) -> bool:
@@ -193,10 +216,14 @@ class RowsAtSplits(Rows):
 
         That is: leaves (T, n), the number of the first of the T trees, all steps of the model, and
         the gradients (T, S, n) of the tree's own output, step by step from the leaf up. ``raw``,
-        the raw predictions (K, n), are moved in place from the start to after the last tree.
+        the raw predictions (K, n), are moved in place from the start to after the last tree. At
+        last comes what was asked, if rows depend on each other, or None.
         """
         ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
+        if not ensemble.loss.is_by_row:
+            yield from walk_together(self.model, block, self.prepared, raw)
+            return
         n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
         is_softmax = isinstance(ensemble.loss, Softmax)
         asks = _of_classes if is_softmax and _may_be_odds(self.model, raw) else _of_any_loss
@@ -206,13 +233,7 @@ class RowsAtSplits(Rows):
         for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
             trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
             leaves = ensemble.predictor.find_leaves(block, trees)
-            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps)
-
-
-def _blocks_in(rows: slice) -> list[slice]:
-    """Cut a slice of rows into blocks."""
-    blocks = row_blocks(rows.stop - rows.start)
-    return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
+            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps), None
 
 
 Gradients = Callable[[np.ndarray, int, int], np.ndarray]
