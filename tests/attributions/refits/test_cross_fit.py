@@ -72,7 +72,7 @@ def test_held_out_gain_of_several_models_adds_up():
     size = sum(np.abs(one.values) for one in alone)
     assert_close(result.values, sum(one.values for one in alone), size)
     constant = sum(((y[held_out] - y[held_out].mean()) ** 2).sum() / 2 for _, held_out in folds)
-    per_cent = 100 * MODEL.learning_rate * result.values / (2 * constant)
+    per_cent = 100 * 0.1 * result.values / (2 * constant)
     assert_close(result.percent(), per_cent, np.abs(per_cent).sum())
     squares = sum(one.standard_error**2 * 29 / 30 for one in alone)
     means = np.array([one.values / 30 for one in alone])
