@@ -7,6 +7,7 @@ the steps, on the prepared rows, are added up here, or made by plain loops.
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -54,6 +55,7 @@ from gbt.formats import as_ensemble
 from gbt.model.credit import Credit
 from tests.asserts import peer
 
+ROOT = Path(__file__).parents[2]
 COLUMNS = ("city", "age", "height", "weight")
 NUMBERS = list(COLUMNS[1:])
 
@@ -361,3 +363,12 @@ def test_a_table_of_credit_is_made_of_groups_that_know_their_members():
     assert credit.of_column.tolist() == [0, 3, 0, 1, 3]
     assert credit.names == ("a", "b", "c", "b x c")
     assert credit.names[3].members == ("b", "c")
+
+
+@pytest.mark.slow
+def test_the_table_of_the_page_is_what_its_command_prints():
+    for library in ("catboost", "lightgbm", "xgboost"):
+        peer(library)
+    from docs.steps import written
+
+    assert written() in (ROOT / "docs" / "models.md").read_text()
