@@ -63,7 +63,7 @@ def complete(
     ensemble = _with_single_leaves(ensemble, of_rows)
     if not weight.all():
         of_rows = _counted_alike(ensemble, of_rows, X, target, init_score)
-    facts = _facts(imported)
+    facts = _facts(imported, ensemble.statistics)
     as_trained = of_rows
     if imported.trained_on is not None:
         own = replace(ensemble, loss=imported.trained_on(weight[weight > 0]))
@@ -96,11 +96,10 @@ def complete(
     )
 
 
-def _facts(imported: Imported) -> frozenset[str]:
+def _facts(imported: Imported, known: frozenset[str]) -> frozenset[str]:
     """Return which of a model's statistics the rows can be compared with, see `discrepancy`."""
     if imported.has_counters:
         return frozenset()
-    known = imported.ensemble.statistics
     facts = known & {"counts"} if imported.has_dropped else known
     return facts.union({"steps"} if imported.leaves_are_steps else ())
 
