@@ -28,7 +28,6 @@ from attributions.classic.scores import (
     scorer_of,
 )
 from gbt.formats import import_model, labels_of
-from gbt.formats.steps import steps_before
 from gbt.formats.wrappers import scale_of
 from gbt.model.ensemble import Ensemble
 from gbt.tables.names import column_names
@@ -42,15 +41,15 @@ def only_predicts(model: Any) -> bool:
     predicts = hasattr(model, "predict") or (callable(model) and not isinstance(model, type))
     if isinstance(model, Ensemble) or not predicts:
         return False
-    if steps_before(model) or scale_of(model) is not None:
+    if scale_of(model) is not None:
         return True
     try:
-        import_model(model)
+        imported = import_model(model)
     except NotFittedError:
         return False
     except (ValueError, TypeError):
         return True
-    return False
+    return imported.ensemble.preparation is not None
 
 
 class Predictions(NamedTuple):

@@ -96,7 +96,7 @@ class Average:
         """The models with weights that add up to 1."""
         models = [*self.models]
         if not models:
-            raise ValueError("A list of models is empty; it needs at least one fitted model.")
+            raise ValueError("An average needs at least one fitted model; got none.")
         shares = as_shares(self.weights, len(models))
         return Several("list of models", models, shares, classes_=self.classes_)
 
@@ -116,7 +116,7 @@ def as_shares(weights: Any, n_models: int) -> np.ndarray:
 def several_of(model: Any) -> Several | None:
     """Return the fitted models of which a model is made; None for any other model."""
     model = unwrapped(model)
-    if isinstance(model, list | tuple):
+    if isinstance(model, list | tuple) and model:
         model = Average(model)
     if isinstance(model, Average):
         return model.several

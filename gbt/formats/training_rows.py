@@ -63,8 +63,7 @@ def complete(
     ensemble = _with_single_leaves(ensemble, of_rows)
     if not weight.all():
         of_rows = _counted_alike(ensemble, of_rows, X, target, init_score)
-    facts = ensemble.statistics & {"counts"} if imported.has_dropped else ensemble.statistics
-    facts = facts.union({"steps"} if imported.leaves_are_steps else ())
+    facts = _facts(imported, ensemble.statistics)
     as_trained = of_rows
     if imported.trained_on is not None:
         own = replace(ensemble, loss=imported.trained_on(weight[weight > 0]))
@@ -81,8 +80,8 @@ def complete(
             stacklevel=3,
         )
         return of_rows
-    if imported.has_dropped or imported.trained_on is not None:
-        return of_rows  # the library's sums belong to other predictions or derivatives
+    if imported.has_dropped or imported.has_counters or imported.trained_on is not None:
+        return of_rows  # the library's sums belong to other predictions, nodes or derivatives
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
         for array, statistic in NEEDED_FOR.items()
@@ -95,6 +94,14 @@ def complete(
         statistics=frozenset(STATISTICS),
         about_gradients=None,
     )
+
+
+def _facts(imported: Imported, known: frozenset[str]) -> frozenset[str]:
+    """Return which of a model's statistics the rows can be compared with, see `discrepancy`."""
+    if imported.has_counters:
+        return frozenset()
+    facts = known & {"counts"} if imported.has_dropped else known
+    return facts.union({"steps"} if imported.leaves_are_steps else ())
 
 
 def complete_several(

@@ -274,7 +274,7 @@ def test_steps_come_before_the_whole_and_not_before_its_members():
 def test_lists_that_do_not_go_together():
     own = boosted().fit(X, Y)
     for models, message in (
-        ([], "list of models is empty"),
+        (Average([]), "at least one fitted model"),
         ([own, GBTRegressor(n_estimators=2, loss=Poisson(), splitter="greedy").fit(X, Y**2)],
          "different losses, half_squared_error and poisson"),
         ([own, boosted().fit(X[:, :2], Y)], "have other columns"),
