@@ -23,6 +23,9 @@ from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
+
+    from attributions.plots import ByLabelDisplay
 
 FEWEST = 10  # rows, or groups, that can judge: fewer do not tell their own spread
 N_SHOWN = 5  # features in the text of a result
@@ -63,6 +66,11 @@ class AttributionByLabel(tables.ShownAsTable):
     def __getitem__(self, label: Any) -> GlobalAttribution:
         """Return the result of a label."""
         return self.results[find_label(label, self.labels, "label")]
+
+    @property
+    def label_texts(self) -> list[str]:
+        """The labels as they are shown."""
+        return [label_text(label) for label in self.labels]
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -110,7 +118,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return np.array([missing if e is None else e for e in errors]) * self._one_in(unit)
 
     def changes(
-        self, reference: Any = None, *, adjust: str | None = "joint", unit: str = "percent"
+        self, reference: Any = None, *, adjust: str | None = "joint", unit: str = "loss"
     ) -> Differences:
         """Return how much more, or less, features are worth to each label than to another.
 
@@ -143,11 +151,17 @@ class AttributionByLabel(tables.ShownAsTable):
         check_adjust(adjust)
         known: dict[tuple[int, int], Worth] = {}
         found = [self._difference(these, those, check_unit(unit), known) for those, these in pairs]
-        texts = [label_text(label) for label in self.labels]
-        names = [f"{texts[these]} - {texts[those]}" for those, these in pairs]
-        return stacked(found, names, self.feature_names, unit, adjust)
+        texts = self.label_texts
+        return stacked(
+            found,
+            labels=tuple(f"{texts[these]} - {texts[those]}" for those, these in pairs),
+            feature_names=self.feature_names,
+            unit=unit,
+            adjust=adjust,
+            about=tuple(these for _, these in pairs),
+        )
 
-    def trend(self, *, adjust: str | None = "joint", unit: str = "percent") -> Differences:
+    def trend(self, *, adjust: str | None = "joint", unit: str = "loss") -> Differences:
         """Return the slope of each feature's worth over ordered labels, with its error.
 
         Labels count as equally far apart, and weigh as many rows as they have. Those with too few
@@ -168,7 +182,13 @@ class AttributionByLabel(tables.ShownAsTable):
         weight = self.n_samples[used] / self.n_samples[used].sum()
         from_mean = used - weight @ used
         slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
-        return stacked([slope], ["slope per label"], self.feature_names, unit, adjust)
+        return stacked(
+            [slope],
+            labels=("slope per label",),
+            feature_names=self.feature_names,
+            unit=unit,
+            adjust=adjust,
+        )
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return a pandas.DataFrame with a row for every label and feature.
@@ -196,7 +216,7 @@ class AttributionByLabel(tables.ShownAsTable):
         """
         ranking = self.ranking()[: tables.as_count(n)]
         columns = [
-            tables.words("label", map(label_text, self.labels)),
+            tables.words("label", self.label_texts),
             tables.ShownColumn("rows", [f"{n:,}" for n in self.n_samples]),
             *(tables.per_cent(self.feature_names[k], self.values[:, k]) for k in ranking),
         ]
@@ -206,6 +226,47 @@ class AttributionByLabel(tables.ShownAsTable):
         title = f"{self.method} by {len(self)} labels, in per cent of the constant's loss of each"
         hidden = len(self.feature_names) - len(ranking)
         return tables.ShownTable(title, columns, tables.more(hidden, "feature"))
+
+    def plot(
+        self,
+        *,
+        changes: Differences | None = None,
+        kind: str | None = None,
+        max_display: int | None = None,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> "ByLabelDisplay":
+        """Draw values by label: lines over ordered labels, dots beside each other, or colours.
+
+        Parameters
+        ----------
+        changes : Differences, optional
+            From `changes` of this result: labels where a feature changed beyond chance are marked,
+            and values are in their unit.
+        kind : {"lines", "dots", "colors"}, optional
+            Without it lines with bands for labels with an order, dots with intervals for up to six
+            labels without one, and a table of colours for more.
+        max_display : int, optional
+            How many features to show, best first: 5 as lines, 10 otherwise.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+
+        Returns
+        -------
+        ByLabelDisplay
+        """
+        from attributions.plots import ByLabelDisplay
+
+        return ByLabelDisplay.from_attribution(
+            self,
+            changes=changes,
+            kind=kind,
+            max_display=max_display,
+            ax=ax,
+            title=title,
+            figsize=figsize,
+        )
 
     def ranking(self) -> np.ndarray:
         """Return the feature numbers, those first that save most loss over all rows."""

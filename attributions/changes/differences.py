@@ -3,12 +3,13 @@
 ``attributions.changes.contrasts`` says how they are made, and what "together" means.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attributions.changes.contrasts import chances, half_widths
+from attributions.changes.contrasts import Difference, chances, half_widths
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.tables.names import shown
@@ -33,6 +34,8 @@ class Differences(tables.ShownAsTable):
         Degrees of freedom of Student's distribution.
     labels : tuple of str
         What is compared with what, as in ``"May - April"``.
+    about : tuple of int
+        The numbers of the labels that are compared with another.
     feature_names : tuple of str
     unit : {"percent", "loss"}
         Per cent of the loss of the best constant, or loss a row.
@@ -47,8 +50,10 @@ class Differences(tables.ShownAsTable):
     feature_names: tuple[str, ...]
     unit: str
     adjust: str | None = "joint"
+    about: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        check_adjust(self.adjust)
         for name in ("values", "standard_error", "degrees"):
             check_shape(name, getattr(self, name), (len(self.labels), len(self.feature_names)))
 
@@ -159,10 +164,7 @@ def check_adjust(adjust: str | None) -> str | None:
     return adjust
 
 
-def stacked(found: list[Any], labels: list[str], feature_names: tuple[str, ...], unit: str,
-            adjust: str | None) -> Differences:  # fmt: skip
+def stacked(found: Sequence[Difference], **about: Any) -> Differences:
     """Make one result of the differences of several comparisons."""
     values, errors, degrees = (np.array(of_all) for of_all in zip(*found, strict=True))
-    return Differences(
-        values, errors, degrees, tuple(labels), tuple(feature_names), unit, check_adjust(adjust)
-    )
+    return Differences(values, errors, degrees, **about)
