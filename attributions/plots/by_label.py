@@ -8,7 +8,7 @@ from attributions.plots.captions import PER_CENT, share, title_of
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import TWO_SIDED_95, Display, Sheet, as_max_display
-from attributions.plots.shown import PerLabel
+from attributions.plots.shown import PerGroup, PerLabel
 from gbt.tables.names import shown
 
 if TYPE_CHECKING:
@@ -201,3 +201,63 @@ def _last_known(values: np.ndarray) -> float:
     """Return the last number that is not nan; 0 if there is none."""
     known = values[np.isfinite(values)]
     return float(known[-1]) if len(known) else 0.0
+
+
+class ForWhomDisplay(Display):
+    """What a feature is worth to groups of rows, with intervals that hold together.
+
+    Parameters
+    ----------
+    groups : ForWhom
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    points_ : list of matplotlib Line2D
+    """
+
+    def __init__(self, groups: PerGroup):
+        self.groups = groups
+        self.points_: list[Any] = []
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: PerGroup,
+        *,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> Self:
+        """Make the display and draw it.
+
+        Parameters
+        ----------
+        groups
+            As for the class.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        return cls(groups).plot(ax, title=title, figsize=figsize)
+
+    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+        result = self.groups
+        heading = f"For whom {result.feature} helps" if title is None else title
+        n = len(result.groups)
+        sheet = Sheet(ax, figsize, [*result.groups, heading], 9.0, 1.6, n)
+        label = f"{UNITS['loss']}, 95 % intervals of all groups together\n(line: all rows)"
+        sheet.caption(heading, label)
+        _, fontsize = sheet.rows_that_fit(n)
+        low, high = result.worth.confidence_interval()[:, 0].T
+        for y, (value, left, right) in enumerate(zip(result.values, low, high, strict=True)):
+            color = sheet.drawn_in(BLUE if value > 0 else VERMILION)
+            sheet.ax.hlines(y, left, right, color=color, linewidth=1.5)
+            self.points_ += sheet.ax.plot(value, y, "o", color=color, ms=6)
+        sheet.ax.axvline(0, color=sheet.colors.ink, linewidth=0.8)
+        sheet.ax.axvline(result.overall, color=sheet.colors.ink, linewidth=0.8, linestyle=":")
+        sheet.name_rows(
+            result.groups, range(n), fontsize, [f"  ({rows:,} rows)" for rows in result.n_rows]
+        )
+        sheet.quieten(grid="x", left=False)
+        sheet.caption(heading, label)
+        return sheet.ax

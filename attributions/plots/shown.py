@@ -53,6 +53,23 @@ class PerLabel(Protocol):
     def standard_error_in(self, unit: str) -> np.ndarray: ...
 
 
+class PerGroup(Protocol):
+    """One number a group of rows, as `ForWhom` has."""
+
+    @property
+    def feature(self) -> str: ...
+    @property
+    def groups(self) -> tuple[str, ...]: ...
+    @property
+    def n_rows(self) -> np.ndarray: ...
+    @property
+    def values(self) -> np.ndarray: ...
+    @property
+    def worth(self) -> Any: ...
+    @property
+    def overall(self) -> float: ...
+
+
 class PerPair(Protocol):
     """One number a pair of features, as `PairAttribution` has."""
 

@@ -6,9 +6,10 @@
 import sys
 
 from benchmarks.papers.changes.level import LEVEL
+from benchmarks.papers.changes.power import POWER
 from benchmarks.study import command
 
-STUDY = command.Study("changes", __doc__, {part.name: part for part in (LEVEL,)})
+STUDY = command.Study("changes", __doc__, {part.name: part for part in (LEVEL, POWER)})
 
 
 def main(arguments=None) -> int:
