@@ -13,6 +13,10 @@ own part D_i of D, moves it by
 and sum z_i^2 about the mean is the variance (the delta method). In the constant's loss the constant
 itself is estimated, too, but there the loss is flat, so that D_i is the row's own loss alone.
 
+The constant's loss of 200 rows with four cases of a rare class is that of these four. A ratio to
+it is no number to compare, and is nan: a sum of positive parts D_i must be as sure as one of twelve
+equal parts, (sum D_i)^2 / sum D_i^2 >= 12. Loss a row has no such limit.
+
 *Rows are judged in pieces of equal size.* The means of a node come from the rows themselves, so a
 node of n_t rows shows (n_t - 1) / n_t of what it is worth, and one of a single row nothing. A month
 of 50 rows therefore shows less of the same worth than a month of 1,000. Whoever compares the two
@@ -29,6 +33,7 @@ from attributions.held_out.constant_loss import Targets
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from gbt.tables.names import shown
 
+FEWEST_THAT_CARRY = 12  # rows, or groups, of which the constant's loss must consist
 MOST_PIECES = 64  # the rest of the rows would hardly make an error smaller
 UNITS = {"percent": 100.0, "loss": 1.0}
 
@@ -80,14 +85,22 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
         whole += counted.sum()
         saved[places] += moved_by
         part_of_whole[places] += counted
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = total / whole if whole > 0 else np.full(p, np.nan)
-        draws = UNITS[unit] * (saved - np.outer(part_of_whole, ratio)) / whole
     labels = None
     if rows.groups is not None:
         labels = rows.groups.labels
-        _, draws = rows.groups.within(slice(0, n), draws)
-    return Worth(UNITS[unit] * ratio, draws - draws.mean(axis=0), labels)
+        _, both = rows.groups.within(slice(0, n), np.column_stack([saved, part_of_whole]))
+        saved, part_of_whole = both[:, :-1], both[:, -1]
+    ratio = np.full(p, np.nan)
+    if _n_that_carry(part_of_whole) >= FEWEST_THAT_CARRY or unit == "loss":
+        ratio = UNITS[unit] * total / whole
+    draws = (UNITS[unit] * saved - np.outer(part_of_whole, ratio)) / (whole or 1.0)
+    return Worth(ratio, draws - draws.mean(axis=0), labels)
+
+
+def _n_that_carry(parts: np.ndarray) -> float:
+    """Return how many draws of equal parts would make up a sum as surely as these do."""
+    squares = float((parts**2).sum())
+    return float(parts.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def saved_by_features(rows: RowsAtSplits, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -17,10 +17,16 @@ from attributions import held_out_gain, permutation
 from benchmarks.papers.changes.level import N_PERIODS, table_of
 from benchmarks.papers.changes.periods import N_FIT, fitted
 from benchmarks.study.part import Part
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of
+from benchmarks.study.tables import chosen, markdown, values_of
 
 CHANGES = ("lost", "turned", "moved")
-WAYS = ("loss", "percent", "permutation", "residuals")
+WAYS = {
+    "loss": "loss a row",
+    "percent": "per cent",
+    "permutation": "permutation",
+    "residuals": "residuals",
+}
+OUTCOMES, WHEN = ("found", "blamed"), ("before", "after")
 FRESH = 20  # times the rows of a period
 
 
@@ -73,7 +79,7 @@ def experiment(cell, rng, size):
     times = FRESH if size == "full" else 1
     X, y, period, _ = table_of(target, [times * n] * 2, rng, ("nothing", change))
     worth = held_out_gain(model, X, y, by=period, n_jobs=1).values_in("loss")[:, 0]
-    yield {**row, "worth": float(worth[1] / worth[0])}
+    yield {**row, "worth_before": float(worth[0]), "worth_after": float(worth[1])}
 
 
 def table(rows) -> str:
@@ -83,15 +89,15 @@ def table(rows) -> str:
         for change in values_of(rows, "change"):
             for n in values_of(rows, "rows"):
                 there = chosen(rows, target=target, change=change, rows=n)
-                line = [target, change, n, len(there), cell_of([r["worth"] for r in there], 2)]
+                before, after = (sum(r[f"worth_{when}"] for r in there) for when in WHEN)
+                line = [target, change, n, len(there), f"{after / before:.2f}"]
                 for way in WAYS:
                     means = [np.mean([r[f"{way}_{what}"] for r in there]) for what in OUTCOMES]
                     line.append("; ".join(f"{mean:.2f}" for mean in means))
                 lines.append(line)
-    return markdown(["target", "x0", "rows", "tables", "worth", *WAYS], lines)
+    return markdown(["target", "x0", "rows", "tables", "worth", *WAYS.values()], lines)
 
 
-OUTCOMES = ("found", "blamed")
 
 POWER = Part(
     "power",
@@ -102,6 +108,6 @@ POWER = Part(
         for n in (50, 200, 1000)
     ),
     experiment,
-    50,
+    40,
     table,
 )
