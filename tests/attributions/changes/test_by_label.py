@@ -78,7 +78,7 @@ def derivative(model, X, y, unit):
 
 @pytest.mark.parametrize("unit", ["percent", "loss"])
 def test_the_error_of_a_difference_is_that_of_its_derivative(unit):
-    """In stumps all rows judge each split: what they add to a gain counts sqrt(n / (n - 1)) times."""
+    """In stumps all rows judge each split: what they add to gains counts sqrt(n / (n - 1)) times."""
     rng, n = np.random.default_rng(4), 60
     X = rng.choice([-1.0, 1.0], size=(2 * n, 1))
     y = 2 * X[:, 0] + rng.normal(size=2 * n) * np.repeat([1.0, 1.3], n)
@@ -87,7 +87,7 @@ def test_the_error_of_a_difference_is_that_of_its_derivative(unit):
     moved = [derivative(two_stumps(), *half, unit) for half in halves]
     own = np.array([n / (n - 1) * (m**2).sum() for m in moved])
     least = np.maximum(own, own.mean()).sum()
-    assert 0.999 * least <= found.standard_error[0, 0] ** 2 <= 1.001 * least * n / (n - 1)
+    np.testing.assert_allclose(found.standard_error[0, 0] ** 2, least, rtol=1.01 / (n - 1))
 
 
 def test_the_difference_of_equal_labels_by_hand(model):
