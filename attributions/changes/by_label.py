@@ -83,7 +83,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return self.results[0].method
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         """Values in per cent of the loss of each label's best constant, (L, p)."""
         return self.values_in("percent")
 
@@ -336,16 +336,18 @@ def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
     n_rows = len(rows.rows.X) if rows.rows is not None else len(in_memory(by))
     labels = Labels.of(by, n_rows)
     numbers = range(len(labels.names))
-    if rows.rows is None:
-        known, some = None, [_chunks_of(rows, by, labels, number) for number in numbers]
-    else:
-        known = LabelledRows(rows.rows, labels, rows.n_jobs)
-        some = (replace(rows, rows=known.of(number)) for number in numbers)
-    results = [_doubted(judge(each)) for each in some]
+    known = None if rows.rows is None else LabelledRows(rows.rows, labels, rows.n_jobs)
+
+    def some(number: int) -> AllRows:
+        if known is None:
+            return _chunks_of(rows, by, labels, number)
+        return replace(rows, rows=known.of(number))
+
+    results = [_doubted(judge(some(number))) for number in numbers]
     weights = np.array([result.n_samples for result in results], dtype=np.float64)
     if rows.given.sample_weight is not None:
         weight = np.asarray(in_memory(rows.given.sample_weight), dtype=np.float64)
-        weights = np.bincount(labels.of_row, weight)
+        weights = np.bincount(labels.of_row, weight).astype(np.float64)
     return AttributionByLabel(
         labels.names,
         tuple(results),
@@ -360,8 +362,8 @@ def _doubted(result: GlobalAttribution) -> GlobalAttribution:
     if result.n_draws >= FEWEST or result.standard_error is None:
         return result
     unknown = np.full(len(result), np.nan)
-    return replace(result, standard_error=unknown, kurtosis=np.full(len(result), np.inf),
-                   second_moments=None)  # fmt: skip
+    doubt = np.full(len(result), np.inf)
+    return replace(result, standard_error=unknown, kurtosis=doubt, second_moments=None)
 
 
 def _chunks_of(rows: AllRows, by: Any, labels: Labels, number: int) -> AllRows:

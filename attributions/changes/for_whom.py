@@ -8,13 +8,14 @@ what the feature is worth to all, and the shares, weighted by rows, add up to th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attributions.changes.contrasts import combination, difference
 from attributions.changes.differences import Differences, stacked
+from attributions.changes.rules import FEWEST_IN_GROUP, Rules
 from attributions.changes.worth import Worth, saved_by_features
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
@@ -22,17 +23,12 @@ from attributions.inputs import trees_of
 from attributions.names import find_feature
 from attributions.results import tables
 from gbt.parallel.chunks import Chunk, refuse_chunks
-from gbt.tables.categories import Levels
 from gbt.tables.names import shown
-from gbt.tables.sparse_rows import with_zeros
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from attributions.plots import ForWhomDisplay
-
-FEWEST_IN_GROUP = 30  # rows of either half
-LEVELS_NAMED = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +61,7 @@ class ForWhom(tables.ShownAsTable):
     overall: float
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         """Loss that the feature saves a row of each group that confirms, (G,)."""
         return self.worth.values[:, 0]
 
@@ -173,7 +169,7 @@ def for_whom(
     usable = [find_feature(c, ensemble.feature_names) for c in columns or ensemble.feature_names]
     for_finding, for_confirming = _halves(rows, random_state)
     _, adds = saved_by_features(for_finding, n_jobs)
-    tree = _Rules.of(for_finding, adds[:, k], usable, max_groups)
+    tree = Rules.of(for_finding, adds[:, k], usable, max_groups)
     total, adds_new = saved_by_features(for_confirming, n_jobs)
     at_found, at_new = tree.group_of(for_finding.X), tree.group_of(for_confirming.X)
     weight, weight_found = for_confirming.weight, for_finding.weight
@@ -186,9 +182,7 @@ def for_whom(
     inside = [_worth_within(at_new == j, adds_new[:, k], weight, for_confirming) for j in numbers]
     outside = [_worth_within(at_new != j, adds_new[:, k], weight, for_confirming) for j in numbers]
     order = np.argsort([-worth.values[0] for worth in inside], kind="stable")
-    found = [
-        adds[at_found == j, k].sum() / weight_found[at_found == j].sum() for j in numbers
-    ]
+    found = [adds[at_found == j, k].sum() / weight_found[at_found == j].sum() for j in numbers]
     names = tuple(tree.texts[numbers[j]] for j in order)
     about = {"labels": names, "feature_names": (feature,), "unit": "loss"}
     alone = [combination([inside[j]], np.ones(1)) for j in order]
@@ -227,112 +221,3 @@ def _worth_within(
         return Worth(np.array([value]), moved_by[is_in], None)
     _, moved_by = rows.groups.within(slice(0, len(weight)), moved_by)
     return Worth(np.array([value]), moved_by, rows.groups.labels)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rules:
-    """A shallow tree as groups of rows, each with a rule in words."""
-
-    tree: Any
-    columns: list[int]
-    places: dict[int, np.ndarray]  # of the levels of a column, in the order of their means
-    leaves: np.ndarray
-    texts: tuple[str, ...]
-
-    @classmethod
-    def of(cls, rows: RowsAtSplits, adds: np.ndarray, columns: list[int], n: int) -> "_Rules":
-        """Grow a tree of what rows add, and write down the rule of each leaf."""
-        from sklearn.tree import DecisionTreeRegressor
-
-        ensemble = rows.ensemble
-        levels = ensemble.categories or (None,) * ensemble.n_features
-        X = with_zeros(rows.X)
-        places = {k: _places(X[:, k], adds, len(levels[k])) for k in columns if levels[k]}
-        empty = cls(None, columns, places, np.empty(0), ())
-        tree = DecisionTreeRegressor(
-            max_leaf_nodes=n, min_samples_leaf=FEWEST_IN_GROUP, random_state=0
-        )
-        tree.fit(empty._table(X), adds, rows.weight)
-        leaves = np.flatnonzero(tree.tree_.children_left < 0)
-        names = ensemble.feature_names
-        has_missing = np.isnan(X[:, columns]).any(axis=0)
-        texts = tuple(
-            ", ".join(
-                _condition(
-                    names[columns[j]],
-                    low,
-                    high,
-                    missing and bool(has_missing[j]),
-                    levels[columns[j]],
-                    places.get(columns[j]),
-                )
-                for j, (low, high, missing) in _bounds(tree.tree_, leaf).items()
-            )
-            for leaf in leaves
-        )
-        return replace(empty, tree=tree, leaves=leaves, texts=texts)
-
-    @property
-    def n_groups(self) -> int:
-        """How many groups there are."""
-        return len(self.leaves)
-
-    def group_of(self, X: Any) -> np.ndarray:
-        """Return the number of each row's group."""
-        return np.searchsorted(self.leaves, self.tree.apply(self._table(with_zeros(X))))
-
-    def _table(self, X: np.ndarray) -> np.ndarray:
-        """Return the columns of the tree; levels are in the order of what their rows add."""
-        table = np.array(X[:, self.columns], dtype=np.float64)
-        for j, k in enumerate(self.columns):
-            if k in self.places:
-                known = np.isfinite(table[:, j])
-                table[known, j] = self.places[k][table[known, j].astype(int)]
-        return table
-
-
-def _places(codes: np.ndarray, adds: np.ndarray, n_levels: int) -> np.ndarray:
-    """Return the place of every level in the order of the mean of what its rows add."""
-    known = np.isfinite(codes)
-    code = codes[known].astype(int)
-    count = np.bincount(code, minlength=n_levels)
-    mean = np.bincount(code, adds[known], minlength=n_levels) / np.maximum(count, 1)
-    places = np.empty(n_levels)
-    places[np.argsort(mean, kind="stable")] = np.arange(n_levels)
-    return places
-
-
-def _bounds(tree: Any, leaf: int) -> dict[int, tuple[float, float, bool]]:
-    """Return which numbers of a column get to a leaf: above, up to, and whether missing ones do."""
-    parent = {
-        int(child): node
-        for node in range(tree.node_count)
-        for child in (tree.children_left[node], tree.children_right[node])
-        if child >= 0
-    }
-    bounds: dict[int, tuple[float, float, bool]] = {}
-    node = leaf
-    while node in parent:
-        above = parent[node]
-        j, cut = int(tree.feature[above]), float(tree.threshold[above])
-        is_left = bool(tree.children_left[above] == node)
-        low, high, missing = bounds.get(j, (-np.inf, np.inf, True))
-        missing = missing and bool(tree.missing_go_to_left[above] == is_left)
-        bounds[j] = (low, min(high, cut), missing) if is_left else (max(low, cut), high, missing)
-        node = above
-    return dict(reversed(bounds.items()))
-
-
-def _condition(
-    name: str, low: float, high: float, missing: bool, levels: Levels | None, places: Any
-) -> str:
-    """Return what a rule says of one column, in words."""
-    if levels is not None:
-        inside = [str(levels[j]) for j in np.flatnonzero((places > low) & (places <= high))]
-        more = [f"{len(inside) - LEVELS_NAMED} more"] * (len(inside) > LEVELS_NAMED)
-        text = f"{name} in {{{', '.join([*inside[:LEVELS_NAMED], *more])}}}"
-    elif np.isinf(low):
-        text = f"{name} <= {high:.3g}"
-    else:
-        text = f"{name} > {low:.3g}" if np.isinf(high) else f"{low:.3g} < {name} <= {high:.3g}"
-    return text + " or missing" * missing

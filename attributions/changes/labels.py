@@ -33,23 +33,30 @@ class Labels:
     def of(cls, by: Any, n_rows: int) -> "Labels":
         """Take one label a row: an array, or a Series or Categorical of pandas."""
         by = in_memory(by)
-        dtype = getattr(by, "dtype", None)
+        dtype: Any = getattr(by, "dtype", None)
         if hasattr(dtype, "categories"):
             codes = np.asarray(getattr(by, "cat", by).codes).astype(np.intp)
-            given = Groups.of(np.where(codes < 0, np.nan, codes), n_rows, "by")
-            names = [dtype.categories[int(code)] for code in given.labels]
-            return cls(tuple(names), given.of_row, bool(dtype.ordered))
+            codes, of_row = _distinct(np.where(codes < 0, np.nan, codes), n_rows)
+            names = tuple(dtype.categories[int(code)] for code in codes)
+            return cls(names, of_row, bool(dtype.ordered))
         array = by.to_numpy() if hasattr(by, "to_numpy") else np.asarray(by)
         if array.dtype.kind == "M" and np.isnat(array).any():
             raise ValueError("by has missing labels; every row needs one.")
-        found = Groups.of(array, n_rows, "by")
-        names = list(found.labels) if array.dtype.kind == "M" else found.labels.tolist()
+        found, of_row = _distinct(array, n_rows)
+        names = tuple(found if array.dtype.kind == "M" else found.tolist())
         is_ordered = array.dtype.kind in "iufM" or not any(isinstance(n, str | bool) for n in names)
-        return cls(tuple(names), found.of_row, is_ordered)
+        return cls(names, of_row, is_ordered)
 
     def rows_of(self, number: int) -> np.ndarray:
         """Return the places of the rows of a label."""
         return np.flatnonzero(self.of_row == number)
+
+
+def _distinct(array: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels, sorted, and the number of each row's; refuse missing ones."""
+    found = Groups.of(array, n_rows, "by")
+    assert found is not None
+    return found.labels, found.of_row
 
 
 def label_text(label: Any) -> str:

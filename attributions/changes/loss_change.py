@@ -61,7 +61,7 @@ class LossChange(tables.ShownAsTable):
         return self.changes.feature_names
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> np.ndarray:  # type: ignore[override]
         """How much each part adds to the change of the loss, (P,)."""
         return self.changes.values[0]
 
@@ -94,29 +94,22 @@ class LossChange(tables.ShownAsTable):
             How many parts.
         """
         order = np.argsort(-np.abs(self.values), kind="stable")[: tables.as_count(n)]
-        found = [
-            (*self.losses, *_shown(self.loss)),
-            *zip(*(column[order] for column in (self.before, self.after, *_all(self.changes)))),
-        ]
-        numbers = np.array(found, dtype=float).T
+        of_parts = (self.before, self.after, *_shown(self.changes))
+        of_whole = [*self.losses, *(float(column[0]) for column in _shown(self.loss))]
+        numbers = np.column_stack([of_whole, np.array(of_parts)[:, order]])
         names = ["loss", *(self.parts[k] for k in order)]
         headings = [*self.headings, "change", "from", "to"]
         columns = [tables.words("part", names)]
-        columns += [tables.numbers(h, v) for h, v in zip(headings, numbers, strict=False)]
+        columns += [tables.numbers(h, v) for h, v in zip(headings, numbers[:-1], strict=True)]
         columns.append(tables.p_values("p-value", numbers[-1]))
         title = "Mean loss of a row and its parts, 95 % intervals of all parts together"
         return tables.ShownTable(title, columns, tables.more(len(self.values) - len(order), "part"))
 
 
-def _all(found: Differences) -> tuple[np.ndarray, ...]:
+def _shown(found: Differences) -> tuple[np.ndarray, ...]:
     """Return values, ends of intervals and p-values."""
     lower, upper = np.moveaxis(found.confidence_interval()[0], -1, 0)
     return found.values[0], lower, upper, found.p_values()[0]
-
-
-def _shown(found: Differences) -> list[float]:
-    """Return the same of a single difference."""
-    return [float(column[0]) for column in _all(found)]
 
 
 def loss_change(
@@ -182,8 +175,8 @@ def compare(
     Returns
     -------
     LossChange
-        From a to b: below 0 where b has less loss, and for a feature, where b uses it better. Errors
-        are those of the paired rows.
+        From a to b: below 0 where b has less loss, and for a feature, where b uses it better.
+        Errors are those of the paired rows.
     """
     both = [
         _rows_of(model, _own_columns(model, X), y, sample_weight, groups)

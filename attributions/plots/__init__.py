@@ -6,7 +6,7 @@ it again, on other axes if need be, and sets ``ax_`` and ``figure_``.
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
 ``BoostingDisplay``          Importance along boosting: a curve for each feature
-``ByLabelDisplay``           Importance by month, region or class: lines, dots, or a table of colours
+``ByLabelDisplay``           Importance by month, region or class: lines, dots or colours
 ``ForWhomDisplay``           What a feature is worth to groups of rows
 ``UsedUsefulDisplay``        How much the model uses each feature, and how far that helps: points
 ``PairsDisplay``             What features earned below splits on others, one square a pair

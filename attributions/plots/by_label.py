@@ -132,9 +132,7 @@ class ByLabelDisplay(Display):
         _, fontsize = sheet.rows_that_fit(len(ranking))
         ends = np.array([_last_known(values[:, k]) for k in ranking])
         ax.set_xlim(-0.2, len(texts) - 0.8)
-        name_curves(
-            sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize
-        )
+        name_curves(sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize)
         sheet.quieten(grid="y")
 
     def _draw_dots(
@@ -191,7 +189,7 @@ class ByLabelDisplay(Display):
         """Write labels below the axes, all of them or some at equal distances."""
         texts = self.attribution.label_texts
         at = np.arange(0, len(texts), -(-len(texts) // MOST_TICKS))
-        slant = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
         longest = max(len(text) for text in texts)
         style = slant if longest * len(at) > 60 else {}
         sheet.ax.set_xticks(at, [texts[j] for j in at], **style, **sheet.lettering.properties)

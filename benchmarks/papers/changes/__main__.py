@@ -1,6 +1,6 @@
 """How often something is said to have changed where nothing has, and where something has.
 
-    python -m benchmarks.papers.changes --write
+python -m benchmarks.papers.changes --write
 """
 
 import sys

@@ -74,7 +74,9 @@ def table(rows) -> str:
                 there = chosen(rows, target=target, unequal=unequal, rows=n)
                 if there:
                     shares = [cell_of([row[name] for row in there], 2) for name in WAYS]
-                    lines.append([target, f"{FIRST:,} and {n}" if unequal else f"{n:,}", len(there), *shares])
+                    lines.append(
+                        [target, f"{FIRST:,} and {n}" if unequal else f"{n:,}", len(there), *shares]
+                    )
     return markdown(["target", "rows", "tables", *WAYS.values()], lines)
 
 

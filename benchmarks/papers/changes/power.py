@@ -98,7 +98,6 @@ def table(rows) -> str:
     return markdown(["target", "x0", "rows", "tables", "worth", *WAYS.values()], lines)
 
 
-
 POWER = Part(
     "power",
     tuple(

@@ -78,7 +78,7 @@ def derivative(model, X, y, unit):
 
 @pytest.mark.parametrize("unit", ["percent", "loss"])
 def test_the_error_of_a_difference_is_that_of_its_derivative(unit):
-    """In stumps all rows judge each split: what they add to gains counts sqrt(n / (n - 1)) times."""
+    """In stumps all rows judge each split: parts of gains count sqrt(n / (n - 1)) times."""
     rng, n = np.random.default_rng(4), 60
     X = rng.choice([-1.0, 1.0], size=(2 * n, 1))
     y = 2 * X[:, 0] + rng.normal(size=2 * n) * np.repeat([1.0, 1.3], n)
@@ -124,7 +124,7 @@ def test_intervals_leave_out_0_where_p_values_are_small(model):
 
 
 def test_a_small_label_is_worth_as_much_as_a_large_one():
-    """In nodes of few rows less is seen: values differ, and what is called a difference does not."""
+    """In nodes of few rows less is seen: values differ, and differences allow for it."""
     rng = np.random.default_rng(7)
     deep = GBTRegressor(30, max_depth=6, splitter="greedy", random_state=0).fit(*rows(600, rng))
     as_they_are, found = np.empty((2, 40))
