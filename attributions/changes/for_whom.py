@@ -165,7 +165,7 @@ def for_whom(
     rows = RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
     rows.warn_if_seen(n_jobs, stacklevel=2)
     ensemble = steps.ensemble
-    k = find_feature(feature, ensemble.feature_names)
+    k = find_feature(feature, ensemble.credited_names)
     usable = [find_feature(c, ensemble.feature_names) for c in columns or ensemble.feature_names]
     for_finding, for_confirming = _halves(rows, random_state)
     _, adds = saved_by_features(for_finding, n_jobs)

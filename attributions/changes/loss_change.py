@@ -147,7 +147,7 @@ def loss_change(
         raise ValueError("Only one of the two sets of rows has groups; give both groups or none.")
     size = min(len(before.X), len(after.X))
     parts = [loss_parts(rows, n_jobs, size) for rows in (before, after)]
-    return _changed(parts, difference(parts[1], parts[0]), before.ensemble.feature_names)
+    return _changed(parts, difference(parts[1], parts[0]), before.ensemble.credited_names)
 
 
 def compare(
@@ -190,7 +190,7 @@ def compare(
         )
     for rows in both:
         rows.warn_if_seen(n_jobs, stacklevel=2)
-    known = [rows.ensemble.feature_names for rows in both]
+    known = [rows.ensemble.credited_names for rows in both]
     names = tuple(dict.fromkeys((*known[0], *known[1])))
     parts = [
         _at_features(loss_parts(rows, n_jobs), own, names)
@@ -244,7 +244,10 @@ def _as_rows(given: Any, name: str) -> tuple:
 
 def _own_columns(model: Any, X: Any) -> Any:
     """Return the columns of a frame that a model knows, in its order; all where names differ."""
-    names = trees_of(model).feature_names
+    ensemble = trees_of(model)
+    names = ensemble.feature_names
+    if ensemble.preparation is not None:
+        names = ensemble.preparation.names
     there = column_names(X) if hasattr(X, "columns") else None
     return X[list(names)] if there is not None and set(names) <= set(there) else X
 

@@ -72,7 +72,7 @@ def check_unit(unit: str) -> str:
 
 def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None = None) -> Worth:
     """Judge some rows, in pieces of ``size`` rows if they are more than that."""
-    n, p = rows.X.shape
+    n, p = len(rows.X), rows.ensemble.n_credited
     total, whole = np.zeros(p), 0.0
     saved, part_of_whole = np.zeros((n, p)), np.zeros(n)
     for places in _pieces(rows, size):

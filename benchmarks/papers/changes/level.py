@@ -91,6 +91,6 @@ LEVEL = Part(
         if not (unequal and n == FIRST)
     ),
     experiment,
-    40,
+    20,
     table,
 )

@@ -107,6 +107,6 @@ POWER = Part(
         for n in (50, 200, 1000)
     ),
     experiment,
-    40,
+    20,
     table,
 )

