@@ -175,8 +175,9 @@ def compare(
     Returns
     -------
     LossChange
-        From a to b: below 0 where b has less loss, and for a feature, where b uses it better.
-        Errors are those of the paired rows.
+        From a to b: below 0 where b has less loss, and for a feature, where it saves more in b, to
+        first order. A model that moves predictions too far by a feature saves much at first, and
+        loses it again in what is left over. Errors are those of the paired rows.
     """
     both = [
         _rows_of(model, _own_columns(model, X), y, sample_weight, groups)

@@ -91,6 +91,6 @@ LEVEL = Part(
         if not (unequal and n == FIRST)
     ),
     experiment,
-    20,
+    40,
     table,
 )

@@ -64,7 +64,7 @@ def experiment(cell, rng, size):
     """Fit a model, draw periods of which the last is changed, and say what is found."""
     target, n, change = cell["target"], cell["rows"], cell["change"]
     X, y, _, _ = table_of(target, [N_FIT], rng, ("nothing",))
-    model = fitted(target, "default", X, y, int(rng.integers(2**31)))
+    model = fitted(target, "greedy", X, y, int(rng.integers(2**31)))
     changes = ("nothing",) * (N_PERIODS - 1) + (change,)
     X, y, period, _ = table_of(target, [n] * N_PERIODS, rng, changes)
     result = held_out_gain(model, X, y, by=period, n_jobs=1)
