@@ -144,13 +144,15 @@ class Rows:
     def without_zero_weight(self) -> Self:
         """Return the rows of positive weight; a chunk may have none."""
         kept = self.weight > 0
-        if kept.all():
-            return self
+        return self if kept.all() else self.at(np.flatnonzero(kept))
+
+    def at(self, places: np.ndarray) -> Self:
+        """Return the rows at some places."""
         groups = self.groups
         if groups is not None:
-            groups = Groups.of(groups.labels[groups.of_row[kept]], int(kept.sum()))
-        X, y, weight = take(self.X, kept), self.y[kept], self.weight[kept]
-        start = None if self.init_score is None else self.init_score[kept]
+            groups = Groups.of(groups.labels[groups.of_row[places]], len(places))
+        X, y, weight = take(self.X, places), self.y[places], self.weight[places]
+        start = None if self.init_score is None else self.init_score[places]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 
     def for_leaves(self) -> known_by_leaves.LeafRows:

@@ -48,20 +48,26 @@ class Targets:
         """
         if self.y is None:
             return None
-        y, weight = self.y, np.asarray(self.weight)
+        weight = np.asarray(self.weight)
         counts = weight > 0
-        if not counts.all():
-            y, weight = y[counts], weight[counts]
+        counted = self if counts.all() else Targets(self.y[counts], weight[counts])
+        with np.errstate(all="ignore"):
+            # No ``@``: threads of BLAS wait in a loop, and slow down what is called next.
+            excess = counted.excess(loss).sum()
+        return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
+
+    def excess(self, loss: Loss) -> np.ndarray:
+        """Return how much more loss the best constant has at each target than is needed, (n,)."""
+        y: Any = self.y
+        weight = np.asarray(self.weight)
         try:
             with np.errstate(all="ignore"):
                 constant = loss.best_constant(y, weight)
                 raw = np.ascontiguousarray(np.broadcast_to(constant, (len(y), *np.shape(constant))))
                 y = loss.prepared(y, weight)
-                # No ``@``: threads of BLAS wait in a loop, and slow down what is called next.
-                excess = (weight * (loss.value(y, raw) - least_loss(loss, y))).sum()
+                return weight * (loss.value(y, raw) - least_loss(loss, y))
         except ValueError:  # targets of which all are 0 have no logarithm of their mean
-            return 0.0
-        return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
+            return np.zeros(len(y))
 
 
 def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool) -> float | None:

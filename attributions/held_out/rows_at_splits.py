@@ -46,6 +46,7 @@ from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import tree_blocks
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
+from gbt.parallel.threads import over_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
 MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
@@ -113,6 +114,19 @@ class RowsAtSplits(Rows):
         return np.ascontiguousarray(out.T), gradient.reshape(len(weight), -1) * weight[
             :, np.newaxis
         ]
+
+    def parts_of_all(self, part: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Return what every row adds to every feature, (n, p): the `parts` of all blocks."""
+        n_rows = len(self.X)
+        values = np.empty((n_rows, self.ensemble.n_credited))
+        blocks = row_blocks(n_rows, self.rows_at_once)
+
+        def fill(first: int, last: int) -> None:
+            for block in blocks[first:last]:
+                values[block], _ = self.parts(part, block)
+
+        over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+        return values
 
     def spread(self, part: np.ndarray, second_moments: bool, n_jobs: int | None) -> "Spread":
         """Return how much the parts of rows, or of groups of rows, vary."""

@@ -33,7 +33,7 @@ FLOORS_OF_ATTRIBUTIONS = [
     {"plots"},
     {"results"},
     {"per_row"},
-    {"held_out", "unbiased", "classic", "mdi"},
+    {"held_out", "changes", "unbiased", "classic", "mdi"},
     {"refits"},
     {"testing", "command"},
     {"__main__", "warmup"},
