@@ -238,6 +238,16 @@ def test_a_module_or_function_that_is_too_long_is_found():
     assert too_long("def f():\n" + "    x = 0\n" * (MOST_LINES_OF_A_FUNCTION + 1)) == ["f"]
 
 
+# Of all Python files below a folder; what removals lower is lowered here, too.
+MOST_LINES_OF_FOLDERS = {"benchmarks": 18_800, "tests": 42_600}
+
+
+@pytest.mark.parametrize("folder", MOST_LINES_OF_FOLDERS)
+def test_tests_and_benchmarks_keep_to_their_budgets(folder):
+    n_lines = sum(len(path.read_text().splitlines()) for path in (ROOT / folder).glob("**/*.py"))
+    assert n_lines <= MOST_LINES_OF_FOLDERS[folder]
+
+
 FOLDERS = sorted({path.parent for path in SOURCES})
 
 

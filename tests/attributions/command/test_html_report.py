@@ -19,8 +19,6 @@ from attributions.results import GlobalAttribution
 from tests.asserts import peer
 from tests.html_checks import Page
 
-ROOT = Path(__file__).parents[3]
-DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # Unicode, annex 9
 HOSTILE = (
     "<script>alert(1)</script>",
     "\"quoted\" 'name' & more",

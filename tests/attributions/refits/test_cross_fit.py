@@ -208,17 +208,6 @@ def test_folds_that_are_no_partition_are_refused():
         cross_fit(MODEL, X, y, permutation, cv=2)
 
 
-def test_generators_are_random_states():
-    X, y = table(60)[:2]
-    first, again, other = (
-        cross_fit(MODEL, X, y, cv=3, random_state=np.random.default_rng(seed)) for seed in (1, 1, 2)
-    )
-    assert_same(first.values, again.values)
-    assert not np.array_equal(first.values, other.values)
-    selector = HeldOutSelector(MODEL, random_state=np.random.default_rng(1))
-    assert selector.fit(X, y).support_.shape == (X.shape[1],)
-
-
 def test_a_doubt_that_some_folds_cannot_have_is_left_out():
     """`is_reliable` needs training rows, given where a fold's model has lost its sums."""
     X, y = table(n=90, p=3)

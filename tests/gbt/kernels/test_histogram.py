@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts import histogram as histogram_kernels
 from gbt.kernels.cuts.histogram import LANE_BINS, LANE_NUMBERS, LANES
+from gbt.kernels.cuts.memory import COLUMN
+from gbt.kernels.trees.nodes import records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import added_by_definition, entries_of, layout_of
@@ -144,3 +146,24 @@ def test_a_mask_puts_bins_together(drawn, data):
     found = histogram_of(bins, lengths, entries, layout, rows, mask)
     grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
     assert_same(found, histogram_of(grouped, lengths, entries, layout, rows))
+
+
+@pytest.mark.parametrize("width", [2, 4])
+@pytest.mark.parametrize("bits", range(5))
+@pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
+def test_the_groups_of_a_column_are_moved_to_their_places(n_bins, bits, width):
+    """Other places stay as they are; without groups those between the bins are emptied, too."""
+    missing, lane = histogram_kernels.missing_bin_after(n_bins), 2
+    lanes, histogram = np.zeros(LANE_NUMBERS, int), np.full((3 + missing + 2, width), 99)
+    column = records(1, COLUMN)[0]
+    column["first_bin"], column["n_bins"], column["missing_bin"] = 3, n_bins, missing
+    in_lane = lanes[lane * LANE_BINS * width :].reshape(-1, width)
+    places = [*range(0, n_bins, 2**bits), missing]
+    sums = np.arange(1, 1 + len(places) * width).reshape(-1, width)
+    in_lane[places] = sums
+    expected = np.full_like(histogram, 99)
+    expected[3 : 4 + missing] = 99 if bits else 0
+    expected[3 + np.array(places)] = sums
+    kernels.move_column(lanes, lane, column, bits, width, histogram.ravel())
+    assert_same(histogram, expected)
+    assert not lanes.any()

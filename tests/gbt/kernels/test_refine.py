@@ -300,6 +300,23 @@ def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
     assert case.as_seen_here(0, column.refine(expected[0])) == expected
 
 
+@pytest.mark.slow
+@pytest.mark.large
+def test_no_more_rows_are_sorted_than_there_is_room_for():
+    """Of 1100 rows in question; sorting would have been fastest, but for the room."""
+    rng = np.random.default_rng(0)
+    columns = Columns.from_table(np.arange(200_000.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 9000]))
+    rows = np.append(rng.permutation(9000)[:1100], 9000 + rng.permutation(191_000)[:50_000])
+    gradient = np.where(np.arange(200_000) < 4500, 1000, -1000)
+    gradient[9000:] = 0
+    hessian = np.ones(len(gradient), dtype=int)
+    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
+    column = Column(case, 0)
+    expected = column.walk(0, column.edge())
+    assert case.as_seen_here(0, column.refine(expected[0])) == case.as_seen_here(0, expected)
+
+
 def test_of_an_edge_and_a_cut_inside_that_tie_the_higher_is_taken():
     """G_l = 5 after the first row and again after the last but one, with 1 and 5 rows beside.
 

@@ -161,13 +161,6 @@ def test_no_cut_inside_a_group_or_at_its_end_beats_its_bound(case, bits):
             assert score <= found.upper[int(bins[codes.index(code)]) >> bits]
 
 
-def sizes_of(case, rows):
-    """Return the sums of g and h and an upper bound on that of |g|, in whole units."""
-    g, h, _ = case.sums(rows)
-    unit = 2 ** (case.layout.count_bits - 1)
-    return g, h, sum(-(-abs(x) // unit) * unit for x in case.gradient[rows].tolist())
-
-
 @given(node_cases(), group_bits, st.data())
 def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
     """Floors are scores of cuts and bounds, and what is a little beside them."""

@@ -15,12 +15,10 @@ from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy, largest_gain
 from gbt.tables.columns import Columns
-from gbt.training.growing import growth_of
 from gbt.training.histogram_growth import HistogramGrowth
-from gbt.training.plan import Plan
 from tests import trainer
 from tests.asserts import assert_same, assert_same_as_page, assert_same_trees, assert_valid_tree
-from tests.node_cases import MISSING_ROWS_THAT_TIE, coarsen, column_of
+from tests.node_cases import coarsen, column_of
 from tests.trainer import coarse_columns, fit, grow_tree, grow_with, growth_for, with_threads
 
 pytestmark = pytest.mark.kernels
@@ -206,16 +204,6 @@ def test_small_nodes_that_are_siblings_of_large_ones(kind):
     uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
     assert sum((~tree.is_leaf[[tree.left[t], tree.right[t]]]).all() for t in uneven) > 0
     assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
-
-
-def test_columns_with_a_heavy_value_are_not_grouped():
-    """Mostly zeros; no value twice; few values, each with a bin of its own; none at all."""
-    rng, n = np.random.default_rng(0), 2000
-    values = rng.normal(size=n)
-    X = np.column_stack([values * (rng.random(n) < 0.4), values, rng.integers(0, 9, n), values])
-    X[:, 3] = NAN
-    growth = growth_for(Columns.from_table(X), np.zeros(n), np.ones(n))
-    assert growth.table.columns["most_bits"].tolist() == [0, 4, 4, 4]
 
 
 @pytest.mark.parametrize("n_missing", [pytest.param(0, marks=pytest.mark.slow), 30])
@@ -539,19 +527,6 @@ few_and_many = pytest.mark.parametrize("n_copies", [1, 100])  # small nodes, and
 
 @both_roads
 @few_and_many
-@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
-def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
-    left, right, missing, missing_left, n_copies, on_common_road
-):
-    columns = Columns.from_table(np.repeat([[0.0], [1.0], [NAN]], n_copies, axis=0))
-    assert is_large(columns.n_rows, columns) == (n_copies > 1)
-    gradient, hessian = np.repeat([left, right, missing], n_copies, axis=0).astype(float).T
-    tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, on_common_road=on_common_road)
-    assert (tree.threshold[0], tree.missing_left[0]) == (0.5, missing_left)
-
-
-@both_roads
-@few_and_many
 def test_a_split_gains_more_than_min_split_gain(n_copies, on_common_road):
     """With g = -1 | 1 the gain is 1 + 1 for every copy, exactly."""
     columns = Columns.from_table(np.repeat([[0.0], [1.0]], n_copies, axis=0))
@@ -652,12 +627,6 @@ def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
         tree, leaves = grow_with(growth, rows)
         assert_same_as_page(tree, nodes)
         assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
-
-
-def test_kernels_are_not_asked_for_a_loss_that_they_do_not_know():
-    """Threads that wait for each other would wait forever."""
-    with pytest.raises(ValueError, match="no loss of kind 99"):
-        growth_of(None, None, None, Plan(99, None, None, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -241,11 +241,3 @@ def test_saved_cloned_and_fitted_again(asked, tmp_path):
     np.testing.assert_array_equal(read.predict(X), model.predict(X))
     assert type(read.monotone_constraints) is (dict if isinstance(asked, dict) else list)
     assert_same_ensemble(read.fit(X, -X[:, 0]).ensemble_, model.ensemble_)
-
-
-def without_clipping(side, parameters):
-    return -float(side[0]) / (float(side[1]) + parameters.reg_lambda)
-
-
-def the_whole_bounds(cut, parameters):
-    return parameters.bounds, parameters.bounds

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.tasks import LARGE
-from gbt.splitting import CrossValidated, Greedy, Unbiased
+from gbt.splitting import CrossValidated, Unbiased
 from gbt.tables.sparse_columns import columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same, assert_same_model
@@ -112,10 +112,6 @@ def test_arrays_of_many_values(splitter, n_jobs):
         without = fit()
     assert_same_model(without, with_zeros)
     assert without.evals_result_ == with_zeros.evals_result_
-
-
-class OwnGreedy(Greedy):
-    """A policy of a user's own: whatever it is, it may read codes and order of every column."""
 
 
 @pytest.mark.large
