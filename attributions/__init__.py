@@ -4,6 +4,7 @@
 ``predecomp``, ``saabas``, ``tree_shap``                   why each row got its prediction
 ``local_mdi``                                              why, by linear models of the trees
 ``held_out_gain``, ``held_out_gain_rows``                  which features help on new rows
+``loss_change``, ``compare``, ``for_whom``                 what changed, between models, for whom
 ``tree_inner``, ``partial_inner``, ``forest_inner``        the measures of Sun (2022)
 ``tree_inner_rows``, ``partial_inner_rows``                for which rows a feature helped or hurt
 ``tree_shap_pairs``                                        which features act together on a row
@@ -16,6 +17,8 @@
 ``LocalAttribution``, ``LocalMDI``, ``GlobalAttribution``  results by row, and by feature
 ``PairAttribution``                                        results by pair of features
 ``LocalPairAttribution``                                   results by row and pair of features
+``AttributionByLabel``, ``Differences``, ``LossChange``    results by month or region, and changes
+``ForWhom``                                                results by group of rows
 ``FeatureCurve``                                           results by the value of one feature
 ``ChunkedAttribution``                                     results by row, for rows in Dask
 ``SeenRowsWarning``                                        rows that judge took part in the fit
@@ -34,6 +37,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attributions import plots
+    from attributions.changes import (
+        AttributionByLabel,
+        Differences,
+        ForWhom,
+        LossChange,
+        compare,
+        for_whom,
+        loss_change,
+    )
     from attributions.classic.absolute import absolute
     from attributions.classic.partial_dependence import partial_dependence
     from attributions.classic.permutation import permutation
@@ -76,6 +88,9 @@ _HOME = {
     "local_mdi": "attributions.mdi",
     "held_out_gain": "attributions.held_out",
     "held_out_gain_rows": "attributions.held_out",
+    "loss_change": "attributions.changes",
+    "compare": "attributions.changes",
+    "for_whom": "attributions.changes",
     "tree_inner": "attributions.held_out",
     "tree_inner_rows": "attributions.held_out",
     "partial_inner_rows": "attributions.held_out",
@@ -97,6 +112,10 @@ _HOME = {
     "PairAttribution": "attributions.results",
     "LocalPairAttribution": "attributions.results",
     "FeatureCurve": "attributions.results",
+    "AttributionByLabel": "attributions.changes",
+    "Differences": "attributions.changes",
+    "LossChange": "attributions.changes",
+    "ForWhom": "attributions.changes",
     "ChunkedAttribution": "attributions.results.in_chunks",
     "FewGroupsWarning": "attributions.statistics",
     "LevelWarning": "attributions.held_out",
@@ -112,6 +131,9 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "local_mdi",
     "held_out_gain",
     "held_out_gain_rows",
+    "loss_change",
+    "compare",
+    "for_whom",
     "tree_inner",
     "tree_inner_rows",
     "partial_inner_rows",
@@ -133,6 +155,10 @@ __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictur
     "PairAttribution",
     "LocalPairAttribution",
     "FeatureCurve",
+    "AttributionByLabel",
+    "Differences",
+    "LossChange",
+    "ForWhom",
     "ChunkedAttribution",
     "FewGroupsWarning",
     "SeenRowsWarning",

@@ -16,9 +16,10 @@ from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
-from gbt.tables.given import refuse_infinities
-from gbt.tables.names import names_for
-from gbt.tables.sparse_rows import with_zeros
+from gbt.tables.categories import FROM_DTYPE, EncodedRows, learn
+from gbt.tables.given import Table, refuse_infinities
+from gbt.tables.names import names_for, shown
+from gbt.tables.sparse_rows import SparseRows, with_zeros
 
 
 class SeenRowsWarning(UserWarning):
@@ -61,24 +62,50 @@ def row_labels(X: Any) -> Any:
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def explained_data(ensemble: Ensemble, rows: Any) -> dict[str, Any]:
+def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:
     """Return ``data`` and ``categories`` of a result by row, for pictures.
 
-    Where features are not columns, no number of a column is that of the feature.
+    Parameters
+    ----------
+    ensemble : Ensemble
+    rows : array of shape (n, n_features), or SparseRows
+        As the trees compare them: the data, where they read the user's columns.
+    X : table
+        As it was given: the data of the user's columns in front of a pipeline. Groups of these have
+        none, and neither has a table with columns of dates, or one that is a part of a larger one.
     """
-    if ensemble.credit is not None:
+    if ensemble.credit is None:
+        return {"data": with_zeros(rows), "categories": ensemble.categories}
+    if ensemble.preparation is None or X is None or isinstance(X, EncodedRows | SparseRows):
         return {}
-    return {"data": with_zeros(rows), "categories": ensemble.categories}
+    names = ensemble.preparation.names
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of words that spell numbers, which no fit will use
+            table = Table(ensemble.preparation.in_order(X))
+            categories, table = learn(table, FROM_DTYPE, names)
+            numbers = with_zeros(table.as_floats())
+    except (KeyError, TypeError, ValueError):
+        return {}
+    of_groups = np.full((len(numbers), ensemble.n_credited - len(names)), np.nan)
+    if categories is not None:
+        categories += (None,) * of_groups.shape[1]
+    return {"data": np.column_stack([numbers, of_groups]), "categories": categories}
 
 
 def refuse_credit(ensemble: Ensemble, what: str) -> None:
     """Raise ValueError if several columns of a model are one feature, which ``what`` cannot say."""
     if ensemble.credit is not None:
+        instead = "held_out_gain, tree_inner and the attributions of rows add up by feature."
+        if ensemble.preparation is not None:
+            instead += (
+                " Or give the model behind the steps, and the rows that they make: pipeline[-1] and"
+                " pipeline[:-1].transform(X)."
+            )
         raise ValueError(
             f"{what} is computed by the columns that the model reads, and of this model"
             f" {ensemble.n_features} columns are credited to {ensemble.n_credited} features."
-            " held_out_gain, tree_inner, unbiased_gain, permutation and the attributions of rows"
-            " add up by feature."
+            f" {instead}"
         )
 
 
@@ -121,7 +148,10 @@ def has_lost_sums(model: Any) -> bool:
     return not as_ensemble(model).statistics >= NEEDED
 
 
-def trees_of(model: Any, X: Any = None, training: Any = None) -> Ensemble:
+COLUMNS = ("given", "transformed")
+
+
+def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "given") -> Ensemble:
     """Return the trees of a model; sums that it lacks come from its training rows, if given.
 
     Parameters
@@ -131,19 +161,36 @@ def trees_of(model: Any, X: Any = None, training: Any = None) -> Ensemble:
         Rows to explain. Its names are those of the features if the model was fitted to an array.
     training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
         The rows that it was fitted on. A model that lacks nothing is not compared with them.
+    columns : {"given", "transformed"}
+        Whether splits are credited to the columns that a pipeline is given, or to those that its
+        steps hand over to the model.
     """
+    if columns not in COLUMNS:
+        raise ValueError(f"columns={shown(columns)}; use one of {COLUMNS}.")
     if training is None or not has_lost_sums(model):
-        return named_as(as_ensemble(model), X)
-    rows = as_training(training)
-    ensemble = as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)
-    return named_as(ensemble, X)
+        ensemble = as_ensemble(model)
+    else:
+        rows = as_training(training)
+        ensemble = as_ensemble(model, rows.X, rows.y, rows.sample_weight, rows.init_score)
+    ensemble = named_as(ensemble, X)
+    if columns == "given" or ensemble.credit is None:
+        return ensemble
+    return _with(ensemble, credit=None)
 
 
 def named_as(ensemble: Ensemble, X: Any) -> Ensemble:
     """Return trees whose features have the names of a frame's columns, if they had numbers only."""
+    if ensemble.preparation is not None:
+        preparation = ensemble.preparation.named_as(X)
+        if preparation is ensemble.preparation:
+            return ensemble
+        return _with(ensemble, preparation=preparation, credit=preparation.credit)
     names = names_for(ensemble.feature_names, X)
-    if names == ensemble.feature_names:
-        return ensemble
-    named = replace(ensemble, feature_names=names)
+    return ensemble if names == ensemble.feature_names else _with(ensemble, feature_names=names)
+
+
+def _with(ensemble: Ensemble, **changed: Any) -> Ensemble:
+    """Return the same trees with other names."""
+    named = replace(ensemble, **changed)
     vars(named)["predictor"] = ensemble.predictor  # which knows no names, and takes time to make
     return named

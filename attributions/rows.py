@@ -13,8 +13,8 @@ from it, and so does one that needs more of its rows than `Rows` has.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from math import nan
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -22,6 +22,8 @@ import numpy as np
 
 from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
+from gbt.formats import labels_of, target_encoder
+from gbt.losses.loss import Loss
 from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
@@ -46,18 +48,23 @@ class Intake:
     ensemble : Ensemble
     classes_ : array or None
         The labels of a classifier.
+    encode : callable or None
+        Makes the targets that the trees see of those that are given, see `target_encoder`.
     """
 
     ensemble: Ensemble
     classes_: Any
+    encode: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     @classmethod
-    def of_model(cls, model: Any, X: Any, training: Any = None) -> "Intake":
+    def of_model(cls, model: Any, X: Any, training: Any = None, columns: str = "given") -> "Intake":
         """Take the model and the table that a public function was given.
 
-        The table may name the features (`trees_of`), and ``training`` supplies lost sums.
+        The table may name the features, ``training`` supplies lost sums, and ``columns`` says whose
+        columns are credited, see `trees_of`.
         """
-        return Intake(trees_of(model, X, training), getattr(model, "classes_", None))
+        ensemble = trees_of(model, X, training, columns)
+        return Intake(ensemble, labels_of(model), encode=target_encoder(model))
 
 
 @dataclass(eq=False)
@@ -87,28 +94,47 @@ class Rows:
     is_part: bool = False
 
     need_targets: ClassVar[bool] = True
+    asks_all_at_once: ClassVar[bool] = False  # so that a row's loss may depend on other rows
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
         """Check and convert the rows, with their targets, weights, groups and starting values."""
         X = as_rows(model.ensemble, given.X)
-        n = len(X)
+        n, y = len(X), given.y
         if cls.need_targets:
-            warn_of_other_order(given.X, given.y, stacklevel=4)  # where the measure was called
+            cls._refuse_loss_of_all(model.ensemble.loss, given)
+            warn_of_other_order(given.X, y, stacklevel=4)  # where the measure was called
+            y = y if model.encode is None else model.encode(y)
         return cls(
             model,
             X,
-            as_target(model, model.ensemble, given.y, n) if cls.need_targets else np.empty(0),
+            as_target(model, model.ensemble, y, n) if cls.need_targets else np.empty(0),
             as_weight(given.sample_weight, n, may_be_zero=given.is_part),
             Groups.of(given.groups, n),
             checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
             given.is_part,
         )
 
+    @classmethod
+    def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
+        """Refuse a loss of rows that depend on each other where they are looked at in parts."""
+        if loss.is_by_row or (cls.asks_all_at_once and not given.is_part):
+            return
+        raise ValueError(
+            f"Under the {loss.name} loss rows depend on each other, and here they are looked at"
+            f" {'in chunks of Dask: X.compute()' if given.is_part else 'one by one'}."
+            " held_out_gain and permutation take such models, with rows in memory."
+        )
+
     @property
     def ensemble(self) -> Ensemble:
         """The trees."""
         return self.model.ensemble
+
+    @cached_property
+    def prepared(self) -> Any:
+        """The targets as the loss takes them, see ``Loss.prepared``."""
+        return self.ensemble.loss.prepared(self.y, self.weight)
 
     def start(self, rows: slice) -> np.ndarray:
         """Return the raw predictions at which the first trees are judged, (K, n); a new array."""
@@ -118,13 +144,15 @@ class Rows:
     def without_zero_weight(self) -> Self:
         """Return the rows of positive weight; a chunk may have none."""
         kept = self.weight > 0
-        if kept.all():
-            return self
+        return self if kept.all() else self.at(np.flatnonzero(kept))
+
+    def at(self, places: np.ndarray) -> Self:
+        """Return the rows at some places."""
         groups = self.groups
         if groups is not None:
-            groups = Groups.of(groups.labels[groups.of_row[kept]], int(kept.sum()))
-        X, y, weight = take(self.X, kept), self.y[kept], self.weight[kept]
-        start = None if self.init_score is None else self.init_score[kept]
+            groups = Groups.of(groups.labels[groups.of_row[places]], len(places))
+        X, y, weight = take(self.X, places), self.y[places], self.weight[places]
+        start = None if self.init_score is None else self.init_score[places]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 
     def for_leaves(self) -> known_by_leaves.LeafRows:

@@ -15,7 +15,7 @@ import numpy as np
 
 from docs.first_picture import held_out, write
 
-PAGE = Path(__file__).parent / "guide" / "other_libraries.md"
+GUIDE = Path(__file__).parent / "guide"
 OWN = {
     "xgboost": "XGBoost's importance:\nmean gain of a split",
     "lightgbm": "LightGBM's importance:\nnumber of splits",
@@ -25,17 +25,18 @@ OWN = {
 }
 
 
-def fitted():
-    """Return what the page's programs have defined."""
+def fitted_on(page):
+    """Return what the programs of a page of the guide have defined."""
     namespace = {}
+    text = (GUIDE / f"{page}.md").read_text()
     with redirect_stdout(StringIO()), TemporaryDirectory() as folder, chdir(folder):
-        for program in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), flags=re.S | re.M):
-            exec(compile(program, PAGE.name, "exec"), namespace)
+        for program in re.findall(r"^```python\n(.*?)^```", text, flags=re.S | re.M):
+            exec(compile(program, page, "exec"), namespace)
     return namespace
 
 
 if __name__ == "__main__":
-    defined = fitted()
+    defined = fitted_on("other_libraries")
     X_new, y_new = defined["X_new"], defined["y_new"]
     for name, title in OWN.items():
         sides = (held_out(defined[name], X_new, y_new),)

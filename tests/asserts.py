@@ -21,6 +21,9 @@ __all__ = [
     "EPS_32",
     "assert_close",
     "assert_same",
+    "assert_same_as_page",
+    "assert_same_model",
+    "assert_same_trees",
     "assert_valid_ensemble",
     "assert_valid_tree",
     "peer",
@@ -97,6 +100,34 @@ def assert_valid_ensemble(ensemble: Ensemble, refitted: bool = False):
             score_left + score_right - score[inner],
             score_left + score_right + score[inner],
         )
+
+
+def assert_same_trees(actual, expected):
+    """Check that nodes are the same to the last bit: of trees, ensembles or fitted estimators."""
+    one, other = (getattr(model, "ensemble_", model) for model in (actual, expected))
+    for name in (*NODE_DTYPES, *["tree_offset"] * hasattr(other, "tree_offset")):
+        assert_same(getattr(one, name), getattr(other, name))
+        assert getattr(one, name).dtype == getattr(other, name).dtype
+
+
+def assert_same_as_page(tree, nodes, names=tuple(NODE_DTYPES)):
+    """Compare a tree with the plain page's list of nodes, every array bit by bit."""
+    for name in names:
+        assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
+
+
+def assert_same_model(actual, expected):
+    """Check that two estimators have the same trees, and all that is kept beside them."""
+    assert_same_trees(actual, expected)
+    one, other = actual.ensemble_, expected.ensemble_
+    assert_same(one.base_score, other.base_score)
+    assert one.categories == other.categories
+    if other.level_sets is not None:
+        for part in ("of_node", "start", "words"):
+            assert_same(getattr(one.level_sets, part), getattr(other.level_sets, part))
+    assert actual.evals_result_ == expected.evals_result_
+    assert_same(one.seen_rows.trained, other.seen_rows.trained)
+    assert one.seen_rows.in_order == other.seen_rows.in_order
 
 
 def peer(name: str):

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
 from attributions.reference import definitions as reference
 from attributions.testing import trees
-from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
 
 # Few values, at and beside those at which drawn trees split.
@@ -62,17 +61,3 @@ def cases(draw, raw=None, missing=True, min_rows=3, max_rows=24, all_rows=False)
     weight = grown if all_rows else np.array([1.0, *draw(counts)])
     raw = draw(st.booleans()) if raw is None else raw
     return case_of(tree, X, y, grown, weight, raw)
-
-
-def one_tree_model(tree, learning_rate=1.0, reg_lambda=0.0) -> Ensemble:
-    """Return a model of one tree."""
-    from gbt.losses.half import LOSSES
-
-    return Ensemble.from_trees(
-        [tree],
-        base_score=0.0,
-        learning_rate=learning_rate,
-        reg_lambda=reg_lambda,
-        loss=LOSSES["half_squared_error"],
-        feature_names=("a", "b", "c"),
-    )

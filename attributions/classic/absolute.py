@@ -36,6 +36,7 @@ def absolute(
     sample_weight: Any = None,
     groups: Any = None,
     per_output: bool = False,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum over rows of the absolute contributions of each feature to the raw prediction.
@@ -57,6 +58,8 @@ def absolute(
         Labels of rows that belong together, as for `held_out_gain`.
     per_output : bool
         Also return the (K, p) parts of the K outputs, of which values are the sum.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -69,7 +72,7 @@ def absolute(
     if level not in LEVELS:
         raise ValueError(f"level must be one of {LEVELS}; got {shown(level)}.")
     given = Chunk(X, None, sample_weight, groups)
-    rows = AllRows.of(UntargetedRows, Judge.of(model, X, ifa), given, n_jobs)
+    rows = AllRows.of(UntargetedRows, Judge.of(model, X, ifa, columns=columns), given, n_jobs)
     return rows.sum(partial(_absolute, level, per_output), GlobalAttribution.merge)
 
 

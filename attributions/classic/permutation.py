@@ -17,14 +17,23 @@ is exchanged in it, and the predictions of some shuffles are kept until they are
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from math import nan
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy.sparse import issparse
-from scipy.stats import rankdata
 
+from attributions.classic.scores import (
+    Score,
+    auc_of_rows,
+    checked_score,
+    is_scorer,
+    named_metric,
+    scorer_of,
+)
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
+from attributions.classic.shuffled_tables import Orders, Pairs, shuffled_tables
+from attributions.classic.whatever_predicts import Predictions, only_predicts
 from attributions.inputs import as_random_state, refuse_credit
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Intake, Rows, Tally
@@ -32,20 +41,17 @@ from attributions.statistics.groups import Groups, check_apart, labels_of
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.half import CrossEntropy
-from gbt.losses.own import is_name_of_error
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
 from gbt.model.starts import raw_before
-from gbt.parallel.chunks import Chunk, is_in_chunks
-from gbt.tables.given import as_given
+from gbt.parallel.chunks import Chunk, is_in_chunks, refuse_chunks
+from gbt.tables.given import collected
 from gbt.tables.names import shown
 from gbt.tables.sparse_rows import values_at
+from gbt.tables.targets import warn_of_other_order
 
 # Predictions that are kept at once: 64 MB.
 NUMBERS_AT_ONCE = 2**23
-
-Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
-Score = Callable[[Any], Any]
 
 
 def permutation(
@@ -65,16 +71,19 @@ def permutation(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes, or whatever else predicts: stacked
+        and calibrated models, votes, neural networks, pipelines with steps, and functions of a
+        table. These are asked for predictions, ``attributions.classic.whatever_predicts``.
     X : array or DataFrame of shape (n, p)
-        Rows; nan is a missing value. Arrays and frames of Dask are shuffled within chunks, see the
-        notes.
+        Rows, as the model takes them; its columns are shuffled. To models of trees nan is a missing
+        value. Arrays and frames of Dask are shuffled within chunks, see the notes.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
     metric : None, str, scorer or callable
         None means the negative mean squared error for the squared error, the ROC AUC for the
         logistic loss, and the negative mean loss for all other losses, that of several classes
-        among them. A scorer of scikit-learn, given itself or by its name, is computed with the
+        among them; of models that only predict see their module. The result's ``method`` says which
+        it is. A scorer of scikit-learn, given itself or by its name, is computed with the
         model's own ``predict``, so the model must be an estimator. Any other callable takes ``(y,
         prediction)`` and returns a number that is larger for better predictions (those of
         scikit-learn's ..._error, ..._loss and ..._deviance are smaller), or one such number a row,
@@ -128,8 +137,10 @@ def permutation(
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
         raise ValueError(f"n_repeats={shown(n_repeats)}; it must be a whole number, at least 1.")
     given = Chunk(X, y, None, groups, init_score)
+    if only_predicts(model):
+        return _shuffled_columns(Shuffling(model, metric, n_repeats, _seed(random_state)), given)
     is_chunked = any(map(is_in_chunks, given))
-    if _is_scorer(metric) and is_chunked:
+    if is_scorer(metric) and is_chunked:
         raise ValueError(
             f"metric={metric!r} is a scikit-learn scorer, which takes a table in memory; for"
             " tables of Dask give a function (y, prediction) -> one number per row."
@@ -148,6 +159,8 @@ class RowsAsGiven(Rows):
     """Rows with the table and targets as they were given, which scikit-learn's scorers take."""
 
     given: Chunk | None = None
+
+    asks_all_at_once = True
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
@@ -182,34 +195,70 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     orders = Orders(shuffling.seed_of(chunk), len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
-    if _is_scorer(shuffling.metric):
-        name, score = str(shuffling.metric), _scorer(shuffling.model, shuffling.metric, chunk.y)
-        intact, scores = score(chunk.X), map(score, _shuffled_tables(chunk.X, pairs, orders))
+    if is_scorer(shuffling.metric):
+        name, score = str(shuffling.metric), scorer_of(shuffling.model, shuffling.metric, chunk.y)
+        intact, scores = score(chunk.X), map(score, shuffled_tables(chunk.X, pairs, orders))
     else:
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
-        intact = _checked_score(
+        intact = checked_score(
             score(ensemble.raw_predict(X, n_jobs, rows.init_score)), name, len(X)
         )
         scores = map(score, _shuffled_predictions(rows, pairs, orders, n_jobs))
-    repeats = np.zeros((ensemble.n_features, shuffling.n_repeats))
+    repeats, errors = _drops(orders, pairs, intact, scores, groups, ensemble.n_features)
+    return Shuffled(
+        method=f"permutation({name}{', within chunks' * chunk.is_part})",
+        tally=Tally.of(rows, n_jobs),
+        repeats=repeats,
+        errors=errors,
+        groups=labels_of(groups),
+    )
+
+
+def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
+    """Return the drops of the score of a model that only predicts."""
+    refuse_chunks(given.X)
+    if given.init_score is not None:
+        raise ValueError(
+            f"init_score is for models of trees; a {type(shuffling.model).__name__} is asked for"
+            " its predictions alone."
+        )
+    table = collected(given.X)
+    predictions = Predictions.of(shuffling.model, table, given.y)
+    warn_of_other_order(table, given.y, stacklevel=3)
+    n, p = np.shape(table)
+    groups, orders = Groups.of(given.groups, n), Orders(shuffling.seed, n)
+    pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
+    name, score = predictions.score(shuffling.metric, given.y)
+    scores = map(score, shuffled_tables(table, pairs, orders))
+    repeats, errors = _drops(orders, pairs, score(table), scores, groups, p)
+    tally = Tally(n, 0, True, nan)
+    of_all = Shuffled(f"permutation({name})", tally, repeats, errors, labels_of(groups))
+    return of_all.result(predictions.names)
+
+
+def _drops(
+    orders: Orders,
+    pairs: Pairs,
+    intact: Any,
+    scores: Iterator[Any],
+    groups: Groups | None,
+    n_features: int,
+) -> tuple[np.ndarray, DropSums | None]:
+    """Return the mean drop of each feature and shuffle, and sums for errors of scores by row."""
+    n_repeats = 1 + max((r for _, r in pairs), default=0)
+    repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
     is_by_row = np.ndim(intact) == 1
-    of_columns = [_of_unused(len(X), groups)] * ensemble.n_features if is_by_row else []
+    of_columns = [_of_unused(n_rows, groups)] * n_features if is_by_row else []
     for (k, r), shuffled in zip(pairs, scores, strict=True):
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
             if r == 0:
                 largest = max(np.abs(intact).max(), np.abs(shuffled).max())
-                errors = ShuffleErrors(len(X), int(exponent_of(largest)) if largest else 0)
+                errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
             errors.add(intact - shuffled, orders.of((k, r)))
-            if r == shuffling.n_repeats - 1:
+            if r == n_repeats - 1:
                 of_columns[k] = errors.sums(groups)
-    return Shuffled(
-        method=f"permutation({name}{', within chunks' * chunk.is_part})",
-        tally=Tally.of(rows, n_jobs),
-        repeats=repeats,
-        errors=DropSums.beside(of_columns) if is_by_row else None,
-        groups=labels_of(groups),
-    )
+    return repeats, DropSums.beside(of_columns) if is_by_row else None
 
 
 def _of_unused(n_rows: int, groups: Groups | None) -> DropSums:
@@ -272,18 +321,6 @@ class Shuffled:
         )
 
 
-class Orders:
-    """The random orders of the rows, one a shuffle, each from a random stream of its own."""
-
-    def __init__(self, seed: int, n_rows: int) -> None:
-        self._seed, self._n_rows = seed, n_rows
-
-    def of(self, pair: tuple[int, int]) -> np.ndarray:
-        """Return the order of the rows for a feature and a repeat."""
-        stream = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=pair))
-        return stream.permutation(self._n_rows)
-
-
 def _shuffled_predictions(
     given: Rows, pairs: Pairs, orders: Orders, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
@@ -314,62 +351,11 @@ def _shuffled_predictions(
         yield from predictions[:, 0] if ensemble.n_outputs == 1 else predictions.swapaxes(1, 2)
 
 
-def _shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
-    """Yield a table whose columns are shuffled in turn: a frame if one was given or an array."""
-    if hasattr(X, "isetitem"):  # estimators check the names of columns
-        table = X.copy()
-        for pair in pairs:
-            column = X.iloc[:, pair[0]].array
-            table.isetitem(pair[0], column[orders.of(pair)])
-            yield table
-            table.isetitem(pair[0], column)
-        return
-    if issparse(X):
-        by_column = X.tocsc()
-        for k, repeat in pairs:
-            # The value of row order[i] comes to row i.
-            place = np.argsort(orders.of((k, repeat)))
-            own = slice(by_column.indptr[k], by_column.indptr[k + 1])
-            table = by_column.copy()
-            table.indices[own] = place[by_column.indices[own]]
-            table.has_sorted_indices = table.has_canonical_format = False
-            yield table.tocsr()
-        return
-    rows = np.asarray(as_given(X))
-    table = rows.copy()
-    for pair in pairs:
-        table[:, pair[0]] = rows[orders.of(pair), pair[0]]
-        yield table
-        table[:, pair[0]] = rows[:, pair[0]]
-
-
-def _is_scorer(metric: Any) -> bool:
-    """Say whether a metric is a scikit-learn scorer, or the name of one."""
-    if metric is None or isinstance(metric, str):
-        return metric is not None
-    from sklearn.dummy import DummyRegressor
-    from sklearn.metrics import check_scoring, get_scorer
-
-    return isinstance(metric, type(get_scorer("r2")) | type(check_scoring(DummyRegressor())))
-
-
-def _scorer(model: Any, metric: Any, y: Any) -> Score:
-    """Return the score of a scikit-learn scorer as a function of a table."""
-    from sklearn.metrics import get_scorer
-
-    if not hasattr(model, "predict"):
-        raise ValueError(
-            f"metric={metric!r} is a scikit-learn scorer, which needs an estimator, and the model"
-            f" is {type(model).__name__}. Give a function (y, prediction) -> number instead."
-        )
-    scorer = get_scorer(metric)
-    return lambda rows: scorer(model, rows, y)
-
-
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
     loss = ensemble.loss
-    if metric is None and (loss.kind == GIVEN or isinstance(loss, CrossEntropy)):
+    is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
+    if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
     name, measure = _metric_of(ensemble, metric, target)
@@ -378,62 +364,14 @@ def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str,
 
 def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Callable]:
     """Return the name of the metric and a function (y, prediction), larger for better."""
-    if callable(metric):
-        name = getattr(metric, "__name__", type(metric).__name__)
-        if is_name_of_error(name):
-            raise ValueError(
-                f"metric={name} is, by its name, smaller for better predictions, so that the best"
-                " feature would come last. Give a function (y, prediction) that is larger for"
-                f" better ones, such as the negative: lambda y, prediction: -{name}(y, prediction)."
-            )
-        return name, metric
     if metric is not None:
-        raise ValueError(
-            f"metric={shown(metric)}; use None, the name of a scikit-learn scorer, or a function"
-            " (y, prediction) -> number."
-        )
+        return named_metric(metric), metric
+    if not ensemble.loss.is_by_row:
+        weight = np.ones(len(target))
+        return ensemble.loss.name_of_score, partial(ensemble.loss.score, weight=weight)
     if ensemble.loss.name == "half_logistic":
-        if len(np.unique(target)) < 2:
-            raise ValueError(
-                "y holds one class only, for which the ROC AUC does not exist; give rows of both"
-                " classes, or another metric."
-            )
-        return "roc_auc", _roc_auc
+        return "roc_auc", auc_of_rows
     return "neg_mean_squared_error", lambda y, prediction: -((y - prediction) ** 2)
-
-
-def _roc_auc(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return one number per row, whose mean is the ROC AUC and whose spread is that of the AUC.
-
-    The AUC is the probability that a row of class 1 is ranked above one of 0, ties counting half. A
-    row's placement is the share of the other class that it is ranked on the right side of, so the
-    AUC is the mean placement of either class, and varies as both means do. Each class therefore
-    counts half, whatever its size: AUC + n / n_class (placement - AUC).
-    """
-    is_1 = y == 1
-    n, n_1 = len(y), int(is_1.sum())
-    among_all, within = rankdata(prediction), np.empty(n)
-    for of_class in (is_1, ~is_1):
-        within[of_class] = rankdata(prediction[of_class])
-    below = among_all - within  # of the other class
-    placement = np.where(is_1, below / (n - n_1), 1 - below / n_1)
-    auc = placement[is_1].mean()
-    return auc + n / np.where(is_1, n_1, n - n_1) * (placement - auc)
-
-
-def _checked_score(score: Any, name: str, n_rows: int) -> np.ndarray:
-    """Return the score, one number or one a row; refuse anything else that a metric returned."""
-    if score is None:
-        raise ValueError(
-            f"The metric {name} returned None; it must return one number, or one for each row."
-        )
-    score = np.asarray(score, dtype=np.float64)
-    if score.shape not in ((), (n_rows,)):
-        raise ValueError(
-            f"The metric {name} returned shape {score.shape}; it must return one number, or one"
-            f" for each row, ({n_rows},)."
-        )
-    return score
 
 
 def _seed(random_state: Any) -> int:

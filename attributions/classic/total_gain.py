@@ -16,15 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from attributions.inputs import trees_of
 from attributions.results import GlobalAttribution
-from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import gain_by_feature
 from gbt.model.tree import Nodes
 
 
 def total_gain(
-    model: Any, *, per_tree: bool = False, per_output: bool = False
+    model: Any, *, per_tree: bool = False, per_output: bool = False, columns: str = "given"
 ) -> GlobalAttribution:
     """Sum the gains of the splits on each feature.
 
@@ -36,6 +36,8 @@ def total_gain(
         Also return the (M, p) gains of the trees.
     per_output : bool
         Also return the (K, p) gains of the trees of each output.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def total_gain(
         Without standard errors: the rows that chose the splits cannot say what these are worth on
         others. ``n_samples`` is the number of training rows of the largest tree.
     """
-    ensemble = as_ensemble(model)
+    ensemble = trees_of(model, columns=columns)
     ensemble.require("gradients", "hessians", what="total_gain")
     roots = ensemble.tree_offset[:-1]
     return GlobalAttribution(

@@ -17,6 +17,7 @@ from scipy.special import xlogy
 from gbt.losses.amounts import LogLink
 from gbt.losses.half import CrossEntropy
 from gbt.losses.loss import Loss
+from gbt.losses.survival import Cox
 from gbt.model.ensemble import Ensemble
 
 MOST_DISTINCT = 2**20  # 16 MB travel from where the rows are
@@ -47,19 +48,26 @@ class Targets:
         """
         if self.y is None:
             return None
-        y, weight = self.y, np.asarray(self.weight)
+        weight = np.asarray(self.weight)
         counts = weight > 0
-        if not counts.all():
-            y, weight = y[counts], weight[counts]
+        counted = self if counts.all() else Targets(self.y[counts], weight[counts])
+        with np.errstate(all="ignore"):
+            # No ``@``: threads of BLAS wait in a loop, and slow down what is called next.
+            excess = counted.excess(loss).sum()
+        return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
+
+    def excess(self, loss: Loss) -> np.ndarray:
+        """Return how much more loss the best constant has at each target than is needed, (n,)."""
+        y: Any = self.y
+        weight = np.asarray(self.weight)
         try:
             with np.errstate(all="ignore"):
                 constant = loss.best_constant(y, weight)
                 raw = np.ascontiguousarray(np.broadcast_to(constant, (len(y), *np.shape(constant))))
-                # No ``@``: threads of BLAS wait in a loop, and slow down what is called next.
-                excess = (weight * (loss.value(y, raw) - least_loss(loss, y))).sum()
+                y = loss.prepared(y, weight)
+                return weight * (loss.value(y, raw) - least_loss(loss, y))
         except ValueError:  # targets of which all are 0 have no logarithm of their mean
-            return 0.0
-        return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
+            return np.zeros(len(y))
 
 
 def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool) -> float | None:
@@ -87,8 +95,10 @@ def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool)
     return 100 * ensemble.learning_rate / (2 * loss if removes_own_work else loss)
 
 
-def least_loss(loss: Loss, y: np.ndarray) -> Any:
+def least_loss(loss: Loss, y: Any) -> Any:
     """Return the least loss that every target could have, at a prediction that is right."""
+    if isinstance(loss, Cox):
+        return loss.least(y)
     if isinstance(loss, CrossEntropy):
         return -(xlogy(y, y) + xlogy(1 - y, 1 - y))
     if isinstance(loss, LogLink):

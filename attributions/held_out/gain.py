@@ -47,14 +47,12 @@ from attributions.held_out.rows_at_splits import (
 )
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted, sum_by_output
-from attributions.inputs import explained_data, row_labels, trees_of
+from attributions.inputs import explained_data, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.rows import AllRows
+from attributions.rows import AllRows, Intake, Tally
 from attributions.statistics.together import MOST_FEATURES
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
-from gbt.parallel.in_order import row_blocks
-from gbt.parallel.threads import over_blocks
 
 
 def held_out_gain(
@@ -65,10 +63,12 @@ def held_out_gain(
     sample_weight: Any = None,
     groups: Any = None,
     init_score: Any = None,
+    by: Any = None,
     per_tree: bool = False,
     per_output: bool = False,
     second_moments: bool | None = None,
     standard_error: bool = True,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum, over the splits on each feature, the gain that held-out rows confirm.
@@ -102,6 +102,10 @@ def held_out_gain(
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the rows start, if the model was fitted with such
         (``gbt.model.starts``): features are judged at the true predictions.
+    by : array of shape (n,), optional
+        A label for each row, such as its month or its region. The result is then an
+        `AttributionByLabel`: the held-out gain of each label, judged by its own rows alone, and
+        what changed between labels.
     per_tree : bool
         Also return the (M, p) held-out gains of the trees: importance along boosting.
     per_output : bool
@@ -113,12 +117,16 @@ def held_out_gain(
         None for up to 128 features, where they fit into float64. Needs ``standard_error``.
     standard_error : bool
         Whether to return standard errors, which take a second pass over the rows.
+    columns : {"given", "transformed"}
+        For pipelines: whether splits are credited to the columns of ``X``, each with all that the
+        steps before the model make of it, or to the columns that the model reads. What is made of
+        several columns is credited to these together, "a x b".
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
-    GlobalAttribution
+    GlobalAttribution, or AttributionByLabel with ``by``
         In the units of total gain: the loss that the splits save to first order, divided by the
         learning rate, summed over rows. Positive means helped. ``percent()`` relates it to the loss
         of a constant prediction. Two results cannot be merged, since the means of nodes are those
@@ -145,8 +153,13 @@ def held_out_gain(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    steps = _steps_of(model, X)
+    steps = _steps_of(model, X, columns)
     rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
+    if by is not None:
+        from attributions.changes.by_label import each_label  # which imports this folder
+
+        rows.check(rows.over(Tally.of, Tally.merge), stacklevel=2)
+        return each_label(rows, by, lambda some: _held_out_gain(steps, some.over, wanted))
     totals = _totals(rows.over, wanted)
     rows.check(totals.tally, stacklevel=2)
     return _held_out_gain(steps, rows.over, wanted, totals)
@@ -171,12 +184,13 @@ def held_out_gain_of_batches(
         return reduce(merge, parts)
 
     wanted = Wanted(per_tree=True, second_moments=None)
-    return _held_out_gain(steps, over, wanted, _totals(over, wanted))
+    return _held_out_gain(steps, over, wanted)
 
 
-def _steps_of(model: Any, X: Any) -> StepsOfModel:
+def _steps_of(model: Any, X: Any, columns: str) -> StepsOfModel:
     """Return the steps of a model that a public function was given, with a table."""
-    return StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
+    taken = Intake.of_model(model, X, columns=columns)
+    return StepsOfModel.of(taken.ensemble, taken.classes_, taken.encode)
 
 
 def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:
@@ -185,9 +199,10 @@ def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:
 
 
 def _held_out_gain(
-    steps: StepsOfModel, over: Callable[..., Any], wanted: Wanted, totals: NodeTotals
+    steps: StepsOfModel, over: Callable[..., Any], wanted: Wanted, totals: NodeTotals | None = None
 ) -> GlobalAttribution:
     """Return the result of these sums; standard errors take a second walk over the rows."""
+    totals = _totals(over, wanted) if totals is None else totals
     gains = steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     spread = None
@@ -248,13 +263,19 @@ def _spread(
 
 
 def held_out_gain_rows(
-    model: Any, X: Any, y: Any, *, init_score: Any = None, n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    init_score: Any = None,
+    columns: str = "given",
+    n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Return what every row adds to the held-out gain of every feature: q_ik.
 
     Parameters
     ----------
-    model, X, y, init_score, n_jobs
+    model, X, y, init_score, columns, n_jobs
         As for `held_out_gain`, but rows in memory: the means of nodes are those of all rows.
 
     Returns
@@ -270,23 +291,16 @@ def held_out_gain_rows(
     for means that come from the rows themselves.
     """
     refuse_chunks(X)
-    steps = _steps_of(model, X)
+    steps = _steps_of(model, X, columns)
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
-    n_rows = len(rows_at_splits.X)
-    values, blocks = np.empty((n_rows, steps.ensemble.n_credited)), row_blocks(n_rows)
-
-    def fill(first: int, last: int) -> None:
-        for block in blocks[first:last]:
-            values[block], _ = rows_at_splits.parts(part, block)
-
-    over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+    values = rows_at_splits.parts_of_all(part, n_jobs)
     return LocalAttribution(
         values=values,
-        base_values=np.zeros(n_rows),
+        base_values=np.zeros(len(values)),
         feature_names=steps.ensemble.credited_names,
         method=steps.method,
         index=row_labels(X),
-        **explained_data(steps.ensemble, rows_at_splits.X),
+        **explained_data(steps.ensemble, rows_at_splits.X, X),
     )

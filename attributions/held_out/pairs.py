@@ -45,13 +45,14 @@ def tree_inner_pairs(
     sample_weight: Any = None,
     groups: Any = None,
     init_score: Any = None,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> PairAttribution:
     """Divide every feature's `tree_inner` by the features that were split on above.
 
     Parameters
     ----------
-    model, X, y, groups, init_score, n_jobs
+    model, X, y, groups, init_score, columns, n_jobs
         As for `held_out_gain`, but rows in memory.
     sample_weight
         As for `tree_inner`.
@@ -72,7 +73,7 @@ def tree_inner_pairs(
     are built: a pair says that one feature's steps came after the other's, not that the two
     interact in the data.
     """
-    judge = Judge.of(model, X, ifa)
+    judge = Judge.of(model, X, ifa, columns=columns)
     ensemble = judge.ensemble
     rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
     rows.warn_if_seen(n_jobs, stacklevel=2)

@@ -20,6 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from attributions.held_out.among_rows import (
+    add_parts_together,
+    add_up_together,
+    walk_together,
+)
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import N_SUMS, StepsOfModel
 from attributions.kernels import held_out as kernels
@@ -45,6 +50,7 @@ from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import tree_blocks
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
+from gbt.parallel.threads import over_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
 MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
@@ -60,6 +66,8 @@ class RowsAtSplits(Rows):
 
     kept: np.ndarray | None = None
 
+    asks_all_at_once = True
+
     def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
         """Return the sums of rows at every node, (n_nodes, 3): see `add_up_steps`.
 
@@ -74,7 +82,7 @@ class RowsAtSplits(Rows):
             lambda a, b: np.add(a, b, out=a),
             len(self.X),
             n_jobs,
-            BLOCKS_PER_SUM * ROWS_PER_BLOCK,
+            BLOCKS_PER_SUM * self.rows_at_once,
         )
         if not self._is_known:
             return sums
@@ -99,15 +107,32 @@ class RowsAtSplits(Rows):
             paths = self.model.paths_of_rows
             add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
             raw[0] = known.state if self._most_odds is None else np.log(known.state)
+        elif not self.ensemble.loss.is_by_row:
+            for walked, gradient, asked in self._walk_together(raw):
+                loss, y = self.ensemble.loss, self.prepared
+                add_parts_together(loss, y, walked, gradient, asked, part, out)
         else:
             for *walked, gradient in self._walk(rows, raw):
                 add_parts_of_steps(*walked, part, gradient, out)
         out *= weight
         asked = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
-        gradient, _ = self.ensemble.loss.gradient_hessian(self.y[rows], asked)
+        gradient, _ = self.ensemble.loss.gradient_hessian(self._targets(rows), asked)
         return np.ascontiguousarray(out.T), gradient.reshape(len(weight), -1) * weight[
             :, np.newaxis
         ]
+
+    def parts_of_all(self, part: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Return what every row adds to every feature, (n, p): the `parts` of all blocks."""
+        n_rows = len(self.X)
+        values = np.empty((n_rows, self.ensemble.n_credited))
+        blocks = row_blocks(n_rows, self.rows_at_once)
+
+        def fill(first: int, last: int) -> None:
+            for block in blocks[first:last]:
+                values[block], _ = self.parts(part, block)
+
+        over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+        return values
 
     def spread(self, part: np.ndarray, second_moments: bool, n_jobs: int | None) -> "Spread":
         """Return how much the parts of rows, or of groups of rows, vary."""
@@ -124,15 +149,23 @@ class RowsAtSplits(Rows):
 
         if self.groups is None:
             with one_blas_thread() if second_moments else nullcontext():
-                return merge_blocks(of_block, RowSpread.merge, len(self.X), n_jobs)
+                return merge_blocks(
+                    of_block, RowSpread.merge, len(self.X), n_jobs, self.rows_at_once
+                )
         of_block_of_groups = partial(of_groups, groups=self.groups)
-        sums, gradients = merge_blocks(of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs)
+        sums, gradients = merge_blocks(
+            of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs, self.rows_at_once
+        )
         return GroupSpread(self.groups.labels, sums.total, gradients, second_moments)
 
     def _sums_of_given(self, rows: slice) -> np.ndarray:
         """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
         sums = np.zeros((len(self.ensemble.feature), N_SUMS))
-        for block in _blocks_in(rows):
+        if not self.ensemble.loss.is_by_row:
+            for walked, gradient, asked in self._walk_together(self.start(rows)):
+                add_up_together(walked, gradient, asked, self.weight, sums)
+            return sums
+        for block in self._blocks_in(rows):
             for *walked, gradient in self._walk(block, self.start(block)):
                 add_up_steps(*walked, gradient, self.weight[block], sums)
         return sums
@@ -141,10 +174,24 @@ class RowsAtSplits(Rows):
         """Add up some blocks of rows for the two losses of kernels, by node and place, (N, 3)."""
         paths = self.model.paths_of_rows
         of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
-        for block in _blocks_in(rows):
+        for block in self._blocks_in(rows):
             known = self._known_rows(block, is_walked=False)
             add_up_rows(known, self._most_odds, paths, self.weight[block], of_steps, of_leaves)
         return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
+
+    @property
+    def rows_at_once(self) -> int:
+        """How many rows the loss is asked for together: a block, or all if they are not alone."""
+        return ROWS_PER_BLOCK if self.ensemble.loss.is_by_row else len(self.X)
+
+    def _blocks_in(self, rows: slice) -> list[slice]:
+        """Cut a slice of rows into blocks."""
+        blocks = row_blocks(rows.stop - rows.start, self.rows_at_once)
+        return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
+
+    def _targets(self, rows: slice) -> Any:
+        """Return the targets of a block as the loss takes them."""
+        return self.y[rows] if self.ensemble.loss.is_by_row else self.prepared
 
     @property
     def _is_known(self) -> bool:
@@ -188,6 +235,11 @@ class RowsAtSplits(Rows):
         first = np.where(is_shallow, links.places, links.roots)
         return Spots(of_row, first, links.tree_depth, self.model.paths_of_rows.value)
 
+    def _walk_together(self, raw: np.ndarray) -> Iterator[tuple]:
+        """Yield what all rows say of each tree, where they depend on each other."""
+        block = transposed(self.X, dtype=self.X.dtype)
+        return walk_together(self.model, block, self.prepared, raw)
+
     def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, for kernels.
 
@@ -207,12 +259,6 @@ class RowsAtSplits(Rows):
             trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
             leaves = ensemble.predictor.find_leaves(block, trees)
             yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps)
-
-
-def _blocks_in(rows: slice) -> list[slice]:
-    """Cut a slice of rows into blocks."""
-    blocks = row_blocks(rows.stop - rows.start)
-    return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
 
 
 Gradients = Callable[[np.ndarray, int, int], np.ndarray]

@@ -26,13 +26,14 @@ def tree_inner_rows(
     *,
     ifa: Any = "predecomp",
     init_score: Any = None,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Return q_ik: whether feature k helped (> 0) or hurt (< 0) the prediction of row i.
 
     Parameters
     ----------
-    model, X, y, ifa, init_score, n_jobs
+    model, X, y, ifa, init_score, columns, n_jobs
         As for `tree_inner`. For rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
@@ -49,7 +50,7 @@ def tree_inner_rows(
     bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
-    return _explained("tree_inner", model, Chunk(X, y, init_score=init_score), ifa, n_jobs)
+    return _explained("tree_inner", model, Chunk(X, y, init_score=init_score), ifa, columns, n_jobs)
 
 
 def partial_inner_rows(
@@ -59,13 +60,14 @@ def partial_inner_rows(
     *,
     ifa: Any = "saabas",
     init_score: Any = None,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Return the q_ik of `partial_inner`: whether feature k's shape is right for row i.
 
     Parameters
     ----------
-    model, X, y, ifa, init_score, n_jobs
+    model, X, y, ifa, init_score, columns, n_jobs
         As for `partial_inner`. For rows of Dask the result is a `ChunkedAttribution`.
 
     Returns
@@ -74,19 +76,23 @@ def partial_inner_rows(
         ``values`` are q_ik; ``base_values`` are 0, since the rows' contributions do not add up to
         anything. ``GlobalAttribution.from_rows`` of it is `partial_inner` to the last bit.
     """
-    return _explained("partial_inner", model, Chunk(X, y, init_score=init_score), ifa, n_jobs)
+    return _explained(
+        "partial_inner", model, Chunk(X, y, init_score=init_score), ifa, columns, n_jobs
+    )
 
 
 def _explained(
-    name: str, model: Any, rows: Chunk, ifa: Any, n_jobs: int | None
+    name: str, model: Any, rows: Chunk, ifa: Any, columns: str, n_jobs: int | None
 ) -> LocalAttribution:
     """Explain rows of a table or of chunks; warnings point at the caller of the public function."""
-    judge = Judge.of(model, rows.X, ifa)
+    judge = Judge.of(model, rows.X, ifa, columns=columns)
     if name == "partial_inner":
         judge.refuse_forest()
     ensemble = judge.ensemble
     no_values, no_rows = np.empty((0, ensemble.n_credited)), np.empty((0, ensemble.n_features))
-    of_none = _as_result(judge, name, no_values, np.empty(0), no_rows)
+    of_none = _as_result(
+        judge, name, no_values, np.empty(0), explained_data(ensemble, no_rows, None)
+    )
     return explain_rows(partial(_of_chunk, judge, name, n_jobs), rows, of_none)
 
 
@@ -107,7 +113,9 @@ def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> Loca
                 values[block], _ = rows.partial_inner(block)
 
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
-    return _as_result(judge, name, values, base_values, rows.X, row_labels(chunk.X))
+    given = None if chunk.is_part else chunk.X
+    data = explained_data(judge.ensemble, rows.X, given)
+    return _as_result(judge, name, values, base_values, data, row_labels(chunk.X))
 
 
 def _as_result(
@@ -115,7 +123,7 @@ def _as_result(
     name: str,
     values: np.ndarray,
     base_values: np.ndarray,
-    data: np.ndarray,
+    data: dict[str, Any],
     index: Any = None,
 ) -> LocalAttribution:
     """Return the numbers with the names that belong to them."""
@@ -125,5 +133,5 @@ def _as_result(
         feature_names=judge.ensemble.credited_names,
         method=f"{name}({judge.ifa_name})",
         index=index,
-        **explained_data(judge.ensemble, data),
+        **data,
     )

@@ -17,6 +17,7 @@ means, over those of r to the opposite, and the two a differ by -d/alpha. So the
 to its gain.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,7 +52,7 @@ class StepsOfModel(Intake):
 
     Parameters
     ----------
-    ensemble, classes_
+    ensemble, classes_, encode
         As for `Intake`.
     lower : uint64 array of shape (n_nodes, 2)
         The right and the left child of every node; a leaf is its own child.
@@ -69,7 +70,9 @@ class StepsOfModel(Intake):
     method: str = "held_out_gain"
 
     @classmethod
-    def of(cls, ensemble: Ensemble, classes_: Any = None) -> "StepsOfModel":
+    def of(
+        cls, ensemble: Ensemble, classes_: Any = None, encode: Callable | None = None
+    ) -> "StepsOfModel":
         """List the steps of all trees, each in the place of the node that it leads to."""
         weighted = mean_of_leaves(ensemble)
         means = weighted.bind(ensemble)
@@ -85,7 +88,7 @@ class StepsOfModel(Intake):
         depth = ensemble.predictor.links.tree_depth
         paths = Paths(up, feature, change * moves, ensemble.value * moves, depth)
         method = weighted.name.replace("saabas", "held_out_gain")
-        return cls(ensemble, classes_, lower, paths, change, method)
+        return cls(ensemble, classes_, lower, paths, change, method, encode=encode)
 
     @cached_property
     def paths_of_rows(self) -> Paths:
@@ -133,15 +136,20 @@ class StepsOfModel(Intake):
         return np.divide(n_rows * fourth, second**2, out=result, where=second**2 > 0)
 
     def judged(self, sums: np.ndarray) -> "SplitGains":
-        """Return the gains of the splits, from ``sums`` of rows at the nodes, (n_nodes, 3)."""
+        """Return the gains of the splits, from ``sums`` of rows at the nodes, (n_nodes, 3).
+
+        Weights and numbers of rows stand at leaves. Only where the loss says what rows weigh in a
+        contrast (``attributions.held_out.among_rows``) they stand at both children of a split.
+        """
         sums = np.array(sums.T)
-        for of_leaves in sums[1:]:
+        for of_leaves in sums[1:] if self.ensemble.loss.is_by_row else sums[2:]:
             add_up_leaves(self.lower, of_leaves)
         gradient, weight, n_rows = sums
         right, left = self.lower.T
         node = np.flatnonzero((left != right) & (weight[left] > 0) & (weight[right] > 0))
         left, right = left[node], right[node]
-        share = weight[left] / weight[node], weight[right] / weight[node]
+        total = weight[left] + weight[right]
+        share = weight[left] / total, weight[right] / total
         difference = -(self.change[left] - self.change[right]) / self.ensemble.learning_rate
         return SplitGains(
             ensemble=self.ensemble,
@@ -149,7 +157,7 @@ class StepsOfModel(Intake):
             children=(left, right),
             gain=difference * (share[1] * gradient[left] - share[0] * gradient[right]),
             slope=(difference * share[1], -difference * share[0]),
-            mean_gradient=(gradient[left] + gradient[right]) / weight[node],
+            mean_gradient=(gradient[left] + gradient[right]) / total,
             n_rows=n_rows[node],
         )
 

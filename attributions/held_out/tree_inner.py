@@ -78,6 +78,7 @@ def tree_inner(
     per_output: bool = False,
     second_moments: bool = False,
     standard_error: bool = True,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum, over rows and trees, how much each feature's steps lowered the loss.
@@ -110,7 +111,7 @@ def tree_inner(
         on: the result then has ``is_reliable``. Costs a pass over these rows. From them also comes
         what the model's library did not keep of its nodes, H and the values of inner nodes, as in
         `as_ensemble`; but labels are still those of ``model.classes_``.
-    per_tree, per_output, second_moments
+    per_tree, per_output, second_moments, columns
         As for `held_out_gain`.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
@@ -138,7 +139,7 @@ def tree_inner(
         result = tree_inner(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    judge = Judge.of(model, X, ifa, training)
+    judge = Judge.of(model, X, ifa, training, columns)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_tree_inner, wanted), standard_error)
@@ -160,6 +161,7 @@ def partial_inner(
     per_output: bool = False,
     second_moments: bool = False,
     standard_error: bool = True,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Compute TreeInner with each feature's own earlier contributions added back to the residual.
@@ -172,7 +174,7 @@ def partial_inner(
 
     Parameters
     ----------
-    model, X, y, groups, init_score, per_tree, per_output, second_moments, n_jobs
+    model, X, y, groups, init_score, per_tree, per_output, second_moments, columns, n_jobs
         As for `held_out_gain`.
     sample_weight, training, standard_error
         As for `tree_inner`.
@@ -202,7 +204,7 @@ def partial_inner(
     not conservative: :doc:`docs/inference.md </inference>` has its false positives and false
     discoveries, simulated with independent features. Nothing is promised for correlated ones.
     """
-    judge = Judge.of(model, X, ifa, training)
+    judge = Judge.of(model, X, ifa, training, columns)
     judge.refuse_forest()
     if standard_error:
         _warn_of_level(judge)
@@ -225,6 +227,7 @@ def forest_inner(
     init_score: Any = None,
     training: Any = None,
     standard_error: bool = True,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Inner product of a feature's whole contribution F_ik = sum_m r_mk(x_i) with the residuals.
@@ -239,7 +242,7 @@ def forest_inner(
 
     Parameters
     ----------
-    model, X, y, groups, init_score, n_jobs
+    model, X, y, groups, init_score, columns, n_jobs
         As for `held_out_gain`.
     ifa, sample_weight, training, standard_error
         As for `tree_inner`.
@@ -261,7 +264,7 @@ def forest_inner(
     """
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {shown(variant)}.")
-    judge = Judge.of(model, X, ifa, training)
+    judge = Judge.of(model, X, ifa, training, columns)
     rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     result = _sum(rows, partial(_forest_inner, variant, standard_error), standard_error)
     contributions = partial(JudgedRows.forest_inner, variant=variant)

@@ -16,7 +16,7 @@ import numpy as np
 from attributions.inputs import named_as, refuse_credit
 from attributions.mdi.stump_problem import TreeRows
 from attributions.rows import Intake, Rows
-from gbt.formats import import_model
+from gbt.formats import import_model, labels_of, several_of, target_encoder
 from gbt.formats.training_rows import discrepancy
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
@@ -74,10 +74,16 @@ class TrainingTrees:
         """Check the arguments of a public function, and return them as a record."""
         if rows not in ROWS:
             raise ValueError(f"rows={shown(rows)}; use one of {ROWS}.")
+        if several_of(model) is not None:
+            raise ValueError(
+                f"The MDI of single rows asks which rows each tree was grown on, and"
+                f" {type(model).__name__} has several models, each with rows of its own. Give one"
+                " of them."
+            )
         imported = import_model(model)
         ensemble = named_as(imported.ensemble, X)
         refuse_credit(ensemble, "MDI+ (local_mdi, mdi_plus and mdi_oob)")
-        intake = Intake(ensemble, getattr(model, "classes_", None))
+        intake = Intake(ensemble, labels_of(model), encode=target_encoder(model))
         given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
         X, target, weight = with_zeros(given.X), given.y, given.weight
         if imported.leaves_are_steps:

@@ -21,7 +21,7 @@ class Judge(Intake):
 
     Parameters
     ----------
-    ensemble, classes_
+    ensemble, classes_, encode
         As for `Intake`.
     ifa_name : str
     bounds : list of BoundAttribution
@@ -35,9 +35,11 @@ class Judge(Intake):
     touched: list[list[np.ndarray]]
 
     @classmethod
-    def of(cls, model: Any, X: Any, ifa: Any, training: Any = None) -> "Judge":
+    def of(
+        cls, model: Any, X: Any, ifa: Any, training: Any = None, columns: str = "given"
+    ) -> "Judge":
         """Take the model, the table and the attribution that a public function was given."""
-        taken, individual = Intake.of_model(model, X, training), as_individual(ifa)
+        taken, individual = Intake.of_model(model, X, training, columns), as_individual(ifa)
         ensemble = taken.ensemble
         return cls(
             ensemble,
@@ -45,6 +47,7 @@ class Judge(Intake):
             individual.name,
             [bound_to(individual, output) for output in ensemble.outputs],
             [touched_features(output, individual) for output in ensemble.outputs],
+            encode=taken.encode,
         )
 
     def refuse_forest(self) -> None:

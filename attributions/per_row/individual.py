@@ -24,6 +24,7 @@ import numpy as np
 from attributions.inputs import explained_data, finite_rows, row_labels, trees_of
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
+from gbt.formats import labels_of
 from gbt.model.credit import Credit
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed, transposed
@@ -131,7 +132,9 @@ class _OfFeatures:
         self.credit.add_up(by_column, out)
 
 
-def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) -> LocalAttribution:
+def attribute(
+    model: Any, X: Any, individual: Any, n_jobs: int | None = None, columns: str = "given"
+) -> LocalAttribution:
     """Sum an individual attribution over the trees of a model.
 
     Parameters
@@ -144,6 +147,8 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
         See `as_individual`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
 
     Returns
     -------
@@ -152,7 +157,7 @@ def attribute(model: Any, X: Any, individual: Any, n_jobs: int | None = None) ->
         attribution's base values of all trees. Starting values of rows (``gbt.model.starts``) are
         not included: base value and contributions are what the trees add to them.
     """
-    ensemble = trees_of(model, X)
+    ensemble = trees_of(model, X, columns=columns)
     individual = as_individual(individual)
     bounds = [bound_to(individual, output) for output in ensemble.outputs]
     names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
@@ -197,7 +202,7 @@ def _explained(
         feature_names=ensemble.credited_names,
         method=method,
         index=row_labels(chunk.X),
-        **explained_data(ensemble, X),
+        **explained_data(ensemble, X, None if chunk.is_part else chunk.X),
     )
 
 
@@ -244,7 +249,7 @@ def attribute_per_tree(
 
 def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
     """Return the names of the outputs: the classes of an estimator, or numbers."""
-    classes = getattr(model, "classes_", None)
+    classes = labels_of(model)
     if classes is not None and len(classes) == ensemble.n_outputs:
         return tuple(np.asarray(classes).tolist())
     return tuple(range(ensemble.n_outputs))
@@ -273,7 +278,7 @@ class _BoundFunction:
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
         rows = np.ascontiguousarray(X[0].T)
-        if self.ensemble.categories is not None:
+        if self.ensemble.categories is not None or self.ensemble.preparation is not None:
             rows = rows.view(EncodedRows)
         for m, weight in zip(trees, row_weight, strict=True):
             out += weight * self.values_of(m, rows).T

@@ -71,7 +71,9 @@ class PathChanges:
         return np.bincount(cell, worth, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribution:
+def predecomp(
+    model: Any, X: Any, *, columns: str = "given", n_jobs: int | None = None
+) -> LocalAttribution:
     """Split predictions among the features along the paths of the trees.
 
     A row walks from the root of every tree to a leaf. At each step the node's value changes, and
@@ -84,6 +86,8 @@ def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribut
     X : array of shape (n, p)
         Rows to explain; nan is a missing value. For an array or a frame of Dask the result is a
         `ChunkedAttribution`, not computed yet.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -93,4 +97,4 @@ def predecomp(model: Any, X: Any, *, n_jobs: int | None = None) -> LocalAttribut
         Contributions of shape (n, p). The base value is the base score plus the values of all
         roots, so base value and contributions add up to the raw prediction.
     """
-    return attribute(model, X, PreDecomp(), n_jobs)
+    return attribute(model, X, PreDecomp(), n_jobs, columns)

@@ -53,7 +53,12 @@ class Saabas:
 
 
 def saabas(
-    model: Any, X: Any, *, weights: str = "hessian", n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    *,
+    weights: str = "hessian",
+    columns: str = "given",
+    n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Split predictions by the changes of the mean leaf value along the paths of the trees.
 
@@ -71,6 +76,8 @@ def saabas(
     weights : {"hessian", "count"}
         What a leaf weighs in the mean: its hessian sum (the paper's alternative definition), or its
         number of training rows (vanilla Saabas). They differ for the logistic loss.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -80,4 +87,4 @@ def saabas(
         Contributions of shape (n, p). The base value is the base score plus the mean leaf value of
         every tree, so base value and contributions add up to the raw prediction.
     """
-    return attribute(model, X, Saabas(weights), n_jobs)
+    return attribute(model, X, Saabas(weights), n_jobs, columns)

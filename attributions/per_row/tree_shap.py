@@ -225,7 +225,13 @@ def gauss_legendre(n_points: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tree_shap(
-    model: Any, X: Any, *, background: Any = None, cover: str = "hessian", n_jobs: int | None = None
+    model: Any,
+    X: Any,
+    *,
+    background: Any = None,
+    cover: str = "hessian",
+    columns: str = "given",
+    n_jobs: int | None = None,
 ) -> LocalAttribution:
     """Split predictions by Shapley values.
 
@@ -246,6 +252,8 @@ def tree_shap(
     cover : {"hessian", "count"}
         What weighs the children of a node in path-dependent TreeSHAP: sums of hessians, as in
         XGBoost, or numbers of training rows, as in LightGBM. Not used with a background.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -256,4 +264,4 @@ def tree_shap(
         predicts if no feature is known: its cover-weighted mean, or its mean over the background.
         Base value and contributions add up to the raw prediction.
     """
-    return attribute(model, X, TreeShap(background, cover), n_jobs)
+    return attribute(model, X, TreeShap(background, cover), n_jobs, columns)

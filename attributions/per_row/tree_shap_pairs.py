@@ -27,7 +27,7 @@ NUMBERS_AT_ONCE = 2**21  # of a block of rows, p^2 each: 16 MB a thread
 
 
 def tree_shap_pairs(
-    model: Any, X: Any, *, cover: str = "hessian", n_jobs: int | None = None
+    model: Any, X: Any, *, cover: str = "hessian", columns: str = "given", n_jobs: int | None = None
 ) -> LocalPairAttribution:
     """Divide the Shapley values of rows among pairs of features.
 
@@ -39,6 +39,8 @@ def tree_shap_pairs(
         Rows to explain; nan is a missing value. The result holds n p^2 numbers.
     cover : {"hessian", "count"}
         As for `tree_shap`.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -48,7 +50,7 @@ def tree_shap_pairs(
         With values (n, p, p), or (n, p, p, K) for K outputs. ``values[i, j, k]`` and
         ``values[i, k, j]`` are each half of the interaction of features j and k for row i.
     """
-    ensemble = trees_of(model, X)
+    ensemble = trees_of(model, X, columns=columns)
     rows = finite_rows(ensemble, X)
     n, p = rows.shape
     outputs = [TreeShap(cover=cover).bind(output) for output in ensemble.outputs]

@@ -6,6 +6,8 @@ it again, on other axes if need be, and sets ``ax_`` and ``figure_``.
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
 ``BoostingDisplay``          Importance along boosting: a curve for each feature
+``ByLabelDisplay``           Importance by month, region or class: lines, dots or colours
+``ForWhomDisplay``           What a feature is worth to groups of rows
 ``UsedUsefulDisplay``        How much the model uses each feature, and how far that helps: points
 ``PairsDisplay``             What features earned below splits on others, one square a pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
@@ -25,6 +27,7 @@ symlog axis, and its label says so. Matplotlib is imported when
 something is drawn.
 """
 
+from attributions.plots.by_label import ByLabelDisplay, ForWhomDisplay
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION
 from attributions.plots.curves import BoostingDisplay, CurveDisplay
 from attributions.plots.importance import ImportanceDisplay
@@ -39,7 +42,9 @@ __all__ = [
     "INK",
     "VERMILION",
     "BoostingDisplay",
+    "ByLabelDisplay",
     "CurveDisplay",
+    "ForWhomDisplay",
     "ImportanceDisplay",
     "LocalAttributionDisplay",
     "PairsDisplay",

@@ -1,5 +1,6 @@
 """Curves: importance along boosting, and predictions by the value of one feature."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -110,50 +111,51 @@ class BoostingDisplay(Display):
         ax.axhline(0, color=sheet.colors.ink, linewidth=0.8)
         ax.set_xlim(0, max(n_trees, 1))
         sheet.say_if_nothing(curves)
-        self._name_curves(sheet, named, curves[-1, named], color, fontsize)
+        name_curves(sheet, names, named, curves[-1, named], n_trees, color, fontsize)
         sheet.quieten(grid="y")
         sheet.caption(heading, below, beside)
         return ax
 
-    def _name_curves(
-        self,
-        sheet: Sheet,
-        named: np.ndarray,
-        ends: np.ndarray,
-        color: dict[int, "ColorType"],
-        fontsize: float,
-    ) -> None:
-        """Write the names at the right of the axes, near the ends of the curves."""
-        ax, names = sheet.ax, self.attribution.feature_names
-        n_trees = len(np.asarray(self.attribution.per_tree))
-        texts = sheet.lettering.names(names, named, sheet.room("right"), fontsize)
-        height = ax.get_window_extent().height
-        gap = ROW_HEIGHT * fontsize * sheet.figure.dpi / 72 / height
-        at_end = ax.transData.transform(np.column_stack([np.full(len(ends), n_trees), ends]))
-        shares = ax.transAxes.inverted().transform(at_end)[:, 1]
-        places = spread(shares, gap, gap / 2, 1 - gap / 2)
-        for k, text, end, place in zip(named, texts, ends, places, strict=True):
-            ax.annotate(
-                text,
-                (n_trees, end),
-                xytext=(1.03, place),
-                textcoords=ax.transAxes,
-                fontsize=fontsize,
-                va="center",
-                annotation_clip=False,
-                arrowprops={
-                    "arrowstyle": "-",
-                    "color": color[k],
-                    "linewidth": 0.7,
-                    "relpos": (0, 0.5),
-                    "shrinkA": 1,
-                    "shrinkB": 0,
-                },
-                **{
-                    **sheet.lettering.properties,
-                    "color": readable(color[k], sheet.colors.outside),
-                },
-            )
+
+def name_curves(
+    sheet: Sheet,
+    names: Sequence[str],
+    named: np.ndarray,
+    ends: np.ndarray,
+    last: float,
+    color: dict[int, "ColorType"],
+    fontsize: float,
+) -> None:
+    """Write names at the right of the axes, near the ends of the curves, which lie at ``last``."""
+    ax = sheet.ax
+    texts = sheet.lettering.names(names, named, sheet.room("right"), fontsize)
+    height = ax.get_window_extent().height
+    gap = ROW_HEIGHT * fontsize * sheet.figure.dpi / 72 / height
+    at_end = ax.transData.transform(np.column_stack([np.full(len(ends), last), ends]))
+    shares = ax.transAxes.inverted().transform(at_end)[:, 1]
+    places = spread(shares, gap, gap / 2, 1 - gap / 2)
+    for k, text, end, place in zip(named, texts, ends, places, strict=True):
+        ax.annotate(
+            text,
+            (last, end),
+            xytext=(1.03, place),
+            textcoords=ax.transAxes,
+            fontsize=fontsize,
+            va="center",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": color[k],
+                "linewidth": 0.7,
+                "relpos": (0, 0.5),
+                "shrinkA": 1,
+                "shrinkB": 0,
+            },
+            **{
+                **sheet.lettering.properties,
+                "color": readable(color[k], sheet.colors.outside),
+            },
+        )
 
 
 class CurveDisplay(Display):

@@ -34,7 +34,7 @@ from attributions.refits.measures import (
     refuse_unreadable_by,
 )
 from attributions.results import GlobalAttribution
-from attributions.results.merging import added
+from attributions.results.merging import added, with_all_features
 from gbt.tables.given import as_given
 from gbt.tables.names import shown
 from gbt.tables.targets import distinct_labels
@@ -62,7 +62,9 @@ def cross_fit(
     Parameters
     ----------
     estimator : estimator
-        Stays unfitted; a clone of it is fitted for every fold.
+        Stays unfitted; a clone of it is fitted for every fold. Of a pipeline that is a clone of all
+        its steps, so that no step sees the rows that judge: an encoder of targets cannot tell them
+        to the model.
     X : array or DataFrame of shape (n, p)
     y : array of shape (n,)
         Targets, or labels, as ``estimator.fit`` takes them.
@@ -77,7 +79,7 @@ def cross_fit(
         A number stands for folds of shuffled rows, with equal shares of classes for a classifier,
         or of whole groups where ``groups`` is given. Splits must put every row into one fold.
     sample_weight : array of shape (n,), optional
-        Not negative; used in the fits and where rows judge.
+        Not negative; used in the fits, by the model of a pipeline, and where rows judge.
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups.
@@ -119,7 +121,7 @@ def cross_fit(
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
     results = [_of_fold(estimator, rows, measure, fold) for fold in folds]
-    total = reduce(added, results)
+    total = reduce(added, with_all_features(results))
     if facts_of(total.method).is_testable:  # targets judge, which also trained the other models
         total = _widened(total)
     name, _, details = total.method.partition("(")

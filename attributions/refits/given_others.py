@@ -36,16 +36,19 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.pipeline import make_pipeline
 
 from attributions.inputs import as_training, refuse_credit
 from attributions.per_row.saabas import saabas
-from attributions.refits.measures import refuse_no_estimator
-from attributions.refits.without_column import clone_for
+from attributions.refits.measures import GivenRows, refuse_no_estimator
+from attributions.refits.without_column import without_column
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake, Rows
 from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
+from gbt.model.credit import members_of
+from gbt.model.ensemble import Ensemble
+from gbt.model.preparation import Preparation
 from gbt.parallel.chunks import Chunk
 from gbt.tables.names import column_names
 
@@ -69,7 +72,9 @@ def given_others(
         Fitted; of ours, or one that ``gbt.formats.as_ensemble`` takes. A clone of it is fitted
         without each column in turn. Where parameters name columns (``categorical_features``,
         constraints), those of our estimators are adapted to the columns that are left, and those of
-        other libraries are refused; the same holds for ``regressor``.
+        other libraries are refused; the same holds for ``regressor``. Of a pipeline all steps are
+        fitted again, on tables in which the column has one value in all rows; the column's
+        contributions are those of all that the steps make of it, groups included.
     X : array or DataFrame of shape (n, p)
         Rows that the model has not seen, of at least two columns.
     y : array of shape (n,)
@@ -80,7 +85,8 @@ def given_others(
     regressor : estimator
         Predicts a column's contributions, which are numbers whatever the task, from the other
         columns; a clone is fitted for each column. It should follow both lines and curves: the
-        simulations have a linear model and 50 small trees fitted to its residuals.
+        simulations have a linear model and 50 small trees fitted to its residuals. Where the model
+        is a pipeline and this is none, it is fitted behind clones of the pipeline's steps.
     groups : array of shape (n,), optional
         Labels of rows that belong together, as for `tree_inner`.
     init_score : array of shape (n,), or (n, K), optional
@@ -113,26 +119,31 @@ def given_others(
             "Starting values were given for the rows of the fit only, or for those that judge only:"
             " training=(X, y, sample_weight, init_score) goes with init_score=..."
         )
-    of_fit = {} if init_score is None else {"init_score": fitted_on.init_score}
+    start_of_fit = None if init_score is None else fitted_on.init_score
     given = Chunk(X, y, groups=groups, init_score=init_score)
     rows = Rows.of(Intake.of_model(model, X, training), given)
     ensemble, n_rows = rows.ensemble, len(rows.X)
-    refuse_credit(ensemble, "given_others")
     rows.warn_if_seen(n_jobs, stacklevel=2)
-    n_features = ensemble.n_features
+    tables, names, steps = [fitted_on.X, X], ensemble.feature_names, ensemble.preparation
+    if steps is not None:
+        tables, names = [*map(steps.in_order, tables)], steps.names
+        regressor = _behind(steps, regressor)
+    else:
+        refuse_credit(ensemble, "given_others")
+    n_features = len(names)
     if n_features < 2:
         raise ValueError("X has one column; given_others compares it with others and needs two.")
     contributed_fit, contributed = (
-        saabas(ensemble, table, n_jobs=n_jobs).values.reshape(-1, n_features, ensemble.n_outputs)
-        for table in (fitted_on.X, X)
+        _by_column(ensemble, saabas(ensemble, table, n_jobs=n_jobs).values) for table in tables
     )
-    names = column_names(fitted_on.X) or ensemble.feature_names
     product = np.zeros((n_rows, n_features))
-    for k in np.unique(ensemble.feature[ensemble.left >= 0]):
-        others = [j for j in range(n_features) if j != k]
-        own_fit, own = (_safe_indexing(table, others, axis=1) for table in (fitted_on.X, X))
-        without, learner = (clone_for(fresh, names, others) for fresh in (model, regressor))
-        without.fit(own_fit, fitted_on.y, **of_fit)
+    called = column_names(tables[0]) or names
+    is_used = contributed_fit.any(axis=(0, 2)) | contributed.any(axis=(0, 2))
+    for k in np.flatnonzero(is_used).tolist():
+        (own_fit, own), (without, learner) = without_column(
+            k, called, tables, (model, regressor), keeps_it=steps is not None
+        )
+        without = GivenRows(own_fit, fitted_on.y, init_score=start_of_fit).fitted(without)
         left, predicted = _residuals(without, given._replace(X=own), n_jobs)
         for output in range(left.shape[1]):
             target = contributed_fit[:, k, output]
@@ -144,10 +155,30 @@ def given_others(
         values=sums.total,
         standard_error=sums.standard_error,
         n_samples=n_rows,
-        feature_names=ensemble.feature_names,
+        feature_names=names,
         method="given_others(saabas)",
         groups=labels_of(rows.groups),
     )
+
+
+def _behind(steps: Preparation, regressor: Any) -> Any:
+    """Return a pipeline as it is, any other regressor behind clones of the model's steps."""
+    if hasattr(regressor, "steps"):
+        return regressor
+    return make_pipeline(*(clone(step) for _, step in steps.steps), regressor)
+
+
+def _by_column(ensemble: Ensemble, values: np.ndarray) -> np.ndarray:
+    """Return contributions, (n, p, K), of every column and of all groups that it is a member of."""
+    values = values.reshape(len(values), ensemble.n_credited, ensemble.n_outputs)
+    if ensemble.preparation is None:
+        return values
+    names = ensemble.credited_names
+    by_column = values[:, : len(ensemble.preparation.names)].copy()
+    for j in range(by_column.shape[1], len(names)):
+        for member in members_of(names[j]):
+            by_column[:, names.index(member)] += values[:, j]
+    return by_column
 
 
 def residuals_of_line(values: np.ndarray, prediction: np.ndarray) -> np.ndarray:

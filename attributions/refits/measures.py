@@ -5,6 +5,7 @@ from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -55,7 +56,20 @@ class GivenRows(NamedTuple):
 
     def fitted(self, estimator: Any) -> Any:
         """Return a clone of an estimator, fitted to the rows."""
-        return clone(estimator).fit(self.X, self.y, **self.of_fit)
+        prefix = _to_the_model(estimator)
+        beside = {f"{prefix}{name}": value for name, value in self.of_fit.items()}
+        return clone(estimator).fit(self.X, self.y, **beside)
+
+
+def _to_the_model(estimator: Any) -> str:
+    """Return what a pipeline's fit wants before the names of arguments of its model's fit."""
+    if get_config()["enable_metadata_routing"]:
+        return ""  # each step has asked for what it takes
+    if hasattr(estimator, "steps") and hasattr(estimator, "named_steps"):
+        name, model = estimator.steps[-1]
+        return f"{name}__{_to_the_model(model)}"
+    is_search = hasattr(estimator, "refit") and hasattr(estimator, "estimator")
+    return _to_the_model(estimator.estimator) if is_search else ""
 
 
 def refuse_no_estimator(estimator: Any, name: str) -> None:

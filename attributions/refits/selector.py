@@ -37,6 +37,7 @@ from attributions.refits.measures import (
     refuse_unreadable_by,
 )
 from attributions.results import GlobalAttribution
+from gbt.model.credit import Group, members_of
 from gbt.tables.given import as_given
 from gbt.tables.names import shown
 from gbt.tables.targets import distinct_labels
@@ -53,7 +54,8 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        Clones of it are fitted, each on a part of the rows.
+        Clones of it are fitted, each on a part of the rows. Of a pipeline all steps are, and its
+        input columns are selected.
     measure : callable
         Takes a fitted model, X and y, returns a GlobalAttribution that has p-values:
         ``held_out_gain``, ``tree_inner``, or ``functools.partial`` of one; with ``cv=None`` also
@@ -79,8 +81,10 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     attribution_ : GlobalAttribution
         What the measure returned; with folds what `cross_fit` returned.
     p_values_ : float64 array of shape (p,)
+        Of the features of ``attribution_``. These are the columns, and behind them groups of
+        columns that steps of a pipeline have combined.
     support_ : bool array of shape (p,)
-        Which features are kept.
+        Which columns are kept; those of a group that is kept are.
     n_features_in_, feature_names_in_
         As seen in ``fit``.
     """
@@ -169,8 +173,22 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             )
         self.p_values_ = self.attribution_.p_values()
         adjusted = false_discovery_control(self.p_values_, method=self.correction)
-        self.support_ = adjusted <= self.fdr
+        self.support_ = self._columns_of(adjusted <= self.fdr)
         return self
+
+    def _columns_of(self, is_kept: np.ndarray) -> np.ndarray:
+        """Return which columns are kept, or are members of groups that are."""
+        names = self.attribution_.feature_names
+        columns = [name for name in names if not isinstance(name, Group)]
+        if len(columns) != self.n_features_in_:
+            raise ValueError(
+                f"The measure judges {len(columns)} columns, and X has {self.n_features_in_}:"
+                " columns of X are selected, so leave out columns='transformed'."
+            )
+        kept = {
+            m for name, own in zip(names, is_kept, strict=True) if own for m in members_of(name)
+        }
+        return np.array([name in kept for name in columns])
 
     def _judged_by_one_model(self, rows: GivenRows) -> GlobalAttribution:
         """Fit on one side of a cut and judge on the other."""

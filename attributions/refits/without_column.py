@@ -3,14 +3,20 @@
 A clone keeps parameters, and some of these refer to columns by number or name. In our estimators
 such parameters are adapted to the smaller table. Those of other libraries are refused by name,
 because a number left as it is would silently mean another column.
+
+Steps of a pipeline name columns, too, and would miss one that is gone. So they keep it, with one
+and the same value in all rows, of which no model learns anything.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from gbt.tables.categories import chosen_columns
+from gbt.tables.given import Table
 
 # Of XGBoost, LightGBM with its aliases, CatBoost and scikit-learn.
 OF_COLUMNS = frozenset(
@@ -37,6 +43,20 @@ OF_COLUMNS = frozenset(
     }
 )
 SAY_NO_COLUMN = ("auto", "from_dtype", "no_interactions", "pairwise", "")
+
+
+def without_column(
+    k: int, names: Sequence[str], tables: Sequence[Any], estimators: Sequence[Any], keeps_it: bool
+) -> tuple[list[Any], list[Any]]:
+    """Return tables without column k, and unfitted clones of estimators for such tables.
+
+    With ``keeps_it`` the column remains, and says nothing: it has a value of the first table.
+    """
+    if keeps_it:
+        return [with_constant(table, k, tables[0]) for table in tables], [*map(clone, estimators)]
+    others = [j for j in range(len(names)) if j != k]
+    left = [_safe_indexing(table, others, axis=1) for table in tables]
+    return left, [clone_for(estimator, names, others) for estimator in estimators]
 
 
 def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> Any:
@@ -67,6 +87,19 @@ def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> A
                 " adapted; the dtypes of a frame can say which columns are categories."
             )
     return clone(estimator)
+
+
+def with_constant(X: Any, k: int, fitted_on: Any) -> Any:
+    """Return a table whose column k says nothing: every row has one value of the fitted rows.
+
+    Steps of a pipeline then find all columns that they name.
+    """
+    _, place = Table(fitted_on).values(k)
+    row = int(np.argmax(place >= 0))  # the first that is not missing
+    column = Table(fitted_on).column(k)
+    places = np.full(len(Table(X).column(k)), row)
+    array = getattr(column, "array", column)  # of pandas: keeps categories what they are
+    return Table(X).with_columns({k: array[places]}).given
 
 
 def _categorical(which: Any, names: Sequence[str], columns: Sequence[int]) -> Any:

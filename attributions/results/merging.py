@@ -15,7 +15,7 @@ by name. Results of several models, each judged on rows of its own, can be added
 those of measures that need all rows of one model at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,7 @@ from attributions.names import first_difference
 from attributions.statistics.groups import check_apart, merge_groups
 from attributions.statistics.powers_of_two import exponent_of
 from attributions.statistics.row_sums import RowSums
+from gbt.model.credit import Group
 
 # What a result has only on demand: the option that asks for it, and what its rows are.
 OPTIONAL = {
@@ -65,6 +66,38 @@ def added(one: Any, other: Any) -> Any:
     units = one.percent_of_one, other.percent_of_one
     together = None if None in units else 1 / sum(1 / unit for unit in units if unit)
     return replace(_summed(one, other), percent_of_one=together)
+
+
+def with_all_features(results: Sequence[Any]) -> list[Any]:
+    """Return results of several models, each with the features of all.
+
+    Steps of pipelines that were fitted on other rows may combine other columns. A model in which no
+    column is credited to some group says that the group is worth 0.
+    """
+    own = [tuple(n for n in r.feature_names if not isinstance(n, Group)) for r in results]
+    names = tuple(dict.fromkeys(name for result in results for name in result.feature_names))
+    if len(set(own)) > 1 or all(result.feature_names == names for result in results):
+        return list(results)  # what differs otherwise is refused
+    return [_with_features(result, names) for result in results]
+
+
+def _with_features(result: Any, names: tuple[str, ...]) -> Any:
+    """Return a result with zeros for features that it has not."""
+    places = np.array([names.index(name) for name in result.feature_names])
+
+    def spread(numbers: np.ndarray | None, *, both: bool = False) -> np.ndarray | None:
+        if numbers is None:
+            return None
+        wide = np.zeros((*numbers.shape[:-1], len(names)))
+        wide[..., places] = numbers
+        if both:
+            return spread(wide.T)
+        return wide
+
+    moments = spread(result.second_moments, both=True)
+    last = ("values", "standard_error", "per_tree", "per_output", "contributions")
+    changed = {name: spread(getattr(result, name)) for name in last}
+    return replace(result, feature_names=names, second_moments=moments, kurtosis=None, **changed)
 
 
 def _summed(one: Any, other: Any) -> Any:

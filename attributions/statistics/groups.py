@@ -42,14 +42,14 @@ class Groups:
     of_row: np.ndarray
 
     @classmethod
-    def of(cls, groups: Any, n_rows: int) -> "Groups | None":
+    def of(cls, groups: Any, n_rows: int, name: str = "groups") -> "Groups | None":
         """Take one label a row; None, for independent rows, stays None."""
         if groups is None:
             return None
         given = np.asarray(groups)
         if given.shape != (n_rows,):
             raise ValueError(
-                f"groups has shape {given.shape}; it needs one label for each row of X,"
+                f"{name} has shape {given.shape}; it needs one label for each row of X,"
                 f" ({n_rows},)."
             )
         try:
@@ -57,11 +57,11 @@ class Groups:
             labels, of_row = np.unique(given, return_inverse=True)
         except TypeError as error:
             raise ValueError(
-                "groups mixes labels that cannot be compared, such as numbers and strings or"
+                f"{name} mixes labels that cannot be compared, such as numbers and strings or"
                 " missing ones; give labels of one kind."
             ) from error
         if is_missing:
-            raise ValueError("groups has missing labels; every row needs one.")
+            raise ValueError(f"{name} has missing labels; every row needs one.")
         return cls(labels, of_row.reshape(-1))
 
     def within(self, rows: slice, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

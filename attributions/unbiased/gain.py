@@ -64,6 +64,7 @@ def unbiased_gain(
     per_tree: bool = False,
     standard_error: bool = True,
     random_state: int | None = None,
+    columns: str = "given",
     n_jobs: int | None = None,
 ) -> GlobalAttribution:
     """Sum, over the splits on each feature, the gain that validation rows confirm.
@@ -103,6 +104,8 @@ def unbiased_gain(
         two for every validation row and tree, up to 512 MB.
     random_state : int, optional
         Seed of the random subsets of ``"sampled"``.
+    columns : {"given", "transformed"}
+        As for `held_out_gain`.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -123,7 +126,7 @@ def unbiased_gain(
         raise ValueError(f"form must be one of {FORMS}; got {shown(form)}.")
     if not min_samples >= 1:
         raise ValueError(f"min_samples={shown(min_samples)}; either child needs at least 1 row.")
-    intake = Intake.of_model(model, X_valid)
+    intake = Intake.of_model(model, X_valid, columns=columns)
     ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)
     given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid, init_score_valid)

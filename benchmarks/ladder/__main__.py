@@ -24,11 +24,11 @@ from benchmarks.ladder.measuring import (
     verify_on_drawn_problems,
 )
 from benchmarks.ladder.report import ROOT, draw, lines_of_rungs, table
+from benchmarks.study.files import page_with
 from gbt.parallel.cores import available_cores
 
 RESULTS = ROOT / "benchmarks/results"
 PAGE = ROOT / "docs/ladder.md"
-BEGIN, END = "<!-- ladder: begin -->", "<!-- ladder: end -->"
 
 
 def conditions(repeats):
@@ -67,10 +67,8 @@ def write(found):
     """Write the table into its files, and the picture."""
     lines = "\n".join(table(found["seconds"], found["lines"]))
     (RESULTS / "ladder.md").write_text(f"{found['conditions']}\n\n{lines}\n")
-    page = PAGE.read_text()
-    before, rest = page.split(BEGIN)
-    text = f"{BEGIN}\n{lines}\n\n{found['conditions']}\n"
-    PAGE.write_text(f"{before}{text}{rest[rest.index(END) :]}")
+    text = {"ladder": f"{lines}\n\n{found['conditions']}"}
+    PAGE.write_text(page_with(text, PAGE.read_text(), PAGE.name))
     draw(found["seconds"], ROOT / "docs/ladder.svg")
 
 

@@ -49,7 +49,7 @@ from attributions.mdi.local_mdi import StumpModels
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.aggregates import aggregate_trees
 from attributions.per_row.individual import attribute_per_tree
-from benchmarks.study.files import header, without_header
+from benchmarks.study.files import header, page_with, without_header
 from gbt import GBTClassifier, GBTRegressor
 from gbt.model.predictor import transposed
 from gbt.model.stages import stages, start_of
@@ -401,12 +401,8 @@ def mean_and_error(numbers) -> str:
 
 def report() -> None:
     """Write the tables between the marks of the page."""
-    page = PAGE.read_text()
-    for name in EXPERIMENTS:
-        begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-        before, rest = page.split(begin)
-        page = before + begin + "\n" + table_of(name) + end + rest.split(end)[1]
-    PAGE.write_text(page)
+    tables = {name: table_of(name).rstrip("\n") for name in EXPERIMENTS}
+    PAGE.write_text(page_with(tables, PAGE.read_text(), PAGE.name))
 
 
 def main() -> None:

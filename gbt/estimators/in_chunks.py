@@ -35,13 +35,14 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
     """Raise ValueError if an option is not available for tables of Dask."""
     if init_score is not None:
         raise ValueError("init_score needs rows in memory: X.compute().")
+    loss = as_loss(estimator.loss)
     for name, is_other in (
         ("splitter", type(as_checked(estimator.splitter)) is not Greedy),
         ("monotone_constraints", estimator.monotone_constraints is not None),
         ("max_leaves", estimator.max_leaves is not None),
         ("warm_start", bool(estimator.warm_start)),
         ("train_score", bool(estimator.train_score)),
-        ("loss", isinstance(as_loss(estimator.loss), OwnLoss)),
+        ("loss", isinstance(loss, OwnLoss) or loss.has_pairs),
     ):
         if is_other:
             raise ValueError(

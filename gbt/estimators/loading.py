@@ -107,7 +107,7 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
 
 
 def _rebuild_ensemble(value: Any, own_loss: Any) -> Ensemble:
-    of_memory = ("seen_rows", "about_gradients", "credit")
+    of_memory = ("seen_rows", "about_gradients", "credit", "preparation")
     keys = [field.name for field in fields(Ensemble) if field.name not in of_memory]
     record = as_record(value, "ensemble", keys)
     where = {name: f"ensemble.{name}" for name in keys}

@@ -140,6 +140,7 @@ tweedie <- reg:tweedie tweedie_deviance
 squared_log_error <- reg:squaredlogerror mean_squared_log_error msle rmsle
 quantile <- reg:quantileerror pinball
 pseudo_huber <- reg:pseudohubererror
+cox <- survival:cox coxph cox_ph
 """)
 
 # Values of eval_metric; errors and losses are negated here, because larger is better.

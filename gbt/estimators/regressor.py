@@ -14,6 +14,7 @@ from gbt.estimators.parameters import documented
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.robust import warn_of_short_steps
+from gbt.tables.targets import as_pairs, as_weight
 
 
 @documented
@@ -27,6 +28,10 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     def _own_loss(self) -> Loss:
         return as_loss(self.loss)
 
+    @property
+    def _has_pairs(self) -> bool:
+        return self._own_loss().has_pairs
+
     def _learn_target(self, y: Any) -> np.ndarray:
         target = self._as_target(y)
         asked = chosen(self._all_parameters(), len(target))
@@ -35,13 +40,15 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         return target
 
     def _as_target(self, y: Any) -> np.ndarray:
+        if self._has_pairs:
+            return y  # already checked, with the rows
         target = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         self._own_loss().check_target(target)
         return target
 
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
-        """Return R^2 of the predictions.
+        """Return R^2 of the predictions; of times to an event Harrell's concordance.
 
         Parameters
         ----------
@@ -50,7 +57,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         init_score : optional
             As for `predict`.
         """
-        return r2_score(y, self.predict(X, init_score), sample_weight=sample_weight)
+        prediction, loss = self.predict(X, init_score), self._own_loss()
+        if not loss.has_pairs:
+            return r2_score(y, prediction, sample_weight=sample_weight)
+        pairs = as_pairs(loss, y, len(prediction))
+        return loss.score(pairs, prediction, as_weight(sample_weight, len(pairs)))
 
     def _decide(self, raw_prediction: np.ndarray) -> np.ndarray:
         return self.ensemble_.loss.inverse_link(raw_prediction)

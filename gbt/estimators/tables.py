@@ -24,7 +24,13 @@ from gbt.tables.categories import (
 from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
-from gbt.tables.targets import as_column, as_init_score, as_weight, warn_of_other_order
+from gbt.tables.targets import (
+    as_column,
+    as_init_score,
+    as_pairs,
+    as_weight,
+    warn_of_other_order,
+)
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.table import SharedRows
 
@@ -43,6 +49,11 @@ class ChecksTables(SharedParameters, NamedParameters):
     def _own_loss(self) -> Loss:
         """Return the loss that follows from parameters and targets."""
         raise NotImplementedError
+
+    @property
+    def _has_pairs(self) -> bool:
+        """Whether a target is two numbers, such as a time and whether it is an event's."""
+        return False
 
     def _as_target(self, y: Any) -> np.ndarray:
         """Return other targets as the loss takes them."""
@@ -92,6 +103,10 @@ class ChecksTables(SharedParameters, NamedParameters):
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return a table as rows of floats, its targets as given, and its weights."""
         is_shared = isinstance(X, SharedRows)
+        if y is not None and self._has_pairs:
+            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
+            X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
+            return X, as_pairs(self._own_loss(), y, len(X)), as_weight(sample_weight, len(X))
         if is_shared:
             y, sample_weight = in_memory(y), in_memory(sample_weight)
         if y is not None:

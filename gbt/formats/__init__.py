@@ -6,15 +6,24 @@ caller does not use is never imported. Each has one file here, with one function
 """
 
 import os
+import warnings
 from contextlib import suppress
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from gbt.formats.averages import Average as Average
+from gbt.formats.averages import Several, models_to_fit, several_of
 from gbt.formats.checking import check_predictions
-from gbt.formats.imported import Imported
-from gbt.formats.training_rows import complete
-from gbt.formats.wrappers import unwrapped
+from gbt.formats.imported import Imported, kept
+from gbt.formats.merging import merged
+from gbt.formats.steps import preparation_of, steps_before
+from gbt.formats.training_rows import complete, complete_several
+from gbt.formats.wrappers import is_of_several, scale_of, target_encoder, unwrapped
+from gbt.formats.wrappers import labels_of as labels_of
 from gbt.model.ensemble import Ensemble
+from gbt.model.preparation import Preparation
+from gbt.tables.names import are_numbers
 
 _IMPORTERS = {  # the package of a model's class: module and function
     "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
@@ -27,8 +36,13 @@ _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
     " xgboost.XGBModel, the JSON of an XGBoost model as a dict, a lightgbm.Booster or a fitted"
     " lightgbm.LGBMModel, or a fitted GradientBoosting, HistGradientBoosting, RandomForest,"
-    " ExtraTrees or DecisionTree of scikit-learn, or a fitted catboost.CatBoost"
+    " ExtraTrees or DecisionTree of scikit-learn, or a fitted catboost.CatBoost, or an average of"
+    " these (gbt.formats.averages), or a fitted pipeline, or search, of one of these"
 )
+
+
+class ScaleWarning(UserWarning):
+    """The trees of a model add up to something else than the model predicts."""
 
 
 def as_ensemble(
@@ -41,7 +55,10 @@ def as_ensemble(
     model : Ensemble, estimator, xgboost.Booster, lightgbm.Booster or dict
         Estimators, ours or of XGBoost, LightGBM, CatBoost or scikit-learn, must be fitted. A dict
         is the JSON of an XGBoost model. Wrappers of scikit-learn are removed if they hand rows on
-        unchanged, see `gbt.formats.wrappers`.
+        unchanged, see `gbt.formats.wrappers`. The steps of a fitted pipeline become the
+        ``preparation`` of its model: the ensemble takes rows as the pipeline does, and credits
+        splits to their columns, see `gbt.formats.steps`. A list of models is their average, and
+        other averages are models, too, see `gbt.formats.averages`.
     X : table of shape (n, p), optional
         The rows that the model was trained on. They supply statistics of nodes that its library did
         not keep, and check those that it did; a warning names what they contradict. Rows without
@@ -66,6 +83,12 @@ def as_ensemble(
         known. If gradient sums are unknown, or may be those of another loss, ``about_gradients``
         says why, and functions that need them raise an error or warn with this reason.
 
+    Warns
+    -----
+    ScaleWarning
+        If the model makes something else of what its trees add up to: a calibration, or the inverse
+        of a transformation of the targets.
+
     Raises
     ------
     TypeError
@@ -79,10 +102,25 @@ def as_ensemble(
     sklearn.exceptions.NotFittedError
         For an estimator that has not been fitted.
     """
+    if (scale := scale_of(model)) is not None:
+        warnings.warn(scale, ScaleWarning, stacklevel=3)
     imported = import_model(model, X)
     if X is not None and y is not None:
+        encode = target_encoder(model)
+        y = y if encode is None else encode(y)
         if init_score is not None:
             imported = imported.with_starts()
+        given = imported.ensemble
+        if given.preparation is not None:
+            X = given.as_input(X)  # once, and not at each of several looks
+        if (several := several_of(model)) is not None:
+            whole = complete_several(as_ensemble, several, X, y, sample_weight, init_score)
+            return replace(
+                whole,
+                feature_names=given.feature_names,
+                credit=given.credit,
+                preparation=given.preparation,
+            )
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     is_of_levels = X is not None and imported.has_levels_of_rows
     alone = (y, sample_weight, init_score)
@@ -129,12 +167,21 @@ def refuse_unreadable(estimator: Any) -> None:
     from sklearn.base import clone
     from sklearn.exceptions import NotFittedError
 
+    inside = unwrapped(clone(estimator), is_fitted=False)
+    if is_of_several(inside):
+        for member in models_to_fit(inside):
+            refuse_unreadable(member)
+        return
     with suppress(NotFittedError):
-        import_model(unwrapped(clone(estimator), is_fitted=False))
+        import_model(inside)
 
 
 def import_model(model: Any, X: Any = None) -> Imported:
     """Import a model by the module of its library; rows go along where they tell its levels."""
+    if steps := steps_before(model):
+        return _import_pipeline(steps, unwrapped(model), X)
+    if (several := several_of(model)) is not None:
+        return _import_several(unwrapped(model), several, X)
     model = unwrapped(model)
     if isinstance(model, Ensemble):
         return Imported(model, "given")
@@ -154,3 +201,42 @@ def import_model(model: Any, X: Any = None) -> Imported:
                 check_predictions(imported, model)
                 return imported
     raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")
+
+
+def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Imported:
+    """Import the model behind fitted steps, and put these before its trees."""
+    if X is not None:
+        X = Preparation(tuple(steps), (), ()).rows(X)
+    imported = import_model(model, X)
+    given = imported.ensemble
+    if given.credit is not None:
+        raise ValueError(
+            f"{type(model).__name__} combines columns, and steps come before it: what it combines"
+            " is not traced through steps. Explain the model itself, pipeline[-1], with the rows"
+            " that the steps make, pipeline[:-1].transform(X)."
+        )
+    preparation = preparation_of(steps, model, given.n_features)
+    named = preparation.names_out if are_numbers(given.feature_names) else None
+    ensemble = replace(
+        given,
+        feature_names=named or given.feature_names,
+        credit=preparation.credit,
+        preparation=preparation,
+    )
+    vars(ensemble)["predictor"] = given.predictor  # which takes time to make
+    return replace(imported, ensemble=ensemble)
+
+
+def _import_several(model: Any, several: Several, X: Any) -> Imported:
+    """Import all models of which a model is made, and put their trees together."""
+    members = [import_model(member, X) for member in several.models]
+    ensembles = [member.ensemble for member in members]
+
+    def make() -> Imported:
+        is_sampled = any(member.is_sampled for member in members)
+        return Imported(merged(several, ensembles), several.name, is_sampled=is_sampled)
+
+    if isinstance(model, list | tuple):  # which no weak reference can point at
+        return make()
+    weights = () if several.weights is None else several.weights.tolist()
+    return kept(model, (*ensembles, *weights), make)

@@ -55,6 +55,8 @@ def check_predictions(imported: Imported, model: Any) -> None:
     if own is None or isinstance(model, dict) or imported in CHECKED:
         return
     ensemble = imported.ensemble
+    if ensemble.preparation is not None:  # its rows are answers of the library, which checks them
+        return
     rows = rows_to_try(ensemble, has_missing=_takes_missing(model))
     expected = own(model, imported, rows)
     got = ensemble.raw_predict(EncodedRows.of(rows, ensemble.categories))

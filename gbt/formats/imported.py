@@ -34,6 +34,7 @@ class Imported:
     counts_are_weights: bool = False  # its counts are sums of weights that happen to be whole
     levels: dict[int, list[Any]] = field(default_factory=dict)  # kept levels, in its own order
     has_levels_of_rows: bool = False  # it has only hashes, and rows have told the levels
+    has_counters: bool = False  # its columns were other numbers in training than they are for rows
     leaves_are_steps: bool = False  # a leaf's value is -learning_rate G/(H + lambda) of its rows
 
     def __post_init__(self) -> None:

@@ -12,14 +12,17 @@ with the H of the rows. So wrong targets and weights are found there, too.
 """
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_sample_weight
 
+from gbt.formats.averages import PROBABILITIES, Several
 from gbt.formats.imported import Imported
+from gbt.formats.merging import merged
 from gbt.formats.nodes import EPS_32
 from gbt.model.ensemble import Ensemble
 from gbt.model.soundness import NEEDED_FOR, STATISTICS
@@ -60,8 +63,7 @@ def complete(
     ensemble = _with_single_leaves(ensemble, of_rows)
     if not weight.all():
         of_rows = _counted_alike(ensemble, of_rows, X, target, init_score)
-    facts = ensemble.statistics & {"counts"} if imported.has_dropped else ensemble.statistics
-    facts = facts.union({"steps"} if imported.leaves_are_steps else ())
+    facts = _facts(imported, ensemble.statistics)
     as_trained = of_rows
     if imported.trained_on is not None:
         own = replace(ensemble, loss=imported.trained_on(weight[weight > 0]))
@@ -78,8 +80,8 @@ def complete(
             stacklevel=3,
         )
         return of_rows
-    if imported.has_dropped or imported.trained_on is not None:
-        return of_rows  # the library's sums belong to other predictions or derivatives
+    if imported.has_dropped or imported.has_counters or imported.trained_on is not None:
+        return of_rows  # the library's sums belong to other predictions, nodes or derivatives
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
         for array, statistic in NEEDED_FOR.items()
@@ -92,6 +94,44 @@ def complete(
         statistics=frozenset(STATISTICS),
         about_gradients=None,
     )
+
+
+def _facts(imported: Imported, known: frozenset[str]) -> frozenset[str]:
+    """Return which of a model's statistics the rows can be compared with, see `discrepancy`."""
+    if imported.has_counters:
+        return frozenset()
+    facts = known & {"counts"} if imported.has_dropped else known
+    return facts.union({"steps"} if imported.leaves_are_steps else ())
+
+
+def complete_several(
+    as_ensemble: Callable[..., Ensemble],
+    several: Several,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    init_score: Any,
+) -> Ensemble:
+    """Return the trees of several models, each completed by the rows that it was fitted on.
+
+    Where their gains do not add up to one total, G is that at the predictions of the average.
+    """
+    parts = []
+    for j, model in enumerate(several.models):
+        given = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
+        if several.mean_of == PROBABILITIES:  # members know numbers of classes
+            given[1] = np.searchsorted(several.classes_, np.asarray(y))
+        if several.rows is not None:  # drawn with replacement: each has a weight
+            times = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
+            given[2] = times if sample_weight is None else times * sample_weight
+        if several.columns is not None:
+            given[0] = _safe_indexing(given[0], several.columns[j], axis=1)
+        parts.append(as_ensemble(model, *given, init_score))
+    whole = merged(several, parts)
+    if "gradients" in whole.statistics:
+        return whole
+    target = as_target(several, whole, y, len(X))
+    return whole.refit_statistics(X, target, sample_weight, init_score)
 
 
 def _with_single_leaves(ensemble: Ensemble, of_rows: Ensemble) -> Ensemble:

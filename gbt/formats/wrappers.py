@@ -1,30 +1,50 @@
-"""Wrappers of models: searches over parameters, pipelines, thresholds.
+"""Wrappers of models: searches over parameters, pipelines, thresholds, transformed targets.
 
-A wrapper that hands rows on unchanged is replaced by the model inside. One that changes them, or
-has several models, is refused, and the error says what to pass instead.
+A wrapper is replaced by the model inside; the steps of a pipeline, which change rows on the way to
+it, become a part of its `Ensemble` (``gbt.formats.steps``). Models that are averaged, or stand side
+by side, become one (``gbt.formats.averages``). One that changes rows in other ways, or makes
+something else of several models, is refused, and the error says what to pass instead.
+
+The trees inside may see other targets than the caller has: `target_encoder` makes one of the other.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
+
+TRANSFORMED = "TransformedTargetRegressor"
+SEVERAL_TARGETS = "MultiOutputClassifier"
 _WRAPPERS = (
     "sklearn.calibration", "sklearn.compose", "sklearn.ensemble._bagging",
     "sklearn.ensemble._stacking", "sklearn.ensemble._voting", "sklearn.ensemble._weight_boosting",
     "sklearn.feature_selection", "sklearn.model_selection", "sklearn.multiclass",
     "sklearn.multioutput", "sklearn.semi_supervised",
 )  # fmt: skip
+# Wrappers of one model, and where they have it; fitted, with an underscore behind.
+_AROUND = {
+    "TunedThresholdClassifierCV": "estimator",
+    "FixedThresholdClassifier": "estimator",
+    "FrozenEstimator": "estimator",
+    TRANSFORMED: "regressor",
+}
+# Models of several models that `gbt.formats.averages` opens.
+_SEVERAL = (
+    "BaggingClassifier", "BaggingRegressor", "CalibratedClassifierCV", "MultiOutputClassifier",
+    "MultiOutputRegressor", "VotingClassifier", "VotingRegressor",
+)  # fmt: skip
 # Attributes in which wrappers keep fitted models, and how to get one from there. Wrappers of
 # several models come first: their `estimator_` is the unfitted model of which they are clones.
 _PARTS = {
-    "calibrated_classifiers_": "model.calibrated_classifiers_[0].estimator",
     "estimators_": "model.estimators_[0]",
-    "regressor_": "model.regressor_",
     "estimator_": "model.estimator_",
     "estimator": "model.estimator",
 }
 
 
 def unwrapped(model: Any, is_fitted: bool = True) -> Any:
-    """Return the model inside wrappers of scikit-learn that leave rows and targets unchanged.
+    """Return the model inside searches, pipelines and wrappers that leave rows unchanged.
 
     Parameters
     ----------
@@ -35,7 +55,7 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     Raises
     ------
     TypeError
-        If rows are changed on the way to the model, or there are several models.
+        If rows are changed by what is no pipeline, or there are several models.
     """
     name = type(model).__name__
     if is_fitted and hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
@@ -43,19 +63,11 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     if not is_fitted and hasattr(model, "refit") and hasattr(model, "estimator"):
         return unwrapped(model.estimator, is_fitted)
     if hasattr(model, "steps") and hasattr(model, "named_steps"):
-        changing = [step for step, part in model.steps[:-1] if part not in (None, "passthrough")]
-        if not changing:
-            return unwrapped(model.steps[-1][1], is_fitted)
-        raise TypeError(
-            f"The model in this {name} does not see the rows that it is given, because these steps"
-            f" change them first: {', '.join(changing)}. Pass the model and the rows as it sees"
-            " them: pipeline[-1] and pipeline[:-1].transform(X), once the pipeline is fitted."
-            " Functions that fit models themselves, such as cross_fit, take the last step alone,"
-            " and rows transformed by steps that learn nothing from targets."
-        )
-    if name in ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator"):
-        return unwrapped(getattr(model, "estimator_", model.estimator), is_fitted)
-    if type(model).__module__.startswith(_WRAPPERS):
+        return unwrapped(model.steps[-1][1], is_fitted)
+    if name in _AROUND:
+        unfitted = _AROUND[name]
+        return unwrapped(getattr(model, f"{unfitted}_", getattr(model, unfitted)), is_fitted)
+    if type(model).__module__.startswith(_WRAPPERS) and not is_of_several(model):
         is_part = name == "_CalibratedClassifier"  # fitted, unlike what other wrappers call so
         inside = [
             _PARTS[part]
@@ -71,3 +83,75 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
             " with the rows and targets that it sees."
         )
     return model
+
+
+def is_of_several(model: Any) -> bool:
+    """Say whether a model of scikit-learn's is made of several that can become one."""
+    return type(model).__name__ in _SEVERAL and type(model).__module__.startswith("sklearn.")
+
+
+def labels_of(model: Any) -> Any:
+    """Return the labels of a classifier's one target; of a list, those of its first model."""
+    if isinstance(model, list | tuple):
+        return labels_of(model[0]) if model else None
+    return None if type(model).__name__ == SEVERAL_TARGETS else getattr(model, "classes_", None)
+
+
+def scale_of(model: Any) -> str | None:
+    """Say what the trees in a model add up to, where it predicts something else; None elsewhere."""
+    if hasattr(model, "best_estimator_"):
+        return scale_of(model.best_estimator_)
+    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+        return scale_of(model.steps[-1][1])
+    name = type(model).__name__
+    if name == TRANSFORMED:
+        return (
+            f"The trees in this {name} add up to transformed targets, and are explained and judged"
+            " on that scale: y is transformed as in the fit."
+        )
+    if name == "CalibratedClassifierCV":
+        return (
+            f"Explained are the trees below the calibration of this {name}, in their own raw"
+            " predictions; what calibration makes of these is not. permutation takes the whole."
+        )
+    return None
+
+
+def target_encoder(model: Any) -> Callable[[Any], Any] | None:
+    """Return what makes the targets that the trees in a model see of those of its user.
+
+    These differ where targets are transformed, and where several targets have labels. None: they
+    are the same, but for the labels of one target.
+    """
+    if hasattr(model, "best_estimator_"):
+        return target_encoder(model.best_estimator_)
+    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+        return target_encoder(model.steps[-1][1])
+    name = type(model).__name__
+    if name == TRANSFORMED and hasattr(model, "transformer_"):
+        return partial(_transformed, model.transformer_)
+    if name == SEVERAL_TARGETS and hasattr(model, "classes_"):
+        return partial(_with_numbers, model.classes_)
+    return None
+
+
+def _transformed(transformer: Any, y: Any) -> np.ndarray:
+    """Return targets on the scale on which a TransformedTargetRegressor fits its model."""
+    y = np.asarray(y)
+    given = transformer.transform(y if y.ndim == 2 else y[:, np.newaxis])
+    return given if y.ndim == 2 else np.reshape(given, len(y))
+
+
+def _with_numbers(classes: list[np.ndarray], y: Any) -> np.ndarray:
+    """Return several targets of two labels each as 0 and 1."""
+    y = np.asarray(y)
+    if y.ndim != 2 or y.shape[1] != len(classes):
+        raise ValueError(f"y has shape {y.shape}; the model has {len(classes)} targets a row.")
+    for k, labels in enumerate(classes):
+        unknown = ~np.isin(y[:, k], labels)
+        if unknown.any():
+            raise ValueError(
+                f"Target {k} holds {y[unknown, k].tolist()[0]!r}; the model tells"
+                f" {labels.tolist()} apart, so it must hold these labels only."
+            )
+    return np.column_stack([y[:, k] == labels[1] for k, labels in enumerate(classes)]).astype(float)

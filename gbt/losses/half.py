@@ -4,11 +4,11 @@ import numpy as np
 from scipy.special import expit, logit
 
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC, HALF_SQUARED_ERROR, write_derivatives
-from gbt.losses.loss import Loss, Pair, mean
+from gbt.losses.loss import ByRow, Loss, Pair, mean
 from gbt.losses.sums import exact_sum
 
 
-class HalfSquaredError:
+class HalfSquaredError(ByRow):
     """Half the squared error; the raw prediction is the prediction."""
 
     name = "half_squared_error"
@@ -38,7 +38,7 @@ class HalfSquaredError:
         pass
 
 
-class HalfLogistic:
+class HalfLogistic(ByRow):
     """Log loss of a label 0 or 1; the raw prediction is the log-odds of 1."""
 
     name = "half_logistic"

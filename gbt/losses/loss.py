@@ -15,6 +15,24 @@ from gbt.losses.sums import exact_sum
 Pair = tuple[np.ndarray, np.ndarray]
 
 
+class ByRow:
+    """What most losses are: of each row by itself, which has one number for a target."""
+
+    is_by_row = True
+    has_pairs = False
+
+    def as_pairs(self, y: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    def prepared(self, y: np.ndarray, weight: Any) -> Any:
+        return y
+
+    name_of_score = ""
+
+    def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
+        raise NotImplementedError
+
+
 class Loss(Protocol):
     """The methods of a loss that boosting and attributions call.
 
@@ -30,24 +48,43 @@ class Loss(Protocol):
     metric: str
     kind: int  # its number in ``gbt.kernels.rows.derivatives``; `GIVEN` if kernels lack a formula
     has_one_hessian: bool  # whether h is the same for all rows and predictions
+    is_by_row: bool  # whether the loss of a row does not depend on other rows
+    has_pairs: bool  # whether a target is two numbers, such as a time and whether it is an event's
+    name_of_score: str
 
     @property
     def n_outputs(self) -> int:
         """How many raw predictions a row has."""
         ...
 
-    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+    def as_pairs(self, y: Any) -> np.ndarray:
+        """Return targets of two numbers, as people have them, as float64 of shape (n, 2)."""
+        ...
+
+    def prepared(self, y: np.ndarray, weight: Any) -> Any:
+        """Return targets with all that rows have to know of each other; ``len`` is still n.
+
+        `value` and `gradient_hessian` take them in place of ``y``. Where the loss is not by row,
+        these must be all the rows, and ``weight`` is theirs, or one for all. Else it is ``y``.
+        """
+        ...
+
+    def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
+        """Return how good predictions are for targets of two numbers, larger for better."""
+        ...
+
+    def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of every row."""
         ...
 
     def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+        self, y: Any, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
     ) -> Pair:
-        """Return the first and second derivative of every row's loss in its raw prediction.
+        """Return the first and second derivative in every row's raw prediction.
 
         Parameters
         ----------
-        y : float64 array of shape (n,)
+        y : float64 array of shape (n,), or what `prepared` returns
         raw_prediction : float64 array of shape (n,) or (T, n)
             Of shape (T, n), those before each of T trees.
         out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
@@ -75,7 +112,7 @@ class Loss(Protocol):
         ...
 
 
-class GivenLoss:
+class GivenLoss(ByRow):
     """The base of losses without formulas in kernels; each adds ``value``, ``derivatives``."""
 
     metric: str

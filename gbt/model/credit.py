@@ -7,13 +7,37 @@ indicators of the levels of a city. The table of credit says which::
     feature         0           0        1        2         names  city, age, city x age
 
 A split is credited to the feature of its column. A column that is made of several features is
-credited to all of them together, which is a feature of its own. A model without such a table
-credits columns, at no cost.
+credited to all of them together, which is a feature of its own, a `Group`. A model without such a
+table credits columns, at no cost.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+LONGEST = 60  # characters of the name of a group; longer ones are written with fewer members
+N_WRITTEN = 3
+
+
+class Group(str):
+    """The name of several features together, such as "city x age", which knows them by name."""
+
+    members: tuple[str, ...]
+
+    @classmethod
+    def of(cls, members: Sequence[str]) -> "Group":
+        """Return the name of a group; that of many members lists the first ones and the last."""
+        text = " x ".join(members)
+        if len(text) > LONGEST and len(members) > N_WRITTEN + 1:
+            first = " x ".join(members[:N_WRITTEN])
+            text = f"{first} x ... x {members[-1]} ({len(members)} columns)"
+        group = cls(text)
+        group.members = tuple(members)
+        return group
+
+    def __reduce__(self) -> tuple:
+        return Group.of, (self.members,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +59,21 @@ class Credit:
         object.__setattr__(self, "of_column", np.array(self.of_column, dtype=np.int64))
         object.__setattr__(self, "names", tuple(self.names))
 
+    @classmethod
+    def by_origin(cls, origins: Sequence[tuple[int, ...]], names: tuple[str, ...]) -> "Credit":
+        """Return the table of columns, each of which is made of the features with some numbers.
+
+        Columns that are made of several are credited to groups, which stand behind the features. A
+        column that is made of none is constant, and no tree splits on it.
+        """
+        number: dict[tuple[int, ...], int] = {(k,): k for k in range(len(names))}
+        groups: list[str] = []
+        for origin in origins:
+            if len(origin) > 1 and origin not in number:
+                number[origin] = len(names) + len(groups)
+                groups.append(Group.of([names[k] for k in origin]))
+        return cls(np.array([number.get(origin, 0) for origin in origins]), (*names, *groups))
+
     def is_of(self, n_columns: int) -> bool:
         """Say whether every one of ``n_columns`` has a feature, and every feature a name."""
         of_column = self.of_column
@@ -50,3 +89,8 @@ class Credit:
         for k, of_column in zip(self.of_column, by_column, strict=True):
             by_feature[k] += of_column
         return by_feature
+
+
+def members_of(name: str) -> tuple[str, ...]:
+    """Return the features of a group, or the one feature that is none."""
+    return name.members if isinstance(name, Group) else (name,)

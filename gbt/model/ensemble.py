@@ -39,6 +39,7 @@ from gbt.losses.several_outputs import OneOutput
 from gbt.model.credit import Credit
 from gbt.model.frame import frame_of_nodes
 from gbt.model.predictor import Predictor
+from gbt.model.preparation import Preparation
 from gbt.model.seen_rows import SeenRows
 from gbt.model.soundness import STATISTICS, refuse_unsound
 from gbt.model.starts import checked_init_score, raw_before
@@ -49,7 +50,7 @@ from gbt.tables.categories import Categories, EncodedRows, describe_levels, enco
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import refuse_other_columns
-from gbt.tables.sparse_rows import as_float64, as_type, with_zeros_missing
+from gbt.tables.sparse_rows import SparseRows, as_float64, as_type, with_zeros_missing
 
 if TYPE_CHECKING:
     import pandas
@@ -109,6 +110,9 @@ class Ensemble(Nodes):
     credit : Credit or None
         Which feature every column is credited to, see ``gbt.model.credit``; None if columns are the
         features. Not part of files.
+    preparation : Preparation or None
+        The steps of a pipeline that come before the trees, see ``gbt.model.preparation``: rows are
+        then given as the first step takes them. Not part of files.
     """
 
     tree_offset: np.ndarray
@@ -127,6 +131,7 @@ class Ensemble(Nodes):
     categories: Categories | None = None
     unseen_is_missing: bool = True
     credit: Credit | None = None
+    preparation: Preparation | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in {**NODE_DTYPES, "tree_offset": np.int64}.items():
@@ -241,10 +246,10 @@ class Ensemble(Nodes):
         """
         if "gradients" in self.statistics:  # the file will not know that they are doubtful
             self.require("gradients", what="A file")
-        if self.credit is not None:
+        if self.credit is not None or self.preparation is not None:
             raise ValueError(
-                "A file has the trees and the columns that they read, but no table of credit: save"
-                " the model itself, from which this one was made."
+                "A file has the trees and the columns that they read, but neither a table of credit"
+                " nor the steps of a pipeline: save the model itself, from which this one was made."
             )
         save("Ensemble", {"ensemble": self.describe()}, path)
 
@@ -312,9 +317,12 @@ class Ensemble(Nodes):
         They are float32 if the model compares float32 or the table holds it, else float64; what
         is computed from them is float64 either way. Levels of categorical columns are looked up by
         value and become their numbers. Such rows are marked, as `EncodedRows`: given once more,
-        they are not looked up again. Sparse matrices become `SparseRows`.
+        they are not looked up again, nor prepared again by steps that come before the trees. Sparse
+        matrices become `SparseRows`.
         """
         refuse_chunks(X)
+        if self.preparation is not None and not isinstance(X, EncodedRows | SparseRows):
+            X = self.preparation.rows(X)
         table = Table(X)
         refuse_other_columns(table, self.feature_names)
         table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
@@ -327,7 +335,7 @@ class Ensemble(Nodes):
         single = np.float32 in (self.input_dtype, rows.dtype)
         rows = as_type(rows, np.float32 if single else np.float64)
         rows = with_zeros_missing(rows, ZERO_WITHIN) if self.zero_is_missing else rows
-        return EncodedRows.of(rows, self.categories)
+        return EncodedRows.of(rows, self.categories, self.preparation is not None)
 
     @cached_property
     def predictor(self) -> Predictor:

@@ -89,7 +89,8 @@ class LeafCells(NamedTuple):
         start = raw_before(ensemble.base_score, len(rows.y), rows.init_score)
         X, y, weight, start = _of_weight(rows, start)
         key, amount, gradient = [_classes(y)], [], []
-        along = along_rounds(ensemble.trees, X, y, ensemble.loss, start, ensemble.is_forest)
+        prepared = ensemble.loss.prepared(y, weight)
+        along = along_rounds(ensemble.trees, X, prepared, ensemble.loss, start, ensemble.is_forest)
         for _, leaves, g, hessian in along:
             gradient.append(weight * g)
             key.append(leaves.astype(np.int64))
@@ -231,6 +232,7 @@ def amount_at_root(
         y = y[:1]  # its hessian is that of all
         init_score = None if init_score is None else init_score[:1]
     raw = raw_before(ensemble.base_score, len(y), init_score)
+    y = ensemble.loss.prepared(y, weight)
     _, hessian = ensemble.loss.gradient_hessian(y, raw[0] if len(raw) == 1 else raw.T)
     return float(np.sum(weight * (hessian if hessian.ndim == 1 else hessian[:, 0])))
 

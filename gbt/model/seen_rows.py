@@ -109,6 +109,12 @@ class SeenRows:
         variance = expected * (1 - share) * (1 + 2 * len(given) / len(self.trained))
         return n_found if n_found > expected + STANDARD_DEVIATIONS * variance**0.5 else 0
 
+    def union(self, other: "SeenRows") -> "SeenRows":
+        """Return the rows that one of two models has seen."""
+        new = other.trained[~_is_among(other.trained, self.trained)]
+        trained = np.sort(np.concatenate([self.trained, new]))
+        return SeenRows(trained, np.union1d(self.tuned, other.tuned))
+
     def _is_among_all(self, hashes: np.ndarray) -> np.ndarray:
         return _is_among(hashes, self.trained) | _is_among(hashes, self.tuned)
 

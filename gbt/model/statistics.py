@@ -120,7 +120,13 @@ def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
     if not is_seen.all():  # other rows are dropped in training, too
         X, y = take(X, is_seen), y[is_seen]
         weight, start = weight[is_seen], start[:, is_seen]
-    along = along_rounds(model.trees, X, y, model.loss, start, model.is_forest, rows.n_jobs(None))
+    if rows.is_part and not model.loss.is_by_row:
+        raise ValueError(
+            f"The {model.loss.name} loss of a row depends on other rows, and a chunk of Dask does"
+            " not have them all: X.compute()."
+        )
+    y, n_jobs = model.loss.prepared(y, weight), rows.n_jobs(None)
+    along = along_rounds(model.trees, X, y, model.loss, start, model.is_forest, n_jobs)
     of_trees = [
         node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)
         for tree, leaves, gradient, hessian in along

@@ -30,8 +30,8 @@ from numbers import Integral
 
 import numpy as np
 
-from gbt.kernels.cuts.judging import CROSS_VALIDATED, MOST_SETS
 from gbt.kernels.cuts.levels import G, H
+from gbt.kernels.cuts.sets import CROSS_VALIDATED, MOST_SETS
 from gbt.splitting.cuts import Cuts, Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.greedy import node_score

@@ -34,8 +34,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbt.kernels.cuts.judging import UNBIASED
 from gbt.kernels.cuts.levels import G, H
+from gbt.kernels.cuts.sets import UNBIASED
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
 from gbt.splitting.judges import Judges

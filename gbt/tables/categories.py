@@ -53,9 +53,12 @@ class EncodedRows(np.ndarray):
         self.categories = getattr(source, "categories", None)
 
     @classmethod
-    def of(cls, rows: Any, categories: Categories | None) -> Any:
-        """Return rows marked as encoded if there are categories; sparse rows stay as they are."""
-        if categories is None or isinstance(rows, SparseRows):
+    def of(cls, rows: Any, categories: Categories | None, is_prepared: bool = False) -> Any:
+        """Return rows marked as encoded if there are categories, or if steps have prepared them.
+
+        Sparse rows stay as they are.
+        """
+        if (categories is None and not is_prepared) or isinstance(rows, SparseRows):
             return rows
         marked = rows.view(cls)
         marked.categories = categories

@@ -63,6 +63,7 @@ class Table:
     """
 
     def __init__(self, X: Any):
+        X = collected(X)
         _refuse_no_table(X)
         self.given = _unmasked(X)
         self.names = column_names(self.given)
@@ -232,8 +233,6 @@ def _refuse_no_table(X: Any) -> None:
         )
     if isinstance(X, str | bytes | os.PathLike):
         advice = "Read the file first, for instance with pandas.read_csv or polars.read_parquet."
-    elif hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        advice = "Give X.collect(), its rows."
     elif type(X) is dict or (isinstance(X, list | tuple) and X and type(X[0]) is dict):
         advice = "Give pandas.DataFrame(X)."
     elif any(hasattr(X, has) for has in ("shape", "__array__", "__len__", "__dataframe__")):
@@ -243,6 +242,12 @@ def _refuse_no_table(X: Any) -> None:
     raise TypeError(
         f"X must be a table, such as an array or a frame; got a {type(X).__name__}. {advice}"
     )
+
+
+def collected(X: Any) -> Any:
+    """Return the rows of a lazy frame of polars; anything else as it is."""
+    is_lazy = type(X).__name__ == "LazyFrame" and hasattr(X, "collect")
+    return X.collect() if is_lazy else X
 
 
 def _unmasked(X: Any) -> Any:

@@ -84,6 +84,16 @@ class LevelSets:
         """Return the sets of the marked nodes; words are shared."""
         return LevelSets(self.of_node[is_kept], self.start, self.words)
 
+    def in_order(self, nodes: np.ndarray) -> "LevelSets":
+        """Return the sets of nodes in another order."""
+        own = self.of_node[nodes]
+        has_set = own >= 0
+        sizes = np.diff(self.start)[own[has_set]]
+        start = np.cumsum([0, *sizes])
+        word = np.repeat(self.start[:-1][own[has_set]] - start[:-1], sizes) + np.arange(start[-1])
+        of_node = np.where(has_set, np.cumsum(has_set) - 1, -1).astype(np.int32)
+        return LevelSets(of_node, start, self.words[word])
+
     def problem(self, feature: np.ndarray, n_words: np.ndarray) -> str:
         """Return why these cannot be the sets of nodes that split these columns; empty if they can.
 

@@ -65,6 +65,11 @@ def names_for(feature_names: tuple[str, ...], X: Any) -> tuple[str, ...]:
     return names if _numbers(names) in (None, in_order) else feature_names
 
 
+def are_numbers(names: tuple[str, ...]) -> bool:
+    """Say whether names are mere numbers in order, as of the columns of an array."""
+    return _numbers(names) == [*range(len(names))]
+
+
 def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
     """Raise ValueError if a table has not the columns of a model, in their order.
 

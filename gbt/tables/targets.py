@@ -61,6 +61,8 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     target, 1 for the rows of the class.
     """
     loss = ensemble.loss
+    if loss.has_pairs:
+        return as_pairs(loss, y, n_rows)
     classes = getattr(model, "classes_", None)  # a forest has them too, with a squared loss
     if classes is None or len(classes) == 0:  # CatBoost's regressors have an empty list
         classes = {"half_logistic": (0, 1), "softmax": range(loss.n_outputs)}.get(loss.name)
@@ -97,6 +99,15 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
         )
     loss.check_target(y)
     return y
+
+
+def as_pairs(loss: Any, y: Any, n_rows: int) -> np.ndarray:
+    """Return targets of two numbers, such as a time and whether it is an event's, (n, 2)."""
+    pairs = loss.as_pairs(y)
+    if len(pairs) != n_rows:
+        raise ValueError(f"y has {len(pairs)} targets; it needs one for each row of X, {n_rows}.")
+    loss.check_target(pairs)
+    return pairs
 
 
 def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> np.ndarray:

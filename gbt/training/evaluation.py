@@ -238,6 +238,7 @@ class _Watched:
         self.y = y
         of_each = sample_weight is not None and len(sample_weight) == len(y)
         self.sample_weight = sample_weight if of_each else None  # equal weights change no mean
+        self._prepared = loss.prepared(y, 1.0 if self.sample_weight is None else sample_weight)
         self.of_outputs = raw_before(base_score, len(y), init_score)
         self.of_starts = None if init_score is None else self.mean_loss()
 
@@ -259,7 +260,7 @@ class _Watched:
 
     def _loss_of(self, raw_prediction: np.ndarray) -> float:
         with refusing_overflow_of(self.loss):
-            loss = self.loss.value(self.y, raw_prediction)
+            loss = self.loss.value(self._prepared, raw_prediction)
         with refusing_overflow():
             return mean(loss, self.sample_weight)
 

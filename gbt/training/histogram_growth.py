@@ -10,12 +10,12 @@ threads. Greedy trees are those that ``gbt.training.growing.TreeGrowth`` grows w
 
 from functools import partial
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
 from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.cuts.judged_levels import LEVELS_OF_SETS
-from gbt.kernels.cuts.judging import HABITS, JUDGE, Judging
 from gbt.kernels.cuts.memory import (
     BLOCK,
     BY_ROWS,
@@ -35,9 +35,13 @@ from gbt.kernels.cuts.memory import (
     Training,
     Work,
 )
+from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judging
 from gbt.kernels.platform.compiling import IS_COMPILING
+from gbt.kernels.platform.handing import address_of
 from gbt.kernels.platform.thread_team import task_queue
 from gbt.kernels.trees.drawing import DEAL
+from gbt.kernels.trees.greedy_tasks import run_greedy_task
+from gbt.kernels.trees.judged_tasks import run_judged_task
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
@@ -63,6 +67,45 @@ LEAST_VALUES_PER_THREAD = 20_000
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
 NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more than any number of rows, depths or leaves
+NO_JUDGES = Judges(UNBIASED, 1, np.ones((1, 1), dtype=np.bool_), 0)
+
+
+class Sizes(NamedTuple):
+    """How much memory growing takes: threads, nodes of a tree, places for histograms."""
+
+    n_threads: int
+    n_nodes: int
+    n_slots: int
+    n_sets: int  # of rows, with a histogram each
+    width: int  # numbers of a bin
+    most_rows_small: int  # of a node that keeps no histogram
+    trees_at_once: int  # that read no more values than a call should
+
+    @classmethod
+    def of(
+        cls, columns: Columns, training: Training, plan: Plan, n_bins: int, n_sets: int
+    ) -> "Sizes":
+        """Return the sizes for a table whose columns have so many bins in all."""
+        shape, n_values = plan.shape, columns.n_stored
+        n_threads = threads_for(
+            n_values, LEAST_VALUES_PER_THREAD, plan.n_jobs if IS_COMPILING else 1
+        )
+        n_nodes, bins_of_sets = 2 * columns.n_rows - 1, n_bins * n_sets
+        n_large = n_values // (LARGE * bins_of_sets) + 1
+        if shape.max_depth is not None:
+            n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
+            n_large = min(n_large, 2 ** min(shape.max_depth, 60))
+        if shape.max_leaves is not None:
+            n_nodes = min(n_nodes, 2 * shape.max_leaves - 1)
+        return cls(
+            n_threads=n_threads,
+            n_nodes=n_nodes,
+            n_slots=n_threads + 2 * n_large,  # a large node and its sibling have one each
+            n_sets=n_sets,
+            width=2 if len(training.hessian) == len(training.weight) == 1 else 4,
+            most_rows_small=LARGE * bins_of_sets * columns.n_rows // max(n_values, 1),
+            trees_at_once=VALUES_AT_ONCE // max(n_values, 1),
+        )
 
 
 class HistogramGrowth:
@@ -77,9 +120,6 @@ class HistogramGrowth:
         n, p = columns.n_rows, columns.n_columns
         self.columns = columns
         self.table, n_bins = table_of(columns, plan.limits.directions)
-        n_sets = 1 if judges is None else judges.n_sets
-        n_bins *= n_sets
-        n_values = columns.n_stored
         self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
         if judges is not None:
             self.ways[self.ways > 0] = BY_ROWS
@@ -87,60 +127,45 @@ class HistogramGrowth:
         self.table.columns["has_levels"] = self.ways
         self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
         has_levels = bool(self.ways.any())
-        n_jobs = plan.n_jobs if IS_COMPILING else 1
-        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
-        n_nodes = 2 * n - 1
-        n_large = n_values // (LARGE * n_bins) + 1
-        if plan.shape.max_depth is not None:
-            n_nodes = min(n_nodes, 2 ** (min(plan.shape.max_depth, 60) + 1) - 1)
-            n_large = min(n_large, 2 ** min(plan.shape.max_depth, 60))
-        if plan.shape.max_leaves is not None:
-            n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
-        n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
-        n_tasks = n_nodes + n_slots * max(p, len(self.table.packs))
-        width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
+        sizes = Sizes.of(columns, training, plan, n_bins, 1 if judges is None else judges.n_sets)
+        self.has_sets = judges is not None
         self.rules = records(1, RULES)
-        for rule, value in _rules_of(plan).items():
+        rules = _rules_of(plan) | {"has_sets": self.has_sets, "width": sizes.width}
+        rules |= {"n_threads": sizes.n_threads, "most_rows_small": sizes.most_rows_small}
+        for rule, value in rules.items():
             self.rules[rule] = value
-        self.rules["width"], self.rules["n_threads"] = width, n_threads
-        self.rules["most_rows_small"] = LARGE * n_bins * n // max(n_values, 1)
-        self.rows = _rows_of(n, width, has_levels or columns.sparse is not None)
+        self.rows = _rows_of(n, sizes.width, has_levels or columns.sparse is not None)
         if has_levels:
             self._weigh_levels(training, plan)
-        self.leaf_of_row, self.nodes = self.rows.node, records(n_nodes, NODE)
-        at_once = 1 if has_levels else VALUES_AT_ONCE // max(n_values, 1)
-        self.grown = _room_for_trees(n_nodes, at_once)
-        most_bins = int(self.table.packs["last_bin"].max(initial=0))
-        self.slots = _slots_of(n_slots, p, most_bins, width * n_sets)
+        self.leaf_of_row, self.nodes = self.rows.node, records(sizes.n_nodes, NODE)
+        self.grown = _room_for_trees(sizes.n_nodes, 1 if has_levels else sizes.trees_at_once)
+        self.slots = _slots_of(sizes, p, int(self.table.packs["last_bin"].max(initial=0)))
         n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
-        n_trees = len(self.grown.sizes)
-        self.searching: Searching | None = None
-        self.judging: Judging | None = None
-        if judges is None:
-            self.searching = _searching_of(n_threads, n_codes)
-        else:
-            self.judging = _judging_of(judges, plan, n, p, n_threads, n_trees)
+        is_greedy, n_threads = judges is None, sizes.n_threads
+        self.judging = _judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
             rows=self.rows,
             nodes=self.nodes,
             slots=self.slots,
-            tasks=records(n_tasks, TASK),
+            tasks=records(sizes.n_nodes + sizes.n_slots * max(p, len(self.table.packs)), TASK),
             rules=self.rules,
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
             partials=self.rows.entries.view(np.float64),
             following=following_of(plan.limits, p, plan.shape.max_depth),
+            searching=_searching_of(n_threads if is_greedy else 0, n_codes),
+            judging=self.judging,
         )
+        policy = address_of(run_greedy_task if is_greedy else run_judged_task, work)
         self.lead, *helpers = [
-            partial(grow_trees, thread, work, self.searching, self.judging)
-            for thread in range(n_threads)
+            partial(grow_trees, thread, work, policy) for thread in range(n_threads)
         ]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
-        self.n_steps = 2 * max(VALUES_AT_ONCE // max(n_values, 1), 1)  # a level is two steps
+        self.n_steps = 2 * max(sizes.trees_at_once, 1)  # a level is two steps
 
     def set_learning_rate(self, rate: float) -> None:
         """Multiply the steps of the next trees by this."""
@@ -178,7 +203,7 @@ class HistogramGrowth:
             sets = level_sets_of(
                 trees, nodes, self.rows.listed, self.columns, self.ways, self.bit_of_level
             )
-        scores = None if self.judging is None else self.judging.scores[:n_trees].copy()
+        scores = self.judging.scores[:n_trees].copy() if self.has_sets else None
         return NewTrees(trees, sizes, sets, scores)
 
     def _weigh_levels(self, training: Training, plan: Plan) -> None:
@@ -214,10 +239,11 @@ def _rows_of(n: int, width: int, has_sides: bool) -> RowsInTree:
     )
 
 
-def _slots_of(n_slots: int, p: int, n_bins: int, width: int) -> Slots:
+def _slots_of(sizes: Sizes, p: int, n_bins: int) -> Slots:
     """Lay out memory for nodes under search, with histograms of ``n_bins`` bins."""
+    n_slots = sizes.n_slots
     return Slots(
-        histogram=aligned(n_slots, n_bins * width),
+        histogram=aligned(n_slots, n_bins * sizes.width * sizes.n_sets),
         # Zeros: no bins are grouped in the slots of large nodes.
         found=_zeros(n_slots * p, FOUND).reshape(n_slots, p),
         free=np.empty(n_slots + 1, dtype=np.int64),
@@ -241,9 +267,16 @@ def _searching_of(n_threads: int, n_codes: int) -> Searching:
 
 
 def _judging_of(
-    judges: Judges, plan: Plan, n_rows: int, n_columns: int, n_threads: int, n_trees: int
+    judges: Judges | None,
+    plan: Plan,
+    n_rows: int,
+    n_columns: int,
+    n_threads: int,
+    n_trees: int,
 ) -> Judging:
-    """Lay out memory for trees whose splits are judged by rows, ``n_trees`` a call."""
+    """Lay out memory for trees whose splits are judged by rows, ``n_trees`` a call, if they are."""
+    if judges is None:
+        judges, n_rows, n_columns, n_threads, n_trees = NO_JUDGES, 0, 0, 0, 0
     habits = records(1, HABITS)
     habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
     habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched

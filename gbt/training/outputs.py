@@ -68,7 +68,7 @@ class Outputs:
         splitter: Policy,
         plan: Plan,
     ):
-        self.loss, self.y = loss, y
+        self.loss, self.y = loss, loss.prepared(y, sample_weight)
         # Whether a policy of the user's own overflows is not ours to refuse.
         is_ours = type(splitter) in POLICIES.values()
         self._learning_rate = plan.learning_rate
@@ -84,7 +84,7 @@ class Outputs:
         self.workers: list[tuple[Training, Growth]] = []
         for _ in range(n_beside):
             training = Training(
-                y=y,
+                y=y if y.ndim == 1 else y[:, 0].copy(),  # for losses that kernels know
                 weight=sample_weight,
                 raw_prediction=self.raw[0] if len(self.raw) == 1 else np.empty(len(y)),
                 gradient=np.empty(len(y)),
@@ -151,13 +151,14 @@ class Outputs:
                     part[0, rows] if is_one else part[:, rows].T
                     for part in (self.raw, gradient, hessian)
                 )
-                self.loss.gradient_hessian(self.y[rows], raw, out=(g, h))
+                y = self.y[rows] if self.loss.is_by_row else self.y
+                self.loss.gradient_hessian(y, raw, out=(g, h))
 
         if isinstance(self.loss, OwnLoss):  # a user's code may not expect some of the rows
             at_once = len(self.y)
             write(0, at_once)
             return gradient, hessian
-        at_once = max(VALUES_AT_ONCE // len(self.raw), 1)
+        at_once = max(VALUES_AT_ONCE // len(self.raw), 1) if self.loss.is_by_row else len(self.y)
         with refusing_overflow():
             over_blocks(write, len(self.y), self._n_threads, at_once)
         return gradient, hessian

@@ -30,7 +30,8 @@ from attributions import (
     tree_shap,
     unbiased_gain,
 )
-from attributions.classic.permutation import Orders, seed_of_chunk
+from attributions.classic.permutation import seed_of_chunk
+from attributions.classic.shuffled_tables import Orders
 from attributions.testing import judged
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
@@ -560,20 +561,6 @@ def test_nothing_is_computed_before_it_is_asked_for():
     assert loaded == [1]
 
 
-def test_rows_and_targets_of_one_source_are_loaded_once():
-    ensemble, X, y = fitted_rows(40)
-    loaded = []
-
-    def load(k):
-        loaded.append(k)
-        return np.c_[X, y][10 * k : 10 * k + 10]
-
-    chunks = [da.from_delayed(dask.delayed(load)(k), (10, 5), float) for k in range(4)]
-    table = da.concatenate(chunks)
-    tree_inner(ensemble, table[:, :4], table[:, 4])
-    assert sorted(loaded) == [0, 1, 2, 3]
-
-
 # Words ----------------------------------------------------------------------------------------
 
 
@@ -723,18 +710,6 @@ def test_a_cluster_gives_the_answer_of_one_process(measure, worker_processes):
     here = measure(ensemble, table_of(X, (20,) * 6), da.from_array(y, chunks=20))
     assert_same(here.values, result.values)
     assert len(pickle.dumps(result)) < 5000
-
-
-def test_a_chunk_goes_down_the_trees_in_one_thread(monkeypatch):
-    ensemble, X, y = fitted_rows(N)
-    asked = []
-    monkeypatch.setattr(
-        "gbt.parallel.threads.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1
-    )
-    ensemble.refit_statistics(table_of(X), da.from_array(y, chunks=10))
-    assert set(asked) == {1}
-    ensemble.refit_statistics(X, y)
-    assert set(asked) == {1, None}
 
 
 @pytest.mark.slow

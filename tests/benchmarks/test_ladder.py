@@ -16,6 +16,7 @@ from benchmarks.ladder import measuring, report, rung_1_page, rung_6_bounds
 from benchmarks.ladder.measuring import RUNGS, Rung, Size, measure
 from benchmarks.ladder.problems import UNIT, Problem
 from benchmarks.ladder.verifying import WrongTreeError, nodes_of_rows, verify
+from benchmarks.study.files import page_with
 from gbt.reference import boosting as reference
 from tests.asserts import assert_close
 
@@ -108,8 +109,8 @@ def test_the_page_and_the_table_are_those_of_the_numbers():
     found = json.loads((ROOT / "benchmarks/results/ladder.json").read_text())
     lines = "\n".join(report.table(found["seconds"], found["lines"]))
     page = (ROOT / "docs/ladder.md").read_text()
-    shown = page.split(ladder.BEGIN)[1].split(ladder.END)[0]
-    assert shown == f"\n{lines}\n\n{found['conditions']}\n"
+    shown = {"ladder": f"{lines}\n\n{found['conditions']}"}
+    assert page_with(shown, page, "ladder.md") == page
     file = (ROOT / "benchmarks/results/ladder.md").read_text()
     assert file == f"{found['conditions']}\n\n{lines}\n"
 

@@ -6,10 +6,9 @@ import pytest
 import gbt
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
-from gbt.model.tree import NODE_DTYPES
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
-from tests.asserts import assert_same
+from tests.asserts import assert_same, assert_same_trees
 
 rng = np.random.default_rng(0)
 X = np.column_stack([rng.integers(30, size=400), rng.normal(size=(400, 2))])
@@ -22,11 +21,6 @@ AS_XGBOOST = {"min_child_weight": 1.0, "min_samples_leaf": 1, "categorical_smoot
 def fitted(n=400, **parameters):
     asked = {"n_estimators": 5, "random_state": 0, "categorical_features": [0]} | parameters
     return GBTClassifier(**asked).fit(X[:n], Y[:n])
-
-
-def assert_same_trees(actual, expected):
-    for name in NODE_DTYPES:
-        assert_same(getattr(actual.ensemble_, name), getattr(expected.ensemble_, name))
 
 
 @pytest.mark.parametrize(

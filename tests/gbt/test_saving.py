@@ -199,19 +199,6 @@ def test_an_ensemble_of_float32_comparisons(path):
     assert_same(again.raw_predict(barely_above), [9.5625])
 
 
-def test_an_ensemble_without_trees(path):
-    ensemble = load_text(REGRESSOR, path).ensemble_.truncate(0)
-    again = through_file(ensemble, path)
-    assert again.n_trees == 0
-    assert_same(again.raw_predict([[0.0, 0.0]]), [10.0])
-
-
-def test_refitted_statistics(path):
-    ensemble = load_text(REGRESSOR, path).ensemble_
-    refitted = ensemble.refit_statistics([[1.0, 0.0], [3.0, 4.0]], [1.0, 2.0])
-    assert_same_ensemble(through_file(refitted, path), refitted)
-
-
 LABELS = [
     np.array(["b", "a\u00e9\U0001f600 \ud800"], dtype=object),  # the last one is half a character
     np.array(["b", "a"]),
@@ -515,19 +502,12 @@ def test_flags_stay(flag, path):
     ("text", "message"),
     [
         (b"", "is not JSON, or not a whole file"),
-        (b"\x80\x04\x95pickle", "is not JSON"),
         (b"\xff\xfe\x00", "is not JSON"),
         (b"[" * 100_000, "is not JSON"),
         (b'{"format": NaN}', "NaN is not a number that JSON has"),
-        (b'{"format": -Infinity}', "-Infinity is not a number that JSON has"),
-        (b"1" * 5000, "is not JSON"),
         (b"[]", '"format": "gbt"'),
-        (b'{"learner": {}, "version": [3, 2, 0]}', '"format": "gbt"'),
         (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1: a newer"),
-        (b'{"format": "gbt", "version": "1"}', 'version "1"'),
-        (b'{"format": "gbt"}', "version null"),
         (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),
-        (b'{"format": "gbt", "version": 1, "kind": ["Ensemble"]}', "kind must be one of"),
         (b'{"format": "gbt", "version": 1, "kind": "Ensemble"}', "the file lacks ensemble"),
     ],
 )
@@ -554,108 +534,48 @@ GONE = object()
 DAMAGE = [
     # (where, what stands there instead, message)
     ("version", True, "version true"),
-    ("version", 1.0, "version 1.0"),
     ("comment", "hello", "the file has unknown keys.*comment"),
     ("ensemble", [], "ensemble must be an object"),
     ("ensemble.gain", GONE, "ensemble lacks gain"),
-    ("ensemble.gain", 0.5, "ensemble.gain must be a list of float or int; got 0.5"),
-    ("ensemble.gain", {}, "ensemble.gain must be a list"),
     ("ensemble.gain.0", "0.5", r"ensemble.gain must be a list of float or int; got \["),
-    ("ensemble.gain.0", True, "ensemble.gain must be a list of float or int"),
-    ("ensemble.gain.0", None, "ensemble.gain must be a list of float or int"),
-    ("ensemble.gain.0", [1.0], "ensemble.gain must be a list of float or int"),
     ("ensemble.gain.0", 10**400, "ensemble.gain has numbers that do not fit into float64"),
     ("ensemble.gain.1", 1.0, "node 1 of tree 0 has gain 1.0: a leaf has 0"),
-    ("ensemble.cover", [1.0], "ensemble has unknown keys.*cover"),
     ("ensemble.value", [0.0], r"one length; got the shapes .*'value': \(1,\)"),
-    ("ensemble.value", [], r"one length; got the shapes .*'value': \(0,\)"),
-    ("ensemble.threshold.1", 2.0, "node 1 of tree 0 has threshold 2.0: a leaf has 0"),
     ("ensemble.missing_left.1", True, "node 1 of tree 0 has missing_left True: a leaf has False"),
-    ("ensemble.missing_left.0", 1, "ensemble.missing_left must be a list of bool"),
     ("ensemble.n_samples.0", -1, "node 0 of tree 0 has n_samples -1: it cannot be negative"),
-    ("ensemble.n_samples.0", 5.0, "ensemble.n_samples must be a list of int"),
-    ("ensemble.n_samples.0", 2**63, "ensemble.n_samples has numbers that do not fit into int64"),
-    ("ensemble.sum_hessian.5", -1.0, "node 0 of tree 1 has sum_hessian -1.0: it cannot be neg"),
     ("ensemble.feature.0", 2, r"node 0 of tree 0 has feature 2: an inner node has one in \[0, 2\)"),
-    ("ensemble.feature.0", -1, "node 0 of tree 0 has feature -1: an inner node"),
     ("ensemble.feature.1", 0, "node 1 of tree 0 has feature 0: .* a leaf -1"),
-    ("ensemble.feature.0", 2**31, "ensemble.feature has numbers that do not fit into int32"),
     ("ensemble.left.0", 0, "node 0 of tree 0 has left 0: in preorder"),  # a cycle
-    ("ensemble.left.2", 0, "node 2 of tree 0 has left 0: in preorder"),  # a longer cycle
-    ("ensemble.left.2", 1, "node 2 of tree 0 has left 1: in preorder"),  # a second parent
-    ("ensemble.left.0", 99, "node 0 of tree 0 has left 99: in preorder"),
-    ("ensemble.left.1", -2, "node 1 of tree 0 has left -2: in preorder.* -1 at a leaf"),
-    ("ensemble.left.0", -1, "tree 0 lacks nodes, or has some that no walk reaches"),
     ("ensemble.left.1", 2, "tree 0 lacks nodes"),
-    ("ensemble.right.0", 3, "node 0 of tree 0 has right 3: in preorder"),
-    ("ensemble.right.0", 0, "node 0 of tree 0 has right 0: in preorder"),
-    ("ensemble.right.2", 1, "node 2 of tree 0 has right 1: in preorder"),
     ("ensemble.right.2", 5, "node 2 of tree 0 has right 5: in preorder"),  # in another tree
-    ("ensemble.right.1", 4, "node 1 of tree 0 has right 4: in preorder"),
-    ("ensemble.right.5", -7, "node 0 of tree 1 has right -7: in preorder"),
-    ("ensemble.tree_offset.0", 1, "tree_offset must rise from 0 to the number of nodes, 6"),
-    ("ensemble.tree_offset.1", 0, "tree_offset must rise"),
     ("ensemble.tree_offset.1", 7, "tree_offset must rise"),
-    ("ensemble.tree_offset.1", 4, "tree 0 lacks nodes"),
-    ("ensemble.tree_offset.2", 5, "tree_offset must rise"),
-    ("ensemble.tree_offset", [], "tree_offset must rise"),
     ("ensemble.base_score", [10.0], "ensemble.base_score must be float or int; got"),
-    ("ensemble.base_score", "10", 'ensemble.base_score must be float or int; got "10"'),
     ("ensemble.learning_rate", 0.0, r"learning_rate must be in \(0, inf\); got 0.0"),
-    ("ensemble.reg_lambda", -1, r"reg_lambda must be in \[0, inf\); got -1.0"),
     ("ensemble.loss", "hinge", 'ensemble.loss must be one of .*"hinge"'),
     ("ensemble.loss", "half_logistic", "a GBTRegressor cannot have the loss half_logistic"),
     ("ensemble.input_dtype", "object", "ensemble.input_dtype must be one of"),
     ("ensemble.feature_names", [], "feature_names must name at least one column"),
-    ("ensemble.feature_names", "ab", "ensemble.feature_names must be a list of strings"),
-    ("ensemble.feature_names", ["a"], r"has feature 1: an inner node has one in \[0, 1\)"),
-    ("ensemble.feature_names.0", 0, "ensemble.feature_names must be a list of strings"),
-    ("ensemble.statistics", GONE, "ensemble lacks statistics"),
-    ("ensemble.statistics", "counts", "ensemble.statistics must be a list of strings"),
-    ("ensemble.statistics.0", 1, "ensemble.statistics must be a list of strings"),
     ("ensemble.statistics.0", "colours", "statistics must be some of .*'colours'"),
-    ("ensemble.is_forest", 0, "ensemble.is_forest must be bool; got 0"),
     ("estimator", GONE, "the file lacks estimator"),
-    ("estimator.classes", {"dtype": "str", "values": ["a", "b"]}, "estimator has unknown keys"),
     ("estimator.parameters.max_depth", 0, "estimator.parameters: max_depth must be"),
-    ("estimator.parameters.max_depth", {}, "estimator.parameters: max_depth must be"),
-    ("estimator.parameters.n_jobs", 0, "estimator.parameters: n_jobs=0 is not allowed"),
-    ("estimator.parameters.verbose", GONE, "estimator.parameters lacks verbose"),
     ("estimator.parameters.gamma", 1, "estimator.parameters has unknown keys.*gamma"),
     ("estimator.parameters.splitter", "__import__('os')", "parameters: splitter must be"),
     ("estimator.has_feature_names", 1, "has_feature_names must be bool; got 1"),
-    ("estimator.evals_result", [1.0], "evals_result must be an object"),
     ("estimator.evals_result.eval_0", [1.0], "evals_result.eval_0 has 1 losses for 2 rounds"),
-    ("estimator.evals_result.eval_0.0", "low", "evals_result.eval_0 must be a list of float"),
     ("estimator.sampling.seed", -1, "sampling.seed has numbers that do not fit into uint32"),
-    ("estimator.sampling.seed", 2**32, "sampling.seed has numbers that do not fit into uint32"),
-    ("estimator.sampling.seed", 0.5, "sampling.seed must be int; got 0.5"),
     ("estimator.sampling.subsample", 0, r"sampling.subsample must be in \(0, 1\]; got 0"),
-    ("estimator.sampling.subsample", 1.5, r"sampling.subsample must be in \(0, 1\]; got 1.5"),
     ("estimator.sampling.n_rows", 2**40, "n_rows must be at most 2147483647; got 1099511627776"),
-    ("estimator.sampling.n_rows", 2**31 - 1, "n_rows is 2147483647, .* of tree 0 begins with 5"),
     ("estimator.sampling.n_rows", 14, "n_rows is 14, of which a tree saw 6, .* begins with 5"),
-    ("estimator.sampling.subsample", 0.7, "n_rows is 12, of which a tree saw 7"),
     ("estimator.sampling.n_rows", 11, "left_out must be some of the 11 rows"),
-    ("estimator.sampling.n_rows", 0, "left_out must be some of the 0 rows"),
     ("estimator.sampling.left_out", [3, 3], "left_out must be some of the 12 rows, ascending"),
-    ("estimator.sampling.left_out", [-1], "left_out must be some of the 12 rows"),
-    ("estimator.sampling.left_out", list(range(12)), "left_out .* and not all of them"),
 ]
 
 CLASSIFIER_DAMAGE = [
     ("kind", "GBTRegressor", "estimator has unknown keys.*classes"),
-    ("kind", "Ensemble", "the file has unknown keys.*estimator"),
     ("ensemble.loss", "half_squared_error", "a GBTClassifier cannot have the loss half_squared"),
-    ("estimator.classes", GONE, "estimator lacks classes"),
     ("estimator.classes.dtype", "datetime64[s]", "classes.dtype must be one of"),
-    ("estimator.classes.dtype", "int64", "classes.values must be a list of int"),
     ("estimator.classes.values", ["yes", "no"], "two labels or more, sorted"),
-    ("estimator.classes.values", ["no", "no"], "two labels or more, sorted"),
-    ("estimator.classes.values", ["a", "b", "c"], "cannot have the loss half_logistic"),
     ("estimator.classes", {"dtype": "int8", "values": [0, 128]}, "do not fit into int8"),
-    ("estimator.classes", {"dtype": "float32", "values": [0, 1e300]}, "do not fit into float32"),
-    ("estimator.classes", {"dtype": "object", "values": [0, 1]}, "must be a list of strings"),
     ("estimator.classes", {"dtype": "bool", "values": [0, 1]}, "must be a list of bool"),
 ]
 
@@ -691,13 +611,6 @@ def test_an_estimator_has_trees(path):
     document["ensemble"].update({name: [] for name in NODE_DTYPES}, tree_offset=[0])
     with pytest.raises(InvalidModelError, match="a GBTClassifier has at least one tree"):
         load_document(document, path)
-
-
-def test_infinite_numbers(path):
-    text = REGRESSOR.replace('"gain": [3.8333333333333335', '"gain": [1e999')
-    assert text != REGRESSOR
-    with pytest.raises(InvalidModelError, match=r"ensemble.gain has numbers that do not fit"):
-        load_text(text, path)
 
 
 def paths_in(value, way=()):
@@ -787,11 +700,6 @@ def test_changed_bytes_are_harmless(data, path):
 # Ensemble.validate ----------------------------------------------------------------------------
 
 
-@given(ensemble=ensembles())
-def test_drawn_ensembles_are_valid(ensemble):
-    ensemble.validate()
-
-
 @given(data=st.data())
 def test_links_are_accepted_exactly_when_a_walk_meets_the_nodes_in_order(data):
     tree = data.draw(ensembles(max_trees=1, max_depth=3)).trees[0]
@@ -836,20 +744,6 @@ def is_valid(ensemble):
     return True
 
 
-@pytest.mark.parametrize(
-    ("left", "right"),
-    [
-        ([1, 2, -1, -1, -1], [3, 4, -1, -1, -1]),  # one parent each, but not in preorder
-        ([1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1]),  # two trees
-        ([1, -1, 3, -1, -1], [3, -1, 4, -1, -1]),  # a shared child
-        ([-1, 2, -1, -1], [-1, 3, -1, -1]),  # the first leaf is all of the tree
-        ([-1, 2, -1], [-1, 0, -1]),  # the same, and promises come out even
-    ],
-)
-def test_links_that_are_no_tree_in_preorder(left, right):
-    assert not is_valid(links_only(left, right))
-
-
 @pytest.mark.parametrize("name", ["threshold", "gain", "sum_gradient", "sum_hessian", "value"])
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_of_nodes_are_finite(name, value, path):
@@ -865,11 +759,9 @@ def test_numbers_of_nodes_are_finite(name, value, path):
     [
         ({"base_score": np.nan}, r"base_score must be finite, one an output; got nan"),
         ({"learning_rate": np.nan}, "learning_rate must be in"),
-        ({"reg_lambda": np.inf}, "reg_lambda must be in"),
         ({"input_dtype": np.int64}, "input_dtype must be float64 or float32"),
         ({"value": np.zeros((3, 1))}, re.escape("'value': (3, 1)")),
         ({"tree_offset": [[0, 3]]}, "tree_offset must rise"),
-        ({"tree_offset": 3}, "tree_offset must rise"),
     ],
 )
 def test_what_trees_have_in_common(changes, message, path):
@@ -952,14 +844,6 @@ def test_names_of_several_metrics_and_later_parameters_come_back(path):
     read = load(path)
     assert read.get_params() == {**model.get_params(), "eval_metric": ["r2", "neg_max_error"]}
     assert_same_ensemble(read.fit(X, y).ensemble_, model.ensemble_)
-
-
-@pytest.mark.parametrize("value", [[1], [[1, 2, 3]], [["yes", "a"]], [[[], 1]], "even", 3])
-def test_class_weights_of_damaged_files(value, path):
-    document = json.loads(CLASSIFIER)
-    document["estimator"]["parameters"]["class_weight"] = value
-    with pytest.raises(InvalidModelError, match=r"estimator\.parameters: "):
-        load_document(document, path)
 
 
 def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):

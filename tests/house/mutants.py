@@ -46,6 +46,7 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "gbt/kernels/platform": "tests/gbt/kernels"
     " -k 'compiling or filing or handing or instructions or thread_team'",
     "gbt/kernels/shares": "tests/gbt/training/test_shares.py",
+    "gbt/reference": "tests/gbt/test_reference.py",
     "gbt/splitting": "tests/gbt/splitting tests/gbt/training",
     "gbt/training": "tests/gbt/training tests/gbt/splitting tests/gbt/test_defaults.py",
     "gbt/training/shares": "tests/gbt/training/test_shares.py"

@@ -1,6 +1,14 @@
 """All parts by name, in the order of the page."""
 
-from benchmarks.papers.held_out import coverage, dependence, nulls, planted, power, ranking
+from benchmarks.papers.held_out import (
+    censoring,
+    coverage,
+    dependence,
+    nulls,
+    planted,
+    power,
+    ranking,
+)
 from benchmarks.study.command import own_table
 from benchmarks.study.part import Part
 
@@ -14,6 +22,8 @@ PARTS: dict[str, Part] = {
         power.SECONDS,
         dependence.PART,
         ranking.PART,
+        censoring.PART,
+        censoring.INTERVALS,
     )
 }
 

@@ -11,6 +11,7 @@ from benchmarks.papers.treeinner import beyond, claims, figures, files, table
 from benchmarks.papers.treeinner.claims import Claim
 from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
+from benchmarks.study.files import page_with
 
 ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "benchmarks" / "results"
@@ -126,21 +127,9 @@ def read_committed() -> Published:
     )
 
 
-def with_section(text: str, name: str, section: str) -> str:
-    """Return the text of a page with what stands between a section's markers replaced."""
-    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise ValueError(f"The page needs {begin!r} and {end!r}, once each.")
-    before, rest = text.split(begin)
-    return f"{before}{begin}\n{section}\n{end}{rest.split(end)[1]}"
-
-
 def page() -> str:
     """Return the text of the page with its tables made of the committed files."""
-    text = PAGE.read_text()
-    for name, section in read_committed().sections().items():
-        text = with_section(text, name, section)
-    return text
+    return page_with(read_committed().sections(), PAGE.read_text(), PAGE.name)
 
 
 def write_page(numbers: Iterable[int] = SHOWN_FIGURES) -> None:

@@ -1,4 +1,4 @@
-"""CatBoost's own binary format, as far as trees on numbers and on single levels need it.
+"""CatBoost's own binary format, as far as trees on numbers, levels and counters of levels need it.
 
 After the letters CBM1 and a length, the model is a table of FlatBuffers. A table begins with the
 distance to a list that has the place of every field in the table, 0 for absent ones::
@@ -27,6 +27,9 @@ FLAT_INDEX, BORDERS, FEATURE_ID, NAN_TREATMENT = 2, 3, 4, 5  # of a float featur
 NAN_IS_LARGE = 2
 FLAT_INDEX_OF_LEVELS, ID_OF_LEVELS = 1, 2  # of a categorical feature
 CATEGORY, HASHES = 0, 1  # of a one-hot feature: which of the categorical ones, and its levels'
+COUNTER, COUNTER_BORDERS = 0, 1  # of a counter feature; field 0 leads to what it counts
+COUNTED, COMBINATION = 0, 0  # of a counter: its base; of that: what is combined
+OF_CATEGORIES, OF_NUMBERS, OF_LEVELS = 0, 1, 2  # of a combination: what it is made of
 
 
 class Model(NamedTuple):
@@ -47,7 +50,9 @@ class Model(NamedTuple):
     categorical: tuple[int, ...]  # columns, in the order in which CatBoost counts them
     scale: float
     bias: np.ndarray
-    others: list[str]  # kinds of features beside numbers and single levels
+    counter: np.ndarray  # of each split, which counter it asks; -1 of a number or level
+    counted: list[tuple[int, ...]]  # the columns that each counter combines
+    others: list[str]  # kinds of features that are statistics of text or embeddings
 
     @property
     def has_symmetric_trees(self) -> bool:
@@ -87,6 +92,10 @@ class _Table(NamedTuple):
         """Return a text."""
         return self.array(field, "u1").tobytes().decode()
 
+    def table(self, field: int) -> "_Table":
+        """Return a table."""
+        return _Table(self.data, self.target(field))
+
     def tables(self, field: int) -> list["_Table"]:
         """Return an array of tables."""
         distances, at = self.array(field, "<u4"), self.target(field) + 4
@@ -111,9 +120,14 @@ def read_model(data: bytes) -> Model:
     split_levels = [categorical[column.number(CATEGORY, "i", -1)] for column in one_hot]
     n_hashes = [len(column.array(HASHES, "<i4")) for column in one_hot]
     numbers, levels = sum(n_borders), sum(n_hashes)
+    counters = trees.tables(CTR_FEATURES)
+    of_counters = [counter.array(COUNTER_BORDERS, "<f4") for counter in counters]
+    n_asked = [len(own) for own in of_counters]
+    asked = sum(n_asked)
+    counted = [_combined(counter, places, categorical) for counter in counters]
+    first = [columns[0] for columns in counted]
     biases = trees.array(BIASES, "<f8")
     kinds = {
-        "combined categorical": CTR_FEATURES,
         "text": TEXT_FEATURES,
         "estimated": ESTIMATED_FEATURES,
         "embedding": EMBEDDINGS,
@@ -126,15 +140,33 @@ def read_model(data: bytes) -> Model:
         leaf_of_node=trees.array(LEAF_OF_NODE, "<u4"),
         leaf_value=trees.array(LEAF_VALUES, "<f8"),
         leaf_weight=trees.array(LEAF_WEIGHTS, "<f8"),
-        feature=np.repeat(np.array(places + split_levels, np.int64), n_borders + n_hashes),
-        border=np.concatenate([np.empty(0, np.float32), *borders, np.zeros(levels, np.float32)]),
-        nan_is_large=np.append(
-            np.repeat(np.array(is_large, dtype=bool), n_borders), np.ones(levels, bool)
+        feature=np.repeat(
+            np.array(places + split_levels + first, np.int64), n_borders + n_hashes + n_asked
         ),
-        level=np.concatenate([np.full(numbers, -1), *map(np.arange, n_hashes)]),
+        border=np.concatenate(
+            [np.empty(0, np.float32), *borders, np.zeros(levels, np.float32), *of_counters]
+        ),
+        nan_is_large=np.append(
+            np.repeat(np.array(is_large, dtype=bool), n_borders), np.ones(levels + asked, bool)
+        ),
+        level=np.concatenate([np.full(numbers, -1), *map(np.arange, n_hashes), np.full(asked, -1)]),
         feature_names=tuple(names.get(k) or str(k) for k in range(max(names, default=-1) + 1)),
         categorical=tuple(categorical),
         scale=trees.number(SCALE, "d", 1.0),
         bias=biases if len(biases) else np.array([trees.number(BIAS, "d")]),
+        counter=np.append(
+            np.full(numbers + levels, -1), np.repeat(np.arange(len(counters)), n_asked)
+        ),
+        counted=counted,
         others=[kind for kind, field in kinds.items() if len(trees.array(field, "<u4"))],
     )
+
+
+def _combined(counter: _Table, numbers: list[int], categorical: list[int]) -> tuple[int, ...]:
+    """Return the columns that a counter combines: categories, and splits of numbers and levels."""
+    made_of = counter.table(COUNTER).table(COUNTED).table(COMBINATION)
+    categories = made_of.array(OF_CATEGORIES, "<i4").tolist()
+    # Splits are pairs of four bytes each: which feature, and its border or level.
+    pairs = [made_of.array(field, "<i8").view("<i4")[::2] for field in (OF_NUMBERS, OF_LEVELS)]
+    own = {categorical[k] for k in (*categories, *pairs[1].tolist())}
+    return tuple(sorted(own | {numbers[k] for k in pairs[0].tolist()}))

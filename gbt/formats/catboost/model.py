@@ -3,8 +3,8 @@
 They are read from the bytes in which CatBoost keeps a model, which is faster than its JSON
 (``gbt.formats.catboost.binary``), and put in preorder (``gbt.formats.catboost.trees``). CatBoost
 keeps hashes of levels; if some are split, rows must show which levels these are
-(``gbt.formats.catboost.levels``). Combinations of categories are statistics of the targets, and are
-refused.
+(``gbt.formats.catboost.levels``). Counters of levels, and of combinations, are asked of CatBoost
+itself (``gbt.formats.catboost.answers``). Statistics of text and embeddings are refused.
 
 For a leaf CatBoost keeps its value and the weight W of its training rows. Under RMSE W is H, and
 G = -(value / eta) (W + lambda); but if rows are weighted, lambda has been multiplied by their mean
@@ -14,10 +14,12 @@ it is taken for the number of rows, unless there are signs that rows were weight
 borders are float32.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from gbt.formats.catboost.answers import Answers, Questions
 from gbt.formats.catboost.binary import Model, read_model
 from gbt.formats.catboost.levels import Hashed, hashed, levels_of, listed
 from gbt.formats.catboost.trees import read_trees
@@ -25,19 +27,26 @@ from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import Softmax
+from gbt.losses.survival import Cox
+from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
 from gbt.tables.categories import Categories
 
-LOSS_OF_FUNCTION = {"RMSE": "half_squared_error", "Logloss": "half_logistic"}
+LOSS_OF_FUNCTION: dict[str, Loss] = {
+    "RMSE": LOSSES["half_squared_error"],
+    "Logloss": LOSSES["half_logistic"],
+    "Cox": Cox(is_newton=True),
+}
 OF_CLASSES = "MultiClass"
 
 
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for anything else.
 
-    ``X`` are rows that have the levels which the model splits. Losses other than RMSE, Logloss and
-    MultiClass, several targets, and features that are combinations of categories, text or
+    ``X`` are rows that have the levels which the model splits. Losses other than RMSE, Logloss, Cox
+    and MultiClass, several targets, and features that are combinations of categories, text or
     embeddings are refused by name.
     """
     if not hasattr(model, "get_all_params"):
@@ -51,10 +60,10 @@ def import_catboost(model: Any, X: Any = None) -> Imported | None:
     if read.others:
         raise ValueError(
             f"A CatBoost model with {' and '.join(read.others)} features cannot be imported:"
-            " these are statistics of the training rows. Train with numbers in their place or, if"
-            " columns of categories have few levels, with one_hot_max_size as large as their"
-            " number."
+            " these are statistics of the training rows. Train with numbers in their place."
         )
+    if (read.counter >= 0).any():
+        return kept(model, hash(state), lambda: _of_answers(read, state, model.get_all_params()))
     categories = levels_of(read, X)
     return kept(
         model,
@@ -63,6 +72,19 @@ def import_catboost(model: Any, X: Any = None) -> Imported | None:
             read, model.get_all_params(), categories, hashed(read, model._object, categories)
         ),
     )
+
+
+def _of_answers(model: Model, state: bytes, parameters: dict[str, Any]) -> Imported:
+    """Import a model that asks for counters of levels: its rows are CatBoost's own answers."""
+    questions = Questions.of(model)
+    asked = questions.of_model(model)
+    imported = _import(asked, parameters, None, {})
+    answers = Answers.of(model, state, questions)
+    preparation = Preparation(
+        (("CatBoost", answers),), model.feature_names, questions.origins, asked.feature_names
+    )
+    ensemble = replace(imported.ensemble, preparation=preparation, credit=preparation.credit)
+    return replace(imported, ensemble=ensemble, has_levels_of_rows=True, has_counters=True)
 
 
 def _import(
@@ -79,8 +101,7 @@ def _import(
             " imported. Train one model for each target, and do not rescale it."
         )
     bias = float(model.bias[0]) if n_outputs == 1 else model.bias
-    of_one = LOSSES[LOSS_OF_FUNCTION.get(function, "half_logistic")]
-    loss = of_one if n_outputs == 1 else Softmax(n_outputs, 1.0)
+    loss = Softmax(n_outputs, 1.0) if function == OF_CLASSES else LOSS_OF_FUNCTION[function]
     nodes = read_trees(model)
     tree, value, weight = nodes.tree, nodes.value, nodes.tree.add_up(nodes.weight)
     leaf = tree.is_leaf

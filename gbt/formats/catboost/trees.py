@@ -42,6 +42,7 @@ class CatBoostNodes(NamedTuple):
     split: np.ndarray  # which of the model's splits; at leaves, a number after the last
     value: np.ndarray  # 0 at inner nodes
     weight: np.ndarray  # 0 at inner nodes
+    leaf: np.ndarray  # CatBoost's number of a leaf in its tree; 0 at inner nodes
 
 
 def read_trees(model: Model) -> CatBoostNodes:
@@ -59,6 +60,7 @@ def _symmetric(model: Model) -> CatBoostNodes:
     n_nodes = int(tree_offset[-1])
     split = np.full(n_nodes, len(model.feature))
     value, weight = np.zeros((2, n_nodes))
+    leaf = np.zeros(n_nodes, dtype=np.int64)
     left, right = np.full((2, n_nodes), -1)
     leaf_value = model.leaf_value.reshape(-1, n_outputs)
     for d in np.unique(depth).tolist():
@@ -70,10 +72,11 @@ def _symmetric(model: Model) -> CatBoostNodes:
             inner, leaves = start + np.flatnonzero(~is_leaf), start + np.flatnonzero(is_leaf)
             left[inner], right[inner] = start + lower_left, start + lower_right
             split[inner] = model.split[first_split[m][:, np.newaxis] + d - 1 - level[~is_leaf]]
-            own = first_leaf[m][:, np.newaxis] + (np.arange(2**d) ^ changed[m][:, np.newaxis])
+            leaf[leaves] = np.arange(2**d) ^ changed[m][:, np.newaxis]
+            own = first_leaf[m][:, np.newaxis] + leaf[leaves]
             value[leaves], weight[leaves] = leaf_value[own, k], model.leaf_weight[own]
     tree = Preorder(np.arange(n_nodes), left, right, tree_offset)
-    return CatBoostNodes(tree, split, value, weight)
+    return CatBoostNodes(tree, split, value, weight, leaf)
 
 
 def _changed_sides(model: Model, depth: np.ndarray, first_split: np.ndarray) -> np.ndarray:
@@ -122,4 +125,8 @@ def _others(model: Model) -> CatBoostNodes:
     own = leaf[node][nodes.is_leaf]
     value[nodes.is_leaf] = model.leaf_value[own + output[nodes.is_leaf]]
     weight[nodes.is_leaf] = model.leaf_weight[own // model.n_outputs]
-    return CatBoostNodes(nodes, split[node], value, weight)
+    place_of_leaf = np.where(nodes.is_leaf, leaf[node], np.iinfo(np.int64).max)
+    first = np.minimum.reduceat(place_of_leaf, nodes.tree_offset[:-1])
+    in_tree = place_of_leaf - np.repeat(first, np.diff(nodes.tree_offset))
+    in_tree = np.where(nodes.is_leaf, in_tree // model.n_outputs, 0)
+    return CatBoostNodes(nodes, split[node], value, weight, in_tree)

@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.cuts.histogram import hessian_of
-from gbt.kernels.cuts.judging import CUTS_AT_ONCE, MOST_SETS, MOST_SUMS, keep_best, no_cut
+from gbt.kernels.cuts.judging import keep_best, no_cut
 from gbt.kernels.cuts.levels import G, H, LevelOrder, N, W, mark_left, order_levels
 from gbt.kernels.cuts.memory import ROOM_FOR_LEVELS, layout_of
+from gbt.kernels.cuts.sets import CUTS_AT_ONCE, MOST_SETS, MOST_SUMS
 from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import min, trailing_zeros
 
@@ -152,11 +153,15 @@ def search_levels(listed, k, table, rows, rules, judging, judge, own, within):
 
 
 @internal
-def tell_sides(node, listed, table, rows, rules, judging, own):
+def tell_sides(j, own, work):
     """Tell the rows of a node that a set of levels splits on which side they are: 0 left, 1 right.
 
     Where rows have no value, these, too, and ``missing_left`` says so.
     """
+    table, rows, rules, judging, node = (
+        work.table, work.rows, work.rules[0], work.judging, work.nodes[j],
+    )  # fmt: skip
+    listed = rows.listed[node.start : node.stop]
     k, codes = node.feature, table.codes[node.feature]
     n_codes = table.columns[k].n_values + 1
     n_levels = levels_of_sets(listed, codes, n_codes, rows, rules, judging, own)

@@ -21,14 +21,11 @@ Levels are added up from the rows (``gbt.kernels.cuts.judged_levels``).
 Cost: of a node and column half a nanosecond a row, and one a bin and set.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from gbt.kernels.cuts.bounds import step_within, within_of
 from gbt.kernels.cuts.histogram import (
     LANE_BINS,
-    LANE_NUMBERS,
     add_rows,
     clear,
     empty_lanes,
@@ -37,73 +34,12 @@ from gbt.kernels.cuts.histogram import (
 from gbt.kernels.cuts.levels import G, H, N
 from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
 from gbt.kernels.cuts.search import Terms, bound_score, free_score, own_score, sums_of_bin
+from gbt.kernels.cuts.sets import CROSS_VALIDATED, UNBIASED
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import max, min
 
-UNBIASED, CROSS_VALIDATED = 0, 1
 D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged
-MOST_SETS = 16  # of cross-validation with more folds every cut is scanned
-MOST_SUMS = MOST_SETS + 1
-CUTS_AT_ONCE = 256
-ROOM = CUTS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
-
 LOWEST = -np.finfo(np.float64).max  # above the score of a cut that is not allowed
-
-# The best cut for a sum.
-CUT = np.dtype(
-    [
-        ("score", np.float64),  # -inf where no cut is allowed
-        ("row", np.int64),  # the bin before it; of levels how many, in order, go left
-        ("missing_left", np.int64),
-    ]
-)
-
-# How a policy judges. A record, because it changes from tree to tree.
-HABITS = np.dtype(
-    [
-        ("kind", np.int64),  # UNBIASED or CROSS_VALIDATED
-        ("n_parts", np.int64),  # of equal size that are drawn
-        ("n_sets", np.int64),  # that these make up: the last takes all parts from its number on
-        ("n_sums", np.int64),
-        ("n_searched", np.int64),  # the first sums, for which the best cuts are found
-        ("splits", np.int64),  # the sum whose best cut splits the node
-        ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
-        # Whether every second round asks no node, see ``gbt.kernels.trees.pooled``; 1 or 0.
-        ("pools", np.int64),
-        ("max_depth", np.int64),  # of any tree
-    ]
-)
-
-# Each thread's own arrays, with room for as many sets as there may be, so that they have one type.
-JUDGE = np.dtype(
-    [
-        ("lanes", np.int64, (LANE_NUMBERS,)),  # see ``gbt.kernels.cuts.histogram``; all 0
-        ("left", np.int64, (MOST_SUMS, 3, ROOM)),  # sums left of the cuts
-        ("row", np.int64, (ROOM,)),  # the bin before each
-        ("is_last", np.uint64, (ROOM,)),  # 1 where a cut comes after a bin, else 0
-        ("score", np.float64, (2, ROOM)),  # of the cuts, missing rows on the right and the left
-        ("missing", np.int64, (MOST_SUMS, 3)),
-        ("nothing", np.int64, (MOST_SUMS, 3)),  # all 0
-        ("so_far", np.int64, (MOST_SUMS, 3)),
-        ("total", np.int64, (MOST_SUMS, 3)),
-        ("left_of_best", np.int64, (MOST_SUMS, MOST_SUMS, 3)),  # of each best cut all sums
-        ("best", CUT, (MOST_SUMS,)),
-    ],
-    align=True,
-)
-
-
-class Judging(NamedTuple):
-    """What growing needs beside ``Work`` where rows are divided into sets."""
-
-    habits: np.ndarray  # (1,) HABITS
-    takes: np.ndarray  # (L, S) int64, -1 where a sum takes a set, else 0
-    set_of_row: np.ndarray  # (n,) uint8, by row of the table
-    judges: np.ndarray  # (threads,) JUDGE
-    deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
-    of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.cuts.judged_levels``
-    scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
-    held_up: np.ndarray  # float64, see ``gbt.kernels.trees.pooled``; workers share it
 
 
 @internal

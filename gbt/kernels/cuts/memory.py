@@ -17,6 +17,7 @@ from gbt.kernels.cuts.bounds import within_of
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
 from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.cuts.search import CANDIDATE, RUNNING, Terms
+from gbt.kernels.cuts.sets import Judging
 from gbt.kernels.platform.compiling import internal
 
 MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
@@ -191,6 +192,7 @@ RULES = np.dtype(
         ("min_split_gain", np.float64),
         ("min_rows", np.int64),
         ("has_directions", np.int64),  # whether a column has one, 1 or 0
+        ("has_sets", np.int64),  # whether some rows choose splits and others judge them, 1 or 0
         ("max_depth", np.int64),  # -1 without limit; some policies settle it for each tree
         ("max_leaves", np.int64),  # -1 without limit
         ("learning_rate", np.float64),
@@ -248,6 +250,13 @@ BLOCK = np.dtype(
 )
 
 
+class Searching(NamedTuple):
+    """What greedy search needs, of each thread its own."""
+
+    scratch: np.ndarray  # (threads,) SCRATCH
+    of_levels: np.ndarray  # (threads,) OF_LEVELS
+
+
 class Work(NamedTuple):
     """All that the threads of a team share while trees grow."""
 
@@ -265,13 +274,9 @@ class Work(NamedTuple):
     # the entries, which nobody needs any more when a tree is written down.
     partials: np.ndarray
     following: np.ndarray  # (entries,) FOLLOWING, see ``gbt.kernels.trees.node_columns``
-
-
-class Searching(NamedTuple):
-    """What the threads share beside that where splits are greedy."""
-
-    scratch: np.ndarray  # (threads,) SCRATCH
-    of_levels: np.ndarray  # (threads,) OF_LEVELS
+    # One of these is used, and the arrays of the other one are empty.
+    searching: Searching
+    judging: Judging
 
 
 @internal

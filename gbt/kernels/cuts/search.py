@@ -158,7 +158,7 @@ def free_score(left_g, left_h, left_n, terms):
     return score if is_allowed(left_h, left_n, terms) else -np.inf
 
 
-@forced_inline
+@internal
 def bound_score(left_g, left_h, left_n, terms, any_order):
     """Return the score of a cut whose steps have bounds; see `score_cut`."""
     g, h = np.float64(left_g), np.float64(left_h)

@@ -51,6 +51,11 @@ def internal(function):
     return _inside(function)
 
 
+def called_at(function):
+    """Compile an uncounted kernel that other kernels call by its address; see `handing`."""
+    return kernel(function, _nrt=False, no_cpython_wrapper=True)
+
+
 def reordered(function):
     """Compile an internal kernel whose sums may be added in any order, which makes them vectors.
 

@@ -12,9 +12,16 @@ So kernels do not care which of both they are given. What a loop reads in every 
 out before, as the compiler cannot know that nothing in the loop overwrites it.
 
 The memory is that of the kernel which calls ``handed``, and gone when it returns.
+
+A kernel may also be told where another one is. Trees are begun, split and ended in the same way by
+all policies, whose searches are large; so these are compiled by themselves, and those who grow
+trees take the address of the one to call::
+
+    grow_trees(thread, work, address_of(search, work))       from Python
+    call_at(search, kind, task, thread, work)                in a kernel
 """
 
-from numba import types
+from numba import typeof, types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
@@ -87,4 +94,38 @@ def _as_it_is(some):
     return some
 
 
+@intrinsic
+def _call_at(_, address, kind, task, thread, work):
+    def generate(context, builder, signature, arguments):
+        convention, kinds = context.call_conv, signature.args[1:]
+        of_kernel = convention.get_function_type(types.none, kinds)
+        kernel = builder.inttoptr(arguments[0], of_kernel.as_pointer())
+        status, _ = convention.call_function(builder, kernel, types.none, kinds, arguments[1:])
+        with cgutils.if_unlikely(builder, status.is_error):
+            convention.return_status_propagate(builder, status)
+        return context.get_dummy_value()
+
+    return types.none(address, kind, task, thread, work), generate
+
+
+def _address_of(kernel, work):
+    """Return where a kernel is that takes kind, task, thread and the address of ``work``."""
+    kinds = types.int64, types.int64, types.int64, Address(typeof(work))
+    kernel.compile(kinds)
+    compiled = kernel.overloads[kinds]
+    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+
+
+def _kernel_itself(kernel, work):
+    """Return a kernel, which is called as it is."""
+    return kernel
+
+
+def _call(kernel, kind, task, thread, work):
+    """Call a kernel."""
+    kernel(kind, task, thread, work)
+
+
 handed = _handed if IS_COMPILING else _as_it_is
+address_of = _address_of if IS_COMPILING else _kernel_itself
+call_at = _call_at if IS_COMPILING else _call

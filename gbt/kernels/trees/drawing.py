@@ -14,7 +14,7 @@ place, so results depend on nothing else. The plain twin is `gbt.reference.sets.
 
 import numpy as np
 
-from gbt.kernels.cuts.judging import MOST_SETS
+from gbt.kernels.cuts.sets import MOST_SETS
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.quantise import ROWS_PER_TASK

@@ -8,10 +8,11 @@ in which columns to look inside bins, which nodes to split, which histograms to 
 import numpy as np
 
 from gbt.kernels.platform.compiling import inlined, internal
-from gbt.kernels.trees.judged_tasks import record_judged_split
+from gbt.kernels.platform.handing import call_at
 from gbt.kernels.trees.nodes import open_node
 from gbt.kernels.trees.tasks import (
     ALL_PACKS,
+    RECORD,
     begin_search,
     best_column,
     blocks_of,
@@ -19,7 +20,6 @@ from gbt.kernels.trees.tasks import (
     is_in_question,
     is_large,
     is_searched,
-    record_split,
 )
 
 # With a type of NumPy, for the reason given in ``gbt.kernels.trees.tasks``.
@@ -118,17 +118,11 @@ def list_refinements(first, n_nodes, nodes, slots, tasks):
 
 
 @inlined
-def record_splits(first, n_nodes, work, searching, judging):
+def record_splits(first, n_nodes, work, policy):
     """Record the splits of the large nodes; those of small nodes are recorded already."""
-    table, nodes, slots = work.table, work.nodes, work.slots
     for j in range(first, n_nodes):
-        node = nodes[j]
-        if node.slot >= 0:
-            if searching is not None:
-                of_levels = searching.of_levels[ZERO]
-                record_split(node, node.slot, table, slots, work.rules[0], of_levels)
-            if judging is not None:
-                record_judged_split(j, node.slot, ZERO, work, judging)
+        if work.nodes[j].slot >= 0:
+            call_at(policy, RECORD, j, ZERO, work)
 
 
 @inlined

@@ -1,14 +1,8 @@
 """Judged tasks: the work of a team's threads if some rows choose splits and others judge them.
 
-    DRAW        a block of the rows      sets, and rows in the order of these
-                that take part
-    SEARCH      a large pair of          histograms of the smaller child from its rows, of the
-                children, one pack of    larger one by subtraction; the columns are cut and judged
-                columns
-                a small node             the same of all columns, from its rows; its split
-    PARTITION   a node that splits       as in ``gbt.kernels.trees.tasks``, which has the others
+    DRAW, SEARCH, RECORD, MARK     see ``gbt.kernels.trees.tasks``
 
-The leader records the splits of large nodes.
+Columns are cut by some sets of rows and judged by others as soon as their histograms are there.
 """
 
 import numpy as np
@@ -17,18 +11,19 @@ from gbt.kernels.cuts.histogram import subtract
 from gbt.kernels.cuts.judged_levels import search_levels, tell_sides
 from gbt.kernels.cuts.judging import fill_sets, judge_column, search_bins
 from gbt.kernels.cuts.memory import layout_of, terms_of
-from gbt.kernels.platform.compiling import inlined, internal
+from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
 from gbt.kernels.trees.node_columns import open_columns
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
-from gbt.kernels.trees.tasks import ALL_PACKS, DRAW, PARTITION, best_column, is_searched, partition
+from gbt.kernels.trees.tasks import ALL_PACKS, DRAW, MARK, RECORD, best_column, is_searched
 
 
 @internal
-def judge_columns(j, p, slot, thread, work, judging):
+def judge_columns(j, p, slot, thread, work):
     """Find the best cuts of the columns of pack p, and judge them by the rows that do."""
     table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
+    judging = work.judging
     listed, pack = rows.listed[node.start : node.stop], table.packs[p]
     judge = judging.judges[thread]
     for i in range(pack.start, pack.stop):
@@ -46,7 +41,7 @@ def judge_columns(j, p, slot, thread, work, judging):
 
 
 @internal
-def record_judged_split(j, slot, thread, work, judging):
+def record_judged_split(j, slot, work):
     """Record the split that rows have judged best, if its worth to other rows is enough.
 
     In a tree that asks no node (``gbt.kernels.trees.pooled``) it is enough to claim something.
@@ -61,17 +56,15 @@ def record_judged_split(j, slot, thread, work, judging):
     is_enough = best.worth >= rules.least_gain if rules.asks_nodes else best.claim > 0.0
     if is_enough and best.may_split:
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
-        if column.has_levels > 0:
-            listed = work.rows.listed[node.start : node.stop]
-            tell_sides(node, listed, table, work.rows, rules, judging, judging.of_levels[thread])
-        else:
+        if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1
 
 
 @internal
-def search_by_sets(task, thread, work, judging):
+def search_by_sets(task, thread, work):
     """Search a small node, or a pack of a pair of large ones, where rows judge splits."""
     table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
+    judging = work.judging
     layout, judge = layout_of(work.rules[0]), judging.judges[thread]
     if task.place == ALL_PACKS:
         open_columns(
@@ -80,8 +73,8 @@ def search_by_sets(task, thread, work, judging):
         for p in range(len(table.packs)):
             own = slots.histogram[thread]
             fill_sets(p, nodes[task.node], table, rows, layout, own, judging, judge)
-            judge_columns(task.node, p, thread, thread, work, judging)
-        record_judged_split(task.node, thread, thread, work, judging)
+            judge_columns(task.node, p, thread, thread, work)
+        record_judged_split(task.node, thread, work)
         return
     p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
     own = slots.histogram[slot]
@@ -94,22 +87,29 @@ def search_by_sets(task, thread, work, judging):
                 start + pack.last_bin * layout.width,
             )
             subtract(own, first, last, rest)
-        judge_columns(task.other, p, nodes[task.other].slot, thread, work, judging)
-    judge_columns(task.node, p, slot, thread, work, judging)
+        judge_columns(task.other, p, nodes[task.other].slot, thread, work)
+    judge_columns(task.node, p, slot, thread, work)
 
 
-@inlined
-def run_judged_task(kind, t, thread, work, judging):
-    """Do task t of a phase in which sets are drawn, or splits are found and made."""
-    rows, rules = work.rows, work.rules[0]
-    if kind == DRAW:
-        start = t * ROWS_PER_TASK
-        stop = min(start + ROWS_PER_TASK, rules.n_listed)
-        deal_out(
-            start, stop, rules.n_listed, key_of_tree(rules), rows.listed, judging.habits[0],
-            judging.deals[thread], judging.set_of_row, rows.buffer,
-        )  # fmt: skip
-    elif kind == PARTITION:
-        partition(work.tasks[t].node, work.table, rows, work.nodes, rules, work.following, None)
+@internal
+def draw_sets(t, thread, work):
+    """Draw the sets of a block of the rows that take part, and put these in order."""
+    judging, rules, start = work.judging, work.rules[0], t * ROWS_PER_TASK
+    deal_out(
+        start, min(start + ROWS_PER_TASK, rules.n_listed), rules.n_listed, key_of_tree(rules),
+        work.rows.listed, judging.habits[0], judging.deals[thread], judging.set_of_row,
+        work.rows.buffer,
+    )  # fmt: skip
+
+
+@called_at
+def run_judged_task(kind, t, thread, work):
+    """Do task t of a phase, or what is asked about node t."""
+    if kind == RECORD:
+        record_judged_split(t, work.nodes[t].slot, work)
+    elif kind == MARK:
+        tell_sides(t, work.judging.of_levels[thread], work)
+    elif kind == DRAW:
+        draw_sets(t, thread, work)
     else:
-        search_by_sets(work.tasks[t], thread, work, judging)
+        search_by_sets(work.tasks[t], thread, work)

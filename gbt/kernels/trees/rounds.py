@@ -34,7 +34,6 @@ from gbt.kernels.trees.growth import (
     record_splits,
     release_slots,
 )
-from gbt.kernels.trees.judged_tasks import run_judged_task
 from gbt.kernels.trees.pooled import remember, settle_depth
 from gbt.kernels.trees.quantise import choose_scales
 from gbt.kernels.trees.tasks import (
@@ -48,37 +47,21 @@ from gbt.kernels.trees.tasks import (
     REFINE,
     SEARCH,
     blocks_of,
-    run_round_task,
-    run_search_task,
+    run_task,
 )
 
 OF_SUM, OF_SQUARE = 1, 2  # overflows
 
 
 @internal
-def run_task(kind, t, thread, work, searching, judging):
-    """Do task t of a phase; some kinds are described in ``work.tasks``.
-
-    One of the last two arguments is None, and code that only it needs is not compiled.
-    """
-    if kind in (DERIVE, MEASURE, QUANTISE, FINISH):
-        run_round_task(kind, t, work)
-    else:
-        if searching is not None:
-            run_search_task(kind, t, thread, work, searching)
-        if judging is not None:
-            run_judged_task(kind, t, thread, work, judging)
-
-
-@internal
-def run_phase(kind, n_tasks, work, searching, judging):
+def run_phase(kind, n_tasks, work, policy):
     """Share the tasks of a phase with the helpers; return when all are done."""
     if n_tasks == 0:
         return
     thread_team.offer_tasks(work.queue, kind, n_tasks)
     task = thread_team.next_task(work.queue, n_tasks)
     while task >= 0:
-        run_task(kind, task, np.int64(0), work, searching, judging)
+        run_task(kind, task, np.int64(0), work, policy)
         thread_team.report_done(work.queue)
         task = thread_team.next_task(work.queue, n_tasks)
 
@@ -95,20 +78,20 @@ def add_up_scores(nodes, rules, scores):
 
 
 @inlined
-def start_tree(work, searching, judging):
+def start_tree(work, policy):
     """Turn derivatives at the raw predictions so far into integers, and open the root."""
     rules, n_blocks = work.rules[0], blocks_of(work.rules[0].n_listed)
-    run_phase(DERIVE, blocks_of(len(work.rows.node)), work, searching, judging)
-    run_phase(MEASURE, n_blocks, work, searching, judging)
+    run_phase(DERIVE, blocks_of(len(work.rows.node)), work, policy)
+    run_phase(MEASURE, n_blocks, work, policy)
     if not choose_scales(work.training, rules, work.blocks[:n_blocks]):
         rules.overflow = OF_SUM
         return
-    run_phase(QUANTISE, n_blocks, work, searching, judging)
-    if judging is not None:
-        run_phase(DRAW, n_blocks, work, searching, judging)
+    run_phase(QUANTISE, n_blocks, work, policy)
+    if rules.has_sets:
+        run_phase(DRAW, n_blocks, work, policy)
         for i in range(rules.n_listed):
             work.rows.listed[i] = work.rows.buffer[i]
-        settle_depth(rules, judging.habits[0], judging.held_up)
+        settle_depth(rules, work.judging.habits[0], work.judging.held_up)
     rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
     rules.n_searches = open_root(
         work.table, work.nodes, work.slots, work.tasks, rules, work.following, work.blocks,
@@ -117,26 +100,26 @@ def start_tree(work, searching, judging):
 
 
 @inlined
-def search_level(work, searching, judging):
+def search_level(work, policy):
     """Find the splits of the nodes opened last."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
-    run_phase(SEARCH, rules.n_searches, work, searching, judging)
-    if searching is not None:
+    run_phase(SEARCH, rules.n_searches, work, policy)
+    if not rules.has_sets:
         n_tasks = list_refinements(first, n_nodes, nodes, slots, tasks)
-        run_phase(REFINE, n_tasks, work, searching, judging)
-    record_splits(first, n_nodes, work, searching, judging)
+        run_phase(REFINE, n_tasks, work, policy)
+    record_splits(first, n_nodes, work, policy)
     rules.is_searched = 1
 
 
 @inlined
-def split_level(work, searching, judging):
+def split_level(work, policy):
     """Split nodes and list how their children are searched; return whether any was split."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
     release_slots(first, n_nodes, nodes, slots, rules)
     n_splits = list_splits(first, n_nodes, nodes, tasks, rules)
-    run_phase(PARTITION, n_splits, work, searching, judging)
+    run_phase(PARTITION, n_splits, work, policy)
     first, n_nodes = n_nodes, n_nodes + 2 * n_splits
     rules.first_open, rules.n_nodes = first, n_nodes
     rules.n_searches = list_searches(
@@ -147,47 +130,45 @@ def split_level(work, searching, judging):
 
 
 @inlined
-def end_tree(work, searching, judging):
+def end_tree(work, policy):
     """Store the tree that has grown."""
     rules, nodes, grown = work.rules[0], work.nodes[: work.rules[0].n_nodes], work.grown
     put_in_preorder(nodes)
-    run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work, searching, judging)
+    run_phase(FINISH, (len(nodes) + NODES_PER_TASK - 1) // NODES_PER_TASK, work, policy)
     if not finish_splits(
         nodes, rates_of(rules), grown.trees[rules.first_node :],
         grown.rows_at_cut[rules.first_node :],
     ):  # fmt: skip
         rules.overflow = OF_SQUARE
-    if judging is not None:
-        add_up_scores(nodes, rules, judging.scores[rules.n_grown])
-        remember(nodes, rules, judging.habits[0], judging.held_up)
+    if rules.has_sets:
+        add_up_scores(nodes, rules, work.judging.scores[rules.n_grown])
+        remember(nodes, rules, work.judging.habits[0], work.judging.held_up)
     grown.sizes[rules.n_grown] = rules.n_nodes
     rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + rules.n_nodes
     rules.n_nodes = 0
 
 
 @uncounted
-def grow_trees(thread, work, searching, judging):
+def grow_trees(thread, work, policy):
     """Grow trees until all are grown, or all allowed steps have been taken.
 
     A helper does tasks until none have been offered for a while.
 
     thread   int64             0 leads, the others help
     work     ``Work``  INOUT   see ``gbt.kernels.cuts.memory``
-
-    One of the others is None: ``Searching`` of ``gbt.kernels.cuts.memory`` where splits are greedy,
-    ``Judging`` of ``gbt.kernels.cuts.judging`` where some rows choose and others judge them.
+    policy                     address of a kernel, see ``gbt.kernels.trees.tasks``
     """
-    lead_or_help(thread, handed(work), handed(searching), handed(judging))
+    lead_or_help(thread, handed(work), policy)
 
 
 @internal
-def lead_or_help(thread, work, searching, judging):
+def lead_or_help(thread, work, policy):
     """Do what `grow_trees` does, given addresses."""
     queue, rules = work.queue, work.rules[0]
     if thread > 0:
         task = thread_team.wait_for_task(queue)
         while task >= 0:
-            run_task(queue[thread_team.KIND], task, thread, work, searching, judging)
+            run_task(queue[thread_team.KIND], task, thread, work, policy)
             thread_team.report_done(queue)
             task = thread_team.wait_for_task(queue)
         return
@@ -195,9 +176,9 @@ def lead_or_help(thread, work, searching, judging):
     while rules.n_grown < rules.n_trees and rules.n_steps > 0 and rules.overflow == 0:
         rules.n_steps -= 1
         if rules.n_nodes == 0:
-            start_tree(work, searching, judging)
+            start_tree(work, policy)
         elif rules.is_searched == 0:
-            search_level(work, searching, judging)
-        elif not split_level(work, searching, judging):
-            end_tree(work, searching, judging)
+            search_level(work, policy)
+        elif not split_level(work, policy):
+            end_tree(work, policy)
     thread_team.end(queue)

@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import (
-    check_scoring,
     log_loss,
-    make_scorer,
     mean_poisson_deviance,
     mean_squared_error,
-    r2_score,
     roc_auc_score,
 )
 
 from attributions import permutation
-from attributions.classic.permutation import Orders, _roc_auc
+from attributions.classic.scores import auc_of_rows
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
+from attributions.classic.shuffled_tables import Orders
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
@@ -139,19 +137,6 @@ def test_a_scorer_of_scikit_learn_uses_the_models_own_predictions():
     default = permutation(ensemble, X, y, random_state=3)
     assert_close(named.repeats, default.repeats, 4 * np.mean(y**2))
     assert named.method == "permutation(neg_mean_squared_error)"
-
-
-def test_a_scorer_may_be_given_itself():
-    ensemble, X, y = fitted_rows(50)
-    model = as_estimator(GBTRegressor(splitter="greedy"), ensemble)
-    named = permutation(model, X, y, metric="r2", random_state=3)
-    made = permutation(model, X, y, metric=make_scorer(r2_score), random_state=3)
-    own = permutation(model, X, y, metric=check_scoring(model), random_state=3)
-    assert_same(made.repeats, named.repeats)
-    assert_same(own.repeats, named.repeats)  # the own score of a regressor is R^2
-    assert own.method == "permutation(GBTRegressor.score)"
-    with pytest.raises(ValueError, match=r"metric=make_scorer\(.*\) is a scikit-learn scorer"):
-        permutation(ensemble, X, y, metric=make_scorer(r2_score))
 
 
 def test_a_scorer_sees_the_labels_and_a_data_frame():
@@ -284,7 +269,7 @@ def test_standard_errors_by_hand():
 def test_the_auc_by_row(drawn):
     y, prediction = np.array(drawn, dtype=float).T
     if 0 < y.sum() < len(y):
-        rows = _roc_auc(y, prediction)
+        rows = auc_of_rows(y, prediction)
         assert_close(rows, reference.auc_by_row(y, prediction), 3 * len(y))
         assert_close(rows.mean(), roc_auc_score(y, prediction), 3 * len(y))
 
@@ -405,15 +390,3 @@ def test_a_metric_that_returns_nothing_is_refused():
     model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, X[:, 0])
     with pytest.raises(ValueError, match="The metric print returned None; it must return one"):
         permutation(model, X, X[:, 0], metric=print)
-
-
-def test_generators_are_random_states():
-    ensemble, X, y = fitted_rows(40)
-    first, again = (
-        permutation(ensemble, X, y, random_state=np.random.default_rng(3)) for _ in range(2)
-    )
-    assert_same(first.repeats, again.repeats)
-    generator = np.random.default_rng(3)
-    permutation(ensemble, X, y, random_state=generator)
-    further = permutation(ensemble, X, y, random_state=generator)
-    assert not np.array_equal(first.repeats, further.repeats)

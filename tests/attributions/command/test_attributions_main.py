@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from attributions.command.run import TimeLeft, main
-from gbt.training.evaluation import Round
+from attributions.command.run import main
 
 
 @pytest.fixture
@@ -186,24 +185,6 @@ def test_counts_are_regressed_by_the_poisson_loss_if_asked(run, tmp_path):
     assert "holds -1, and counts are not negative; give --task regression." in err
 
 
-def test_features_that_matter_little_and_not_at_all_show_digits(run, tmp_path):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(400, 2))
-    rows = [[a, b, "same", 1e6 * (a + 0.1 * b)] for a, b in x]
-    path = write_csv(tmp_path / "t.csv", ["a", "b", "constant", "y"], rows)
-    _, out, _, folder = run("--data", path, "--target", "y")
-    by_name = {row[1]: row for row in table_rows(out)}
-    assert by_name["constant"][2:] == ["not", "used"]
-    for name, written in ((row["feature"], row) for row in features(folder)):
-        if name != "constant":
-            _, _, value, low, _, high = by_name[name][:6]
-            for number, column in (value, "held_out_gain"), (low, "low"), (high, "high"):
-                is_open = number == "more"  # few rows may carry it
-                end = written[f"{column}_percent"]
-                assert (end == "") if is_open else agrees(number, end)
-            assert low not in (value, high)
-
-
 def test_a_model_that_is_no_better_than_the_constant_is_said_to_be(run, tmp_path):
     rng = np.random.default_rng(0)
     path = write_csv(tmp_path / "t.csv", ["a", "b", "y"], rng.normal(size=(60, 3)).tolist())
@@ -375,19 +356,6 @@ def test_unusable_files_are_refused(run, tmp_path, header, rows, why):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"PAR1", b"\x1f\x8b", b"PK\x03\x04", b"\0\1", b"x\n\xff\n"]
-)
-def test_files_that_are_no_tables_end_in_one_line(run, tmp_path, content):
-    path = tmp_path / "t.csv"
-    path.write_bytes(content)
-    status, out, err, folder = run("--data", path, "--target", "y")
-    assert (status, out) == (2, "")
-    assert err.startswith(f"python -m attributions: {path} ") or "no column 'y'" in err
-    assert err.count("\n") == 1
-    assert not folder.exists()
-
-
 def test_results_do_not_overwrite_the_table(run, tmp_path):
     (tmp_path / "out").mkdir()
     path = write_csv(tmp_path / "out" / "features.csv", ["x", "y"], [["1", "2"], ["2", "3"]])
@@ -428,17 +396,6 @@ def test_results_go_to_a_folder(tmp_path, capsys):
     assert (tmp_path / "a" / "b" / "features.csv").exists()
 
 
-def test_a_folder_that_fails_after_all_ends_in_one_line(run, monkeypatch):
-    def fail(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("attributions.command.run.write_table", fail)
-    status, _, err, _ = run()
-    assert status == 2
-    assert "results cannot be written to --out" in err
-    assert "(Permission denied); name another place." in err
-
-
 @pytest.mark.slow
 def test_whoever_reads_the_output_may_stop(tmp_path):
     done = subprocess.run(
@@ -472,29 +429,3 @@ def test_options_that_do_not_fit(run, capsys, arguments, why):
     with pytest.raises(SystemExit, match="2"):
         run(*arguments)
     assert why in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_help_from_the_shell():
-    done = subprocess.run(
-        [sys.executable, "-m", "attributions", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(__file__).parents[3],
-    )
-    options = ("--data", "--target", "--task", "--positive", "--keep", "--drop", "--out", "--seed")
-    for word in ("python -m attributions", *options):
-        assert word in done.stdout
-
-
-def test_a_long_fit_says_how_long_it_will_go_on(monkeypatch, capsys):
-    """Rounds after the first, which may compile, tell: three took 6 s, so six more take 12 s."""
-    clock = iter([100.0, 102.0, 104.0, 106.0, 108.0, 110.0])
-    monkeypatch.setattr("attributions.command.run.perf_counter", lambda: next(clock))
-    say = TimeLeft()
-    for number in range(5):
-        say(Round(number, 10, {}, 0.1))
-    assert capsys.readouterr().err == "Fitting: 4 of 10 rounds, 12 s left\n"
-    say(Round(9, 10, {}, 0.1))  # it is the last
-    assert capsys.readouterr().err == ""

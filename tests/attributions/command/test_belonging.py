@@ -45,15 +45,6 @@ def test_a_panel_is_told_by_its_years_and_by_what_stays_the_same():
     assert "each of its 12 values stands in 5 rows; born never changes within one" in found.reasons
 
 
-@pytest.mark.parametrize(
-    "name", ["id", "ID", "person_id", "subjectNr", "hhid", "Rat", "patient.no", "firm patient id"]
-)
-def test_names_of_persons_are_known(name):
-    order = np.random.default_rng(1).permutation(60)
-    (found,) = belonging(columns(**{name: PERSON[order], "x": NOISE, "y": NOISE}), "y")
-    assert found.is_person
-
-
 @pytest.mark.parametrize("name", ["LotArea", "household_income", "state tax", "YearsAtCompany"])
 def test_other_names_are_not(name):
     order = np.random.default_rng(1).permutation(60)

@@ -4,17 +4,13 @@ built. What needs a browser is in ``tests.attributions.command.test_html_report_
 import csv
 import json
 import re
-import tomllib
-import unicodedata
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import gbt
-from attributions.command.page.cells import amount
 from attributions.command.page.contents import MOST_ROWS, choose_rows
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.run import main
@@ -23,8 +19,6 @@ from attributions.results import GlobalAttribution
 from tests.asserts import peer
 from tests.html_checks import Page
 
-ROOT = Path(__file__).parents[3]
-DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}  # Unicode, annex 9
 HOSTILE = (
     "<script>alert(1)</script>",
     "\"quoted\" 'name' & more",
@@ -138,16 +132,6 @@ def test_the_same_command_gives_the_same_report(run, tmp_path):
     assert texts[0] == texts[1]
 
 
-def test_the_demonstration_has_a_report_too(run, tmp_path):
-    out = tmp_path / "out.html"
-    assert run("--report", out)[0] == 0
-    text = out.read_text(encoding="utf-8")
-    page = Page(text)
-    assert page.problems == []
-    assert "a demonstration" in page.text
-    assert len(explored(text)["rows"]) == MOST_ROWS
-
-
 def test_hostile_names_and_words_are_only_text(run, tmp_path):
     table = columns()
     table["x"], table["y"] = table["x"].astype(str), table["y"]
@@ -170,31 +154,6 @@ def test_hostile_names_and_words_are_only_text(run, tmp_path):
     found = explored(text)
     assert found["names"] == [*HOSTILE[:3]]
     assert HOSTILE[2] in {row[3] for row in found["rows"]}
-
-
-def test_directions_of_letters_are_seen_and_turn_nothing(run, tmp_path):
-    """Names, words, the target and the file's name: "price\\u202egpj" would read "pricejpg"."""
-    turned = [f"a{chr(code)}b" for code in (0x202E, 0x2066, 0x200F)]
-    table = columns()
-    of_file = {
-        turned[0]: np.where(table["color"] == "red", turned[1], "word"),
-        "x": table["x"],
-        turned[2]: np.where(table["y"] == "yes", "\u202eyes", "no"),
-    }
-    path = write_csv(tmp_path / "\u202etable.csv", of_file)
-    out = tmp_path / "out.html"
-    status, _, _ = run("--data", path, "--target", turned[2], "--report", out)
-    assert status == 0
-    text = out.read_text(encoding="utf-8")
-    page = Page(text)
-    assert page.problems == []
-    for turns in range(0x202A, 0x206A):
-        is_direction = unicodedata.bidirectional(chr(turns)) in DIRECTIONS
-        assert not (is_direction and chr(turns) in text + json.dumps(explored(text)))
-    for seen in (r"a\u202eb", r"a\u2066b", r"a\u200fb", r"\u202etable.csv"):
-        assert seen in page.text
-    assert explored(text)["names"] == [r"a\u202eb", "x"]
-    assert r"\u202eyes" in {row[3] for row in explored(text)["rows"]}
 
 
 def model_and_rows(tmp_path, kind):
@@ -277,23 +236,6 @@ def test_a_saved_model_of_several_classes(run, tmp_path):
     assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
 
 
-@pytest.mark.slow
-def test_a_model_of_several_classes_of_xgboost_has_their_numbers(run, tmp_path):
-    xgboost = peer("xgboost")
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(600, 2)).round(3)
-    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=600), [-0.5, 0.5])
-    model = xgboost.XGBClassifier(n_estimators=20, max_depth=3).fit(X[:300], y[:300])
-    model.save_model(tmp_path / "model.json")
-    path = write_csv(tmp_path / "new.csv", {"a": X[300:, 0], "b": X[300:, 1], "y": y[300:]})
-    out = tmp_path / "out.html"
-    options = ("--model", tmp_path / "model.json", "--target", "y", "--report", out)
-    assert run("--data", path, *options)[0] == 0
-    text = out.read_text(encoding="utf-8")
-    assert Page(text).problems == []
-    assert cells(text, "a")[1].rstrip("*") == HELPS
-
-
 def test_a_model_of_several_targets_is_refused(run, tmp_path, monkeypatch):
     xgboost = peer("xgboost")
     monkeypatch.chdir(tmp_path)
@@ -367,34 +309,6 @@ def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
     assert page.problems == []
     assert "Poisson loss, 0 at best" in page.text
     assert "root mean squared error" not in page.text
-
-
-@pytest.mark.slow
-def test_a_model_of_xgboost(run, tmp_path):
-    xgboost = peer("xgboost")
-    X, y, training, new = model_and_rows(tmp_path, "classifier")
-    model = xgboost.XGBClassifier(n_estimators=30, max_depth=3).fit(X, y)
-    for ending in ("json", "ubj"):
-        path, out = tmp_path / f"model.{ending}", tmp_path / "out.html"
-        model.save_model(path)
-        assert run("--data", new, "--model", path, "--target", "y", "--report", out)[0] == 0
-        text = out.read_text(encoding="utf-8")
-        assert Page(text).problems == []
-        assert cells(text, "a")[1].rstrip("*") == HELPS
-    assert run("--data", training, "--model", path, "--target", "y", "--report", out)[0] == 0
-    assert "These are the rows that the model was trained on" in out.read_text(encoding="utf-8")
-
-
-def test_a_model_of_lightgbm(run, tmp_path):
-    lightgbm = peer("lightgbm")
-    X, y, _, new = model_and_rows(tmp_path, "regressor")
-    model = lightgbm.LGBMRegressor(n_estimators=30, max_depth=3, verbose=-1).fit(X, y)
-    path, out = tmp_path / "model.txt", tmp_path / "out.html"
-    model.booster_.save_model(path)
-    assert run("--data", new, "--model", path, "--target", "y", "--report", out)[0] == 0
-    page = Page(out.read_text(encoding="utf-8"))
-    assert page.problems == []
-    assert "columns are in order" in page.text
 
 
 @pytest.mark.parametrize(
@@ -586,46 +500,3 @@ def test_markup_escapes_what_is_no_markup():
     assert (
         json.loads(data("x", "<&>")[len('<script type="application/json" id="x">') : -9]) == "<&>"
     )
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (0, "0"),
-        (1234567.0, "1,234,567"),
-        (-0.25, "-0.25"),
-        (1e-9, "1.00000e-09"),
-        (2.5e20, "2.50000e+20"),
-    ],
-)
-def test_amounts(number, text):
-    assert amount(number) == text
-
-
-def test_the_console_command_leads_to_the_command_line():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    assert list(project["project"]["scripts"]) == [project["project"]["name"]]
-    module, _, function = project["project"]["scripts"]["gbt-attributions"].partition(":")
-    assert callable(getattr(import_module(module), function))
-    packaged = project["tool"]["setuptools"]["package-data"]["attributions"]
-    for kind in ("html", "css", "js"):
-        assert (ROOT / f"attributions/command/page/page.{kind}").exists()
-    assert "command/page/page.*" in packaged
-
-
-@pytest.mark.parametrize(
-    ("source", "problem"),
-    [
-        ("<p><b></p>", "closes"),
-        ("<p>", "not closed"),
-        ('<i id="a"></i><i id="a"></i>', "twice"),
-        ("<svg></svg>", "no text alternative"),
-        ('<a href="https://example.org"></a>', "needs"),
-        ("<p onclick='x'></p>", "script of its own"),
-        ("<input>", "no label"),
-        ("<table></table>", "no caption"),
-        ("<th></th>", "without scope"),
-    ],
-)
-def test_a_page_that_is_not_sound_is_found_out(source, problem):
-    assert any(problem in found for found in Page(source).problems)

@@ -8,14 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attributions import held_out_gain_rows
 from attributions.command.findings import Findings, Score
 from attributions.command.printed import report, table_lines
 from attributions.command.rules.columns import column_of
 from attributions.command.said.cautions import cautions
 from attributions.command.said.in_short import ranks
 from attributions.command.table.task import Task
-from attributions.command.wording import value_and_interval
 from attributions.results import GlobalAttribution
 from gbt import GBTRegressor
 from tests.asserts import assert_same
@@ -69,23 +67,6 @@ def test_numbers_and_intervals_have_the_digits_that_show_the_verdict():
         ["12.2", "%", "2"],
     ]
     assert not any("e-" in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("value", "ends", "shown"),
-    [
-        (0.46, (0.004, 0.92), ("0.460", "0.004 to 0.920")),
-        (4.0, (0.04, 8.0), ("4.00", "0.04 to 8.00")),
-        (4.0, (1e-5, 8.0), ("4.0", ">0 to 8.0")),
-        (-4.0, (-8.0, -5e-324), ("-4.0", "-8.0 to <0")),
-        (4.0, (2.0, np.inf), ("4.0", "2.0 or more")),
-        (4.0, (-np.inf, np.inf), ("4.0", "not known")),
-        (4.0, (np.nan, np.nan), ("4.0", "")),
-        (0.0, (0.0, 0.0), ("0", "")),
-    ],
-)
-def test_an_end_that_is_not_0_does_not_look_like_0(value, ends, shown):
-    assert value_and_interval(value, np.array(ends)) == shown
 
 
 def test_more_than_all_is_explained():
@@ -215,28 +196,8 @@ def test_what_few_rows_carry_is_said():
     assert "a few rows may carry" not in " ".join([*table_lines(found), *cautions(found)])
 
 
-def test_the_rows_that_count_most_are_added_up():
-    """By `held_out_gain_rows`: of each feature the three largest contributions of either sign."""
-    X = np.random.default_rng(1).normal(size=(30, len(NAMES)))
-    y = X @ [1, 2, 3, 0, 4]
-    rows = replace(task(), X_valid=X, y_valid=y)
-    found = replace(findings(), task=rows, per_cent_of_row=30 * 2.0)
-    parts = held_out_gain_rows(model(), X, y).values
-    expected = [2 * sum(sorted(parts[:, k], key=abs)[-3:]) for k in (2, 4)]
-    assert found.carried([2, 4], 3) == pytest.approx(expected)
-    assert replace(found, task=replace(rows, X_valid=X[:0])).carried([2, 4], 3) is None
-
-
 def cautions_of(**changes):
     return " ".join(cautions(replace(findings(), task=replace(task(), **changes))))
-
-
-def test_only_classes_can_be_rare():
-    few = {"X_valid": np.zeros((20, len(NAMES))), "y_valid": np.arange(20.0)}
-    assert "Only 20 rows are held out" in cautions_of(**few)
-    assert "rarer class" not in cautions_of(**few)
-    of_two = {"y_valid": np.repeat([0.0, 1.0], [80, 20]), "is_classification": True}
-    assert "The rarer class has only 20 held-out rows" in cautions_of(**of_two)
 
 
 def test_columns_of_values_that_the_model_has_not_learned_are_named():
@@ -246,15 +207,6 @@ def test_columns_of_values_that_the_model_has_not_learned_are_named():
         " large, a name of more than thirty-two letters. " in said
     )
     assert "has not learned" not in cautions_of(unseen=np.full(5, 0.1))
-
-
-def test_a_value_that_is_sometimes_missing_is_not_alone():
-    """There a tree can part the rows that have it from those that have not."""
-    cells = {"large": ["5"], "small": ["yes", "", "NA"], "tiny": ["yes", "yes", ""], "unused": [""]}
-    columns = {name: column_of(name, pd.Series(values * 60)) for name, values in cells.items()}
-    said = cautions_of(columns=columns)
-    assert "Features with one value alone, which tell nothing: large, unused." in said
-    assert "Features that are missing in more than half of the rows: small." in said
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
-from attributions.command import simpler
 from attributions.command.findings import findings_of
-from attributions.command.page.cells import shortened_apart
 from attributions.command.run import fit, main
 from attributions.command.said.cautions import cautions
 from attributions.command.said.next_steps import next_steps, vary_as_counts
 from attributions.command.simpler import LINEAR, TREE, Design
 from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task
-from attributions.command.wording import elided_apart
 from benchmarks.papers.report.drawn import found_in
 from benchmarks.papers.report.leaks import honest, leak
 from tests.asserts import assert_close, assert_same
@@ -47,15 +44,6 @@ def test_a_linear_model_is_judged_on_the_same_rows():
     assert_close(others(found)["R^2"][LINEAR], expected, 1.0)
     assert others(found)["R^2"][LINEAR] > found.scores[0].of_model
     assert any("a linear model predicts better" in text for text in cautions(found))
-
-
-def test_rows_that_are_judged_some_at_a_time_are_all_judged(monkeypatch):
-    table = columns_of(*numbers())
-    expected = others(found_in(table))
-    monkeypatch.setattr(simpler, "ROWS_AT_ONCE", 70)
-    for name, of_others in others(found_in(table)).items():
-        for model in (LINEAR, TREE):
-            assert_close(of_others[model], expected[name][model], 1.0)
 
 
 def test_a_linear_model_of_classes():
@@ -159,14 +147,6 @@ def test_what_to_do_next_depends_on_what_was_found():
     assert not any("Try the model without" in text for text in next_steps(useless))
     seen = next_steps(replace(found, on_training_rows=True))
     assert "rows that it was not trained on" in seen[0]
-
-
-def test_names_that_would_be_cut_alike_are_cut_less():
-    names = [f"income in the {word} quarter of the year 2020" for word in ("first", "third")]
-    for cut in (shortened_apart(names, 18), elided_apart(names)):
-        assert len(set(cut)) == 2
-    assert shortened_apart(["short", "short"], 18) == ["short", "short"]
-    assert all(len(text) <= 18 for text in shortened_apart(["a" * 40, "b" * 40], 18))
 
 
 def test_the_report_is_shown_in_a_browser(tmp_path, monkeypatch, capsys):

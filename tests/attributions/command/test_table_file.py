@@ -11,7 +11,7 @@ import pytest
 from attributions.command.rules.columns import column_of
 from attributions.command.table import file
 from attributions.command.table.file import read_table
-from attributions.command.unusable import UnusableTableError, listed, nearest
+from attributions.command.unusable import UnusableTableError
 from tests.asserts import assert_same
 
 COLUMNS = {"name": ["Ann", "Bo"], "size": [1.5, np.nan]}
@@ -62,14 +62,6 @@ def test_text_is_recognised_by_its_content(read, content, read_as):
     pd.testing.assert_frame_equal(pd.DataFrame(cells_of(table)), pd.DataFrame(COLUMNS))
     assert table.read_as == read_as
     assert not table.is_latin_1_assumed
-
-
-def test_latin_1_is_assumed_where_nothing_else_fits(read):
-    table = read("größe,ort\n1,Köln\n".encode("latin-1"))
-    assert cells_of(table) == {"größe": [1.0], "ort": ["Köln"]}
-    assert table.is_latin_1_assumed
-    assert table.read_as == "Latin-1, commas"
-    assert not read("größe,ort\n1,Köln\n".encode()).is_latin_1_assumed
 
 
 @pytest.mark.parametrize(
@@ -269,12 +261,3 @@ def test_a_file_that_is_not_there_has_a_hint(tmp_path):
         read_table(tmp_path)
     with pytest.raises(UnusableTableError, match="cannot be read: Not a directory"):
         read_table(tmp_path / "houses.csv" / "x")
-
-
-def test_names_in_messages():
-    assert nearest("Targt", ["id", "target", "tariff"], ".") == "; did you mean 'target'?"
-    assert nearest("id", ["apple"], "; none.") == "; none."
-    assert listed([]) == "nothing"
-    assert listed(["a", "b"]) == "'a', 'b'"
-    assert listed([*"abcdefghijkl"]).endswith("'j' and 2 more")
-    assert listed(["0123456789" * 4]) == "'0123456789012345…567890123456789'"

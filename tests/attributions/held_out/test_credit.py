@@ -189,7 +189,7 @@ def test_what_is_made_of_columns_is_refused(measure):
 
 def test_a_file_does_not_forget_the_table_of_credit(tmp_path):
     ensemble, *_ = case()
-    with pytest.raises(ValueError, match="no table of credit"):
+    with pytest.raises(ValueError, match="neither a table of credit"):
         ensemble.save(tmp_path / "model.json")
     with pytest.raises(InvalidModelError, match="one of its features for each of 7 columns"):
         replace(ensemble, credit=Credit(CREDIT[1:], NAMES)).validate()

@@ -1,7 +1,6 @@
 """Local MDI+ of whole models, against the definition; and what callers get wrong."""
 
 import re
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -177,30 +176,6 @@ def test_new_rows_threads_and_frames(model, linear_model):
     assert_same(same.values, trained.values)
 
 
-def test_rows_of_a_list_have_no_labels():
-    """A list has a method ``index``, which is no index."""
-    found = attributions.local_mdi(BOOSTED, X.tolist(), y, linear_model="ols")
-    expected = attributions.local_mdi(BOOSTED, X, y, linear_model="ols")
-    assert found.index is None
-    assert_same(found.values, expected.values)
-    assert found.to_frame().equals(expected.to_frame())
-
-
-def test_folds_may_be_any():
-    numbers = np.arange(N) % 4
-    order = np.argsort(numbers, kind="stable")
-    found = attributions.local_mdi(BOOSTED, X, y, linear_model=Ridge(folds=numbers))
-    assert len(np.unique(found.penalty)) > 1
-    plain = GBTRegressor(n_estimators=6, max_depth=4, splitter="greedy").fit(X, y)
-    same = GBTRegressor(n_estimators=6, max_depth=4, splitter="greedy").fit(X[order], y[order])
-    sizes = [stop - start for start, stop in pairwise([0, 38, 76, 113, 150])]
-    assert [*np.bincount(numbers)] == sizes  # as int folds cut the sorted table
-    one = attributions.local_mdi(plain, X, y, linear_model=Ridge(folds=numbers))
-    other = attributions.local_mdi(same, X[order], y[order], X, linear_model=Ridge(folds=4))
-    assert_close(one.penalty, other.penalty, one.penalty, k=256)
-    assert_close(one.values, other.values, 99.0, k=2**16)
-
-
 def test_whole_weights_are_repeated_rows():
     weight = np.arange(N) % 3 * 1.0
     rows = np.repeat(np.arange(N), weight.astype(int))
@@ -322,20 +297,6 @@ def test_missing_values_where_the_forest_has_seen_none():
         attributions.local_mdi(forest, X, y)
     found = attributions.local_mdi(forest, whole, y, X)  # explained, as they would be predicted
     assert np.isfinite(found.values).all()
-
-
-def test_rows_of_weight_0_in_a_fold():
-    """The last of three folds weighs nothing, so the others choose the penalty."""
-    drawn = np.arange(N) < 100
-    model = GBTRegressor(n_estimators=1, max_depth=3, splitter="greedy").fit(
-        X, y, sample_weight=drawn * 1.0
-    )
-    for linear_model in ("ridge", "elastic_net"):
-        found = attributions.local_mdi(
-            model, X, y, linear_model=linear_model, sample_weight=drawn * 1.0
-        )
-        assert np.isfinite(found.values).all()
-        assert np.isfinite(found.penalty).all()
 
 
 def test_labels_that_the_forest_does_not_know():

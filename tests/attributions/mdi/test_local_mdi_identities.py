@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import (
     ExtraTreesRegressor,
-    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -122,22 +121,6 @@ def test_least_squares_is_saabas_of_a_forest(forest):
     assert_close(found.surrogate_prediction, predicted, 1 + np.abs(predicted), k=K)
 
 
-@pytest.mark.parametrize("bootstrap", [True, False])
-@pytest.mark.parametrize("kind", [RandomForestRegressor, ExtraTreesRegressor])
-def test_forests_that_were_fitted_with_weights(kind, bootstrap):
-    """With bootstrap, newer versions of scikit-learn make them the chances of being drawn."""
-    X, y = make_friedman1(200, 6, noise=1.0, random_state=1)
-    weight = np.random.default_rng(0).integers(0, 4, 200).astype(float)
-    forest = kind(5, bootstrap=bootstrap, random_state=0).fit(X, y, weight)
-    found = attributions.local_mdi(
-        forest, X, y, sample_weight=weight, linear_model="ols", raw=False, rows="inbag"
-    )
-    expected = attributions.saabas(as_ensemble(forest), X).values
-    assert_close(found.values, expected, 1 + np.abs(expected).max(), k=K)
-    with pytest.raises(ValueError, match="not what the model was fitted on"):
-        attributions.local_mdi(forest, X, y[::-1], sample_weight=weight)
-
-
 def test_least_squares_is_what_xgboost_calls_approximate():
     xgboost = peer("xgboost")
     X, y = make_friedman1(300, 6, noise=1.0, random_state=0)
@@ -170,12 +153,6 @@ def test_least_squares_gives_back_models_of_lightgbm(n_classes, is_completed):
     raw_prediction = model.predict(X, raw_score=True)
     model = as_ensemble(model, X=X, y=y) if is_completed else model
     assert_gives_back(model, X, y, raw_prediction)
-
-
-def test_least_squares_gives_back_histogram_gradient_boosting():
-    X, y = make_friedman1(300, 6, noise=1.0, random_state=0)
-    model = HistGradientBoostingRegressor(max_iter=8, max_leaf_nodes=8).fit(X, y)
-    assert_gives_back(model, X, y, model.predict(X))
 
 
 def assert_gives_back(model, X, y, raw_prediction):

@@ -1,7 +1,5 @@
 """Local MDI+ of several classes and targets, of labels, and of categories, by the definition."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +17,6 @@ from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
-from tests.attributions.mdi.in_scikit_learn import InScikitLearn
 
 N, P, K = 120, 4, 3
 X, y = make_friedman1(N, 6, noise=1.0, random_state=1)
@@ -118,14 +115,6 @@ def test_least_squares_of_every_class_is_saabas_and_adds_up_to_the_forest():
     assert found.output_names == (0, 1, 2)
 
 
-def test_an_output_has_the_penalties_of_its_own_trees():
-    found = attributions.local_mdi(OF_CLASSES, X, classes, linear_model="ridge")
-    output = as_ensemble(OF_CLASSES).tree_output
-    assert len(set(found.penalty)) > 1
-    for k in range(K):
-        assert_same(found.output(k).penalty, found.penalty[output == k])
-
-
 def test_sizes_and_ranks_are_no_parts_of_a_prediction():
     signed = attributions.local_mdi(OF_LABELS, X, labels, linear_model=Ridge(2.0))
     for aggregate in ("absolute", "rank", "rank_where_used"):
@@ -139,15 +128,6 @@ def test_sizes_and_ranks_are_no_parts_of_a_prediction():
             found.residual(found.model_prediction)
         with pytest.raises(ValueError, match=f"to_shap .*aggregate='{aggregate}' do not"):
             found.to_shap()
-
-
-def test_the_other_aggregates_of_several_classes():
-    for aggregate in ("absolute", "rank_where_used"):
-        found = attributions.local_mdi(
-            OF_CLASSES, X, classes, linear_model=Ridge(2.0), aggregate=aggregate, n_jobs=2
-        )
-        assert found.values.shape == (N, P, K)
-        assert (found.values >= 0).all()
 
 
 # Labels
@@ -280,69 +260,6 @@ def test_one_fold_leaves_nothing_to_choose_a_penalty_by(kind, folds):
         kind(folds=folds)
     options = {} if kind is Ridge else {"l1_ratio": 0.5}
     assert kind(2.0, folds=folds, **options).folds == 1  # a given penalty needs no folds
-
-
-# The oracle
-
-
-@pytest.mark.parametrize("rows", ["all", "inbag"])
-@pytest.mark.parametrize(
-    ("linear_model", "close"),
-    [
-        (Ridge(3.0), 1e-10),
-        (Ridge(), 1e-10),
-        (Ridge(folds="loo"), 1e-8),
-        (ElasticNet(0.05, l1_ratio=0.5), 1e-5),
-        (OLS(), 1e-7),
-    ],
-    ids=["ridge 3", "ridge", "left out", "elastic net", "ols"],
-)
-def test_scikit_learn_finds_the_same(linear_model, close, rows):
-    forest = RandomForestRegressor(2, min_samples_leaf=10, random_state=3).fit(X, y)
-    settings = {"linear_model": linear_model, "rows": rows, "raw": linear_model.name != "ols"}
-    found = attributions.local_mdi(forest, X, y, **settings)
-    settings["linear_model"] = InScikitLearn(linear_model)
-    expected = attributions.local_mdi(forest, X, y, **settings)
-    assert expected.method == found.method
-    if not np.isnan(expected.penalty).any():
-        assert_close(found.penalty, expected.penalty, found.penalty, k=64)
-    assert np.abs(found.values - expected.values).max() < close * np.abs(expected.values).max()
-
-
-def test_scikit_learn_chooses_nearly_the_same_elastic_net():
-    """Close scores and not the same: our search does not try every penalty."""
-    forest = RandomForestRegressor(2, min_samples_leaf=10, random_state=3).fit(X, y)
-    found = attributions.local_mdi(forest, X, y)
-    expected = attributions.local_mdi(forest, X, y, linear_model=InScikitLearn(ElasticNet()))
-    assert (np.abs(np.log(found.penalty / expected.penalty)) < np.log(1000) / 99 * 8).all()
-    gap = np.abs(found.values - expected.values).max()
-    assert gap < 0.05 * np.abs(expected.values).max()
-
-
-@pytest.mark.parametrize("model", [LogisticRidge(2.0), LogisticElasticNet(2.0, 0.5)])
-def test_scikit_learn_finds_the_same_of_labels(model):
-    found = attributions.local_mdi(OF_LABELS, X, labels, linear_model=model)
-    expected = attributions.local_mdi(OF_LABELS, X, labels, linear_model=InScikitLearn(model))
-    assert np.abs(found.values - expected.values).max() < 1e-4 * np.abs(expected.values).max()
-    assert_same(found.penalty, expected.penalty)
-
-
-def test_scikit_learn_chooses_the_same_penalty_of_labels():
-    model = LogisticElasticNet(l1_ratio=0.5, n_penalties=4)
-    forest = RandomForestClassifier(1, max_depth=3, random_state=0).fit(X, labels)
-    found = attributions.local_mdi(forest, X, labels, linear_model=model)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that saga has not converged without a penalty
-        expected = attributions.local_mdi(forest, X, labels, linear_model=InScikitLearn(model))
-    assert_close(found.penalty, expected.penalty, found.penalty, k=64)
-
-
-def test_a_tree_without_splits_in_scikit_learn():
-    model = GBTRegressor(n_estimators=2, min_samples_leaf=N, splitter="greedy").fit(X, y)
-    for linear_model in (Ridge(), ElasticNet(), OLS()):
-        found = attributions.local_mdi(model, X, y, linear_model=InScikitLearn(linear_model))
-        assert_same(found.values, np.zeros((N, P)))
-        assert_close(found.surrogate_prediction, model.predict(X), 30.0)
 
 
 def test_what_is_no_linear_model():

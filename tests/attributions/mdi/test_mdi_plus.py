@@ -65,13 +65,6 @@ def test_mdi_plus_counts_from_the_weighted_mean():
     assert_close(found.values.sum(), gained, np.abs(y).max() * len(predicted))
 
 
-def test_folds_of_mdi_plus_are_a_number():
-    found = mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.int64(3)))
-    assert_same(found.values, mdi_plus(FOREST, X, y, linear_model=Ridge(folds=3)).values)
-    with pytest.raises(ValueError, match="folds must be a number or 'loo'"):
-        mdi_plus(FOREST, X, y, linear_model=Ridge(folds=np.arange(N) % 3))
-
-
 def test_mdi_plus_of_labels_and_any_metric():
     seen = []
 
@@ -129,22 +122,6 @@ def test_noise_is_worth_something_to_mdi_and_nothing_to_mdi_oob():
     fresh = mdi_oob(forest, noise, target)
     assert (mdi / 50 > 0.3).all()
     assert (np.abs(fresh.values) < 4 * fresh.standard_error).all()
-
-
-@pytest.mark.parametrize("measure", [mdi_plus, mdi_oob])
-def test_one_thread_is_asked_for_and_no_other(measure, monkeypatch):
-    asked = []
-    monkeypatch.setattr(
-        "gbt.parallel.threads.effective_n_jobs", lambda n_jobs: asked.append(n_jobs) or 1
-    )
-    measure(FOREST, X, y, n_jobs=1)
-    assert set(asked) == {1}
-
-
-def test_chunks_of_rows_do_not_add_up():
-    for found in (mdi_oob(FOREST, X, y), mdi_plus(FOREST, X, y, linear_model=Ridge(2.0))):
-        with pytest.raises(ValueError, match="cannot be merged"):
-            found.merge(found)
 
 
 def test_what_is_refused():

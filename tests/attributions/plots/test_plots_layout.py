@@ -136,10 +136,6 @@ NAMES = {
 every_kind = pytest.mark.parametrize("draw", KINDS.values(), ids=KINDS)
 
 
-def lines_of(text):
-    return text.get_text().replace("\n", " ")
-
-
 # ------------------------------------------------------------- names
 
 

@@ -146,10 +146,6 @@ def test_refused():
         model = train(parameters, X=X, y=np.column_stack([y, -y]) if several else y)
         with pytest.raises(ValueError, match=message):
             as_ensemble(model)
-    table = np.column_stack([X.astype(object), np.array(["a", "b", "c"])[np.arange(300) % 3]])
-    model = train(X=table, y=np.arange(300) % 3 + y, cat_features=[4])
-    with pytest.raises(ValueError, match="combined categorical features cannot be imported: these"):
-        as_ensemble(model)
     with pytest.raises(TypeError, match="got Pool"):
         as_ensemble(catboost.Pool(X, y))
 

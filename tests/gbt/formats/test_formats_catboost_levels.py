@@ -273,13 +273,6 @@ def test_what_rows_are_asked_for():
         as_ensemble(fit(frame[["x", "z"]], y), frame[["x", "z"]])
 
 
-def test_combinations_of_categories_are_refused_by_name():
-    frame, y = table()
-    model = fit(frame, y, one_hot_max_size=2)
-    with pytest.raises(ValueError, match=r"with combined categorical features .* one_hot_max_size"):
-        as_ensemble(model, frame)
-
-
 def test_text_is_refused_by_name():
     catboost = peer("catboost")
     frame, y = table()

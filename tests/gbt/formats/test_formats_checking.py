@@ -257,13 +257,6 @@ def test_no_model_that_is_read_rightly_is_refused(library, seed):
     import_drawn(library, seed)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("seed", range(12, 200))
-@pytest.mark.parametrize("library", DRAWN)
-def test_none_of_two_hundred_models_is_refused(library, seed):
-    import_drawn(library, seed)
-
-
 # ------------------------------------------------------------------------------ planted defects
 #
 # Three trees of at most four leaves on two columns, where values are missing, of every library. A

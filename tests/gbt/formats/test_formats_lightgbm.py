@@ -1,11 +1,7 @@
 """Importing LightGBM models: against LightGBM, against the training rows, and damaged texts."""
 
-import gc
 import re
-import subprocess
-import sys
 import warnings
-import weakref
 from functools import cache
 
 import numpy as np
@@ -237,24 +233,6 @@ def test_early_stopping():
     assert_close(ensemble.raw_predict(X), model.predict(X), terms)
 
 
-def test_a_model_is_imported_once_while_it_stays_as_it_is():
-    lightgbm = peer("lightgbm")
-    X, y, _ = training_data("regression")
-    asked = {"verbosity": -1, "num_threads": 1, "num_leaves": 8}
-    booster = lightgbm.Booster(asked, lightgbm.Dataset(X, y))
-    booster.update()
-    ensemble = as_ensemble(booster)
-    assert as_ensemble(booster) is ensemble
-    booster.update()
-    longer = as_ensemble(booster)
-    assert (longer.n_trees, ensemble.n_trees) == (2, 1)
-    kept, gone = weakref.ref(ensemble), weakref.ref(longer)
-    del ensemble, longer, booster
-    gc.collect()
-    assert kept() is None
-    assert gone() is None
-
-
 def test_names_with_blanks():
     """LightGBM writes an underscore for each; the table that it was trained on is still its own."""
     lightgbm, pandas = peer("lightgbm"), pytest.importorskip("pandas")
@@ -447,23 +425,12 @@ def text():
         ("tree\n", "wood\n", "begins otherwise"),
         ("num_class=1", "", "has no num_class"),
         ("num_leaves=8", "num_leaves=2000000000", "has 8 numbers leaf_value, and num_leaves="),
-        ("num_leaves=8", "", "has 8 numbers leaf_value"),
         ("leaf_weight=", "leaf_weight=1 ", "has not 8 numbers leaf_weight"),
-        ("leaf_weight=", "leaf_weighs=", "has not 8 numbers leaf_weight"),
-        ("threshold=", "threshold=nan ", "has not 7 numbers threshold"),
         ("left_child=1", "left_child=0", "Node 0 of tree 0 .* is reached twice"),
-        (
-            "left_child=1",
-            "left_child=0.5",
-            "left_child of the LightGBM model are not whole numbers",
-        ),
         ("left_child=1", "left_child=9999999", "children that are not numbers of nodes"),
-        ("left_child=1", "left_child=20", "is not there"),
-        ("left_child=", "left_child=20 ", "has not 7 numbers left_child"),
         ("split_feature=", "split_feature=9", "a column that is none of 4"),
         ("shrinkage=0.1", "shrinkage=a", "shrinkage is 'a'"),
         ("[learning_rate: 0.1]", "[learning_rate: 0]", "learning_rate is 0"),
-        ("[learning_rate: 0.1]", "[learning_rate: b]", "learning_rate is 'b'"),
     ],
 )
 def test_malformed(before, after, message, tmp_path):
@@ -512,12 +479,6 @@ def test_the_text_of_a_booster_is_as_lightgbm_has_it(n_rounds, monkeypatch, tmp_
     assert not [*tmp_path.iterdir()]  # nothing stays
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "not there"))
     assert text_of(booster) == expected
-
-
-@pytest.mark.slow
-def test_the_door_does_not_import_lightgbm():
-    code = "import sys, gbt.formats.lightgbm; assert 'lightgbm' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_other_classes_of_lightgbm_are_a_type_error():

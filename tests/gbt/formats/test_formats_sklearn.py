@@ -1,7 +1,5 @@
 """Importing scikit-learn's trees: against scikit-learn, and against the training rows."""
 
-import subprocess
-import sys
 import warnings
 from functools import cache
 
@@ -236,12 +234,6 @@ def test_total_gain_is_the_decrease_of_impurity(case):
 
 
 @pytest.mark.slow
-def test_the_package_finds_its_formats():
-    program = "import gbt; assert callable(gbt.formats.as_ensemble)"
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_infinity_is_a_number_where_missing_values_are_split_off(dtype):
     """The threshold is infinite there, and these models take infinities."""
@@ -420,9 +412,3 @@ def test_monotone_constraints_hide_the_gradients(model):
 def test_models_that_are_not_fitted(model):
     with pytest.raises(NotFittedError):
         as_ensemble(model)
-
-
-@pytest.mark.slow
-def test_the_door_does_not_import_scikit_learn():
-    code = "import sys, gbt.formats; assert 'sklearn.ensemble' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,8 +2,6 @@
 
 import gc
 import json
-import subprocess
-import sys
 import warnings
 import weakref
 from functools import cache
@@ -165,15 +163,6 @@ def test_a_learning_rate_that_no_leaf_tells_must_be_given():
     assert_same(ensemble.sum_gradient, [4])
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("reg_lambda", -1), ("reg_lambda", np.nan), ("learning_rate", 0), ("learning_rate", np.inf)],
-)
-def test_parameters_out_of_range(name, value):
-    with pytest.raises(ValueError, match=f"{name} must be"):
-        from_xgboost(hand_json(), **{"reg_lambda": 2, "learning_rate": 0.5, name: value})
-
-
 @pytest.mark.parametrize("parameters", [{"reg_lambda": 2.001}, {"learning_rate": 0.501}])
 def test_sums_that_do_not_add_up_are_refused(parameters):
     with pytest.raises(ValueError, match="do not add up at node 0 with reg_lambda=2"):
@@ -211,74 +200,29 @@ def planted(path, value):
 TREES = ("learner", "gradient_booster", "model", "trees")
 SHAPE = ("learner", "learner_model_param")
 MALFORMED = {
-    "empty": ({}, "learner"),
-    "learner is a number": ({"learner": 3}, "gradient_booster"),
     "no booster": (planted(("learner", "gradient_booster"), None), "gradient_booster"),
-    "no trees": (planted(TREES, None), "trees"),
     "trees are a number": (planted(TREES, 7), "trees are not a list"),
-    "a tree is a list": (planted((*TREES, 0), [1, 2]), "left_children"),
-    "an array is missing": (planted((*TREES, 0, "base_weights"), None), "base_weights"),
     "an array is short": (planted((*TREES, 0, "sum_hessian"), [6.0]), "lengths"),
-    "an array is empty": (planted((*TREES, 0, "sum_hessian"), []), "lengths"),
-    "an array is text": (
-        planted((*TREES, 0, "sum_hessian"), "abcde"),
-        "sum_hessian of tree 0 .* list of float",
-    ),
     "an array of text": (planted((*TREES, 0, "sum_hessian"), list("abcde")), "list of float"),
-    "a ragged array": (planted((*TREES, 0, "sum_hessian"), [[1], 2, 3, 4, 5]), "list of float"),
-    "a table": (planted((*TREES, 0, "sum_hessian"), [[1.0] * 5]), "list of float"),
     "nan": (planted((*TREES, 0, "sum_hessian", 0), np.nan), "infinite or nan sum_hessian"),
     "too large": (planted((*TREES, 0, "split_conditions", 0), 1e39), "infinite or nan split_c"),
     "negative hessians": (planted((*TREES, 0, "sum_hessian"), [-6.0, -4, -2, -2, -2]), "sum_hess"),
     "cycle": (planted((*TREES, 0, "left_children", 1), 0), "Node 0 of tree 0.*twice"),
-    "shared child": (planted((*TREES, 0, "left_children", 1), 2), "Node 2 of tree 0.*twice"),
     "child out of range": (planted((*TREES, 0, "right_children", 0), 5), "Node 5 of tree 0"),
-    "negative child": (planted((*TREES, 0, "right_children", 0), -5), "Node -5 of tree 0"),
-    "half a child": (
-        planted((*TREES, 0, "right_children", 0), 1.5),
-        "right_children of tree 0 .* list of int",
-    ),
-    "child nan": (
-        planted((*TREES, 0, "right_children", 0), np.nan),
-        "right_children of tree 0 .* list of int",
-    ),
     "one child": (planted((*TREES, 0, "right_children", 0), -1), "Node 0 of tree 0.*one child"),
     "unknown column": (
         planted((*TREES, 0, "split_indices", 1), 2),
         "Tree 0 .* column that is none of 2 at node 1",
     ),
-    "negative column": (planted((*TREES, 0, "split_indices", 1), -1), "column that is none of 2"),
-    "half a column": (
-        planted((*TREES, 0, "split_indices", 1), 0.5),
-        "split_indices of tree 0 .* list of int",
-    ),
-    "base score is no number": (planted((*SHAPE, "base_score"), "a"), "base_score"),
-    "base score is a number": (planted((*SHAPE, "base_score"), 0.25), "base_score"),
     "two base scores": (planted((*SHAPE, "base_score"), "[1E0,2E0]"), "base_score"),
     "objective is a list": (planted(("learner", "objective", "name"), ["a"]), "objective="),
-    "no base score": (planted((*SHAPE, "base_score"), None), "base_score"),
-    "infinite base score": (planted((*SHAPE, "base_score"), "[Infinity]"), "base_score"),
     "no probability": (hand_json("binary:logistic", "[1.5E0]"), "not one prediction"),
-    "log-odds of infinity": (hand_json("binary:logistic", "[1E0]"), "not one prediction"),
     "no columns": (planted((*SHAPE, "num_feature"), "0"), "num_feature"),
-    "columns are no number": (planted((*SHAPE, "num_feature"), "two"), "num_feature"),
-    "numbers as text": (planted((*TREES, 0, "sum_hessian", 1), "4.0"), "list of float"),
-    "booleans for numbers": (planted((*TREES, 0, "sum_hessian", 1), True), "list of float"),
-    "a huge number": (planted((*TREES, 0, "sum_hessian", 1), 10**400), "do not fit into float64"),
     "a huge child": (planted((*TREES, 0, "left_children", 1), 10**400), "do not fit into int32"),
-    "text for a child": (planted((*TREES, 0, "left_children", 1), "3"), "list of int"),
-    "a huge base score": (planted((*SHAPE, "base_score"), "1e400"), "base_score"),
     "a deep base score": (planted((*SHAPE, "base_score"), "[" * 100_000), "base_score"),
-    "a base score of text": (planted((*SHAPE, "base_score"), '["0.5"]'), "base_score"),
     "a bomb of columns": (planted((*SHAPE, "num_feature"), "2000000000"), "num_feature|columns"),
-    "a huge number of columns": (planted((*SHAPE, "num_feature"), "9" * 400), "num_feature"),
-    "columns are a number": (planted((*SHAPE, "num_feature"), 2), "num_feature"),
-    "columns are a list": (planted((*SHAPE, "num_feature"), [[]]), "num_feature"),
-    "names are a number": (planted(("learner", "feature_names"), 7), "feature_names"),
     "names are an object": (planted(("learner", "feature_names"), {"a": 1}), "feature_names"),
-    "the learner is a list": ({"learner": []}, "gradient_booster"),
     "a column without a name": (planted(("learner", "feature_names"), ["age"]), "feature_names"),
-    "a number for a name": (planted(("learner", "feature_names"), ["age", 2]), "feature_names"),
 }
 
 
@@ -288,13 +232,6 @@ def test_malformed(case):
     error = ValueError if "objective" in case else InvalidModelError
     with pytest.raises(error, match=message):
         from_xgboost(model, reg_lambda=2, learning_rate=0.5)
-
-
-def test_a_bomb_of_unnamed_columns():
-    model = planted((*SHAPE, "num_feature"), "2000000000")
-    del model["learner"]["feature_names"]
-    with pytest.raises(InvalidModelError, match="num_feature is 2000000000, and it names none"):
-        from_xgboost(model, reg_lambda=2)
 
 
 def paths_in(value, way=()):
@@ -1024,18 +961,13 @@ def test_a_model_is_imported_once_while_it_stays_as_it_is():
     assert gone() is None
 
 
-def test_constraints_that_constrain_nothing_are_not_refused():
-    asked = {"monotone_constraints": "(0,0,0,0)", "interaction_constraints": "[[0,1]]"}
-    assert as_ensemble(train(asked)).about_gradients is None
-
-
 @pytest.mark.parametrize(
     ("objective", "others", "message"),
     [
         *(
             (objective, {}, f"objective='{objective}' cannot be imported, only")
             for objective in (
-                "binary:hinge", "survival:cox", "survival:aft", "rank:pairwise", "rank:ndcg",
+                "binary:hinge", "survival:aft", "rank:pairwise", "rank:ndcg",
                 "rank:map",
             )
         ),
@@ -1101,10 +1033,6 @@ def changing_rates(rates, objective="reg:squarederror"):
     return train({}, objective, n_rounds=len(rates), callbacks=[schedule])
 
 
-def test_a_learning_rate_that_does_not_change():
-    assert as_ensemble(changing_rates([0.3, 0.3])).learning_rate == np.float32(0.3)
-
-
 @pytest.mark.parametrize("parameters", [{"reg_alpha": 5}, {"max_delta_step": 0.2}])
 def test_files_do_not_tell_penalties_but_their_sums_do_not_add_up(parameters):
     with pytest.raises(ValueError, match="reg_alpha, max_delta_step or monotone constraints"):
@@ -1162,18 +1090,6 @@ def test_a_dict_is_the_json_of_xgboost():
     model = json_of(train())  # whose many splits leave but one lambda, the default
     assert_same(as_ensemble(model).sum_gradient, from_xgboost(model, reg_lambda=1).sum_gradient)
     imported_without_gradients(json_of(train({"reg_lambda": 3})), "do not add up .*reg_lambda=1")
-
-
-@pytest.mark.slow
-def test_the_door_does_not_import_xgboost():
-    code = (
-        "import sys; import gbt.formats.xgboost as module\n"
-        "from gbt.formats import as_ensemble\n"
-        "try: as_ensemble(3)\n"
-        "except TypeError: pass\n"
-        "assert 'xgboost' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(

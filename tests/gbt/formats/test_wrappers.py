@@ -6,25 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    BaggingClassifier,
-    BaggingRegressor,
-    StackingClassifier,
-    VotingClassifier,
-)
+from sklearn.ensemble import AdaBoostClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, RandomizedSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from attributions import permutation, predecomp, tree_inner
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTClassifier
 from gbt.formats import as_ensemble
 
 RNG = np.random.default_rng(0)
@@ -79,20 +71,6 @@ def test_what_leaves_rows_alone_is_taken_off(make, inside):
 
 
 REFUSED = {
-    "scaled": (
-        lambda: make_pipeline(StandardScaler(), classifier()),
-        r"these steps change them first: standardscaler\. .*"
-        r"pipeline\[-1\] and pipeline\[:-1\]\.transform\(X\)",
-    ),
-    "grid of scaled": (
-        lambda: GridSearchCV(make_pipeline(StandardScaler(), classifier()), {}, cv=2),
-        "these steps change them first: standardscaler. ",
-    ),
-    "calibrated": (
-        lambda: CalibratedClassifierCV(classifier(), cv=2),
-        r"CalibratedClassifierCV is no.*, as model.calibrated_classifiers_\[0\]\.estimator is",
-    ),
-    "voting": (lambda: VotingClassifier([("a", classifier())]), "model.estimators_"),
     "one against the rest": (lambda: OneVsRestClassifier(classifier()), "model.estimators_"),
     "fewer columns": (
         lambda: RFE(classifier(), n_features_to_select=2),
@@ -112,27 +90,11 @@ def test_what_changes_rows_or_has_several_models_is_refused(make, message):
         predecomp(wrapper, X)
 
 
-def test_other_targets_and_bags():
-    y = X[:, 0]
-    for wrapper, part in (
-        (TransformedTargetRegressor(GBTRegressor(n_estimators=1, splitter="greedy")), "regressor_"),
-        (
-            BaggingRegressor(GBTRegressor(n_estimators=1, splitter="greedy"), n_estimators=2),
-            "estimators_",
-        ),
-    ):
-        with pytest.raises(TypeError, match=f"model.{part}"):
-            tree_inner(wrapper.fit(X, y), X_NEW, X_NEW[:, 0])
-
-
 @pytest.mark.parametrize(
     "wrapper",
     [
-        CalibratedClassifierCV(classifier(), cv=2),
-        BaggingClassifier(classifier(), n_estimators=2),
         AdaBoostClassifier(DecisionTreeClassifier(), n_estimators=2),
         StackingClassifier([("one", classifier())], cv=2),
-        VotingClassifier([("one", classifier())]),
         OneVsRestClassifier(classifier()),
         RFE(classifier(), n_features_to_select=3),
     ],

@@ -1,6 +1,5 @@
 """Kernels are compiled with checks where these are asked for, and it is announced."""
 
-import io
 import os
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 from numba import config
 
-from attributions import warmup
 from gbt.kernels.platform import announcement
 from gbt.kernels.platform.compiling import internal, kernel
 
@@ -114,32 +112,6 @@ def test_without_a_place_for_the_mark_compilation_is_announced_again(tmp_path, m
     for folder, announced in ((tmp_path, [True, False]), (tmp_path / "missing", [True, True])):
         monkeypatch.setattr(tempfile, "tempdir", str(folder))
         assert [announcement.is_first_of_its_family() for _ in range(2)] == announced
-
-
-@compiled
-def test_on_a_terminal_a_line_counts_and_goes(monkeypatch):
-    terminal = io.StringIO()
-    terminal.isatty = lambda: True
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(announcement, "is_first_of_its_family", lambda: True)
-    for name in ("announces", "counts"):
-        monkeypatch.setattr(announcement.announcer, name, None)
-    monkeypatch.setattr(announcement.announcer, "known", set())
-    monkeypatch.setattr(announcement.announcer, "n_compiled", 0)
-    assert quartered(8.0) == 2.0
-    first, second, cleared = terminal.getvalue().split("\r")[1:4]
-    assert first == "gbt compiles its kernels, this once: 1 of at most 2"
-    assert (second.strip(), cleared) == ("", "")
-
-
-def test_asking_the_warm_up_for_help_compiles_nothing(monkeypatch, capsys):
-    monkeypatch.setattr(warmup, "warm_up", lambda: pytest.fail("kernels are compiled"))
-    for arguments, status in ((["--help"], 0), (["now"], 2)):
-        with pytest.raises(SystemExit) as ended:
-            warmup.main(arguments)
-        assert ended.value.code == status
-        out, err = capsys.readouterr()
-        assert "usage: python -m attributions.warmup" in (err if status else out)
 
 
 AFTER_WARMING_UP = """

@@ -1,7 +1,5 @@
 """Blocks of rows going down many trees at once: every row ends where it would alone."""
 
-import pickle
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +9,7 @@ from attributions import predecomp
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
 from gbt.kernels.rows.descent import link_nodes
-from gbt.model.predictor import ROWS_AT_ONCE, columns_of, rounded_down, transposed
+from gbt.model.predictor import ROWS_AT_ONCE, rounded_down, transposed
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.kernel_call import call
@@ -53,21 +51,6 @@ def test_the_drawing_of_the_module():
     assert_same(linked.tree_depth, [1, 2])
 
 
-def test_a_block_holds_rows_as_columns_twice():
-    rows = np.array([[1.0, np.nan, -np.inf], [np.inf, 0.5, 3.0]])
-
-    block = transposed(rows)
-
-    assert_same(block[0], [[1.0, np.inf], [np.nan, 0.5], [-np.inf, 3.0]])
-    assert_same(block[1], [[1.0, np.inf], [-np.inf, 0.5], [-np.inf, 3.0]])
-    assert_same(columns_of(block)[3:], block[1])
-    assert_same(transposed(rows.astype(np.float32)), block)
-    assert block.dtype == np.float64
-    single = transposed(rows.astype(np.float32), dtype=np.float32)
-    assert single.dtype == np.float32
-    assert_same(single.astype(np.float64), block)  # these numbers are float32 numbers
-
-
 @given(data=st.data())
 def test_rows_end_where_they_would_alone(data):
     ensemble = data.draw(ensembles(max_depth=7))
@@ -95,10 +78,6 @@ def test_rows_of_float32_end_where_they_would_in_float64(data):
     assert_same(leaves, leaves_alone(ensemble, X.astype(np.float64)))
 
 
-LARGEST = float(np.finfo(np.float32).max)
-SMALLEST = float(np.finfo(np.float32).smallest_subnormal)
-
-
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, width=32))
 def test_a_float32_number_is_not_above_a_threshold_or_it_rounded_down(threshold, x):
     single = rounded_down(np.array([threshold]))
@@ -107,22 +86,6 @@ def test_a_float32_number_is_not_above_a_threshold_or_it_rounded_down(threshold,
         above = np.nextafter(single[0], np.float32(np.inf))
     assert float(single[0]) <= threshold < float(above)
     assert (x <= threshold) == (np.float32(x) <= single[0])
-
-
-@pytest.mark.parametrize(
-    ("threshold", "expected"),
-    [
-        (1.0, 1.0),
-        (1 + 2.0**-40, 1.0),
-        (-1 - 2.0**-40, -1 - 2.0**-23),
-        (1e300, LARGEST),
-        (-1e300, -np.inf),
-        (SMALLEST / 2, 0.0),
-        (-SMALLEST / 2, -SMALLEST),
-    ],
-)
-def test_thresholds_rounded_down_by_hand(threshold, expected):
-    assert rounded_down(np.array([threshold]))[0] == expected
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -150,17 +113,6 @@ def test_trees_of_every_depth(depth, branching, dtype):
     assert_same(ensemble.predictor.find_leaves(block, range(3)), leaves)
     assert_same(before_each, before)
     assert_same(so_far, expected)
-
-
-def test_any_number_of_trees():
-    """Four go down at once, and those that are left one by one."""
-    ensemble, X = deep_ensemble(np.random.default_rng(0), 3, 4, 0.7, n_trees=9)
-    value = ensemble.value[leaves_alone(ensemble, X)]
-    for n_trees in range(1, 10):
-        expected = np.full(len(X), ensemble.base_score)
-        for of_tree in value[:n_trees]:
-            expected = expected + of_tree
-        assert_same(ensemble.truncate(n_trees).raw_predict(X), expected)
 
 
 @pytest.mark.parametrize("depth", range(1, 9))
@@ -224,12 +176,3 @@ def test_any_number_of_rows(n_rows, dtype):
     assert_same(ensemble.apply(X)[some], leaves)
     assert ensemble.apply(X).shape == (n_rows, 3)
     assert ensemble.raw_predict(X).shape == (n_rows,)
-
-
-def test_links_are_made_once_and_not_pickled():
-    ensemble, X = deep_ensemble(np.random.default_rng(1), 5, 3, branching=0.6)
-    plain = pickle.dumps(ensemble)
-    assert ensemble.predictor.links is ensemble.predictor.links
-    assert pickle.dumps(ensemble) == plain
-    assert_same(pickle.loads(plain).raw_predict(X), ensemble.raw_predict(X))
-    assert_same(ensemble.truncate(1).apply(X), ensemble.apply(X)[:, :1])

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
 from gbt.kernels.cuts.node_levels import codes_on_the_left
-from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import MOST_LEVELS
 from gbt.tables.columns import Columns
 from gbt.training import histogram_levels as greedy_levels
 from gbt.training.histogram_growth import HistogramGrowth
-from tests.asserts import assert_same
+from tests.asserts import assert_same, assert_same_trees
 from tests.gbt.training.test_growing import gradients, parameters_of_trees
 from tests.trainer import grow_with, growth_for, with_threads
 
@@ -60,8 +59,7 @@ def test_trees_are_those_of_the_common_road(columns, data, parameters, smoothing
         for tree_features in (features, np.arange(p)):  # memory is used again
             tree, leaves = grow_with(lane, rows, tree_features)
             expected, expected_leaves = grow_with(road, rows, tree_features)
-            for name in NODE_DTYPES:
-                assert_same(getattr(tree, name), getattr(expected, name))
+            assert_same_trees(tree, expected)
             for name in SETS:
                 assert_same(getattr(tree.level_sets, name), getattr(expected.level_sets, name))
             assert_same(leaves, expected_leaves)

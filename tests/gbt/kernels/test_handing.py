@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from gbt.kernels.platform.compiling import internal, uncounted
-from gbt.kernels.platform.handing import handed
+from gbt.kernels.platform.compiling import called_at, internal, uncounted
+from gbt.kernels.platform.handing import address_of, call_at, handed
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
@@ -50,6 +50,23 @@ def of_none(some, out):
     out[0] = 1.0 if there is None else 2.0
 
 
+@called_at
+def add_numbers(kind, task, thread, work):
+    work.many[task] += 100 * kind + thread
+
+
+@called_at
+def take_numbers(kind, task, thread, work):
+    work.many[task] -= 100 * kind + thread
+
+
+@uncounted
+def by_address_of_kernel(work, kernel):
+    there, two = handed(work), np.int64(2)
+    for task in range(len(there.many)):
+        call_at(kernel, two, np.int64(task), np.int64(3), there)
+
+
 GIVEN = Outer(
     3, np.arange(8.0).reshape(4, 2), Inner(np.array([5.0, 6, 7, 8]), np.array([100.0])), None
 )
@@ -82,3 +99,13 @@ def test_kernels_take_one_number_in_place_of_many():
     njit(by_address.py_func)(GIVEN, np.zeros(4))
     kinds = [str(kinds[0]) for kinds in add_up.signatures]
     assert any(kind.startswith("Address(") for kind in kinds)
+
+
+def test_one_kernel_calls_whichever_it_is_given_the_address_of():
+    """By hand: 5 + 203 and 7 + 203, 5 - 203 and 7 - 203; the caller is compiled once."""
+    for kernel, expected in ((add_numbers, [208.0, 210.0]), (take_numbers, [-198.0, -196.0])):
+        given = Inner(np.array([5.0, 7.0]), np.zeros(1))
+        by_address_of_kernel(given, address_of(kernel, given))
+        assert_same(given.many, np.array(expected))
+    if not config.DISABLE_JIT:
+        assert len(by_address_of_kernel.signatures) == 1

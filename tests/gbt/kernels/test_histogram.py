@@ -135,46 +135,6 @@ def test_two_children_add_up_to_their_parent(drawn, data):
     assert_same(parent - left, right)
 
 
-@pytest.mark.parametrize("n_lanes", range(1, LANES + 1))
-@pytest.mark.parametrize("width", [2, 4])
-def test_every_lane_in_use_is_filled(n_lanes, width):
-    """One row, which must be in bin lane + 1 of every lane."""
-    bins = np.arange(1, n_lanes + 1).reshape(-1, 1)
-    lengths = np.full(n_lanes, 10)
-    layout = layout_of(np.array([5]))._replace(width=width)
-    entries = np.array([3]) if width == 2 else np.array([3, 5])
-    found = histogram_of(bins, lengths, entries, layout, np.array([0]))
-    expected = np.zeros((n_lanes, 10, width))
-    expected[range(n_lanes), range(1, n_lanes + 1)] = [3, 7, 5, 0][:width]  # 2 * 3 + 1
-    assert_same(found, expected.reshape(-1, width))
-
-
-@pytest.mark.parametrize(
-    ("n_bins", "n_rows", "bits"),
-    [
-        (256, 10**6, 0),  # 4,000 groups are asked for
-        (256, 1024, 1),  # four roots of 1024 are 128
-        (256, 1025, 0),
-        (240, 20, 3),  # at least 17.9 groups: 240 / 8 are, 240 / 16 are not
-        (240, 1, 4),  # never more than 16 bins together
-        (6, 100, 0),
-        (1, 1, 0),
-        (0, 1, 0),  # a column without values
-    ],
-)
-def test_there_are_at_least_four_roots_of_the_rows_groups(n_bins, n_rows, bits):
-    assert kernels.group_bits(n_bins, n_rows) == bits
-
-
-@pytest.mark.parametrize("n_bins", range(257))
-def test_no_mask_moves_missing_rows_to_present_ones(n_bins):
-    missing = histogram_kernels.missing_bin_after(n_bins)
-    assert missing >= n_bins
-    for bits in range(histogram_kernels.MOST_GROUP_BITS + 1):
-        assert missing % 2**bits == 0
-        assert all(b // 2**bits * 2**bits < missing for b in range(n_bins))
-
-
 @given(packed_rows(), st.data())
 def test_a_mask_puts_bins_together(drawn, data):
     """A group has the place of its first bin, and other places are left alone."""
@@ -207,9 +167,3 @@ def test_the_groups_of_a_column_are_moved_to_their_places(n_bins, bits, width):
     kernels.move_column(lanes, lane, column, bits, width, histogram.ravel())
     assert_same(histogram, expected)
     assert not lanes.any()
-
-
-def test_a_lane_has_room_for_every_column():
-    """256 bins and that of missing rows. Its cache lines are no multiple of four."""
-    assert histogram_kernels.missing_bin_after(256) < LANE_BINS
-    assert LANE_BINS * 2 * 8 // 64 % 4 == 1

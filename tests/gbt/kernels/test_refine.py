@@ -97,15 +97,6 @@ class Column:
             self.case.terms, to_beat, empty_scratch(), best,
         )  # fmt: skip
 
-    def ask(self, to_beat):
-        """Return the candidates, and how many rows they hold, of the node and in all."""
-        edge, candidates = self.survey(to_beat)
-        bins = candidates["bin"][candidates["bound"] >= edge.score].tolist()
-        groups = [range(b, min(b + 2**self.bits, self.n_bins)) for b in bins]
-        own, all_bins = self.case.columns.bins(self.k)[self.case.rows], np.diff(self.bin_start)
-        n_own = sum(np.isin(own, group).sum() for group in groups)
-        return bins, n_own, sum(all_bins[group].sum() for group in groups)
-
     def refine(self, to_beat):
         scratch, found, node = empty_scratch(), records(1, FOUND)[0], records(1, NODE)[0]
         found["bits"], node["to_beat"] = self.bits, to_beat
@@ -169,21 +160,6 @@ def test_a_scan_by_hand():
     assert column.scan(1, column.no_cut()) == (5**2 / 5 + 7**2 / 1, 3, True)
 
 
-@pytest.mark.parametrize(
-    ("n_values", "n_rows", "shift"),
-    [
-        (256, 10, 1),  # 128 bins; 256 would be one too many
-        (255, 10, 0),
-        (100_000, 10, 9),  # 100,000 / 512 = 195
-        (100_000, 2000, 6),  # / 64 = 1562
-        (100_000, 100_000, 5),  # / 32 = 3125
-        (5_000_000, 10**7, 11),  # / 2048 = 2441
-    ],
-)
-def test_large_nodes_have_more_narrow_bins(n_values, n_rows, shift):
-    assert refine.narrow_shift(n_values, n_rows) == shift
-
-
 @pytest.mark.parametrize("is_constant", [True, False])
 @pytest.mark.parametrize("is_root", [True, False])
 @pytest.mark.parametrize("shift", [0, 1, 3])
@@ -211,31 +187,6 @@ def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(
     assert_same(narrow, expected)
     last_present, missing = (12 + padding) // 2**shift, (13 + padding) // 2**shift
     assert missing == last_present + 1
-
-
-@given(node_cases(), group_bits, st.data())
-def test_rows_in_bins_in_question_are_picked(case, bits, data):
-    for column in columns_of(case, bits):
-        marks = np.zeros(300, dtype=np.int64)
-        for b in range(0, column.n_bins, 2**bits):
-            marks[b] = data.draw(st.integers(0, 1))
-        bins = case.columns.bins(column.k) >> bits << bits
-        expected = [row for row in case.rows.tolist() if marks[bins[row]]]
-        keys = np.full(len(case.rows) + 1, -1)
-        refine.pick(column.packed_bins, column.lane, bits, case.rows, marks, keys)
-        assert keys[: len(expected)].tolist() == expected
-
-
-@given(st.lists(st.sampled_from([1.0, 2.0, 3.0])), st.sampled_from([-np.inf, 0.0, 2.0, 9.0]))
-def test_bins_below_a_score_are_dropped(drawn, score):
-    candidates = records(len(drawn), search_kernels.CANDIDATE)
-    candidates["bin"], candidates["left_n"] = np.arange(len(drawn)), 7 * np.arange(len(drawn))
-    for name in ("rows", "left_g", "left_h"):
-        candidates[name] = 99
-    candidates["bound"] = drawn
-    expected = candidates[candidates["bound"] >= score].copy()
-    n_kept = refine.drop_below(score, candidates, len(drawn))
-    assert candidates[:n_kept].tolist() == expected.tolist()
 
 
 @given(node_cases(), group_bits)
@@ -325,19 +276,6 @@ def test_refining_in_vain_returns_some_cut(case, bits, excess):
         assert found == NO_CUT or found in cuts
 
 
-def way_taken(column, n_rows, n_own, n_all):
-    """Say by which way a column is refined, from the times that are written beside the ways."""
-    shift = refine.narrow_shift(column.n_values, n_rows)
-    times = {
-        "sort": n_rows * refine.PER_ROW_LOOKED_AT + n_own * refine.PER_ROW_SORTED,
-        "walk": n_all * refine.cost_of_walking(len(column.codes)),
-        "narrow": n_rows * refine.PER_ROW + (column.n_values >> shift) * refine.PER_NARROW_BIN,
-    }
-    if n_own > refine.MOST_SORTED:
-        del times["sort"]
-    return min(times, key=times.get)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("is_constant", [True, False])
 @pytest.mark.parametrize("n_missing", [0, 20])
@@ -359,15 +297,13 @@ def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
     hessian = np.ones(len(x), dtype=int) if is_constant else rng.integers(1, 5, size=len(x))
     case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
     column, expected = Column(case, 0), case.best_cut(0)
-    _, n_own, n_all = column.ask(expected[0])
-    assert way_taken(column, len(rows), n_own, n_all) == way
     assert case.as_seen_here(0, column.refine(expected[0])) == expected
 
 
 @pytest.mark.slow
 @pytest.mark.large
 def test_no_more_rows_are_sorted_than_there_is_room_for():
-    """1100 rows in question, which the times alone would have sorted."""
+    """Of 1100 rows in question; sorting would have been fastest, but for the room."""
     rng = np.random.default_rng(0)
     columns = Columns.from_table(np.arange(200_000.0).reshape(-1, 1))
     columns.set_bins(0, np.array([0, 9000]))
@@ -378,12 +314,6 @@ def test_no_more_rows_are_sorted_than_there_is_room_for():
     case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
     column = Column(case, 0)
     expected = column.walk(0, column.edge())
-    asked, n_own, n_all = column.ask(expected[0])
-    assert (asked, n_own) == ([0], 1100)
-    assert n_own > refine.MOST_SORTED
-    time_of_sort = len(rows) * refine.PER_ROW_LOOKED_AT + n_own * refine.PER_ROW_SORTED
-    assert time_of_sort < n_all * refine.cost_of_walking(200_000)
-    assert time_of_sort < len(rows) * refine.PER_ROW + 3000 * refine.PER_NARROW_BIN
     assert case.as_seen_here(0, column.refine(expected[0])) == case.as_seen_here(0, expected)
 
 
@@ -401,30 +331,6 @@ def test_of_an_edge_and_a_cut_inside_that_tie_the_higher_is_taken():
     for starts in ([0, 1], [0, 6], [0, 2]):
         columns.set_bins(0, np.array(starts))
         assert case.as_seen_here(0, Column(case, 0).refine(0.0)) == case.best_cut(0)
-
-
-def light_rows_between_heavy_ones(missing):
-    """Bins of code 0, of 1 to 32 and of 33; of the light rows 15 have g = -1, and 17 have 1."""
-    x = np.append(np.arange(34.0), np.nan)
-    columns = Columns.from_table(x.reshape(-1, 1))
-    columns.set_bins(0, np.array([0, 1, 33]))
-    gradient = np.array([-1000, *[-1] * 15, *[1] * 17, 1000, missing]) * 2**20
-    hessian = np.array([1000, *[1] * 32, 1000, abs(missing)])
-    return NodeCase(columns, gradient, hessian, np.arange(35, dtype=np.int32), (1.0, 0.0, 1))
-
-
-@pytest.mark.parametrize("missing", [-500, 500])
-def test_inside_a_narrow_bin_scores_differ_little(missing):
-    """The best cut is between 15 and 16, which share wide bins; others are nearly as good.
-
-    The missing row belongs to one side: on the other even the bounds are below the best score.
-    """
-    case = light_rows_between_heavy_ones(missing)
-    column, expected = Column(case, 0), case.best_cut(0)
-    assert expected[1:] == (15, missing < 0)
-    for to_beat in (0.0, expected[0]):
-        for shift in (0, 3, 5):
-            assert case.as_seen_here(0, column.narrow(shift, column.edge(), to_beat)) == expected
 
 
 @pytest.mark.parametrize("n_rows", [3, 20, 60, 400])

@@ -161,13 +161,6 @@ def test_no_cut_inside_a_group_or_at_its_end_beats_its_bound(case, bits):
             assert score <= found.upper[int(bins[codes.index(code)]) >> bits]
 
 
-def sizes_of(case, rows):
-    """Return the sums of g and h and an upper bound on that of |g|, in whole units."""
-    g, h, _ = case.sums(rows)
-    unit = 2 ** (case.layout.count_bits - 1)
-    return g, h, sum(-(-abs(x) // unit) * unit for x in case.gradient[rows].tolist())
-
-
 @given(node_cases(), group_bits, st.data())
 def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
     """Floors are scores of cuts and bounds, and what is a little beside them."""
@@ -188,22 +181,6 @@ def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
         assert all(bound >= floor for bound in found.bound.values())
 
 
-def bound_by_definition(before, inside, aside, node, limits):
-    """Return the bound of the module's docstring, with P and N from sums of g and |g|.
-
-    What is aside goes left with the rows before.
-    """
-    (g, h, _), (inside_g, inside_h, magnitude) = before, inside
-    g, h = g + aside[0], h + aside[1]
-    penalty, min_hessian, _ = limits
-    left = max(h, min_hessian) + penalty
-    right = max(node[1] - h - inside_h, min_hessian) + penalty
-    ends = g - (magnitude - inside_g) / 2, g + (magnitude + inside_g) / 2
-    if left * right == 0:
-        return np.inf
-    return max(end**2 / left + (node[0] - end) ** 2 / right for end in ends)
-
-
 @given(node_cases(), group_bits)
 def test_the_best_cut_of_a_column_is_never_passed_over(case, bits):
     """The floor is its own score, as in a node whose best cut it is."""
@@ -215,103 +192,10 @@ def test_the_best_cut_of_a_column_is_never_passed_over(case, bits):
             assert found.score == floor or found.bound_of(group) >= floor
 
 
-def least_hessian(case):
-    """Return the least hessian of a side; rows that all have the same have it by their number."""
-    return max(case.limits[1], case.layout.hessian * case.limits[2])
-
-
-def asides(case, k):
-    """Return what may go left beside rows that have a value: nothing, or missing rows."""
-    return [(0, 0, 0), case.missing(k)] if case.missing(k)[2] > 0 else [(0, 0, 0)]
-
-
-def is_heavy_enough(case, k, b, rows, aside, is_closed=False):
-    """Say whether the sides of some cut in a box may be."""
-    before, inside = case.before(k, b)[1] + aside[1], case.sums(rows)[1]
-    left, right = before + inside, case.node[1] - before - (inside if is_closed else 0)
-    return min(left, right) >= least_hessian(case)
-
-
-@given(node_cases(), st.sampled_from([0, 20, 60]), st.sampled_from([1, 2**50]))
-def test_boxes_are_as_tight_as_the_bound(case, g_bits, h_unit):
-    """Just above the largest of all bounds no bin is looked at.
-
-    With large units sums go beyond the bits of a float.
-    """
-    penalty, min_hessian, min_rows = case.limits
-    bits_left = 60 - int(np.abs(case.gradient).sum()).bit_length()
-    case = replace(
-        case,
-        gradient=case.gradient * 2 ** min(g_bits, bits_left),
-        hessian=case.hessian * h_unit,
-        limits=(penalty * h_unit, min_hessian * h_unit, min_rows),
-    )
-    for k in range(case.columns.n_columns):
-        if case.columns.n_bins[k] < case.columns.n_values[k]:
-            limits = penalty * h_unit, least_hessian(case), min_rows
-            bounds = (
-                bound_by_definition(
-                    case.before(k, b), sizes_of(case, rows), aside, case.node, limits
-                )
-                for b, rows in groups_of(case, k, 0).items()
-                for aside in asides(case, k)
-                if is_heavy_enough(case, k, b, rows, aside)
-            )
-            largest = max(bounds, default=-np.inf)
-            if 0 < largest < np.inf:
-                assert Surveyed(case, k, floor=largest * (1 + 1e-9)).n_above == 0
-                assert Surveyed(case, k, floor=largest * (1 - 1e-9)).n_above > 0
-
-
-@given(node_cases(), group_bits, st.floats(0.0, 1.0), st.sampled_from([1, 2**50]))
-def test_boxes_are_empty_where_a_side_is_too_light(case, bits, share, h_unit):
-    """With all that may be on it, missing rows on either. Where h is the same, so with its rows."""
-    penalty, _, min_rows = case.limits
-    case = replace(case, hessian=case.hessian * h_unit)
-    case = replace(case, limits=(penalty, share * case.node[1], min_rows))
-    for k in range(case.columns.n_columns):
-        is_closed = case.columns.n_bins[k] == case.columns.n_values[k] and bits == 0
-        n_open = sum(
-            any(is_heavy_enough(case, k, b, rows, aside, is_closed) for aside in asides(case, k))
-            for b, rows in groups_of(case, k, bits).items()
-        )
-        assert Surveyed(case, k, bits, floor=0.0).n_above == n_open
-
-
-@given(node_cases())
-def test_where_all_values_have_bins_only_edges_are_looked_at(case):
-    """A bound on what is inside would be larger; here a floor above all edges leaves nothing."""
-    penalty = case.limits[0] + 0.1
-    case = replace(case, hessian=case.hessian + 1, limits=(penalty, 0.0, 1))
-    own_score = case.node[0] ** 2 / (case.node[1] + penalty)  # that of the cut after all rows
-    for k in range(case.columns.n_columns):
-        is_atomic = case.columns.n_bins[k] == case.columns.n_values[k]
-        best = case.best_cut(k)[0]
-        if is_atomic and case.missing(k)[2] == 0 and best > own_score:
-            found = Surveyed(case, k, floor=best * (1 + 1e-9))
-            assert (found.score, found.largest, found.n_above) == (-np.inf, -np.inf, 0)
-            assert Surveyed(case, k, floor=best).score == best
-
-
 def bounds_of(case, k):
     """Return the bound of the cuts inside every bin, -inf where there is none."""
     found = Surveyed(case, k, floor=0.0)
     return np.array([found.bound_of(b) for b in range(int(case.columns.n_bins[k]))])
-
-
-@given(node_cases())
-def test_which_bins_may_hold_a_cut(case):
-    """No side has enough rows, so no edge raises the floor: all bins but the closed are listed.
-
-    Hessians differ: where they are the same boxes would know that a side is too light.
-    """
-    hessian = np.arange(1, case.columns.n_rows + 1)
-    case = replace(case, hessian=hessian, limits=(case.limits[0], 0.0, len(case.rows)))
-    for k in range(case.columns.n_columns):
-        bound = bounds_of(case, k)
-        for b, rows in groups_of(case, k, 0).items():
-            codes = case.columns.codes[k][case.columns.bins(k) == b]
-            assert (bound[b] > -np.inf) == (len(rows) > 1 and len(set(codes.tolist())) > 1)
 
 
 def one_bin_in_the_middle(gradient, n_missing=0):

@@ -256,18 +256,6 @@ def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
     assert list(claim_all(queue)) == [0]
 
 
-def test_entries_of_the_board_do_not_share_a_cache_line():
-    places = [
-        thread_team.TICKET,
-        thread_team.DONE,
-        thread_team.KIND,
-        thread_team.LEADING,
-        thread_team.ALONE,
-        thread_team.QUEUE_LENGTH,
-    ]
-    assert (np.diff(places) >= 8).all()
-
-
 def test_single_steps_by_hand():
     array = np.array([1, 2, 3])
     assert store_and_add(array) == (40, 42)

@@ -352,22 +352,6 @@ def test_text_that_spells_numbers_is_refused_beside_a_category_as_elsewhere():
             GBTRegressor(categorical_features=[0], splitter="greedy").fit(table, np.arange(4.0))
 
 
-@pytest.mark.parametrize("columns", [["color"], ["zip"], ["color", "zip"]])
-def test_rows_that_were_looked_up_are_not_looked_up_again(columns):
-    """The numbers of levels are no levels: 100 has the number 0, and there is no 0."""
-    X, y = frame_and_target()
-    X = X[["size", *columns]]
-    model = GBTRegressor(n_estimators=5, categorical_features=columns, splitter="greedy").fit(X, y)
-    rows = model.ensemble_.as_input(X)
-    for looked_up in (rows, rows[:]):
-        assert_same(model.predict(looked_up), model.predict(X))
-        assert_same(model.apply(looked_up), model.apply(X))
-        assert_same(model.ensemble_.raw_predict(looked_up), model.predict(X))
-    assert_same(model.predict(rows[::7]), model.predict(X[::7]))
-    watched = clone(model).fit(X, y, eval_set=[(rows, y)]).evals_result_
-    assert watched == clone(model).fit(X, y, eval_set=[(X, y)]).evals_result_
-
-
 def test_rows_that_another_model_looked_up_are_refused():
     X, y = frame_and_target()
     model = GBTRegressor(n_estimators=2, categorical_features=["zip"], splitter="greedy").fit(

@@ -42,11 +42,6 @@ def tables(draw, max_rows=80):
 SMOOTHINGS = st.sampled_from([0.0, 0.5, 3.0, 10.0])
 
 
-def goes_left_by_the_model(tree, node, level):
-    bits = tree.level_sets.goes_left(node, 200)
-    return bool(bits[int(level)])
-
-
 @given(tables(), st.data(), parameters_of_trees(), SMOOTHINGS, st.sampled_from([1, 2]))
 def test_trees_are_those_of_the_page(table, data, parameters, smoothing, n_jobs):
     X, n_levels = table

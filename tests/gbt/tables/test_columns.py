@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import gbt.tables.columns as columns_module
-from gbt.kernels.cuts.histogram import LANES
-from gbt.tables.columns import MAX_BINS, MAX_BINS_BESIDE_MISSING, Columns, bin_ends
+from gbt.tables.columns import MAX_BINS, MAX_BINS_BESIDE_MISSING, Columns
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
 
@@ -143,12 +142,6 @@ def test_bins_of_many_values_are_ranges(n_distinct, n_missing):
         assert columns.n_bins[0] < n_distinct
 
 
-def test_most_bins_are_used_where_values_do_not_repeat():
-    columns = Columns.from_table(np.random.default_rng(0).normal(size=(2000, 1)))
-    assert MAX_BINS * 0.9 < columns.n_bins[0] <= MAX_BINS
-    assert_bins_are_ranges(columns, 0)
-
-
 def test_a_value_of_many_rows_has_a_bin_of_its_own():
     """More rows than two bins would hold without ties: 2000 of 2897, and 300 of the last value."""
     n_rows = np.full(300, 2)
@@ -182,37 +175,6 @@ def test_which_bins_hold_one_value(X, data):
         codes_of = [set(columns.codes[k][columns.bins(k) == b].tolist()) for b in range(n_bins)]
         expected = [int(len(codes) == 1) for codes in codes_of]
         assert columns.one_value[k, :n_bins].tolist() == expected
-
-
-@pytest.mark.parametrize("most", [MAX_BINS, MAX_BINS_BESIDE_MISSING])
-@pytest.mark.parametrize("n_rows", [1, 2, 240, 241, 256, 257, 300, 1000, 20_000, 1_000_000])
-def test_bins_of_a_column_without_ties(n_rows, most):
-    """m bins end at f = sin^2(i/m pi/2), whose slope there is pi/m sqrt(f (1 - f))."""
-    ends = bin_ends(n_rows, most)
-    sizes = np.diff(ends, prepend=0)
-    assert min(n_rows, 0.95 * most) <= len(ends) <= most
-    assert ends[-1] == n_rows
-    assert (sizes >= 1).all()
-    nearest_to_half = np.clip(0.5, (ends - sizes) / n_rows, ends / n_rows)
-    slope = np.pi / len(ends) * np.sqrt(nearest_to_half * (1 - nearest_to_half))
-    assert (sizes <= n_rows * slope + 1).all()
-    assert abs(sizes - sizes[::-1]).max() <= 1  # the same at both ends but for rounding
-
-
-@pytest.mark.parametrize("p", [1, 4, 7, 8, 9, 17])
-def test_words_hold_the_bins_of_eight_columns_lane_by_lane(p):
-    X = np.random.default_rng(p).integers(0, 300, size=(500, p)).astype(float)
-    X[::7, -1] = NAN
-    columns = Columns.from_table(X)
-    assert columns.packed_bins.shape == (-(-p // 8), 500)
-    for k in range(8 * len(columns.packed_bins)):
-        lane = columns.packed_bins[k // 8] // np.uint64(256 ** (k % 8)) % np.uint64(256)
-        if k < p:
-            assert_same(columns.bins(k), lane)
-            assert_same(bins_by_definition(columns, k), lane)
-        else:
-            assert not lane.any()
-    assert LANES == 8
 
 
 def test_a_column_without_values_and_one_of_a_single_value():

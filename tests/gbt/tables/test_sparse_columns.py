@@ -1,7 +1,5 @@
 """Codes, order and bins of sparse columns: those of the same columns with all their zeros."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -19,8 +17,6 @@ from gbt.tables.sparse_columns import (
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same
 from tests.sparse_tables import arrays_stored, large_table, tables
-
-NAN = np.nan
 
 
 def columns_of_sparse(X, n_jobs=1):
@@ -96,15 +92,6 @@ def test_arrays_of_many_rows_and_threads():
         assert_same_columns(X, columns_of_array(X, n_jobs=2), MOST_OF_ARRAY)
 
 
-def test_only_many_rows_and_columns_and_several_outputs_pay():
-    X = np.zeros((20_000, 17), dtype=np.float32)
-    X[:1_000] = X[:1_001, 16] = 1.0  # a twentieth, and one more
-    assert_same(columns_of_array(X, n_outputs=3).sparse.is_sparse, [1] * 16 + [0])
-    assert columns_of_array(X[:, 1:], n_outputs=3).sparse is None
-    assert columns_of_array(X, n_outputs=2).sparse is None
-    assert columns_of_array(X[1:], n_outputs=3).sparse is None
-
-
 @pytest.mark.parametrize("bins_of_pack", [1, 200, 2**14])
 def test_more_values_than_bins(monkeypatch, bins_of_pack):
     monkeypatch.setattr(sparse_columns, "BINS_OF_PACK", bins_of_pack)
@@ -124,15 +111,3 @@ def test_by_hand():
     assert_same(columns.bin_start[0, :5], [0, 1, 1, 3, 3])
     assert_same(columns.first_code[0, :4], [0, 1, 2, 3])
     assert columns.n_stored == 3
-
-
-@pytest.mark.parametrize("what", ["zero_bin", "zero_code", "stored_bins", "is_sparse"])
-def test_defects_are_seen(what):
-    X = np.zeros((30, 2))
-    X[[3, 5], 0], X[[4, 20], 1] = [1.0, 2.0], [-1.0, NAN]
-    columns = columns_of_sparse(X)
-    assert_same_columns(X, columns)
-    wrong = getattr(columns.sparse, what).copy()
-    wrong[0] += 1
-    with pytest.raises((AssertionError, IndexError)):
-        assert_same_columns(X, replace(columns, sparse=replace(columns.sparse, **{what: wrong})))

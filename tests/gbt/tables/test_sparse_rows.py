@@ -66,13 +66,6 @@ def test_blocks_are_those_of_the_dense_rows(X, rows_at_once):
         assert_same(block, transposed(X[start : start + rows_at_once], dtype=X.dtype))
 
 
-def test_many_columns_are_written_out_few_rows_at_a_time():
-    X = sparse.random_array((30, 10**6), density=1e-6, rng=0, format="csr")
-    sizes = []
-    over_transposed(lambda block, rows: sizes.append(block.size), SparseRows.of(X), 1)
-    assert max(sizes) <= 2 * 2**22 < 2 * X.shape[0] * X.shape[1]
-
-
 @given(tables())
 def test_a_row_has_the_hash_of_the_dense_one(X):
     y = np.arange(len(X), dtype=float)

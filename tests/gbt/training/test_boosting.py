@@ -15,7 +15,13 @@ from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns
 from gbt.training import histogram_growth as greedy_growth
 from gbt.training.sampling import sampled_features, sampled_rows
-from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+from tests.asserts import (
+    assert_close,
+    assert_same,
+    assert_same_as_page,
+    assert_same_trees,
+    assert_valid_ensemble,
+)
 from tests.trainer import fit, grow_tree, growth_for, with_threads
 
 NAN = np.nan
@@ -62,10 +68,7 @@ def test_squared_error_is_that_of_the_page(problem, max_leaves):
         **parameters,
     )
     for m, nodes in enumerate(page.trees):
-        for name in NODE_DTYPES:
-            assert_same(
-                getattr(model.trees[m], name), np.array([getattr(node, name) for node in nodes])
-            )
+        assert_same_as_page(model.trees[m], nodes)
     assert_same(model.raw_predict(problem.X), page.raw_predict(problem.X))
 
 
@@ -216,8 +219,7 @@ def test_growing_comes_up_for_air_after_every_level(n_jobs, monkeypatch):
         paused = fit(X, y, **asked).ensemble
     # Three trees of five levels, the root opened before them and the leaves written after them.
     assert len(ends) == 3 * (1 + 5 + 1)
-    for name in (*NODE_DTYPES, "tree_offset"):
-        assert_same(getattr(at_once, name), getattr(paused, name))
+    assert_same_trees(at_once, paused)
 
 
 @pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
@@ -235,8 +237,7 @@ def test_rounds_in_one_call_are_those_that_somebody_watches(task, most_nodes, n_
         model = fit(X, y, **asked).ensemble
         watched = fit(X, y, **asked, eval_sets=[(X[:1], y[:1], np.ones(1))]).ensemble
     assert model.n_trees == 7
-    for name in (*NODE_DTYPES, "tree_offset"):
-        assert_same(getattr(model, name), getattr(watched, name))
+    assert_same_trees(model, watched)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -280,8 +281,7 @@ def test_a_sample_of_all_rows_is_all_rows():
     """.99 of eight rows are eight, whose raw predictions follow once, not twice."""
     X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0) ** 2
     drawn, whole = (fit(X, y, n_estimators=3, subsample=s).ensemble for s in (0.99, 1.0))
-    for name in NODE_DTYPES:
-        assert_same(getattr(drawn, name), getattr(whole, name))
+    assert_same_trees(drawn, whole)
 
 
 @pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")

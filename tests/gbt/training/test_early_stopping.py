@@ -16,8 +16,8 @@ from attributions import tree_inner
 from gbt.losses import Quantile
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.unbiased import Unbiased
-from tests.asserts import assert_close, assert_same
-from tests.gbt.training.test_evaluation import assert_same_model, table
+from tests.asserts import assert_close, assert_same, assert_same_trees
+from tests.gbt.training.test_evaluation import table
 
 # Greedy splits draw nothing, so two fits are the same.
 GBTRegressor = partial(gbt.GBTRegressor, splitter="greedy")
@@ -120,7 +120,7 @@ def test_validation_rows_by_name_are_the_last_evaluation_set(estimator):
         X, Y, eval_set=[(X, Y)], X_val=X_NEW, y_val=Y_NEW, sample_weight_val=weight
     )
     assert named.evals_result_ == listed.evals_result_
-    assert_same_model(named, listed)
+    assert_same_trees(named, listed)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_pipeline_transforms_validation_rows():
     by_hand = GBTRegressor(n_estimators=40, early_stopping_rounds=3, splitter="greedy")
     by_hand.fit(scaler.transform(1000 * X), Y, eval_set=[(scaler.transform(1000 * X_NEW), Y_NEW)])
     assert pipe[-1].evals_result_ == by_hand.evals_result_
-    assert_same_model(pipe[-1], by_hand)
+    assert_same_trees(pipe[-1], by_hand)
 
 
 # The loss of the training rows ----------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_the_training_loss_is_that_of_the_training_rows_as_an_evaluation_set(est
     watched.fit(X, Y, weight, eval_set=[(X, Y, weight), *NEW])
     assert_close(model.train_score_, watched.evals_result_["eval_0"], terms=1.0)
     assert list(model.evals_result_) == ["train", "eval_0", "eval_0_r2"]
-    assert_same_model(model, watched)
+    assert_same_trees(model, watched)
     assert model.best_score_ == watched.best_score_
     assert not hasattr(watched, "train_score_")
     with pytest.raises(AttributeError, match="after a fit with train_score=True"):
@@ -212,7 +212,7 @@ def test_refit_grows_as_many_trees_on_all_rows(estimator):
     expected = clone(found).set_params(
         early_stopping_rounds=None, n_estimators=found.best_iteration_ + 1
     )
-    assert_same_model(model, expected.fit(X, Y, weight))
+    assert_same_trees(model, expected.fit(X, Y, weight))
     assert model.get_params() == {**found.get_params(), "refit": True}
 
 
@@ -224,7 +224,7 @@ def test_refit_in_a_search_and_without_early_stopping():
         {"max_depth": [1, 2]}, cv=2,
     ).fit(X, Y)  # fmt: skip
     assert len(search.best_estimator_.sampled_rows(0)) == 200
-    assert_same_model(
+    assert_same_trees(
         GBTRegressor(n_estimators=3, refit=True, splitter="greedy").fit(X, Y),
         GBTRegressor(n_estimators=3, splitter="greedy").fit(X, Y),
     )
@@ -341,7 +341,7 @@ def test_a_refit_repeats_the_rates_and_asks_no_callback():
     expected = GBTRegressor(
         n_estimators=model.best_iteration_ + 1, callbacks=[schedule], splitter="greedy"
     )
-    assert_same_model(model, expected.fit(X, Y))
+    assert_same_trees(model, expected.fit(X, Y))
     assert model.callbacks == [schedule]
 
 

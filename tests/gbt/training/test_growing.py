@@ -6,38 +6,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import config, njit
+from numba import config
 
 from gbt.kernels.trees import tasks
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
-from gbt.model.tree import NODE_DTYPES
 from gbt.reference import boosting as reference
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy, largest_gain
-from gbt.splitting.interactions import following_of
 from gbt.tables.columns import Columns
-from gbt.training.growing import growth_of
 from gbt.training.histogram_growth import HistogramGrowth
-from gbt.training.plan import Plan
 from tests import trainer
-from tests.asserts import assert_same, assert_valid_tree
-from tests.node_cases import MISSING_ROWS_THAT_TIE, coarsen, column_of
+from tests.asserts import assert_same, assert_same_as_page, assert_same_trees, assert_valid_tree
+from tests.node_cases import coarsen, column_of
 from tests.trainer import coarse_columns, fit, grow_tree, grow_with, growth_for, with_threads
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
-
-
-def assert_same_tree(tree, nodes):
-    """Compare a tree with the plain page's list of nodes, every array bit by bit."""
-    for name in NODE_DTYPES:
-        assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
-
-
-def assert_same_trees(one, other):
-    for name in NODE_DTYPES:
-        assert_same(getattr(one, name), getattr(other, name))
 
 
 @st.composite
@@ -142,7 +127,7 @@ def test_trees_are_those_of_the_page(growth, data):
     for columns in (Columns.from_table(X), data.draw(coarse_columns(X))):
         tree, _ = grow_tree(columns, gradient, hessian, **parameters)
         assert_valid_tree(tree)
-        assert_same_tree(tree, nodes)
+        assert_same_as_page(tree, nodes)
 
 
 @given(large_growths())
@@ -151,7 +136,7 @@ def test_trees_with_large_nodes_are_those_of_the_page(growth):
     # The larger child of the root has half of its rows at least.
     assert is_large(-(-columns.n_rows // 2), columns)
     tree, _ = grow_tree(columns, gradient, hessian, **parameters)
-    assert_same_tree(tree, page(columns.table, gradient, hessian, **parameters))
+    assert_same_as_page(tree, page(columns.table, gradient, hessian, **parameters))
 
 
 @pytest.mark.slow
@@ -175,7 +160,7 @@ def test_large_nodes_on_many_levels(kind, max_leaves):
     assert tree.depth[large].max() >= 3
     assert large.sum() >= 6
     assert max_leaves or (~large & ~tree.is_leaf).any()  # and small ones below them
-    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
 
 
 @pytest.mark.slow
@@ -199,7 +184,7 @@ def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
         tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **parameters)
     shared = tree.n_samples[is_large(tree.n_samples, columns) & ~tree.is_leaf]
     assert len(shared) > 1
-    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
 
 
 @pytest.mark.slow
@@ -218,17 +203,7 @@ def test_small_nodes_that_are_siblings_of_large_ones(kind):
     splits = np.flatnonzero(~tree.is_leaf)
     uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
     assert sum((~tree.is_leaf[[tree.left[t], tree.right[t]]]).all() for t in uneven) > 0
-    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
-
-
-def test_columns_with_a_heavy_value_are_not_grouped():
-    """Mostly zeros; no value twice; few values, each with a bin of its own; none at all."""
-    rng, n = np.random.default_rng(0), 2000
-    values = rng.normal(size=n)
-    X = np.column_stack([values * (rng.random(n) < 0.4), values, rng.integers(0, 9, n), values])
-    X[:, 3] = NAN
-    growth = growth_for(Columns.from_table(X), np.zeros(n), np.ones(n))
-    assert growth.table.columns["most_bits"].tolist() == [0, 4, 4, 4]
+    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
 
 
 @pytest.mark.parametrize("n_missing", [pytest.param(0, marks=pytest.mark.slow), 30])
@@ -243,7 +218,7 @@ def test_as_many_bins_as_there_can_be(n_missing):
     gradient, hessian = rng.normal(size=len(X)), np.ones(len(X))
     parameters = {"max_depth": 6, "reg_lambda": 1.0, "min_child_weight": 1.0}
     tree, _ = grow_tree(columns, gradient, hessian, **parameters)
-    assert_same_tree(tree, page(X, gradient, hessian, **parameters))
+    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
 
 
 @given(large_growths() | growths(), st.data())
@@ -267,7 +242,7 @@ def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth,
     )  # fmt: skip
     for node in nodes:
         node.feature = features[node.feature] if node.feature >= 0 else -1
-    assert_same_tree(tree, nodes)
+    assert_same_as_page(tree, nodes)
     value = np.zeros(len(rows))
     tree.add_values(np.asarray(columns.table[rows], dtype=np.float64), value)
     assert_same(value, tree.value[leaves])
@@ -313,36 +288,6 @@ def test_one_number_stands_for_all_rows(growth, weight, are_some):
     for tree, leaves in found[1:]:
         assert_same_trees(tree, found[0][0])
         assert_same(leaves, found[0][1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [2, 4])
-def test_partitioning_a_node_leaves_the_memory_of_others_alone(width):
-    """Rows 4 to 9 of 12; those that go right wait in the buffer, in the node's own places."""
-    columns = Columns.from_table(np.arange(12.0).reshape(-1, 1) % 2)
-    hessian = np.ones(12) if width == 2 else np.arange(1.0, 13.0)
-    growth = growth_for(columns, np.zeros(12), hessian)
-    assert growth.rules["width"] == width
-    growth.rules["count_bits"], growth.rules["n_listed"] = 4, 12
-    rows, node = growth.rows, growth.nodes[:1]
-    rows.entries[:], rows.buffer[:], rows.listed[:] = 5, -7, np.arange(12)
-    node["start"], node["stop"], node["left"], node["right"] = 4, 10, 1, 2
-    for name in ("depth", "g", "h", "magnitude", "feature", "cut", "missing_left"):
-        node[name] = 0
-    node["slot"] = -1
-
-    @njit(error_model="numpy")
-    def partition(table, rows, nodes, rules, following, own):
-        tasks.partition(0, table, rows, nodes, rules, following, own)
-
-    following = following_of(growth.plan.limits, columns.n_columns, None)
-    own = growth.searching.of_levels[0]
-    partition(growth.table, rows, growth.nodes, growth.rules[0], following, own)
-
-    assert_same(rows.listed, [0, 1, 2, 3, 4, 6, 8, 5, 7, 9, 10, 11])
-    assert (rows.buffer[:4] == -7).all()
-    assert (rows.buffer[10:] == -7).all()
-    assert rows.buffer[4:7].tolist() == [5, 7, 9]
 
 
 @given(growths())
@@ -463,7 +408,7 @@ def test_bins_that_are_really_coarse(missing):
         X, gradient, hessian, learning_rate=0.5, max_depth=2, reg_lambda=1.0, fixed_point=True,
         min_child_weight=0.0,
     )  # fmt: skip
-    assert_same_tree(tree, nodes)
+    assert_same_as_page(tree, nodes)
 
 
 @pytest.mark.parametrize("neighbour", ["none", "misses", "is not allowed"])
@@ -486,7 +431,7 @@ def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
     parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
     features = np.arange(2 if neighbour == "misses" else 1)
     tree, _ = grow_with(growth_for(columns, gradient, hessian, **parameters), features=features)
-    assert_same_tree(tree, page(X[:, features], gradient, hessian, **parameters))
+    assert_same_as_page(tree, page(X[:, features], gradient, hessian, **parameters))
     assert 15 <= tree.threshold[0] < 48
     assert tree.feature[0] == 0
 
@@ -576,38 +521,8 @@ def test_a_cut_inside_a_bin_that_hardly_gains_enough(offset, least_gain, thresho
     assert tree.n_nodes == (3 if threshold else 1)
 
 
-def test_small_nodes_that_wait_keep_no_histogram():
-    """Best first, two rows at a time are split off and wait: more pairs than there are slots."""
-    n_pairs, n_rest = 20, 30
-    pair = np.repeat(np.arange(n_pairs), 2)
-    gradient = np.append(np.zeros(n_rest), 3.0**pair * np.tile([1 - 1e-6, 1 + 1e-6], n_pairs))
-    n = len(gradient)
-    X = np.arange(float(n)).reshape(-1, 1)
-    columns = Columns.from_table(X)
-    columns.set_bins(0, np.arange(0, n, n // 5 + 1))
-    assert is_large(n_rest, columns)
-    n_slots = 2 * (n // (tasks.LARGE * 6) + 1) + 1
-    parameters = {"max_depth": None, "min_child_weight": 0.0, "reg_lambda": 0.0, "max_leaves": 14}
-    tree, _ = grow_tree(columns, gradient, np.ones(n), **parameters)
-    assert (tree.n_samples[tree.is_leaf] == 2).sum() == 13 > n_slots
-    assert_same_tree(tree, page(X, gradient, np.ones(n), **parameters))
-
-
 both_roads = pytest.mark.parametrize("on_common_road", [None, Greedy()], ids=["fast", "common"])
 few_and_many = pytest.mark.parametrize("n_copies", [1, 100])  # small nodes, and large ones
-
-
-@both_roads
-@few_and_many
-@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
-def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
-    left, right, missing, missing_left, n_copies, on_common_road
-):
-    columns = Columns.from_table(np.repeat([[0.0], [1.0], [NAN]], n_copies, axis=0))
-    assert is_large(columns.n_rows, columns) == (n_copies > 1)
-    gradient, hessian = np.repeat([left, right, missing], n_copies, axis=0).astype(float).T
-    tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, on_common_road=on_common_road)
-    assert (tree.threshold[0], tree.missing_left[0]) == (0.5, missing_left)
 
 
 @both_roads
@@ -623,19 +538,6 @@ def test_a_split_gains_more_than_min_split_gain(n_copies, on_common_road):
             min_split_gain=least_gain, on_common_road=on_common_road,
         )  # fmt: skip
         assert tree.n_nodes == n_nodes
-
-
-def test_residuals_that_are_nearly_equal_are_split():
-    """The larger child, whose histogram is found by subtraction, gains 64 eps of its score.
-
-    That is more than the 16 eps that may be rounding, if |g| is added up over its own rows only.
-    """
-    x = np.repeat([0.0, 1.0, 2.0], [33, 17, 17])
-    gradient = np.repeat([-1.0, 1.0 - 2**-23, 1.0 + 2**-23], [33, 17, 17])
-    columns = Columns.from_table(x.reshape(-1, 1))
-    assert is_large(34, columns)
-    tree, _ = grow_tree(columns, gradient, np.ones(len(x)))
-    assert_same(tree.threshold[~tree.is_leaf], [0.5, 1.5])
 
 
 def test_equal_residuals_stay_a_leaf():
@@ -681,8 +583,7 @@ def test_an_outlier_does_not_blur_the_rest(n):
     tree, two = (
         grow_tree(columns, gradient, np.ones(n), max_depth=2, n_jobs=n_jobs)[0] for n_jobs in (1, 2)
     )
-    for name in NODE_DTYPES:
-        assert_same(getattr(two, name), getattr(tree, name))
+    assert_same_trees(two, tree)
     assert tree.feature[0] == 1  # the outlier alone first,
     assert tree.feature[1] == 0  # then the cut that all others ask for
     below, above = x[~is_outlier & (x <= 0.25)].max(), x[~is_outlier & (x > 0.25)].min()
@@ -700,8 +601,7 @@ def test_threads_change_nothing(missing):
     y = X[:, :3].sum(axis=1) if not missing else np.nansum(X[:, :3], axis=1)
     y = y + rng.normal(size=len(X))
     one, two = (fit(X, y, n_jobs=n_jobs, max_depth=6).ensemble for n_jobs in (1, 2))
-    for name in (*NODE_DTYPES, "tree_offset"):
-        assert_same(getattr(two, name), getattr(one, name))
+    assert_same_trees(two, one)
 
 
 @pytest.mark.parametrize("are_some", [False, True])
@@ -725,14 +625,8 @@ def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
             Columns.from_table(X), gradient, hessian, weight, n_jobs=n_jobs, reg_lambda=1.0, **asked
         )
         tree, leaves = grow_with(growth, rows)
-        assert_same_tree(tree, nodes)
+        assert_same_as_page(tree, nodes)
         assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
-
-
-def test_kernels_are_not_asked_for_a_loss_that_they_do_not_know():
-    """Threads that wait for each other would wait forever."""
-    with pytest.raises(ValueError, match="no loss of kind 99"):
-        growth_of(None, None, None, Plan(99, None, None, 1.0))
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,21 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from attributions.refits.without_column import clone_for
 from benchmarks.speed.checked_trees import compare, groups_on_page
 from gbt import GBTClassifier, GBTRegressor, load
-from gbt.model.tree import NODE_DTYPES
 from gbt.reference import boosting as reference
 from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, Unbiased, interactions
 from gbt.splitting.frontier import Limits
 from gbt.splitting.interactions import following_of, groups_of
 from gbt.tables.columns import Columns
-from tests.asserts import assert_same, assert_valid_tree, peer
+from tests.asserts import (
+    assert_same,
+    assert_same_as_page,
+    assert_same_trees,
+    assert_valid_tree,
+    peer,
+)
 from tests.gbt.test_saving import assert_same_ensemble
-from tests.gbt.training.test_growing import assert_same_tree, growths, large_growths, page
+from tests.gbt.training.test_growing import growths, large_growths, page
 from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
 
 SPLITTERS = ["greedy", "unbiased", "cross_validated", Unbiased(exact_cuts=True)]
@@ -113,7 +118,7 @@ def test_trees_are_those_of_the_page(growth, data):
             columns, gradient, hessian, groups=asked, on_common_road=road, **parameters
         )
         assert_valid_tree(tree)
-        assert_same_tree(tree, nodes)
+        assert_same_as_page(tree, nodes)
 
 
 @given(large_growths(), st.data())
@@ -126,8 +131,7 @@ def test_large_nodes_and_threads(growth, data):
     )
     with with_threads(1):
         tree, _ = grow_tree(columns, gradient, hessian, n_jobs=2, seed=seed, **asked, **parameters)
-    for name in NODE_DTYPES:
-        assert_same(getattr(tree, name), getattr(expected, name))
+    assert_same_trees(tree, expected)
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS, ids=str)

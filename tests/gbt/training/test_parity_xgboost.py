@@ -315,30 +315,3 @@ def test_few_trees_differ_at_all():
         found = [reasons for seed in range(60) for reasons in compare_trees(make(seed))]
         assert len(found) > 200
         assert sum(map(bool, found)) <= 0.05 * len(found)
-
-
-@pytest.mark.parametrize(
-    "defect",
-    [
-        {"reg_lambda": 1.01},  # another penalty than XGBoost was given
-        {"learning_rate": 1.001},
-        {"min_child_weight": 2.0},
-    ],
-    ids=lambda defect: next(iter(defect)),
-)
-def test_a_defect_is_not_excused(defect):
-    """The comparison fails when our side is asked for something else."""
-    given = problem(seed=2)
-    given.reg_lambda, given.min_child_weight, given.max_depth = 1.0, 3.0, 6
-    their_trees, their_margins = fit_xgboost(given)
-    wrong = {name: getattr(given, name) * factor for name, factor in defect.items()}
-    asked = {**vars(given), **wrong}
-    gradient, hessian = xgboost_gradients(given, their_margins[0])
-    limits = Limits(asked["reg_lambda"], asked["min_child_weight"], 1, 0.0)
-    plan = Plan(GIVEN, limits, Shape(given.max_depth, None), asked["learning_rate"])
-    training = Training(given.y, np.ones(1), np.zeros(len(given.y)), gradient, hessian)
-    growth = growth_of(Greedy(), Columns.from_table(given.X), training, plan)
-    nodes = growth.grow(0, None, np.arange(given.X.shape[1]), 1).nodes
-    slack = given.weight * (np.abs(given.y) + 1)
-    with pytest.raises(AssertionError):
-        compare_tree(given, Tree(**arrays_of(nodes)), their_trees[0], gradient, hessian, slack)

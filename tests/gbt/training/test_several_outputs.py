@@ -240,20 +240,6 @@ def test_nothing_depends_on_threads_and_fits_go_on(parameters, monkeypatch):
     assert one.ensemble_.trees[17].n_samples[0] == len(rows)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_no_thread_beside_those_asked_for(n_classes, monkeypatch):
-    asked = []
-    walk = gbt.model.tree.find_leaves_of_tree
-    monkeypatch.setattr(
-        gbt.model.tree, "find_leaves_of_tree", lambda *args: asked.append(args[2]) or walk(*args)
-    )
-    for n_jobs, in_a_tree in ((1, {1}), (6, {6} if n_classes == 2 else {2})):
-        asked.clear()
-        monkeypatch.setattr(gbt.training.outputs, "LEAST_VALUES_PER_THREAD", 1)
-        fitted(600, n_classes=n_classes, n_jobs=n_jobs, subsample=0.5)  # others follow the trees
-        assert set(asked) == in_a_tree
-
-
 class FailsOnce(Greedy):
     """A policy that counts the trees that begin, and fails in the first of them that it can."""
 
@@ -603,14 +589,6 @@ def test_unbiased_gain_adds_up_that_of_every_output(form):
     assert result.standard_error.shape == (5,)
 
 
-def test_refitted_statistics_on_the_training_rows_are_the_models_own():
-    model, X, y = fitted()
-    again = model.ensemble_.refit_statistics(X, y)
-    for name in ("sum_gradient", "sum_hessian", "gain"):
-        assert_close(getattr(again, name), getattr(model.ensemble_, name), 300.0)
-    assert_same(again.n_samples, model.ensemble_.n_samples)
-
-
 def test_cross_fit_and_seen_rows():
     X, y = table(300)
     result = cross_fit(
@@ -749,30 +727,6 @@ def test_categories(splitter, tmp_path):
 
 
 # Blocks of rows ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("n_at_once", [1, 7, 299])
-def test_derivatives_of_some_rows_at_a_time_are_those_of_all(monkeypatch, n_at_once, n_jobs):
-    """Of a classifier, and of a loss of one output whose formulas are in NumPy alone."""
-    X, y = table()
-    models = [
-        partial(GBTClassifier, n_estimators=4, splitter="greedy", n_jobs=n_jobs),
-        partial(gbt.GBTRegressor, loss="poisson", n_estimators=4, splitter="greedy", n_jobs=n_jobs),
-    ]
-    of_all = [model().fit(X, y).ensemble_.raw_predict(X) for model in models]
-    rows = []
-    of_some = Softmax.derivatives
-
-    def counted(self, y, raw_prediction):
-        rows.append(len(y))
-        return of_some(self, y, raw_prediction)
-
-    monkeypatch.setattr(Softmax, "derivatives", counted)
-    monkeypatch.setattr(gbt.training.outputs, "VALUES_AT_ONCE", 3 * n_at_once)
-    for model, expected in zip(models, of_all, strict=True):
-        assert_same(model().fit(X, y).ensemble_.raw_predict(X), expected)
-    assert max(rows) == n_at_once
 
 
 def test_a_loss_of_ones_own_sees_all_rows(monkeypatch):

@@ -13,25 +13,9 @@ from gbt.splitting.cross_validated import CrossValidated
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.share import Share
-from tests.asserts import assert_same, peer
-from tests.gbt.training.test_order_of_rows import ARRAYS
+from tests.asserts import assert_same, assert_same_model, peer
 
 RNG = np.random.default_rng(0)
-
-
-def assert_same_model(model, other):
-    """All arrays, the base score, the history and the rows that are remembered are the same."""
-    assert_same(model.ensemble_.base_score, other.ensemble_.base_score)
-    for name in ARRAYS:
-        assert_same(getattr(model.ensemble_, name), getattr(other.ensemble_, name))
-    assert model.ensemble_.categories == other.ensemble_.categories
-    if model.ensemble_.level_sets is not None:
-        for part in ("of_node", "start", "words"):
-            sets, others = (of.ensemble_.level_sets for of in (model, other))
-            assert_same(getattr(sets, part), getattr(others, part))
-    assert model.evals_result_ == other.evals_result_
-    assert_same(model.ensemble_.seen_rows.trained, other.ensemble_.seen_rows.trained)
-    assert model.ensemble_.seen_rows.in_order == other.ensemble_.seen_rows.in_order
 
 
 def cut(X, edges):

@@ -11,24 +11,14 @@ from sklearn.model_selection import cross_val_score
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.tasks import LARGE
-from gbt.model.tree import NODE_DTYPES
-from gbt.splitting import CrossValidated, Greedy, Unbiased
-from gbt.tables import sparse_columns
+from gbt.splitting import CrossValidated, Unbiased
 from gbt.tables.sparse_columns import columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
-from tests.asserts import assert_same
+from tests.asserts import assert_same, assert_same_model
 from tests.sparse_tables import KINDS, arrays_stored, large_table, tables
 
 pytestmark = pytest.mark.kernels
 LOSSES = ["half_squared_error", "absolute", "huber", "quantile", "poisson", "gamma", "tweedie"]
-
-
-def assert_same_models(one, other):
-    for name in NODE_DTYPES:
-        assert_same(getattr(one.ensemble_, name), getattr(other.ensemble_, name))
-    assert one.evals_result_ == other.evals_result_
-    assert_same(one.ensemble_.seen_rows.trained, other.ensemble_.seen_rows.trained)
-    assert one.ensemble_.seen_rows.in_order == other.ensemble_.seen_rows.in_order
 
 
 def targets_of(X, rng):
@@ -70,7 +60,7 @@ def test_fits_are_those_of_the_dense_table(data):
     predicted, leaves = dense.predict(X), dense.apply(X)
     staged = list(dense.staged_predict(X))
     of_sparse = type(model)(**model.get_params(deep=False)).fit(kind(X), y, weight)
-    assert_same_models(dense, of_sparse)
+    assert_same_model(dense, of_sparse)
     assert_same(of_sparse.predict(kind(X)), predicted)
     assert_same(of_sparse.apply(kind(X)), leaves)
     for one, other in zip(of_sparse.staged_predict(kind(X)), staged, strict=True):
@@ -95,7 +85,7 @@ def test_fits_of_arrays_are_those_with_all_zeros(data):
     with_zeros = model.fit(X, y, weight)
     with arrays_stored(0.25):
         without = type(model)(**model.get_params(deep=False)).fit(X, y, weight)
-    assert_same_models(with_zeros, without)
+    assert_same_model(with_zeros, without)
     assert_same(with_zeros.predict(X), without.predict(X))
 
 
@@ -120,37 +110,8 @@ def test_arrays_of_many_values(splitter, n_jobs):
     with_zeros = fit()
     with arrays_stored(0.25):
         without = fit()
-    assert_same_models(without, with_zeros)
+    assert_same_model(without, with_zeros)
     assert without.evals_result_ == with_zeros.evals_result_
-
-
-class OwnGreedy(Greedy):
-    """A policy of a user's own: whatever it is, it may read codes and order of every column."""
-
-
-@pytest.mark.parametrize(
-    ("asked", "is_stored"),
-    [
-        ({"splitter": "greedy"}, True),
-        ({"splitter": "unbiased"}, True),
-        ({"splitter": "cross_validated"}, True),
-        ({"splitter": Unbiased(exact_cuts=True)}, False),
-        ({"splitter": CrossValidated(exact_cuts=True)}, False),
-        ({"splitter": CrossValidated(shared_folds=False)}, False),
-        ({"splitter": OwnGreedy()}, False),
-        ({"splitter": "greedy", "categorical_features": [3]}, False),
-    ],
-)
-def test_only_the_histogram_search_gets_columns_without_zeros(asked, is_stored, monkeypatch):
-    """Others walk codes and order of columns, which would be made again for every tree."""
-    X = (np.arange(400).reshape(100, 4) % 25 == 0) * 1.0
-    seen, rank = [], sparse_columns.columns_beside_zeros
-    monkeypatch.setattr(
-        sparse_columns, "columns_beside_zeros", lambda *given: seen.append(given) or rank(*given)
-    )
-    with arrays_stored(0.1):
-        GBTClassifier(2, **asked).fit(X, np.arange(100) % 3)
-    assert len(seen) == is_stored
 
 
 @pytest.mark.large
@@ -169,32 +130,7 @@ def test_large_nodes_and_bins_with_cuts_inside(splitter, is_logistic):
     asked = {"n_estimators": 4, "splitter": splitter, "max_depth": 5, "random_state": 0}
     dense = model(**asked, n_jobs=1).fit(X, y)
     for n_jobs in (1, 2):
-        assert_same_models(model(**asked, n_jobs=n_jobs).fit(sparse.csr_array(X), y), dense)
-
-
-@pytest.mark.parametrize("what", ["thresholds", "zero"])
-def test_defects_are_seen(what, monkeypatch):
-    """Values are looked up a row too far; or zeros are taken for another value at predicting."""
-    rng = np.random.default_rng(1)
-    X = large_table(rng, n=300, p=4)
-    y = targets_of(X, rng)
-    dense = GBTRegressor(2, splitter="greedy").fit(X, y)
-    rows = sparse.csr_array(X)
-    if what == "thresholds":
-        looked_up = SparseRows.values_at
-        monkeypatch.setattr(SparseRows, "values_at", lambda self, i, k: looked_up(self, i - 1, k))
-        with pytest.raises(AssertionError):
-            assert_same_models(GBTRegressor(2, splitter="greedy").fit(rows, y), dense)
-    else:
-        as_they_are, expected = SparseRows.of, dense.predict(X)
-
-        def filled(X):
-            found = as_they_are(X)
-            return SparseRows(found.data, found.indices, found.indptr, X.shape[1], fill=9.0)
-
-        monkeypatch.setattr(SparseRows, "of", filled)
-        with pytest.raises(AssertionError):
-            assert_same(dense.predict(rows), expected)
+        assert_same_model(model(**asked, n_jobs=n_jobs).fit(sparse.csr_array(X), y), dense)
 
 
 @pytest.mark.large
@@ -208,16 +144,16 @@ def test_early_stopping_warm_start_and_scorers():
         "random_state": 0,
         "splitter": "greedy",
     }
-    assert_same_models(GBTRegressor(**early).fit(X, y), GBTRegressor(**early).fit(S, y))
+    assert_same_model(GBTRegressor(**early).fit(X, y), GBTRegressor(**early).fit(S, y))
     asked = early | {"eval_metric": "r2"}
     new, S_new = X[:100], sparse.coo_array(X[:100])
     dense = GBTRegressor(**asked).fit(X, y, eval_set=[(new, y[:100])])
-    assert_same_models(dense, GBTRegressor(**asked).fit(S, y, eval_set=[(S_new, y[:100])]))
+    assert_same_model(dense, GBTRegressor(**asked).fit(S, y, eval_set=[(S_new, y[:100])]))
     dense = GBTRegressor(3, splitter="greedy", warm_start=True).fit(X, y)
     of_sparse = GBTRegressor(3, splitter="greedy", warm_start=True).fit(S, y)
     for model, table in ((dense, X), (of_sparse, S)):
         model.set_params(n_estimators=6).fit(table, y)
-    assert_same_models(dense, of_sparse)
+    assert_same_model(dense, of_sparse)
     scores = [
         cross_val_score(GBTRegressor(3, splitter="greedy"), table, y, cv=3) for table in (X, S)
     ]
@@ -230,7 +166,7 @@ def test_monotone_constraints():
     asked = {"n_estimators": 5, "splitter": "greedy", "monotone_constraints": [1, -1, 0, 0, 1, 0]}
     y = targets_of(X, rng)
     dense = GBTRegressor(**asked).fit(X, y)
-    assert_same_models(dense, GBTRegressor(**asked).fit(sparse.csr_array(X), y))
+    assert_same_model(dense, GBTRegressor(**asked).fit(sparse.csr_array(X), y))
 
 
 def test_whole_numbers_and_booleans_are_numbers():
@@ -239,4 +175,4 @@ def test_whole_numbers_and_booleans_are_numbers():
     dense = GBTRegressor(3, splitter="greedy").fit(X, y)
     for kind in (np.int64, np.int8, bool):
         of_sparse = GBTRegressor(3, splitter="greedy").fit(sparse.csr_array(X.astype(kind)), y)
-        assert_same_models(dense, of_sparse)
+        assert_same_model(dense, of_sparse)

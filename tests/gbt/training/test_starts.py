@@ -13,7 +13,7 @@ from gbt import GBTClassifier, GBTRegressor, reference
 from gbt.formats import as_ensemble
 from gbt.losses.half import LOSSES
 from gbt.model.tree import NODE_DTYPES
-from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.asserts import EPS_32, assert_close, assert_same, assert_same_trees, peer
 
 N = 60
 GREEDY = {"splitter": "greedy"}
@@ -42,11 +42,6 @@ def rows_of(kind, seed, n=N):
     y[:3] = {"two classes": ["no", "yes", "no"]}.get(kind, [0, 1, 2])
     shape = (n, 3) if kind == "three classes" else n
     return X, y, rng.integers(0, 3, n) + np.r_[1, 1, 1, np.zeros(n - 3)], rng.normal(size=shape)
-
-
-def assert_same_trees(ensemble, expected):
-    for name in (*NODE_DTYPES, "tree_offset"):
-        assert_same(getattr(ensemble, name), getattr(expected, name))
 
 
 def test_two_rows_by_hand():

@@ -1,0 +1,379 @@
+"""Held-out gain of every label of rows: of each month, region or class by itself.
+
+Each label is judged by its own rows, as if `held_out_gain` had been called with them alone. Values
+are compared in per cent of the loss of the label's own best constant, since a month in which there
+is little to explain is no failure of the model, or in loss a row.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attributions.changes.contrasts import Difference, combination, difference
+from attributions.changes.differences import Differences, check_adjust, stacked
+from attributions.changes.labels import Labels, find_label, label_text
+from attributions.changes.worth import Worth, check_unit, worth_of
+from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.results import GlobalAttribution, tables
+from attributions.rows import AllRows
+from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+    from attributions.plots import ByLabelDisplay
+
+FEWEST = 10  # rows, or groups, that can judge: fewer do not tell their own spread
+N_SHOWN = 5  # features in the text of a result
+Judge = Callable[[AllRows], GlobalAttribution]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributionByLabel(tables.ShownAsTable):
+    """The held-out gain of every label, each judged by its own rows.
+
+    Parameters
+    ----------
+    labels : tuple
+    results : tuple of GlobalAttribution
+        One a label, equal to `held_out_gain` of its rows. Where fewer than ten rows (or groups)
+        judge, standard errors are nan.
+    is_ordered : bool
+        Whether labels have an order: numbers, times and ordered categories, but not words.
+    unit_of_row : float64 array of shape (L,)
+        What a value of 1 is in loss a row.
+    rows : LabelledRows, optional
+        The rows in memory, which `changes` and `trend` judge again; None for rows of Dask.
+    """
+
+    labels: tuple[Any, ...]
+    results: tuple[GlobalAttribution, ...]
+    is_ordered: bool
+    unit_of_row: np.ndarray
+    rows: "LabelledRows | None" = None
+
+    def __len__(self) -> int:
+        """Return the number of labels."""
+        return len(self.labels)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.labels)
+
+    def __getitem__(self, label: Any) -> GlobalAttribution:
+        """Return the result of a label."""
+        return self.results[find_label(label, self.labels, "label")]
+
+    @property
+    def label_texts(self) -> list[str]:
+        """The labels as they are shown."""
+        return [label_text(label) for label in self.labels]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features."""
+        return self.results[0].feature_names
+
+    @property
+    def method(self) -> str:
+        """What was computed."""
+        return self.results[0].method
+
+    @property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        """Values in per cent of the loss of each label's best constant, (L, p)."""
+        return self.values_in("percent")
+
+    @property
+    def n_samples(self) -> np.ndarray:
+        """How many rows each label has, (L,)."""
+        return np.array([result.n_samples for result in self.results])
+
+    @property
+    def is_judged(self) -> np.ndarray:
+        """Which labels have rows enough to judge, bool of shape (L,)."""
+        return np.array([result.n_draws >= FEWEST for result in self.results])
+
+    def values_in(self, unit: str) -> np.ndarray:
+        """Return values in per cent of the constant's loss or in loss a row, (L, p).
+
+        Parameters
+        ----------
+        unit : {"percent", "loss"}
+        """
+        return np.array([result.values for result in self.results]) * self._one_in(unit)
+
+    def standard_error_in(self, unit: str) -> np.ndarray:
+        """Return the standard errors, (L, p), with the constant's loss taken as it is.
+
+        Parameters
+        ----------
+        unit : {"percent", "loss"}
+        """
+        missing = np.full(len(self.feature_names), np.nan)
+        errors = [r.standard_error for r in self.results]
+        return np.array([missing if e is None else e for e in errors]) * self._one_in(unit)
+
+    def changes(
+        self, reference: Any = None, *, adjust: str | None = "joint", unit: str = "loss"
+    ) -> Differences:
+        """Return how much more, or less, features are worth to each label than to another.
+
+        Parameters
+        ----------
+        reference : label, optional
+            With which all others are compared; without it each label is compared with the one
+            before, which needs an order.
+        adjust : {"joint", None}
+            "joint": p-values and intervals hold for all features and labels together.
+        unit : {"percent", "loss"}
+            Per cent of the loss of each label's best constant, whose own error is allowed for, or
+            loss a row.
+
+        Returns
+        -------
+        Differences
+            Both sides are judged in pieces of equal size (``attributions.changes.worth``), so that
+            a difference is not always that of ``values``.
+        """
+        numbers = range(len(self))
+        if reference is None:
+            self._need_order("Changes from one label to the next", "give reference=, one of them")
+            pairs = list(pairwise(numbers))
+        else:
+            base = find_label(reference, self.labels, "reference")
+            pairs = [(base, number) for number in numbers if number != base]
+        if not pairs:
+            raise ValueError("There is one label only; a change needs at least two.")
+        check_adjust(adjust)
+        known: dict[tuple[int, int], Worth] = {}
+        found = [self._difference(these, those, check_unit(unit), known) for those, these in pairs]
+        texts = self.label_texts
+        return stacked(
+            found,
+            labels=tuple(f"{texts[these]} - {texts[those]}" for those, these in pairs),
+            feature_names=self.feature_names,
+            unit=unit,
+            adjust=adjust,
+            about=tuple(these for _, these in pairs),
+        )
+
+    def trend(self, *, adjust: str | None = "joint", unit: str = "loss") -> Differences:
+        """Return the slope of each feature's worth over ordered labels, with its error.
+
+        Labels count as equally far apart, and weigh as many rows as they have. Those with too few
+        rows to judge are left out.
+
+        Parameters
+        ----------
+        adjust, unit
+            As for `changes`.
+        """
+        self._need_order("A trend", "changes(reference=...) compares labels without one")
+        used = np.flatnonzero(self.is_judged)
+        if len(used) < 3:
+            raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
+        size = int(self.n_samples[used].min())
+        rows = self._rows()
+        worths = [rows.worth(int(number), check_unit(unit), size) for number in used]
+        weight = self.n_samples[used] / self.n_samples[used].sum()
+        from_mean = used - weight @ used
+        slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
+        return stacked(
+            [slope],
+            labels=("slope per label",),
+            feature_names=self.feature_names,
+            unit=unit,
+            adjust=adjust,
+        )
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return a pandas.DataFrame with a row for every label and feature.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by ``label`` and ``feature``, with ``n_samples`` and the columns of
+            ``GlobalAttribution.to_frame``; features in the order of the columns.
+        """
+        pandas = tables.import_pandas(".results and .labels")
+        frames = [result.to_frame().loc[list(self.feature_names)] for result in self.results]
+        for frame, n in zip(frames, self.n_samples, strict=True):
+            frame.insert(0, "n_samples", n)
+        labels = pandas.Index(self.labels, name="label")
+        return pandas.concat(frames, keys=labels, names=["label"])
+
+    def head(self, n: int = N_SHOWN) -> tables.ShownTable:
+        """Return a table to look at: a row a label, and the best features in per cent.
+
+        Parameters
+        ----------
+        n : int
+            How many features, those that are worth most on average.
+        """
+        ranking = self.ranking()[: tables.as_count(n)]
+        columns = [
+            tables.words("label", self.label_texts),
+            tables.ShownColumn("rows", [f"{n:,}" for n in self.n_samples]),
+            *(tables.per_cent(self.feature_names[k], self.values[:, k]) for k in ranking),
+        ]
+        if not self.is_judged.all():
+            doubts = ["" if judged else "too few rows" for judged in self.is_judged]
+            columns.append(tables.words("", doubts))
+        title = f"{self.method} by {len(self)} labels, in per cent of the constant's loss of each"
+        hidden = len(self.feature_names) - len(ranking)
+        return tables.ShownTable(title, columns, tables.more(hidden, "feature"))
+
+    def plot(
+        self,
+        *,
+        changes: Differences | None = None,
+        kind: str | None = None,
+        max_display: int | None = None,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> "ByLabelDisplay":
+        """Draw values by label: lines over ordered labels, dots beside each other, or colours.
+
+        Parameters
+        ----------
+        changes : Differences, optional
+            From `changes` of this result: labels where a feature changed beyond chance are marked,
+            and values are in their unit.
+        kind : {"lines", "dots", "colors"}, optional
+            Without it lines with bands for labels with an order, dots with intervals for up to six
+            labels without one, and a table of colours for more.
+        max_display : int, optional
+            How many features to show, best first: 5 as lines, 10 otherwise.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+
+        Returns
+        -------
+        ByLabelDisplay
+        """
+        from attributions.plots import ByLabelDisplay
+
+        return ByLabelDisplay.from_attribution(
+            self,
+            changes=changes,
+            kind=kind,
+            max_display=max_display,
+            ax=ax,
+            title=title,
+            figsize=figsize,
+        )
+
+    def ranking(self) -> np.ndarray:
+        """Return the feature numbers, those first that save most loss over all rows."""
+        saved = self.n_samples @ np.nan_to_num(self.values_in("loss"))
+        return np.argsort(-saved, kind="stable")
+
+    def _one_in(self, unit: str) -> np.ndarray:
+        """Return what a value of 1 is in a unit, (L, 1); nan where a constant has no loss."""
+        if check_unit(unit) == "loss":
+            return self.unit_of_row[:, np.newaxis]
+        ones = [result.percent_of_one for result in self.results]
+        return np.array([[np.nan if one is None else one] for one in ones])
+
+    def _difference(self, these: int, those: int, unit: str, known: dict) -> Difference:
+        """Return the worth to one label less that to another, judged in pieces of equal size."""
+        if not self.is_judged[[these, those]].all():
+            return Difference(*np.full((3, len(self.feature_names)), np.nan))
+        size = int(self.n_samples[[these, those]].min())
+        for number in (these, those):
+            if (number, size) not in known:
+                known[number, size] = self._rows().worth(number, unit, size)
+        return difference(known[these, size], known[those, size])
+
+    def _rows(self) -> "LabelledRows":
+        if self.rows is None:
+            raise ValueError(
+                "Labels of a table of Dask are judged one by one, but not compared: that takes"
+                " their rows in memory. Compute the rows, or a sample of them, first."
+            )
+        return self.rows
+
+    def _need_order(self, what: str, instead: str) -> None:
+        if not self.is_ordered:
+            raise ValueError(
+                f"{what} needs labels with an order: numbers, times or an ordered Categorical; or"
+                f" {instead}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """The rows of all labels, to be judged again in pieces."""
+
+    rows: RowsAtSplits
+    labels: Labels
+    n_jobs: int | None
+
+    def of(self, number: int) -> RowsAtSplits:
+        """Return the rows of a label."""
+        return self.rows.at(self.labels.rows_of(number))
+
+    def worth(self, number: int, unit: str, size: int) -> Worth:
+        """Return what features are worth to a label, judged in pieces of some size."""
+        return worth_of(self.of(number), unit, self.n_jobs, size)
+
+
+def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
+    """Return the `AttributionByLabel` of rows in memory, or of Dask.
+
+    Parameters
+    ----------
+    rows : AllRows
+    by : one label a row
+    judge : callable
+        Takes the rows of one label, returns their `GlobalAttribution`.
+    """
+    n_rows = len(rows.rows.X) if rows.rows is not None else len(in_memory(by))
+    labels = Labels.of(by, n_rows)
+    numbers = range(len(labels.names))
+    known = None if rows.rows is None else LabelledRows(rows.rows, labels, rows.n_jobs)
+
+    def some(number: int) -> AllRows:
+        if known is None:
+            return _chunks_of(rows, by, labels, number)
+        return replace(rows, rows=known.of(number))
+
+    results = [_doubted(judge(some(number))) for number in numbers]
+    weights = np.array([result.n_samples for result in results], dtype=np.float64)
+    if rows.given.sample_weight is not None:
+        weight = np.asarray(in_memory(rows.given.sample_weight), dtype=np.float64)
+        weights = np.bincount(labels.of_row, weight).astype(np.float64)
+    return AttributionByLabel(
+        labels.names,
+        tuple(results),
+        labels.is_ordered,
+        rows.model.ensemble.learning_rate / 2 / weights,
+        known,
+    )
+
+
+def _doubted(result: GlobalAttribution) -> GlobalAttribution:
+    """Return a result without errors if too few rows, or groups, would have to tell them."""
+    if result.n_draws >= FEWEST or result.standard_error is None:
+        return result
+    unknown = np.full(len(result), np.nan)
+    doubt = np.full(len(result), np.inf)
+    return replace(result, standard_error=unknown, kurtosis=doubt, second_moments=None)
+
+
+def _chunks_of(rows: AllRows, by: Any, labels: Labels, number: int) -> AllRows:
+    """Return the rows of a label of a table of Dask, which stay where they are."""
+    if not is_in_chunks(by):
+        raise ValueError("X is a table of Dask; by must be of Dask, too, in the same chunks.")
+    lazily, at_hand = by == labels.names[number], labels.rows_of(number)
+    picked = {
+        name: given[lazily] if is_in_chunks(given) else np.asarray(given)[at_hand]
+        for name, given in zip(Chunk._fields[:5], rows.given[:5], strict=True)
+        if given is not None
+    }
+    return replace(rows, given=Chunk(**picked))

@@ -1,0 +1,223 @@
+"""For whom a feature helps: groups of rows that are found on one half and confirmed on the other.
+
+A shallow tree of what every row adds to the held-out gain of a feature finds the groups in which it
+helps or hurts most. It finds such groups in noise, too, so they are found on half of the rows, and
+the other half, which had no part in it, says what the feature is worth to each and how sure that
+is. Both halves are judged by the means of all their rows: what is said of a group is its share of
+what the feature is worth to all, and the shares, weighted by rows, add up to that.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from attributions.changes.contrasts import combination, difference
+from attributions.changes.differences import Differences, stacked
+from attributions.changes.rules import FEWEST_IN_GROUP, Rules
+from attributions.changes.worth import Worth, saved_by_features
+from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.held_out.splits import StepsOfModel
+from attributions.inputs import trees_of
+from attributions.names import find_feature
+from attributions.results import tables
+from gbt.parallel.chunks import Chunk, refuse_chunks
+from gbt.tables.names import shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from attributions.plots import ForWhomDisplay
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ForWhom(tables.ShownAsTable):
+    """What a feature is worth to groups of rows, as rows that did not help to find them say.
+
+    Parameters
+    ----------
+    feature : str
+    groups : tuple of str
+        The rule of each, those first to which it is worth most on the rows that confirm.
+    n_rows : int array of shape (G,)
+        Of the half that confirms.
+    found : float64 array of shape (G,)
+        Loss that the feature saves a row of the half on which the groups were found.
+    worth : Differences
+        The same of the half that confirms, against 0, with intervals that hold together.
+    from_others : Differences
+        Less what it saves a row outside of the group.
+    overall : float
+        What it saves a row of all that confirm.
+    """
+
+    feature: str
+    groups: tuple[str, ...]
+    n_rows: np.ndarray
+    found: np.ndarray
+    worth: Differences
+    from_others: Differences
+    overall: float
+
+    @property
+    def values(self) -> np.ndarray:  # type: ignore[override]
+        """Loss that the feature saves a row of each group that confirms, (G,)."""
+        return self.worth.values[:, 0]
+
+    def to_frame(self, *, level: float = 0.95) -> Any:
+        """Return a pandas.DataFrame with a row for every group.
+
+        Parameters
+        ----------
+        level : float
+            Of the intervals from ``lower`` to ``upper``, which hold together.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``p_value`` is that of a difference between the group and the rows outside of it.
+        """
+        pandas = tables.import_pandas(".groups and .values")
+        ends = self.worth.confidence_interval(level)[:, 0]
+        columns = {
+            "n_rows": self.n_rows,
+            "found": self.found,
+            "confirmed": self.values,
+            "lower": ends[:, 0],
+            "upper": ends[:, 1],
+            "p_value": self.from_others.p_values()[:, 0],
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.groups, name="group"))
+
+    def head(self) -> tables.ShownTable:
+        """Return the groups as a table to look at."""
+        ends = self.worth.confidence_interval()[:, 0]
+        columns = [
+            tables.words("group", self.groups),
+            tables.ShownColumn("rows", [f"{n:,}" for n in self.n_rows]),
+            tables.numbers("found", self.found),
+            tables.numbers("confirmed", self.values),
+            tables.numbers("from", ends[:, 0]),
+            tables.numbers("to", ends[:, 1]),
+            tables.p_values("p-value", self.from_others.p_values()[:, 0]),
+        ]
+        title = f"{self.feature}: loss that it saves a row, {self.overall:.4g} overall"
+        return tables.ShownTable(title, columns, "p-values: against the rows outside of the group")
+
+    def plot(
+        self,
+        *,
+        ax: "Axes | None" = None,
+        title: str | None = None,
+        figsize: tuple[float, float] | None = None,
+    ) -> "ForWhomDisplay":
+        """Draw what the feature is worth to each group, with intervals that hold together.
+
+        Parameters
+        ----------
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
+        """
+        from attributions.plots import ForWhomDisplay
+
+        return ForWhomDisplay.from_groups(self, ax=ax, title=title, figsize=figsize)
+
+
+def for_whom(
+    model: Any,
+    X: Any,
+    y: Any,
+    feature: str,
+    *,
+    columns: Sequence[str] | None = None,
+    max_groups: int = 4,
+    sample_weight: Any = None,
+    groups: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> ForWhom:
+    """Find the groups of rows in which a feature helps or hurts most, and confirm them.
+
+    Parameters
+    ----------
+    model, X, y, sample_weight, groups
+        As for `held_out_gain`, rows in memory. ``groups`` stay in one half.
+    feature : str
+        Whose worth is asked.
+    columns : list of str, optional
+        Columns that may tell groups apart; all without it.
+    max_groups : int
+        Leaves of the tree, from 2.
+    random_state : int
+        Draws the halves.
+    n_jobs : int, optional
+        Threads; None for all cores.
+
+    Returns
+    -------
+    ForWhom
+    """
+    refuse_chunks(X)
+    if max_groups < 2:
+        raise ValueError(f"max_groups={shown(max_groups)}; there must be two groups at least.")
+    steps = StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
+    rows = RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
+    rows.warn_if_seen(n_jobs, stacklevel=2)
+    ensemble = steps.ensemble
+    k = find_feature(feature, ensemble.credited_names)
+    usable = [find_feature(c, ensemble.feature_names) for c in columns or ensemble.feature_names]
+    for_finding, for_confirming = _halves(rows, random_state)
+    _, adds = saved_by_features(for_finding, n_jobs)
+    tree = Rules.of(for_finding, adds[:, k], usable, max_groups)
+    total, adds_new = saved_by_features(for_confirming, n_jobs)
+    at_found, at_new = tree.group_of(for_finding.X), tree.group_of(for_confirming.X)
+    weight, weight_found = for_confirming.weight, for_finding.weight
+    numbers = [j for j in range(tree.n_groups) if (at_new == j).any() and (at_new != j).any()]
+    if not numbers:
+        raise ValueError(
+            f"No groups differ in what {feature!r} is worth to them: with {len(rows.X)} rows a tree"
+            f" of groups of {FEWEST_IN_GROUP} found no split."
+        )
+    inside = [_worth_within(at_new == j, adds_new[:, k], weight, for_confirming) for j in numbers]
+    outside = [_worth_within(at_new != j, adds_new[:, k], weight, for_confirming) for j in numbers]
+    order = np.argsort([-worth.values[0] for worth in inside], kind="stable")
+    found = [adds[at_found == j, k].sum() / weight_found[at_found == j].sum() for j in numbers]
+    names = tuple(tree.texts[numbers[j]] for j in order)
+    about = {"labels": names, "feature_names": (feature,), "unit": "loss"}
+    alone = [combination([inside[j]], np.ones(1)) for j in order]
+    apart = [difference(inside[j], outside[j]) for j in order]
+    return ForWhom(
+        feature,
+        names,
+        np.array([(at_new == numbers[j]).sum() for j in order]),
+        np.array(found)[order],
+        stacked(alone, **about),
+        stacked(apart, **about),
+        float(total[k] / weight.sum()),
+    )
+
+
+def _halves(rows: RowsAtSplits, random_state: int) -> tuple[RowsAtSplits, RowsAtSplits]:
+    """Draw half of the rows, or of the groups of rows, and the other half."""
+    draw = np.random.default_rng(random_state)
+    of_row = np.arange(len(rows.X)) if rows.groups is None else rows.groups.of_row
+    n = int(of_row.max()) + 1
+    is_first = np.zeros(n, dtype=bool)
+    is_first[draw.permutation(n)[: n // 2]] = True
+    if not 0 < is_first[of_row].sum() < len(of_row):
+        raise ValueError("There are too few rows, or groups, for two halves.")
+    return rows.at(np.flatnonzero(is_first[of_row])), rows.at(np.flatnonzero(~is_first[of_row]))
+
+
+def _worth_within(
+    is_in: np.ndarray, adds: np.ndarray, weight: np.ndarray, rows: RowsAtSplits
+) -> Worth:
+    """Return what a feature is worth to a row of some, from what every row adds."""
+    whole = (weight * is_in).sum()
+    value = (adds * is_in).sum() / whole
+    moved_by = ((adds - value * weight) * is_in / whole)[:, np.newaxis]
+    if rows.groups is None:
+        return Worth(np.array([value]), moved_by[is_in], None)
+    _, moved_by = rows.groups.within(slice(0, len(weight)), moved_by)
+    return Worth(np.array([value]), moved_by, rows.groups.labels)

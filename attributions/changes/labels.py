@@ -1,0 +1,78 @@
+"""Labels of rows, such as months or regions: which there are, in which order, and whose rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from attributions.statistics.groups import Groups
+from gbt.parallel.chunks import in_memory
+
+SHOWN = 8  # labels that a message names
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The distinct labels of rows.
+
+    Parameters
+    ----------
+    names : tuple
+        In their order.
+    of_row : intp array of shape (n,)
+        The number of each row's label.
+    is_ordered : bool
+        Whether one comes before another: numbers, times and ordered categories, but not words.
+    """
+
+    names: tuple[Any, ...]
+    of_row: np.ndarray
+    is_ordered: bool
+
+    @classmethod
+    def of(cls, by: Any, n_rows: int) -> "Labels":
+        """Take one label a row: an array, or a Series or Categorical of pandas."""
+        by = in_memory(by)
+        dtype: Any = getattr(by, "dtype", None)
+        if hasattr(dtype, "categories"):
+            codes = np.asarray(getattr(by, "cat", by).codes).astype(np.intp)
+            codes, of_row = _distinct(np.where(codes < 0, np.nan, codes), n_rows)
+            names = tuple(dtype.categories[int(code)] for code in codes)
+            return cls(names, of_row, bool(dtype.ordered))
+        array = by.to_numpy() if hasattr(by, "to_numpy") else np.asarray(by)
+        if array.dtype.kind == "M" and np.isnat(array).any():
+            raise ValueError("by has missing labels; every row needs one.")
+        found, of_row = _distinct(array, n_rows)
+        names = tuple(found if array.dtype.kind == "M" else found.tolist())
+        is_ordered = array.dtype.kind in "iufM" or not any(isinstance(n, str | bool) for n in names)
+        return cls(names, of_row, is_ordered)
+
+    def rows_of(self, number: int) -> np.ndarray:
+        """Return the places of the rows of a label."""
+        return np.flatnonzero(self.of_row == number)
+
+
+def _distinct(array: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct labels, sorted, and the number of each row's; refuse missing ones."""
+    found = Groups.of(array, n_rows, "by")
+    assert found is not None
+    return found.labels, found.of_row
+
+
+def label_text(label: Any) -> str:
+    """Return a label as it is shown: a time without what is 0 in it."""
+    if isinstance(label, np.datetime64):
+        return str(np.datetime_as_string(label.astype("datetime64[s]"), unit="auto"))
+    if hasattr(label, "isoformat"):
+        return str(label).removesuffix(" 00:00:00")
+    return str(label)
+
+
+def find_label(wanted: Any, names: tuple[Any, ...], role: str) -> int:
+    """Return the number of a label, given itself or as it is shown; name those that exist."""
+    for number, name in enumerate(names):
+        if label_text(name) == label_text(wanted):
+            return number
+    some = ", ".join(label_text(name) for name in names[:SHOWN])
+    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    raise ValueError(f"{role}={wanted!r} is not there; the labels are {some}{rest}.")

@@ -1,0 +1,64 @@
+"""Tables whose columns are shuffled in turn, each in random orders of its own."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from gbt.tables.given import as_given
+
+Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
+
+
+class Orders:
+    """The random orders of the rows, one a shuffle, each from a random stream of its own."""
+
+    def __init__(self, seed: int, n_rows: int) -> None:
+        self._seed, self.n_rows = seed, n_rows
+
+    def of(self, pair: tuple[int, int]) -> np.ndarray:
+        """Return the order of the rows for a feature and a repeat."""
+        stream = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=pair))
+        return stream.permutation(self.n_rows)
+
+
+def shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
+    """Yield a table whose columns are shuffled in turn, of the kind that was given.
+
+    It is the same table every time, so use it before the next is asked for.
+    """
+    if hasattr(X, "isetitem"):  # estimators check the names of columns
+        table = X.copy()
+        for pair in pairs:
+            column = X.iloc[:, pair[0]].array
+            table.isetitem(pair[0], column[orders.of(pair)])
+            yield table
+            table.isetitem(pair[0], column)
+        return
+    if issparse(X):
+        by_column = X.tocsc()
+        for k, repeat in pairs:
+            # The value of row order[i] comes to row i.
+            place = np.argsort(orders.of((k, repeat)))
+            own = slice(by_column.indptr[k], by_column.indptr[k + 1])
+            table = by_column.copy()
+            table.indices[own] = place[by_column.indices[own]]
+            table.has_sorted_indices = table.has_canonical_format = False
+            yield table.tocsr()
+        return
+    if hasattr(X, "with_columns"):  # polars
+        for k, repeat in pairs:
+            yield X.with_columns(X.to_series(k)[orders.of((k, repeat))])
+        return
+    if hasattr(X, "set_column"):  # pyarrow
+        for k, repeat in pairs:
+            column = X.column(k).take(orders.of((k, repeat)))
+            yield X.set_column(k, X.schema.field(k), column)
+        return
+    rows = np.asarray(as_given(X))
+    table = rows.copy()
+    for pair in pairs:
+        table[:, pair[0]] = rows[orders.of(pair), pair[0]]
+        yield table
+        table[:, pair[0]] = rows[:, pair[0]]

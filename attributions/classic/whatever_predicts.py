@@ -1,0 +1,142 @@
+"""Models that are no sum of trees, as `permutation` takes them: a table in, predictions out.
+
+Stacked models, neural networks, votes, pipelines whose steps change the rows, calibrated models and
+functions are asked for predictions of tables in which one of the user's own columns is shuffled.
+What counts as the prediction, and by what it is scored unless the caller says otherwise:
+
+=====================================  ==============================  ============================
+model                                  prediction                      score
+=====================================  ==============================  ============================
+two classes, ``predict_proba``         probability of the second       ROC AUC
+more classes, ``predict_proba``        all probabilities, (n, K)       log of that of the true class
+classes, no ``predict_proba``          the number of the class         share of rows that are right
+no ``classes_``, or a function         ``predict(X)``, numbers         negative mean squared error
+=====================================  ==============================  ============================
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from attributions.classic.scores import (
+    Score,
+    auc_of_rows,
+    checked_score,
+    is_scorer,
+    named_metric,
+    scorer_of,
+)
+from gbt.formats import import_model, labels_of
+from gbt.formats.wrappers import scale_of
+from gbt.model.ensemble import Ensemble
+from gbt.tables.names import column_names
+from gbt.tables.targets import as_column
+
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_loss
+
+
+def only_predicts(model: Any) -> bool:
+    """Say whether a model's own predictions are needed, which its trees do not tell, if any."""
+    predicts = hasattr(model, "predict") or (callable(model) and not isinstance(model, type))
+    if isinstance(model, Ensemble) or not predicts:
+        return False
+    if scale_of(model) is not None:
+        return True
+    try:
+        imported = import_model(model)
+    except NotFittedError:
+        return False
+    except (ValueError, TypeError):
+        return True
+    return imported.ensemble.preparation is not None
+
+
+class Predictions(NamedTuple):
+    """A model and the rows that it predicts.
+
+    Parameters
+    ----------
+    model : object
+        With ``predict``, or a function of a table.
+    classes : list or None
+        The labels of a classifier.
+    target : array of shape (n,), or (n, K) for K targets
+        Numbers; of labels, their numbers in ``classes``.
+    names : tuple of str
+        Of the columns.
+    """
+
+    model: Any
+    classes: list[Any] | None
+    target: np.ndarray
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: Any, X: Any, y: Any) -> "Predictions":
+        """Check a model's rows and their targets."""
+        shape = np.shape(X)
+        if len(shape) != 2 or not all(shape):
+            raise ValueError(
+                f"X has shape {shape}; it must be a table with at least one row and column."
+            )
+        names = column_names(X) or getattr(model, "feature_names_in_", None)
+        if names is None:
+            names = [f"x{k}" for k in range(shape[1])]
+        labels = labels_of(model)
+        classes = None if labels is None or not len(labels) else np.asarray(labels).tolist()
+        y = np.asarray(as_column(y))
+        if len(y) != shape[0]:
+            raise ValueError(f"y has shape {y.shape}; it needs one target for each row of X.")
+        target = y.astype(np.float64) if classes is None else numbers_of(y, classes)
+        return cls(model, classes, target, tuple(map(str, names)))
+
+    def score(self, metric: Any, y: Any) -> tuple[str, Score]:
+        """Return the name of a score, and a function of a table."""
+        if is_scorer(metric):
+            return str(metric), scorer_of(self.model, metric, y)
+        if metric is not None:
+            name = named_metric(metric)
+        elif self.classes is None:
+            name, metric = "neg_mean_squared_error", _negative_squares
+        elif not hasattr(self.model, "predict_proba"):
+            name, metric = "accuracy", np.equal
+        elif len(self.classes) == 2:
+            name, metric = "roc_auc", auc_of_rows
+        else:
+            name, metric = "neg_log_loss", _log_probability
+        n = len(self.target)
+        return name, lambda table: checked_score(metric(self.target, self.predict(table)), name, n)
+
+    def predict(self, table: Any) -> np.ndarray:
+        """Return the predictions of a table's rows as scores take them."""
+        if self.classes is None:
+            predict = getattr(self.model, "predict", self.model)
+            return np.asarray(predict(table), dtype=np.float64).reshape(self.target.shape)
+        if not hasattr(self.model, "predict_proba"):
+            return numbers_of(np.asarray(self.model.predict(table)), self.classes)
+        p = np.asarray(self.model.predict_proba(table), dtype=np.float64)
+        return p[:, 1] if len(self.classes) == 2 else p
+
+
+def numbers_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:
+    """Return the numbers of labels among classes."""
+    is_class = np.array([y == label for label in classes])
+    if is_class.shape != (len(classes), len(y)) or not is_class.any(axis=0).all():
+        unknown = [label for label in np.unique(y).tolist() if label not in classes]
+        raise ValueError(
+            f"y must hold labels of the model, one a row, some of {classes}; got shape {y.shape}"
+            f" with {unknown[:5]} among them."
+        )
+    return is_class.argmax(axis=0).astype(np.float64)
+
+
+def _negative_squares(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
+    """Return the negative squared errors of all rows, added up over targets."""
+    return -((y - prediction) ** 2).reshape(len(y), -1).sum(axis=1)
+
+
+def _log_probability(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the log of the probability that every row's own class was given."""
+    own = p[np.arange(len(y)), y.astype(np.int64)] / p.sum(axis=1)
+    return np.log(np.maximum(own, LEAST_PROBABILITY))

@@ -1,0 +1,117 @@
+r"""Held-out gain where the loss of a row depends on other rows, as Cox's does.
+
+The gradient at a step on feature k is asked at predictions without k, as everywhere, but of *all*
+judging rows at once: the rows at risk beside row i, too, are taken at what the model would predict
+for them without k. So if k says nothing about the targets, no residual depends on it at all. In a
+tree that means one call of the loss for each feature that the tree splits on, with all rows::
+
+    features of the tree    0       2       7
+    asked                 f - F_0  f - F_2  f - F_7        each of all n rows
+                             \       |       /
+    a row's steps             2      0      2              picks those of its path
+
+**What rows weigh.** Under Cox's loss -g is the number of events that came, less the number u that
+was to be expected. If the model is off by the same factor for all rows of a node, g is larger where
+u is: where rows were observed for long. A feature that says how long, and nothing about the hazard,
+would have a contrast of mean g between its sides. So a side is not divided by its rows but by its
+expected events, U = sum of w u, and the contrast is that of two ratios of observed to expected
+events, as of two standardised mortality ratios::
+
+    held-out gain  =  -(1/alpha)  U_l U_r / U_t  *  d  *  (G_l / U_l  -  G_r / U_r)
+
+On the training rows, with the feature's own work left in and no penalty, this is the total gain,
+because u is the hessian of the fit. For other losses u is 1 (``exposure`` of the loss).
+
+**What a row adds.** With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on
+the right, the derivative of the gain by the weight of row i is, but for -1/alpha,
+
+    a_i (g_i - r u_i)  +  sum over j of  w_j a_j (1 - r) dg_j / dw_i        r = G_t / U_t
+
+and w_i times that is what row i adds, whose spread is the standard error: the delta method once
+more. The second sum is what row i does to the residuals of others, by being at risk beside them and
+by its own event (``through_others``). Weighted, it adds up to 0 over the rows, and so what rows add
+still adds up to the gain. Where r is 0 the two sums together are the score residual of a as a
+covariate (Lin and Wei 1989).
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from attributions.held_out.splits import StepsOfModel
+from attributions.kernels.held_out import add_parts_of_steps, add_up_steps, ask
+
+
+class Asked(NamedTuple):
+    """The steps of all rows in one tree, and the predictions at which the loss was asked."""
+
+    features: np.ndarray  # (q,) on which the tree splits
+    without: np.ndarray  # (q, n) raw predictions without each of them
+    steps: np.ndarray  # (S, n) the nodes that rows have come to, from the leaf up
+    which: np.ndarray  # (S, n) the place of the step's feature in ``features``
+    exposure: np.ndarray  # (1, S, n) what rows weigh in contrasts, beside their weights
+
+
+def walk_together(
+    model: StepsOfModel, block: np.ndarray, prepared: Any, raw: np.ndarray
+) -> Iterator[tuple[tuple, np.ndarray, Asked]]:
+    """Yield, tree by tree, leaves (1, n) with tree and paths, gradients (1, S, n), what was asked.
+
+    ``block`` has all rows, transposed, and ``prepared`` their targets; ``raw`` (1, n) is moved from
+    the start to after the last tree.
+    """
+    ensemble, paths, n = model.ensemble, model.paths, raw.shape[1]
+    loss: Any = ensemble.loss
+    work = np.zeros((1, ensemble.n_features, n))
+    for m in range(ensemble.n_trees):
+        leaves = ensemble.predictor.find_leaves(block, range(m, m + 1))
+        at = leaves[0].astype(np.int64)
+        steps = np.empty((max(1, int(paths.tree_depth[m])), n), np.int64)
+        for step in steps:
+            step[:] = at
+            at = paths.up[at].astype(np.int64)
+        tree = slice(*ensemble.tree_offset[m : m + 2])
+        features = np.unique(paths.feature[tree]).astype(np.int64)
+        which = np.searchsorted(features, paths.feature[steps].astype(np.int64))
+        without = raw - work[0, features]
+        gradient, _ = loss.gradient_hessian(prepared, without)
+        exposure = loss.exposure(prepared, gradient)
+        own, exposed = (
+            np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
+        )
+        ask(leaves, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
+        yield (leaves, m, paths), own, Asked(features, without, steps, which, exposed)
+
+
+def add_up_together(
+    walked: tuple, gradient: np.ndarray, asked: Asked, weight: np.ndarray, sums: np.ndarray
+) -> None:
+    """Add to ``sums``, (n_nodes, 3), w g and w u at children, and at leaves the number of rows."""
+    for numbers, columns in ((gradient, [0, 2]), (asked.exposure, [1])):
+        of_steps = np.zeros_like(sums)
+        add_up_steps(*walked, numbers, weight, of_steps)
+        sums[:, columns] += of_steps[:, [0, 2][: len(columns)]]
+
+
+def add_parts_together(
+    loss: Any,
+    prepared: Any,
+    walked: tuple,
+    gradient: np.ndarray,
+    asked: Asked,
+    part: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Add to ``out``, (p, n), what rows add in a tree: a g + b u, and through others.
+
+    ``part``, (n_nodes, 2), has a and b = -a r of the step to each node.
+    """
+    for numbers, factor in ((gradient, part[:, 0]), (asked.exposure, part[:, 1])):
+        slope = np.column_stack([factor, np.zeros(len(factor))])
+        add_parts_of_steps(*walked, slope, numbers, out)
+    slopes = part.sum(axis=1)[asked.steps]
+    for place, k in enumerate(asked.features.tolist()):
+        of_feature = np.where(asked.which == place, slopes, 0.0).sum(axis=0)
+        if of_feature.any():
+            out[k] += loss.through_others(prepared, asked.without[place], of_feature)

@@ -1,0 +1,21 @@
+"""How often something is said to have changed where nothing has, and where something has.
+
+python -m benchmarks.papers.changes --write
+"""
+
+import sys
+
+from benchmarks.papers.changes.level import LEVEL
+from benchmarks.papers.changes.power import POWER
+from benchmarks.study import command
+
+STUDY = command.Study("changes", __doc__, {part.name: part for part in (LEVEL, POWER)})
+
+
+def main(arguments=None) -> int:
+    """Run parts and print their tables; return the exit code."""
+    return command.main(STUDY, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

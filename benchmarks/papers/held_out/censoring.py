@@ -1,0 +1,201 @@
+"""Cox's loss: noise beside censored times, a weak column beside permutation's, and intervals.
+
+Hazards are e^signal. Times of censoring are drawn beside, so that a share of the events is not
+seen: 0, 50 or 80 % of all; or 90 % of the rows of a group and 10 % of the others, where the group,
+half of the rows, is a column without effect on the hazard. With ties times are rounded up to
+quarters of the mean time to an event, in the largest model some 15 different ones. There are three
+columns of noise of each kind, 50 trees of depth 3, and as many rows to judge on as to fit on.
+"""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from attributions import held_out_gain, permutation
+from benchmarks.papers.held_out.coverage import cell_texts
+from benchmarks.papers.held_out.noise import (
+    COUNTED,
+    KINDS,
+    counted,
+    noise_columns,
+    rate_text,
+    squared_error,
+)
+from benchmarks.papers.held_out.targets import Target
+from benchmarks.study.part import Part
+from benchmarks.study.tables import chosen, markdown, values_of
+
+COX = Target(lambda signal, rng: censored(signal, np.full(len(signal), 0.5), False, rng), "cox")
+OF_GROUP = "90 % of a group"
+SHARES = (0.0, 0.5, 0.8, OF_GROUP)
+EFFECTS = {"strong": 0.6, "weak": 0.2}
+BY = ("censored", "ties", "signal", "rows", "kind")
+GROUP = "the group"
+
+
+def censored(signal, share, has_ties, rng) -> np.ndarray:
+    """Draw times and events, (n, 2); ``share`` of the rows is censored if the signal is 0."""
+    time = rng.exponential(np.exp(-signal))
+    end = np.full(len(signal), np.inf)
+    np.divide(rng.exponential(size=len(signal)) * (1 - share), share, out=end, where=share > 0)
+    seen = np.minimum(time, end)
+    return np.column_stack([np.ceil(4 * seen) / 4 if has_ties else seen, time <= end])
+
+
+def drawn(cell, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
+    """Draw a table with its columns in an order drawn at random, and times of events."""
+    columns, signal = {}, np.zeros(n)
+    if cell["signal"] == "beside a signal":
+        for name, effect in EFFECTS.items():
+            columns[name] = pd.Series(rng.normal(size=n))
+            signal = signal + effect * columns[name].to_numpy()
+    share = np.full(n, 0.0)
+    if cell["censored"] == OF_GROUP:
+        columns[GROUP] = pd.Series(rng.integers(2, size=n) * 1.0)
+        share = np.where(columns[GROUP] == 1, 0.9, 0.1)
+    else:
+        share[:] = cell["censored"]
+    for kind in KINDS:
+        columns |= noise_columns(kind, n, 3, rng)
+    X = pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))})
+    return X, censored(signal, share, cell["ties"] == "ties", rng)
+
+
+def experiment(cell, rng, size):
+    """Fit one model, and count what is found, and how many columns of noise lie below the weak."""
+    n = cell["rows"]
+    X, y = drawn(cell, 2 * n, rng)
+    model = COX.model(size).fit(X[:n], y[:n])
+    result = held_out_gain(model, X[n:], y[n:], n_jobs=1)
+    shuffled = None
+    if "weak" in X:
+        seed = int(rng.integers(2**31))
+        shuffled = permutation(model, X[n:], y[n:], n_jobs=1, random_state=seed)
+    for kind in (*KINDS, GROUP, "weak"):
+        is_kind = X.columns.str.startswith(kind)
+        if is_kind.any():
+            row = {"kind": kind, **counted(result, is_kind)}
+            if kind == "weak":
+                row |= {"above": above(result, X), "above_shuffled": above(shuffled, X)}
+            yield {"above": 0.0, "above_shuffled": 0.0, **row}
+
+
+def above(result, X) -> float:
+    """Return the share of normal columns of noise below the weak column; ties are half."""
+    noise = result.values[X.columns.str.startswith("continuous")]
+    weak = result.values[list(X.columns).index("weak")]
+    return float(np.mean((weak > noise) + 0.5 * (weak == noise)))
+
+
+def summary(rows) -> list[dict]:
+    """Add counts of replications up, and average how often the weak column lies above noise."""
+    cells: dict[tuple, list[dict]] = {}
+    for row in rows:
+        cells.setdefault(tuple(row[name] for name in BY), []).append(row)
+    return [
+        {
+            **dict(zip(BY, key, strict=True)),
+            "data_sets": len(members),
+            **{name: sum(row[name] for row in members) for name in COUNTED},
+            "squared_error": squared_error(members),
+            **{name: round(float(np.mean([row[name] for row in members])), 4)
+               for name in ("above", "above_shuffled")},
+        }
+        for key, members in cells.items()
+    ]  # fmt: skip
+
+
+def table(cells) -> str:
+    """List a line a design and number of rows."""
+    lines = []
+    for design in product(*(values_of(cells, name) for name in BY[:4])):
+        of_line = chosen(cells, **dict(zip(BY[:4], design, strict=True)))
+        share = design[0] if design[0] == OF_GROUP else f"{100 * float(design[0]):.0f} %"
+        kinds = [chosen(of_line, kind=kind) for kind in (*KINDS, GROUP)]
+        texts = [rate_text(kind) if kind else "-" for kind in kinds]
+        weak = chosen(of_line, kind="weak")
+        found = [
+            f"{weak[0]['found'] / weak[0]['n']:.2f}",
+            f"{weak[0]['above']:.2f}, {weak[0]['above_shuffled']:.2f}",
+        ] if weak else ["-", "-"]  # fmt: skip
+        lines.append([share, *design[1:], *texts, *found])
+    heads = ["censored", "times", "null", "rows", *KINDS, GROUP]
+    return markdown([*heads, "weak, found", "weak above noise: held-out gain, permutation"], lines)
+
+
+PART = Part(
+    "censoring",
+    tuple(
+        {"censored": share, "ties": ties, "signal": signal, "rows": rows}
+        for share, ties, signal, rows in product(
+            SHARES, ("no ties", "ties"), ("complete null", "beside a signal"), (300, 1000)
+        )
+    ),
+    experiment,
+    20,
+    table,
+    summary=summary,
+)
+
+
+N_POPULATION, SIZES, N_DRAWS = 30_000, (100, 300, 1000), 60
+
+
+def intervals(cell, rng, size):
+    """Fit one model to 500 rows, and judge it by draws of a population that judges it, too."""
+    full = size == "full"
+    design = {"signal": "beside a signal", "ties": "no ties", **cell}
+    X, y = drawn(design, 500, rng)
+    names = sorted(name for name in X if "levels" not in name)
+    model = COX.model(size).fit(X[names], y)
+
+    def judged(n, **options):
+        X, y = drawn(design, n, rng)
+        return held_out_gain(model, X[names], y, n_jobs=1, **options)
+
+    n_population, n_draws = (N_POPULATION, N_DRAWS) if full else (500, 3)
+    population = judged(n_population, standard_error=False)
+    for n in SIZES:
+        found = [judged(n) for _ in range(n_draws)]
+        expected = population.values * n / n_population
+        ends = np.array([result.confidence_interval() for result in found])
+        covered = (ends[..., 0] <= expected) & (expected <= ends[..., 1])
+        reliable = np.array([result.is_reliable for result in found])
+        spread = np.std([result.values for result in found], axis=0, ddof=1)
+        errors = np.sqrt(np.mean([result.standard_error**2 for result in found], axis=0))
+        for k, name in enumerate(population.feature_names):
+            if errors[k] > 0:
+                yield {
+                    "rows": n,
+                    "feature": name,
+                    "n_draws": n_draws,
+                    "n_reliable": int(reliable[:, k].sum()),
+                    "covered_reliable": int((covered & reliable)[:, k].sum()),
+                    "spread_over_error": round(float(spread[k] / errors[k]), 4),
+                }
+
+
+def table_of_intervals(rows) -> str:
+    """List a line a share of censored rows and a kind of column."""
+    lines = []
+    for share in values_of(rows, "censored"):
+        for name in ("strong", "weak", "continuous"):
+            own = [row for row in chosen(rows, censored=share) if row["feature"].startswith(name)]
+            cells = [cell_texts(chosen(own, rows=n)) for n in SIZES]
+            shown = f"{100 * float(share):.0f} %"
+            lines.append([shown, name, *(text for cell in cells for text in cell)])
+    heads = [
+        f"{name}{n} rows"
+        for n, name in product(SIZES, ("coverage, ", "reliable, ", "spread / error, "))
+    ]
+    return markdown(["censored", "column", *heads], lines)
+
+
+INTERVALS = Part(
+    "censoring-intervals",
+    tuple({"censored": share} for share in (0.0, 0.5, 0.8)),
+    intervals,
+    6,
+    table_of_intervals,
+)

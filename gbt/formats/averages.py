@@ -1,0 +1,246 @@
+"""Models made of several: averages, and models of one target each, side by side.
+
+An average of sums of trees is a sum of trees, as long as it averages what the trees add up to:
+
+====================================  ====================  ========================================
+model                                 it averages           so its members are
+====================================  ====================  ========================================
+``VotingRegressor``,                  predictions           models whose prediction is the raw
+``BaggingRegressor``                                        prediction
+``VotingClassifier(voting="soft")``,  probabilities         forests and single trees, whose leaves
+``BaggingClassifier``                                       are probabilities
+a list of models, `Average`           raw predictions       models of one loss
+``CalibratedClassifierCV``            raw predictions,      models of one loss; what the calibrators
+                                      here                  make of their scores is not explained
+====================================  ====================  ========================================
+
+Boosted classifiers add up log odds, and a mean of probabilities is no function of a mean of log
+odds: soft voting among them is refused. ``gbt.formats.merging`` makes one `Ensemble` of the trees.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.formats.wrappers import is_of_several, labels_of, target_encoder, unwrapped
+from gbt.model.ensemble import Ensemble
+
+PREDICTIONS, PROBABILITIES, RAW = "predictions", "probabilities", "raw predictions"
+
+
+class Several(NamedTuple):
+    """Fitted models, and what is made of them.
+
+    Parameters
+    ----------
+    name : str
+        Of the whole, for messages.
+    models : list
+    weights : float64 array of shape (J,), or None
+        Those of an average, which add up to 1. None for models of one target each.
+    mean_of : str
+        What is averaged: "predictions", "probabilities" or "raw predictions".
+    columns : list of int arrays, or None
+        Which columns each of them reads; None if all read all.
+    rows : list of int arrays, or None
+        Which rows each of them drew, some of them several times; None if all or unknown ones.
+    names : tuple of str or None
+        Of the columns of the whole, where members may have others.
+    classes_ : array or None
+        The labels of a classifier.
+    """
+
+    name: str
+    models: list[Any]
+    weights: np.ndarray | None
+    mean_of: str = RAW
+    columns: list[np.ndarray] | None = None
+    rows: list[np.ndarray] | None = None
+    names: tuple[str, ...] | None = None
+    classes_: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Average:
+    """The average of the raw predictions of several fitted models.
+
+    Wherever a model is taken, ``Average([m1, m2], weights=[2, 1])`` is one, and a plain list stands
+    for equal weights.
+
+    Parameters
+    ----------
+    models : sequence
+        Fitted models of the same loss, of any libraries.
+    weights : sequence of float, optional
+        Not negative; divided by their sum. None for equal weights.
+    """
+
+    models: Sequence[Any]
+    weights: Sequence[float] | None = None
+
+    @property
+    def classes_(self) -> Any:
+        """The labels of the models."""
+        classes: list[Any] = [labels_of(model) for model in self.models]
+        if any(not np.array_equal(classes[0], other) for other in classes):
+            raise ValueError(
+                "The models of an average must have the same classes_; got"
+                f" {[None if of is None else np.asarray(of).tolist() for of in classes]}."
+            )
+        return classes[0]
+
+    @property
+    def several(self) -> Several:
+        """The models with weights that add up to 1."""
+        models = [*self.models]
+        if not models:
+            raise ValueError("An average needs at least one fitted model; got none.")
+        shares = as_shares(self.weights, len(models))
+        return Several("list of models", models, shares, classes_=self.classes_)
+
+
+def as_shares(weights: Any, n_models: int) -> np.ndarray:
+    """Return weights of models, divided by their sum."""
+    weights = np.ones(n_models) if weights is None else np.asarray(weights, dtype=np.float64)
+    is_right = weights.shape == (n_models,) and np.isfinite(weights).all() and (weights >= 0).all()
+    if not is_right or not weights.any():
+        raise ValueError(
+            f"weights={weights.tolist()}; an average of {n_models} models needs as many finite"
+            " numbers that are not negative, and not all 0."
+        )
+    return weights / weights.sum()
+
+
+def several_of(model: Any) -> Several | None:
+    """Return the fitted models of which a model is made; None for any other model."""
+    model = unwrapped(model)
+    if isinstance(model, list | tuple) and model:
+        model = Average(model)
+    if isinstance(model, Average):
+        return model.several
+    if not is_of_several(model):
+        return None
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    return _OPENED[type(model).__name__](model)
+
+
+def models_to_fit(model: Any) -> list[Any]:
+    """Return the unfitted models that one of scikit-learn's models of several would fit."""
+    if hasattr(model, "estimators"):
+        _refuse_hard_votes(model)
+        return [member for _, member in model.estimators if member != "drop"]
+    return [] if model.estimator is None else [model.estimator]
+
+
+def refuse_other_scales(several: Several, ensembles: list[Ensemble]) -> None:
+    """Raise ValueError if the average is not one of what the members' trees add up to."""
+    for model, ensemble in zip(several.models, ensembles, strict=True):
+        sums = np.array([[-1.5], [0.25]]) * np.ones(ensemble.n_outputs)
+        if several.mean_of == RAW or np.array_equal(ensemble.loss.inverse_link(sums), sums):
+            continue
+        raise ValueError(
+            f"This {several.name} averages {several.mean_of}, and those of its"
+            f" {type(unwrapped(model)).__name__} are no sums of trees: under the"
+            f" {ensemble.loss.name} loss they are a function of the sum, whose mean is no function"
+            " of the mean of the sums. permutation takes the whole. The other functions take one of"
+            " its models, or a list of them, which is the average of their raw predictions."
+        )
+
+
+def _voting(model: Any) -> Several:
+    """Open a VotingRegressor, or a VotingClassifier that votes with probabilities."""
+    _refuse_hard_votes(model)
+    mean_of = PROBABILITIES if hasattr(model, "classes_") else PREDICTIONS
+    _refuse_other_targets(model, model.estimators_)
+    shares = as_shares(model._weights_not_none, len(model.estimators_))
+    classes = getattr(model, "classes_", None)
+    return Several(type(model).__name__, [*model.estimators_], shares, mean_of, classes_=classes)
+
+
+def _bagging(model: Any) -> Several:
+    """Open a BaggingRegressor or BaggingClassifier, whose members may read some columns only."""
+    members = [*model.estimators_]
+    mean_of = PREDICTIONS
+    if hasattr(model, "classes_"):
+        mean_of = PROBABILITIES
+        of_all = np.arange(len(model.classes_))
+        if any(not np.array_equal(member.classes_, of_all) for member in members):
+            raise ValueError(
+                f"A model in this {type(model).__name__} was fitted on rows that lack one of the"
+                " classes, and cannot be averaged with the others."
+            )
+    _refuse_other_targets(model, members)
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{k}" for k in range(model.n_features_in_)]
+    columns = [np.asarray(columns) for columns in model.estimators_features_]
+    return Several(
+        type(model).__name__,
+        members,
+        as_shares(None, len(members)),
+        mean_of,
+        columns,
+        [*model.estimators_samples_],
+        tuple(map(str, names)),
+        getattr(model, "classes_", None),
+    )
+
+
+def _calibrated(model: Any) -> Several:
+    """Open a CalibratedClassifierCV: the average of the models below its calibrators."""
+    members = [part.estimator for part in model.calibrated_classifiers_]
+    if any(not np.array_equal(member.classes_, model.classes_) for member in members):
+        raise ValueError(
+            "A model in this CalibratedClassifierCV was fitted on rows that lack one of the"
+            " classes, and cannot be averaged with the others."
+        )
+    shares = as_shares(None, len(members))
+    return Several("CalibratedClassifierCV", members, shares, classes_=model.classes_)
+
+
+def _of_targets(model: Any) -> Several:
+    """Open a MultiOutputRegressor or MultiOutputClassifier, which has a model for each target."""
+    of_each = getattr(model, "classes_", [])
+    if any(len(classes) != 2 for classes in of_each):
+        raise ValueError(
+            f"The targets of this {type(model).__name__} have"
+            f" {[len(classes) for classes in of_each]} classes, and a target of more or less than"
+            " two is no output. Give the model of a target: model.estimators_[k]."
+        )
+    _refuse_other_targets(model, model.estimators_)
+    return Several(type(model).__name__, [*model.estimators_], None)
+
+
+_OPENED = {
+    "VotingRegressor": _voting,
+    "VotingClassifier": _voting,
+    "BaggingRegressor": _bagging,
+    "BaggingClassifier": _bagging,
+    "CalibratedClassifierCV": _calibrated,
+    "MultiOutputRegressor": _of_targets,
+    "MultiOutputClassifier": _of_targets,
+}
+
+
+def _refuse_hard_votes(model: Any) -> None:
+    """Raise ValueError for votes by class, which are no sums of trees."""
+    if getattr(model, "voting", "soft") != "soft":
+        raise ValueError(
+            f"voting={model.voting!r}: votes by class are no sums of trees. permutation takes the"
+            " whole; the other functions take one of its models, or the VotingClassifier fitted"
+            " with voting='soft'."
+        )
+
+
+def _refuse_other_targets(model: Any, members: Any) -> None:
+    """Raise ValueError if a member turns its sum of trees back to another scale."""
+    for member in members:
+        if target_encoder(member) is not None:
+            raise ValueError(
+                f"This {type(model).__name__} puts together models of transformed targets, whose"
+                " predictions are functions of sums of trees. Give one of its models."
+            )

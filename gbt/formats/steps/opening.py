@@ -1,0 +1,76 @@
+"""Opening a pipeline: which steps come before the model, and what its columns are made of."""
+
+from typing import Any
+
+from gbt.formats.steps.tracing import Seen, Traced, acts_in_fits_only, trace
+from gbt.model.preparation import Preparation
+
+_THRESHOLDS = ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator")
+INSTEAD = (
+    " Or explain the model itself, pipeline[-1], with the rows that the steps before it make,"
+    " pipeline[:-1].transform(X)."
+)
+
+
+def steps_before(model: Any) -> list[tuple[str, Any]]:
+    """Return the fitted steps that rows go through before they reach the model in some wrappers.
+
+    Steps that pass rows on unchanged are left out, and so are samplers, which act in fits only.
+    """
+    if hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
+        return steps_before(model.best_estimator_)
+    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+        own = [(name, step) for name, step in model.steps[:-1] if not acts_in_fits_only(step)]
+        return own + steps_before(model.steps[-1][1])
+    if hasattr(model, "regressor_"):  # of TransformedTargetRegressor
+        return steps_before(model.regressor_)
+    if type(model).__name__ in _THRESHOLDS:
+        return steps_before(getattr(model, "estimator_", model.estimator))
+    return []
+
+
+def preparation_of(steps: list[tuple[str, Any]], model: Any, n_columns: int) -> Preparation:
+    """Trace every column that a model reads to those of the table that the first step takes.
+
+    Parameters
+    ----------
+    steps : list of (name, transformer)
+        What `steps_before` returns, at least one.
+    model : object
+        Behind them.
+    n_columns : int
+        How many columns it reads.
+
+    Raises
+    ------
+    ValueError
+        If a step does not say which columns it takes, or hands over another number than were
+        traced; its name is named.
+    """
+    names = _names_of_input(*steps[0])
+    traced = Traced(names, tuple((k,) for k in range(len(names))))
+    takers = [Seen.by(step) for _, step in steps[1:]]
+    seen_by_model = Seen(n_columns, Seen.by(model).names)
+    for (name, step), seen in zip(steps, [*takers, seen_by_model], strict=True):
+        traced = trace(name, step, traced, seen)
+        if seen.number not in (None, len(traced.origins)):
+            raise ValueError(
+                f"Step {name!r} ({type(step).__name__}) says that it hands over"
+                f" {len(traced.origins)} columns, and what comes next was fitted on {seen.number}."
+                f"{INSTEAD}"
+            )
+    return Preparation(tuple(steps), names, traced.origins, traced.names)
+
+
+def _names_of_input(name: str, step: Any) -> tuple[str, ...]:
+    """Return the names of the columns that the first step was fitted on; x0, x1, ... of arrays."""
+    seen = Seen.by(step)
+    if seen.names is not None:
+        return seen.names
+    if seen.number is None:
+        raise ValueError(
+            f"Step {name!r} ({type(step).__name__}) does not say which columns it was fitted on, so"
+            " that nothing can be credited to them: it has neither feature_names_in_ nor"
+            f" n_features_in_, which scikit-learn's validate_data sets in fit.{INSTEAD}"
+        )
+    return tuple(f"x{k}" for k in range(seen.number))

@@ -1,0 +1,72 @@
+"""Sets: what is kept where some rows of a node choose its split and others judge it.
+
+``gbt.kernels.cuts.judging`` says what these arrays are for.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gbt.kernels.cuts.histogram import LANE_NUMBERS
+
+UNBIASED, CROSS_VALIDATED = 0, 1
+MOST_SETS = 16  # of cross-validation with more folds every cut is scanned
+MOST_SUMS = MOST_SETS + 1
+CUTS_AT_ONCE = 256
+ROOM = CUTS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+
+# The best cut for a sum.
+CUT = np.dtype(
+    [
+        ("score", np.float64),  # -inf where no cut is allowed
+        ("row", np.int64),  # the bin before it; of levels how many, in order, go left
+        ("missing_left", np.int64),
+    ]
+)
+
+# How a policy judges. A record, because it changes from tree to tree.
+HABITS = np.dtype(
+    [
+        ("kind", np.int64),  # UNBIASED or CROSS_VALIDATED
+        ("n_parts", np.int64),  # of equal size that are drawn
+        ("n_sets", np.int64),  # that these make up: the last takes all parts from its number on
+        ("n_sums", np.int64),
+        ("n_searched", np.int64),  # the first sums, for which the best cuts are found
+        ("splits", np.int64),  # the sum whose best cut splits the node
+        ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
+        # Whether every second round asks no node, see ``gbt.kernels.trees.pooled``; 1 or 0.
+        ("pools", np.int64),
+        ("max_depth", np.int64),  # of any tree
+    ]
+)
+
+# Each thread's own arrays, with room for as many sets as there may be, so that they have one type.
+JUDGE = np.dtype(
+    [
+        ("lanes", np.int64, (LANE_NUMBERS,)),  # see ``gbt.kernels.cuts.histogram``; all 0
+        ("left", np.int64, (MOST_SUMS, 3, ROOM)),  # sums left of the cuts
+        ("row", np.int64, (ROOM,)),  # the bin before each
+        ("is_last", np.uint64, (ROOM,)),  # 1 where a cut comes after a bin, else 0
+        ("score", np.float64, (2, ROOM)),  # of the cuts, missing rows on the right and the left
+        ("missing", np.int64, (MOST_SUMS, 3)),
+        ("nothing", np.int64, (MOST_SUMS, 3)),  # all 0
+        ("so_far", np.int64, (MOST_SUMS, 3)),
+        ("total", np.int64, (MOST_SUMS, 3)),
+        ("left_of_best", np.int64, (MOST_SUMS, MOST_SUMS, 3)),  # of each best cut all sums
+        ("best", CUT, (MOST_SUMS,)),
+    ],
+    align=True,
+)
+
+
+class Judging(NamedTuple):
+    """What growing needs where rows are divided into sets."""
+
+    habits: np.ndarray  # (1,) HABITS
+    takes: np.ndarray  # (L, S) int64, -1 where a sum takes a set, else 0
+    set_of_row: np.ndarray  # (n,) uint8, by row of the table
+    judges: np.ndarray  # (threads,) JUDGE
+    deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
+    of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.cuts.judged_levels``
+    scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
+    held_up: np.ndarray  # float64, see ``gbt.kernels.trees.pooled``; workers share it

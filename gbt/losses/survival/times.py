@@ -1,0 +1,74 @@
+"""Times of events as people have them, as a table of two columns: time, and 1 if it is an event's.
+
+Three forms are read: the structured array of scikit-survival, with a field of booleans (whether the
+event came) and one of numbers (when it came, or when observation ended); two columns, the time and
+then 0 or 1; and XGBoost's one column, in which the time of a censored row is negative.
+"""
+
+from typing import Any
+
+import numpy as np
+
+FORMS = (
+    "give a structured array with a field of booleans and one of times, as scikit-survival's Surv;"
+    " two columns, time and event (1 or 0); or one column, negative where a row is censored"
+)
+
+
+def as_times(y: Any) -> np.ndarray:
+    """Return times of events as float64 of shape (n, 2): time, and 1 for an event or 0."""
+    given = np.asarray(y)
+    if given.dtype.names is not None:
+        return _of_fields(given)
+    try:
+        numbers = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y holds times of events, which are numbers: {FORMS}.") from error
+    if numbers.ndim == 1 or numbers.shape[1:] == (1,):
+        signed = numbers.reshape(-1)
+        if (signed == 0).any():
+            raise ValueError(
+                f"y is 0 in row {np.argmax(signed == 0)}: a time of 0 has no sign that could say"
+                " whether the event came. Give two columns, time and event."
+            )
+        return np.column_stack([np.abs(signed), signed > 0])
+    if numbers.ndim != 2 or numbers.shape[1] != 2:
+        raise ValueError(f"y has shape {numbers.shape}, and holds times of events: {FORMS}.")
+    return numbers
+
+
+def _of_fields(y: np.ndarray) -> np.ndarray:
+    """Read a structured array, whatever the names and the order of its two fields."""
+    assert y.dtype.names is not None
+    flags = [name for name in y.dtype.names if y.dtype[name] == np.bool_]
+    others = [name for name in y.dtype.names if name not in flags]
+    if len(flags) != 1 or len(others) != 1 or y.ndim != 1:
+        raise ValueError(f"y has the fields {y.dtype}, and holds times of events: {FORMS}.")
+    return np.column_stack([y[others[0]].astype(np.float64), y[flags[0]]])
+
+
+def check_times(name: str, y: np.ndarray) -> None:
+    """Raise ValueError unless times and events are such, and there is an event among them."""
+    if y.ndim != 2 or y.shape[1] != 2:
+        raise ValueError(f"y has shape {y.shape}; the {name} loss needs times and events.")
+    time, event = y.T
+    for is_wrong, what in (
+        (~np.isfinite(time), "the time {:g}; times must be finite"),
+        (time < 0, "the time {:g}; times must not be negative beside a column of events"),
+    ):
+        if is_wrong.any():
+            row = int(np.argmax(is_wrong))
+            raise ValueError(f"y has in row {row} {what.format(time[row])}.")
+    is_wrong = (event != 0) & (event != 1)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        swapped = " The columns seem to be swapped." * bool(np.isin(time, (0, 1)).all())
+        raise ValueError(
+            f"y has in row {row} {event[row]:g} for whether the event came, which is 1 or 0: its"
+            f" columns are the time and the event.{swapped}"
+        )
+    if not event.any():
+        raise ValueError(
+            f"y has no event: all {len(y)} rows are censored, and nothing can be learned of when"
+            " events come. Is the coding 1 for an event and 0 for a censored row?"
+        )

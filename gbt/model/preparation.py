@@ -1,0 +1,78 @@
+"""Preparation: what the steps before a model make of a table, and which columns each result is of.
+
+In a pipeline trees read what its steps hand over, and not the columns that the user has::
+
+    user's table  ->  impute  ->  one-hot  ->  columns that the trees read
+    city, age                                  city_Bern, city_Rome, age      origins (0), (0), (1)
+
+A model with a preparation takes the user's table wherever rows are given, and credits splits to the
+user's columns (``gbt.model.credit``).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.utils import _safe_indexing
+
+from gbt.model.credit import Credit
+from gbt.tables.given import as_given
+from gbt.tables.names import are_numbers, column_names, names_for
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """Fitted steps that come before a model.
+
+    Parameters
+    ----------
+    steps : tuple of (name, transformer)
+        In order; each is asked for ``transform``.
+    names : tuple of str
+        Of the columns that the first step takes.
+    origins : tuple of tuples of int
+        Of each column that comes out, the columns that it is made of.
+    names_out : tuple of str or None
+        Of the columns that come out, if the steps name them.
+    """
+
+    steps: tuple[tuple[str, Any], ...]
+    names: tuple[str, ...]
+    origins: tuple[tuple[int, ...], ...]
+    names_out: tuple[str, ...] | None = None
+
+    def rows(self, X: Any) -> Any:
+        """Return what the steps make of a table; errors name the step."""
+        X = as_given(X)
+        for name, step in self.steps:
+            n_rows = X.shape[0] if hasattr(X, "shape") else None
+            try:
+                X = step.transform(X)
+            except Exception as error:
+                raise ValueError(
+                    f"Step {name!r} ({type(step).__name__}) before the model cannot transform X:"
+                    f" {error}"
+                ) from error
+            if n_rows is not None and X.shape[0] != n_rows:
+                raise ValueError(
+                    f"Step {name!r} ({type(step).__name__}) makes {X.shape[0]} rows of {n_rows};"
+                    " rows are judged one by one, so steps must keep them in their order."
+                )
+        return X
+
+    @property
+    def credit(self) -> Credit:
+        """Which of the user's columns, or groups of them, every column is credited to."""
+        return Credit.by_origin(self.origins, self.names)
+
+    def in_order(self, X: Any) -> Any:
+        """Return the columns of a table by which results are named, in their order."""
+        X = as_given(X)
+        names = column_names(X)
+        if names is None or names == self.names or are_numbers(self.names):
+            return X
+        return _safe_indexing(X, [names.index(name) for name in self.names], axis=1)
+
+    def named_as(self, X: Any) -> "Preparation":
+        """Return steps whose columns have the names of a frame, if they had numbers only."""
+        names = names_for(self.names, X)
+        return self if names == self.names else replace(self, names=names)

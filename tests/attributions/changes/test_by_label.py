@@ -1,0 +1,271 @@
+"""Held-out gain by label: each as if called by hand, and differences with errors that hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t as student
+
+from attributions import GlobalAttribution, held_out_gain
+from gbt import GBTClassifier, GBTRegressor
+from tests.asserts import assert_close, assert_same, peer
+from tests.attributions.held_out.test_held_out_gain import two_stumps
+
+N_FIT, P = 400, 4
+
+
+def rows(n, rng, effect=1.5):
+    """Draw rows of which x0 matters, and x1 with x2."""
+    X = rng.normal(size=(n, P))
+    return X, effect * X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = rows(N_FIT, np.random.default_rng(1))
+    return GBTRegressor(30, max_depth=3, splitter="greedy", random_state=0).fit(X, y)
+
+
+OPTIONS = ("sample_weight", "groups")
+
+
+@pytest.mark.parametrize("given", [(), ("sample_weight",), ("groups",)], ids=str)
+def test_each_label_is_what_a_call_by_hand_returns(model, given):
+    rng = np.random.default_rng(2)
+    X, y = rows(300, rng)
+    month = rng.permutation(np.repeat([3, 1, 2], 100))
+    beside = {"sample_weight": rng.gamma(2.0, size=300), "groups": rng.integers(0, 40, 300)}
+    options = {name: beside[name] for name in given}
+    result = held_out_gain(model, X, y, by=month, **options)
+    assert result.labels == (1, 2, 3)
+    for label in result:
+        at = month == label
+        alone = held_out_gain(model, X[at], y[at], **{k: v[at] for k, v in options.items()})
+        for name in ("values", "standard_error", "second_moments", "kurtosis", "groups"):
+            assert_same(getattr(result[label], name), getattr(alone, name))
+        assert result[label].percent_of_one == alone.percent_of_one
+        assert_same(result[label].p_values("joint"), alone.p_values("joint"))
+    by_hand = [held_out_gain(model, X[month == m], y[month == m], per_tree=True) for m in (1, 2, 3)]
+    together = held_out_gain(model, X, y, by=month, per_tree=True)
+    assert_same([r.per_tree for r in together.results], [r.per_tree for r in by_hand])
+
+
+def test_classes_and_their_labels():
+    rng = np.random.default_rng(3)
+    X, y = rows(600, rng)
+    words = np.array(["no", "maybe", "yes"])[np.digitize(y, [-1, 1])]
+    fitted = GBTClassifier(5, max_depth=2, random_state=0).fit(X[:300], words[:300])
+    X, words = X[300:], words[300:]
+    region = np.where(X[:, 3] > 0, "north", "south")
+    result = held_out_gain(fitted, X, words, by=region)
+    alone = held_out_gain(fitted, X[region == "south"], words[region == "south"])
+    assert_same(result["south"].values, alone.values)
+    assert result.changes("north").labels == ("south - north",)
+
+
+def derivative(model, X, y, unit):
+    """Return by how much each row moves a value, from weights a little larger and smaller."""
+    h, n = 1e-5, len(y)
+
+    def value(i, step):
+        weight = np.ones(n)
+        weight[i] += step
+        result = held_out_gain(model, X, y, sample_weight=weight)
+        to_loss = model.learning_rate / 2
+        return result.percent() if unit == "percent" else to_loss * result.values / weight.sum()
+
+    return np.array([(value(i, h) - value(i, -h)) / (2 * h) for i in range(n)])
+
+
+@pytest.mark.parametrize("unit", ["percent", "loss"])
+def test_the_error_of_a_difference_is_that_of_its_derivative(unit):
+    """In stumps all rows judge each split: parts of gains count sqrt(n / (n - 1)) times."""
+    rng, n = np.random.default_rng(4), 60
+    X = rng.choice([-1.0, 1.0], size=(2 * n, 1))
+    y = 2 * X[:, 0] + rng.normal(size=2 * n) * np.repeat([1.0, 1.3], n)
+    found = held_out_gain(two_stumps(), X, y, by=np.repeat([0, 1], n)).changes(unit=unit)
+    halves = (X[:n], y[:n]), (X[n:], y[n:])
+    moved = [derivative(two_stumps(), *half, unit) for half in halves]
+    own = np.array([n / (n - 1) * (m**2).sum() for m in moved])
+    least = np.maximum(own, own.mean()).sum()
+    np.testing.assert_allclose(found.standard_error[0, 0] ** 2, least, rtol=1.01 / (n - 1))
+
+
+def test_the_difference_of_equal_labels_by_hand(model):
+    rng, n = np.random.default_rng(5), 100
+    X, y = rows(2 * n, rng)
+    result = held_out_gain(model, X, y, by=np.repeat(["a", "b"], n))
+    found = result.changes("a")
+    to_loss = model.ensemble_.learning_rate / 2 / n
+    a, b = (result[label] for label in "ab")
+    own = np.array([r.standard_error for r in (a, b)]) ** 2 * to_loss**2
+    variance = np.maximum(own, own.mean(axis=0)).sum(axis=0)
+    difference = to_loss * (b.values - a.values)
+    assert_close(found.values[0], difference, np.abs(difference) + to_loss * np.abs(a.values), 64)
+    assert_close(found.standard_error[0] ** 2, variance, variance, k=1e6)
+    parts = np.maximum(own, own.mean(axis=0))
+    degrees = variance**2 / (parts**2 / (n - 1)).sum(axis=0)
+    p = 2 * student.sf(np.abs(difference) / np.sqrt(variance), degrees)
+    np.testing.assert_allclose(found.p_values()[0], 1 - (1 - p) ** P, rtol=1e-6)
+    np.testing.assert_allclose(result.changes("a", adjust=None).p_values()[0], p, rtol=1e-6)
+
+
+def test_intervals_leave_out_0_where_p_values_are_small(model):
+    rng = np.random.default_rng(6)
+    (X, y), (X_lost, y_lost) = rows(400, rng), rows(200, rng, effect=0.3)
+    X, y = np.concatenate([X, X_lost]), np.concatenate([y, y_lost])
+    for adjust in ("joint", None):
+        found = held_out_gain(model, X, y, by=np.repeat([0, 1, 2], 200)).changes(adjust=adjust)
+        for level in (0.5, 0.95, 0.999):
+            low, high = np.moveaxis(found.confidence_interval(level), -1, 0)
+            assert_same((low > 0) | (high < 0), found.p_values() < 1 - level)
+    assert found.labels == ("1 - 0", "2 - 1")
+    assert_same(found.changed(), [[False] * P, [True] + [False] * (P - 1)])
+    assert "2 - 1" in repr(found).splitlines()[2]
+
+
+def test_a_small_label_is_worth_as_much_as_a_large_one():
+    """In nodes of few rows less is seen: values differ, and differences allow for it."""
+    rng = np.random.default_rng(7)
+    deep = GBTRegressor(30, max_depth=6, splitter="greedy", random_state=0).fit(*rows(600, rng))
+    as_they_are, found = np.empty((2, 40))
+    for i in range(40):
+        result = held_out_gain(deep, *rows(440, rng), by=np.repeat([0, 1], [400, 40]))
+        values = result.values_in("loss")[:, 1:3].sum(axis=1)
+        as_they_are[i] = values[1] - values[0]
+        found[i] = result.changes().values[0, 1:3].sum()
+    for differences, is_biased in ((as_they_are, True), (found, False)):
+        error = differences.std() / np.sqrt(40)
+        assert (differences.mean() < -3 * error) == is_biased
+
+
+def test_a_constant_whose_loss_is_that_of_a_few_rows_is_no_unit():
+    rng = np.random.default_rng(15)
+    X, y = rows(900, rng)
+    is_case = y > np.quantile(y, 0.95)
+    fitted = GBTClassifier(10, max_depth=2, random_state=0).fit(X[:300], is_case[:300])
+    found = held_out_gain(fitted, X[300:], is_case[300:], by=np.repeat([0, 1], [550, 50]))
+    assert np.isnan(found.changes(unit="percent").p_values()).all()
+    assert np.isfinite(found.changes().p_values()).all()
+
+
+def test_groups_with_rows_in_two_labels_are_paired(model):
+    """The same subjects with the same rows differ by nothing, and nothing is left to chance."""
+    X, y = rows(60, np.random.default_rng(8))
+    X, y = np.concatenate([X, X]), np.concatenate([y, y])
+    by, subject = np.repeat([0, 1], 60), np.tile(np.arange(60), 2)
+    apart = held_out_gain(model, X, y, by=by).changes()
+    paired = held_out_gain(model, X, y, by=by, groups=subject).changes()
+    assert (apart.standard_error[0, :3] > 0).all()
+    assert (paired.standard_error < 1e-7 * (apart.standard_error + 1e-300)).all()
+    assert_same(paired.values, np.zeros((1, P)))
+
+
+def test_a_trend_is_the_weighted_line_through_the_labels(model):
+    """The first label is the smallest, so that differences from it are judged as a trend is."""
+    rng, n = np.random.default_rng(9), np.array([60, 80, 80, 80, 160])
+    parts = [rows(size, rng, effect=1.5 - 0.3 * month) for month, size in enumerate(n)]
+    X, y = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    result = held_out_gain(model, X, y, by=np.repeat(np.arange(5), n))
+    from_first = np.concatenate([np.zeros((1, P)), result.changes(0).values])
+    slope = np.polyfit(np.arange(5), from_first, 1, w=np.sqrt(n))[0]
+    found = result.trend()
+    np.testing.assert_allclose(found.values[0], slope, rtol=1e-9, atol=1e-15)
+    assert_same(found.changed()[0], [True, False, False, False])
+
+
+@pytest.mark.parametrize(
+    ("by", "labels", "is_ordered"),
+    [
+        (pd.Series(pd.Categorical(["hi", "lo"] * 30, ["lo", "hi", "no"], ordered=True)),
+         ("lo", "hi"), True),
+        (pd.Series(pd.period_range("2024-01", periods=2, freq="M").repeat(30)),
+         tuple(pd.period_range("2024-01", periods=2, freq="M")), True),
+        (np.array(["2024-02-01", "2024-01-01"] * 30, "M8[ns]"),
+         (np.datetime64("2024-01-01"), np.datetime64("2024-02-01")), True),
+        (["b", "a"] * 30, ("a", "b"), False),
+        ([True, False] * 30, (False, True), False),
+    ],
+    ids=["categories", "periods", "dates", "words", "booleans"],
+)  # fmt: skip
+def test_labels_of_all_kinds(model, by, labels, is_ordered):
+    X, y = rows(60, np.random.default_rng(10))
+    result = held_out_gain(model, X, y, by=by)
+    assert (result.labels, result.is_ordered) == (labels, is_ordered)
+    assert result.changes(result.labels[0]).values.shape == (1, P)
+    assert result.changes(result.label_texts[1]).values.shape == (1, P)
+
+
+def test_labels_of_few_rows_are_listed(model):
+    X, y = rows(69, np.random.default_rng(11))
+    result = held_out_gain(model, X, y, by=np.repeat([0, 1, 2], [30, 9, 30]))
+    assert_same(result.n_samples, [30, 9, 30])
+    assert_same(result.values[1], held_out_gain(model, X[30:39], y[30:39]).percent())
+    assert np.isnan(result[1].standard_error).all()
+    assert "too few rows" in repr(result).splitlines()[3]
+    found = result.changes(0)
+    assert_same(np.isnan(found.p_values()), [[True] * P, [False] * P])
+    assert_same(found.p_values()[1], result.changes(2).p_values()[0])  # they do not count
+    assert len(result.to_frame()) == 3 * P
+
+
+def test_what_is_refused(model):
+    X, y = rows(60, np.random.default_rng(12))
+    words = np.repeat(["a", "b"], 30)
+    with pytest.raises(ValueError, match=r"by has missing labels"):
+        held_out_gain(model, X, y, by=np.where(np.arange(60) == 3, np.nan, 1.0))
+    with pytest.raises(ValueError, match=r"by has missing labels"):
+        held_out_gain(model, X, y, by=pd.Categorical([None] + ["a"] * 59))
+    with pytest.raises(ValueError, match=r"by has missing labels"):
+        held_out_gain(model, X, y, by=np.array(["NaT"] + ["2024"] * 59, "M8[D]"))
+    with pytest.raises(ValueError, match=r"by has shape \(59,\)"):
+        held_out_gain(model, X, y, by=words[1:])
+    result = held_out_gain(model, X, y, by=words)
+    with pytest.raises(ValueError, match=r"reference='c' is not there; the labels are a, b\."):
+        result.changes("c")
+    with pytest.raises(ValueError, match=r"labels with an order.*reference=, one of them"):
+        result.changes()
+    with pytest.raises(ValueError, match="A trend needs labels with an order"):
+        result.trend()
+    with pytest.raises(ValueError, match="unit='per mille'; use 'percent' or 'loss'"):
+        result.changes("a", unit="per mille")
+    with pytest.raises(ValueError, match="adjust='holm'; use 'joint' or None"):
+        result.changes("a", adjust="holm")
+    with pytest.raises(ValueError, match="one label only"):
+        held_out_gain(model, X, y, by=np.zeros(60)).changes()
+
+
+def test_tables_of_dask_are_judged_label_by_label(model):
+    dd, da = peer("dask.dataframe"), peer("dask.array")
+    X, y = rows(120, np.random.default_rng(13))
+    by = np.tile(["a", "b", "c"], 40)
+    in_memory = held_out_gain(model, X, y, by=by)
+    frame = dd.from_pandas(pd.DataFrame(X).assign(y=y, by=by), npartitions=3)
+    of_frame = held_out_gain(model, frame[list(range(P))], frame["y"], by=frame["by"])
+    chunked = [da.from_array(array, chunks=(50, *array.shape[1:])) for array in (X, y, by)]
+    of_array = held_out_gain(model, *chunked[:2], by=chunked[2])
+    for result in (of_frame, of_array):
+        assert result.labels == in_memory.labels
+        for label in "abc":
+            assert isinstance(result[label], GlobalAttribution)
+            np.testing.assert_allclose(result[label].values, in_memory[label].values, rtol=1e-10)
+            np.testing.assert_allclose(
+                result[label].standard_error, in_memory[label].standard_error, rtol=1e-8
+            )
+        with pytest.raises(ValueError, match="takes their rows in memory"):
+            result.changes("a")
+
+
+def test_dots_lines_and_colors(model):
+    X, y = rows(240, np.random.default_rng(14))
+    month = np.repeat(np.arange(8), 30)
+    result = held_out_gain(model, X, y, by=month)
+    lines = result.plot(max_display=3)
+    for line, k in zip(lines.lines_, result.ranking(), strict=False):
+        assert_same(line.get_ydata(), result.values[:, k])
+    words = held_out_gain(model, X, y, by=np.where(month < 4, "old", "new"))
+    dots = words.plot(changes=words.changes("old"))
+    assert_same(dots.lines_[1].get_xdata(), words.values_in("loss")[1, words.ranking()])
+    assert (lines.kind, dots.kind) == ("lines", "dots")
+    assert held_out_gain(model, X, y, by=month.astype(str)).plot().kind == "colors"
+    with pytest.raises(ValueError, match="kind='pie'; use 'lines', 'dots' or 'colors'"):
+        result.plot(kind="pie")

@@ -1,0 +1,73 @@
+"""For whom a feature helps: groups found on half of the rows, confirmed on the other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attributions import for_whom
+from gbt import GBTRegressor
+
+
+def patients(n, rng):
+    """Draw patients of whom the dose helps the old, at three of four places."""
+    X = pd.DataFrame(rng.normal(size=(n, 2)), columns=["dose", "age"])
+    X["place"] = pd.Categorical(rng.choice(["a", "b", "c", "d"], n))
+    helps = (X["age"] > 0.5) & (X["place"] != "c")
+    return X, 3.0 * helps * X["dose"] + 0.3 * rng.normal(size=n)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    rng = np.random.default_rng(1)
+    model = GBTRegressor(60, max_depth=4, random_state=0).fit(*patients(1500, rng))
+    return model, *patients(1500, rng)
+
+
+def test_the_group_that_was_planted_is_found_and_confirmed(judged):
+    result = for_whom(*judged, "dose", columns=["age", "place"])
+    best = result.groups[0]
+    assert "age > 0.5" in best
+    assert "place in {" in best
+    assert "c" not in best.partition("{")[2]
+    frame = result.to_frame()
+    assert frame["p_value"].iloc[0] < 1e-6
+    assert frame["lower"].iloc[0] > 0
+    assert (np.diff(frame["confirmed"]) <= 0).all()
+    overall = frame["confirmed"] @ frame["n_rows"] / frame["n_rows"].sum()
+    assert frame["n_rows"].sum() == 750
+    np.testing.assert_allclose(overall, result.overall, rtol=0.02)  # but for errors' factors
+    assert best in repr(result)
+    display = result.plot()
+    assert [point.get_xdata()[0] for point in display.points_] == list(result.values)
+
+
+def test_groups_of_rows_stay_in_one_half(judged):
+    """Of five groups, of 100 to 500 rows, three confirm."""
+    model, X, y = judged
+    sizes = np.arange(100, 501, 100)
+    subject = np.random.default_rng(3).permutation(np.repeat(np.arange(5), sizes))
+    result = for_whom(model, X, y, "dose", groups=subject, max_groups=2, random_state=1)
+    assert result.n_rows.sum() % 100 == 0
+    assert result.n_rows.sum() != 750
+
+
+def test_groups_in_noise_are_found_and_not_confirmed():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(400, 3))
+    model = GBTRegressor(20, max_depth=3, splitter="greedy").fit(X[:200], rng.normal(size=200))
+    n_confirmed = 0
+    for _ in range(20):
+        result = for_whom(model, rng.normal(size=(400, 3)), rng.normal(size=400), "x0")
+        n_confirmed += bool(result.from_others.changed().any())
+        assert np.ptp(result.found) > 0
+    assert n_confirmed <= 3
+
+
+def test_bad_input(judged):
+    model, X, y = judged
+    with pytest.raises(ValueError, match="max_groups=1; there must be two"):
+        for_whom(model, X, y, "dose", max_groups=1)
+    with pytest.raises(ValueError, match=r"No groups differ.*with 40 rows"):
+        for_whom(model, X[:40], y[:40], "dose")
+    with pytest.raises(KeyError, match="'doze'; did you mean 'dose'"):
+        for_whom(model, X, y, "doze")

@@ -1,0 +1,145 @@
+"""Where a loss went: parts whose sums are exact, and what is left over where theory says so."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize_scalar
+
+from attributions import compare, held_out_gain, loss_change
+from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD
+from attributions.held_out.constant_loss import Targets
+from gbt import GBTClassifier, GBTRegressor
+from gbt.losses import HalfLogistic, Poisson
+from tests.asserts import assert_close, assert_same
+from tests.attributions.changes.test_by_label import rows
+from tests.tree_cases import ensemble_of, fit_values, stump_on
+
+NAMES = ["price", "season", "weekday", "noise"]
+
+
+def frame(n, rng, effect=1.5, shift=0.0):
+    X, y = rows(n, rng, effect)
+    return pd.DataFrame(X, columns=NAMES), y + shift
+
+
+@pytest.fixture(scope="module")
+def tables():
+    rng = np.random.default_rng(1)
+    return frame(400, rng), frame(300, rng), frame(200, rng, effect=0.3, shift=0.7)
+
+
+def fitted(kind, X, y, **options):
+    return kind(30, max_depth=3, random_state=0, splitter="greedy", **options).fit(X, y)
+
+
+def half_square(y, raw):
+    return (y - raw) ** 2 / 2
+
+
+@pytest.mark.parametrize("is_class", [False, True], ids=["number", "class"])
+def test_parts_add_up_and_are_what_their_names_say(tables, is_class):
+    train, *both = [(X, (y > 0.5).astype(float) if is_class else y) for X, y in tables]
+    model = fitted(GBTClassifier if is_class else GBTRegressor, *train)
+    value = HalfLogistic().value if is_class else half_square
+    change = loss_change(model, *both)
+    assert change.parts == (SPREAD, LEVEL, LEFT, *NAMES)
+    for (X, y), parts, loss in zip(both, (change.before, change.after), change.losses, strict=True):
+        raw = model.ensemble_.raw_predict(X)
+        assert_close(loss, value(y, raw).mean(), loss, k=64)
+        assert_close(parts.sum(), loss, np.abs(parts).sum(), k=64)
+        shifted = minimize_scalar(lambda c: value(y, raw + c).mean(), tol=1e-12)  # noqa: B023
+        np.testing.assert_allclose(parts[1], loss - shifted.fun, atol=1e-9)
+        constant = minimize_scalar(lambda c: value(y, np.full(len(y), c)).mean(), tol=1e-12)  # noqa: B023
+        np.testing.assert_allclose(parts[0], constant.fun, rtol=1e-9)
+    alone = held_out_gain(model, *both[1])
+    assert_close(
+        change.after[3:], -model.ensemble_.learning_rate / 2 / 200 * alone.values, 1.0, k=64
+    )
+    assert_close(change.values.sum(), change.losses[1] - change.losses[0], 10.0, k=64)
+    assert change["price"] == change.values[3]
+    changed = change.changes.changed()[0]
+    assert changed[3]
+    assert change.loss.changed()[0, 0]
+    assert not changed[-1]
+
+
+def one_tree(values):
+    """Return a model of one stump that adds these to 0."""
+    blank = ensemble_of([stump_on(0, 0.0)], 1)
+    return fit_values(blank, [[-1.0], [1.0]], np.array(values))
+
+
+@pytest.mark.parametrize("values", [(-1.0, 3.0), (-0.4, 1.0), (2.0, 5.0)], ids=str)
+def test_what_is_left_over_is_half_of_what_the_model_does_too_little_or_too_much(values):
+    """One feature and half the squared error: - Cov(F, y - F) / 2, with Cov over n."""
+    rng, n = np.random.default_rng(2), 50
+    X = rng.choice([-1.0, 1.0], size=(2 * n, 1))
+    y = np.where(X[:, 0] < 0, -1.0, 3.0) + rng.normal(size=2 * n)
+    halves = (X[:n], y[:n]), (X[n:], y[n:])
+    change = loss_change(one_tree(values), *halves)
+    for (part_of_X, part_of_y), parts in zip(halves, (change.before, change.after), strict=True):
+        F = np.where(part_of_X[:, 0] < 0, *values)
+        left = -np.cov(F, part_of_y - F, ddof=0)[0, 1] / 2
+        level = (part_of_y - F).mean() ** 2 / 2
+        np.testing.assert_allclose(parts[:3], [part_of_y.var() / 2, level, left], atol=1e-12)
+
+
+def test_errors_of_parts_are_those_of_means(tables):
+    """Of two losses, of rows: standard errors of means, the smaller no less than of both."""
+    train, before, after = tables
+    model = fitted(GBTRegressor, *train)
+    change = loss_change(model, before, after)
+    raw = [half_square(y, model.predict(X)) for X, y in (before, after)]
+    n = np.array([300, 200])
+    of_row = np.array([x.var(ddof=1) for x in raw])
+    variance = (np.maximum(of_row, n @ of_row / n.sum()) / n).sum()
+    np.testing.assert_allclose(change.loss.standard_error[0, 0] ** 2, variance, rtol=1e-9)
+
+
+def test_a_loss_that_is_not_0_at_best_counts_from_its_least(tables):
+    X = tables[0][0]
+    counts = np.random.default_rng(3).poisson(np.exp(0.3 * X["price"]))
+    model = fitted(GBTRegressor, X[:200], counts[:200], loss="poisson")
+    change = loss_change(model, (X[200:300], counts[200:300]), (X[300:], counts[300:]))
+    excess = Targets(counts[300:].astype(float), np.ones(100)).constant_loss(Poisson())
+    np.testing.assert_allclose(change.after[0], excess / 100)
+    assert_close(change.after.sum(), change.losses[1], 1.0, k=256)
+
+
+def test_two_models_on_the_same_rows(tables):
+    train, (X, y), _ = tables
+    a, b = (
+        fitted(GBTRegressor, train[0].drop(columns="price"), train[1]),
+        fitted(GBTRegressor, *train),
+    )
+    result = compare(a, b, X, y)
+    losses = [half_square(y, m.predict(X[list(m.feature_names_in_)])) for m in (a, b)]
+    gap = losses[1] - losses[0]
+    np.testing.assert_allclose(result.losses, [loss.mean() for loss in losses], rtol=1e-12)
+    np.testing.assert_allclose(result.loss.values[0, 0], gap.mean(), rtol=1e-9)
+    np.testing.assert_allclose(
+        result.loss.standard_error[0, 0], gap.std(ddof=1) / np.sqrt(len(y)), rtol=1e-9
+    )
+    assert result.parts == (SPREAD, LEVEL, LEFT, "season", "weekday", "noise", "price")
+    assert (result.before[-1], result[SPREAD]) == (0.0, 0.0)
+    assert result["price"] < -0.5
+    assert result.headings == ("a", "b")
+    same = compare(b, b, X, y)
+    assert_same(same.values, np.zeros(7))
+    assert_same(same.changes.p_values(), np.ones((1, 7)))
+    by_day = compare(a, b, X, y, groups=np.arange(300) // 10)
+    assert_same(by_day.values, result.values)
+    assert by_day.loss.standard_error[0, 0] != result.loss.standard_error[0, 0]
+
+
+def test_bad_input(tables):
+    (X, y), after, _ = tables
+    model = fitted(GBTRegressor, X, y)
+    other = fitted(GBTRegressor, X, y, loss="absolute")
+    with pytest.raises(ValueError, match=r"'half_squared_error' and model_b to 'absolute"):
+        compare(model, other, *after)
+    with pytest.raises(ValueError, match=r"rows_after must be a pair \(X, y\).*got a DataFrame"):
+        loss_change(model, after, X)
+    grouped = (*after, None, np.arange(300))
+    with pytest.raises(ValueError, match="Only one of the two sets of rows has groups"):
+        loss_change(model, after, grouped)

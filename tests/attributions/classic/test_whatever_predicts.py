@@ -1,0 +1,194 @@
+"""Permutation of models that are no sum of trees: a loop over shuffled tables."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import TransformedTargetRegressor, make_column_transformer
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    StackingRegressor,
+    VotingClassifier,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import accuracy_score, log_loss, mean_squared_error, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from attributions import permutation
+from gbt import GBTClassifier, GBTRegressor
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 3))
+Y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * RNG.normal(size=90)
+LABELS = np.where(Y > 0.3, "yes", "no")
+THREE = np.digitize(Y, [0, 1.2])
+
+
+def boosted():
+    return GBTRegressor(n_estimators=3, splitter="greedy")
+
+
+def probability(model, table):
+    return model.predict_proba(table)[:, 1]
+
+
+def auc(model, table):
+    return roc_auc_score(LABELS == "yes", probability(model, table))
+
+
+def right(model, table):
+    return accuracy_score(LABELS, model.predict(table))
+
+
+def near(model, table):
+    return -mean_squared_error(Y, model.predict(table))
+
+
+CASES = {
+    "calibrated": (
+        CalibratedClassifierCV(GBTClassifier(n_estimators=3, splitter="greedy"), cv=2),
+        LABELS,
+        "roc_auc",
+        auc,
+    ),
+    "soft votes of boosted models": (
+        VotingClassifier(
+            [("a", HistGradientBoostingClassifier(max_iter=3)), ("b", LogisticRegression())],
+            voting="soft",
+        ),
+        LABELS,
+        "roc_auc",
+        auc,
+    ),
+    "hard votes": (
+        VotingClassifier([("a", RandomForestClassifier(3, random_state=0))]),
+        LABELS,
+        "accuracy",
+        right,
+    ),
+    "neural": (
+        make_pipeline(StandardScaler(), MLPClassifier((3,), max_iter=5, random_state=0, tol=1)),
+        THREE,
+        "neg_log_loss",
+        lambda model, table: -log_loss(THREE, model.predict_proba(table)),
+    ),
+    "stacked": (
+        StackingRegressor([("a", boosted()), ("b", LinearRegression())], cv=2),
+        Y,
+        "neg_mean_squared_error",
+        near,
+    ),
+    "targets transformed": (
+        TransformedTargetRegressor(boosted(), func=np.exp, inverse_func=np.log),
+        Y,
+        "neg_mean_squared_error",
+        near,
+    ),
+    "search over a pipeline": (
+        GridSearchCV(make_pipeline(StandardScaler(), boosted()), {}, cv=2),
+        Y,
+        "neg_mean_squared_error",
+        near,
+    ),
+}
+
+
+def orders(seed, k, n_repeats, n):
+    """Yield the documented orders: a stream for each feature and repeat."""
+    for r in range(n_repeats):
+        stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k, r)))
+        yield stream.permutation(n)
+
+
+@pytest.mark.parametrize(("model", "y", "name", "score"), CASES.values(), ids=CASES)
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+def test_it_is_a_loop_over_shuffled_tables(model, y, name, score):
+    model = model.fit(X, y)
+    result = permutation(model, X, y, n_repeats=2, random_state=7)
+    assert result.method == f"permutation({name})"
+    for k in range(3):
+        for r, order in enumerate(orders(7, k, 2, len(X))):
+            table = X.copy()
+            table[:, k] = X[order, k]
+            drop = score(model, X) - score(model, table)
+            np.testing.assert_allclose(result.repeats[k, r], drop, atol=1e-12)
+    assert result.standard_error.shape == (3,)
+
+
+def mixed():
+    towns = np.array(["Rome", "Bern", "Oslo"])[RNG.integers(3, size=90)]
+    frame = pd.DataFrame({"town": towns, "size": X[:, 0], "age": X[:, 1]})
+    steps = make_column_transformer((OneHotEncoder(), ["town"]), remainder="passthrough")
+    return make_pipeline(steps, RandomForestRegressor(4, random_state=0)), frame
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pyarrow.table])
+def test_the_users_own_columns_are_shuffled_in_tables_of_any_kind(kind):
+    model, frame = mixed()
+    model.fit(frame, Y)
+
+    def predict(table):
+        return model.predict(table.to_pandas())
+
+    given = kind({name: frame[name].tolist() for name in frame})
+    asked = predict if kind is pyarrow.table else model  # scikit-learn takes no table of pyarrow
+    result = permutation(asked, given, Y, n_repeats=1, random_state=3)
+    assert result.feature_names == ("town", "size", "age")
+    before = mean_squared_error(Y, model.predict(frame))
+    for k, name in enumerate(frame):
+        (order,) = orders(3, k, 1, len(Y))
+        shuffled = frame.assign(**{name: frame[name].to_numpy()[order]})
+        expected = mean_squared_error(Y, model.predict(shuffled)) - before
+        np.testing.assert_allclose(result.values[k], expected)
+
+
+def test_functions_and_metrics_of_ones_own():
+    def predict(table):
+        return 2.0 * table[:, 1]
+
+    result = permutation(predict, X, Y, n_repeats=1, random_state=0)
+    assert (result.values != 0).tolist() == [False, True, False]
+    model = LogisticRegression().fit(X, LABELS)
+
+    def likelihood(y, p):
+        return y * np.log(p) + (1 - y) * np.log1p(-p)
+
+    given = permutation(model, X, LABELS, metric=likelihood, n_repeats=1, random_state=0)
+    (order,) = orders(0, 0, 1, len(X))
+    table = np.column_stack([X[order, 0], X[:, 1:]])
+    expected = log_loss(LABELS, model.predict_proba(table)) - log_loss(
+        LABELS, model.predict_proba(X)
+    )
+    np.testing.assert_allclose(given.values[0], expected)
+    scored = permutation(model, X, LABELS, metric="neg_log_loss", n_repeats=1, random_state=0)
+    np.testing.assert_allclose(scored.values, given.values)
+    grouped = permutation(model, X, LABELS, groups=np.arange(90) // 3, random_state=0)
+    assert grouped.groups.shape == (30,)
+
+
+def test_what_cannot_be_is_refused_by_name():
+    model = LinearRegression().fit(X, Y)
+    labelled = LogisticRegression().fit(X, LABELS)
+    for call, message in (
+        (lambda: permutation(model, X, Y, init_score=Y), "init_score is for models of trees"),
+        (lambda: permutation(model, X[:, 0], Y), r"X has shape \(90,\)"),
+        (lambda: permutation(model, X, Y[:5]), r"y has shape \(5,\)"),
+        (lambda: permutation(labelled, X, np.where(LABELS == "no", "off", "yes")), "'off'"),
+        (lambda: permutation(labelled, X[:5], ["yes"] * 5), "one class only"),
+        (lambda: permutation(model, X, Y, metric=3), "metric=3"),
+        (lambda: permutation(model, X, Y, metric=lambda y, p: p[:2]), r"returned shape \(2,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(NotFittedError):
+        permutation(boosted(), X, Y)
+    with pytest.raises(TypeError, match=r"must be an Ensemble.*got int"):
+        permutation(3, X, Y)

@@ -1,0 +1,202 @@
+"""CatBoost's counters of levels and of combinations: against its predictions and its own leaves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attributions import held_out_gain, permutation, predecomp, saabas, tree_inner, tree_shap
+from gbt.formats import as_ensemble
+from gbt.formats.imported import forget
+from tests.asserts import peer
+
+pandas = pytest.importorskip("pandas")
+
+WORDS = [0, 2, 3]  # columns
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 22))]
+LOSSES = ("RMSE", "Logloss", "MultiClass")
+POLICIES = ("SymmetricTree", "Depthwise", "Lossguide")
+
+
+def table(seed, n=300):
+    """Return columns of eight, four and two words beside numbers, and targets of combinations."""
+    rng = np.random.default_rng(seed)
+    frame = pandas.DataFrame({
+        "city": rng.choice([*"abcdefgh"], n),
+        "x": rng.normal(size=n),
+        "kind": rng.choice([*"uvwt"], n),
+        "flag": rng.choice(["y", "n"], n),
+        "z": rng.normal(size=n),
+    })  # fmt: skip
+    both = (frame.kind == "u") & frame.city.isin(["a", "b", "c"])
+    y = frame.city.isin(["a", "d"]) + frame.x * both * 3 + both + 0.3 * rng.normal(size=n)
+    return frame, y.to_numpy()
+
+
+def target_of(y, loss):
+    return {"RMSE": y, "Logloss": y > 0.5, "MultiClass": np.digitize(y, [0, 1])}[loss]
+
+
+def fit(frame, y, loss="RMSE", policy="SymmetricTree", **options):
+    catboost = peer("catboost")
+    kind = catboost.CatBoostRegressor if loss == "RMSE" else catboost.CatBoostClassifier
+    asked = {"iterations": 12, "depth": 4, "max_ctr_complexity": 3, "model_size_reg": 0, **options}
+    model = kind(
+        loss_function=loss,
+        grow_policy=policy,
+        verbose=0,
+        allow_writing_files=False,
+        thread_count=1,
+        **asked,
+    )
+    return model.fit(frame, target_of(y, loss), cat_features=WORDS)
+
+
+def new_rows(seed, n=60):
+    """Return rows with unseen levels and missing numbers."""
+    frame, y = table(seed + 1000, n)
+    frame.iloc[::7, 0] = "unseen"
+    frame.iloc[::5, 1] = np.nan
+    return frame, y
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_row_is_predicted_alike(loss, policy, seed):
+    options = {"iterations": 3 + seed, "depth": 2 + seed % 5, "random_seed": seed}
+    model = fit(*table(seed), loss, policy, **options, one_hot_max_size=2 + seed % 4)
+    ensemble = as_ensemble(model)
+    rows, _ = new_rows(seed)
+    expected = model.predict(rows, prediction_type="RawFormulaVal")
+    np.testing.assert_allclose(ensemble.raw_predict(rows), expected, rtol=0, atol=1e-12)
+    cover = "hessian" if loss == "RMSE" else "count"
+    shap = tree_shap(model, rows, cover=cover)
+    whole = shap.values.sum(axis=1) + shap.base_values
+    np.testing.assert_allclose(whole, expected, rtol=0, atol=1e-10)
+    assert as_ensemble(model) is ensemble
+
+
+def groups_of(model, tmp_path):
+    """Return, of each tree, the names of the columns that its splits are on, from the JSON."""
+    path = tmp_path / "model.json"
+    model.save_model(str(path), format="json")
+    written = json.loads(path.read_text())
+    info = written["features_info"]
+    flat = {
+        kind: {of["feature_index"]: of["flat_feature_index"] for of in info[f"{kind}_features"]}
+        for kind in ("float", "categorical")
+    }
+
+    def column(part):
+        if "float_feature_index" in part:
+            return flat["float"][part["float_feature_index"]]
+        return flat["categorical"][part["cat_feature_index"]]
+
+    borders, first = [], 0
+    for ctr in info["ctrs"]:
+        borders.append((first, [column(part) for part in ctr["elements"]], len(ctr["borders"])))
+        first += len(ctr["borders"])
+    n_before = sum(len(of["borders"]) for of in info["float_features"])
+    n_before += sum(len(of.get("values", ())) for of in info["categorical_features"])
+
+    def group(split):
+        if split["split_type"] != "OnlineCtr":
+            return (column(split),)
+        number = split["split_index"] - n_before
+        (of,) = [columns for start, columns, n in borders if start <= number < start + n]
+        return tuple(sorted(set(of)))
+
+    trees = written["oblivious_trees"]
+    names = np.array(["city", "x", "kind", "flag", "z"])
+    grouped = [[" x ".join(names[[*group(split)]]) for split in tree["splits"]] for tree in trees]
+    return grouped, trees, written["scale_and_bias"][1][0]
+
+
+def test_held_out_gain_and_saabas_by_the_leaves_of_catboost(tmp_path):
+    model = fit(*table(3), iterations=8)
+    rows, y = new_rows(3)
+    grouped, trees, bias = groups_of(model, tmp_path)
+    leaves = model.calc_leaf_indexes(rows)
+    features = sorted({name for names in grouped for name in names})
+    f, work = np.full(len(y), bias), {name: np.zeros(len(y)) for name in features}
+    gain = dict.fromkeys(features, 0.0)
+    eta = model.get_all_params()["learning_rate"]
+    for m, (names, tree) in enumerate(zip(grouped, trees, strict=True)):
+        value, weight = np.array(tree["leaf_values"]), np.array(tree["leaf_weights"])
+        of_row, steps = leaves[:, m], {name: np.zeros(len(y)) for name in features}
+        residual = {name: y - (f - work[name]) for name in features}
+        for depth in range(len(names))[::-1]:  # the last split is the root's
+            node = np.arange(len(value)) >> (depth + 1)
+            for t in np.unique(node):
+                name, inside = names[depth], of_row >> (depth + 1) == t
+                means = np.zeros(2)
+                for side in (0, 1):
+                    own = (np.arange(len(value)) >> depth) == 2 * t + side
+                    if weight[own].sum():
+                        means[side] = np.average(value[own], weights=weight[own])
+                    else:  # no training row came here: the hessians cannot weigh the leaves
+                        means[side] = value[own].mean()
+                both = node == t
+                mean = np.average(value[both], weights=weight[both]) if weight[both].any() else 0.0
+                goes_right = (of_row[inside] >> depth) & 1
+                steps[name][inside] += means[goes_right] - mean
+                v, e = means[goes_right], residual[name][inside]
+                if len(set(goes_right)) == 2:
+                    gain[name] += ((v - v.mean()) * e).sum() / eta
+        f = f + value[of_row]
+        for name in features:
+            work[name] += steps[name]
+    np.testing.assert_allclose(f, model.predict(rows))
+    result = held_out_gain(model, rows, y)
+    assert set(features) <= set(result.feature_names)
+    assert any(" x " in name for name in features)
+    for name, value in zip(result.feature_names, result.values, strict=True):
+        np.testing.assert_allclose(value, gain.get(name, 0.0), rtol=1e-9, atol=1e-9)
+    explained = saabas(model, rows)
+    for k, name in enumerate(explained.feature_names):
+        expected = work.get(name, np.zeros(len(y)))
+        np.testing.assert_allclose(explained.values[:, k], expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_training_rows_give_what_new_rows_are_judged_by(loss):
+    frame, y = table(5)
+    model = fit(frame, y, loss)
+    whole = as_ensemble(model, frame, target_of(y, loss))
+    first = whole.trees[0]
+    assert first.n_samples[0] == len(y)
+    raw = np.zeros((len(y), whole.n_outputs)) + whole.base_score
+    given = raw[:, 0] if whole.n_outputs == 1 else raw
+    gradient, _ = whole.loss.gradient_hessian(target_of(y, loss).astype(float), given)
+    root = gradient.reshape(len(y), -1)[:, 0].sum()
+    np.testing.assert_allclose(first.sum_gradient[0], root, atol=1e-9)
+    rows, y_new = new_rows(5)
+    assert predecomp(whole, rows).values.shape[0] == len(rows)
+    result = tree_inner(model, rows, target_of(y_new, loss), training=(frame, target_of(y, loss)))
+    assert result.feature_names[:5] == ("city", "x", "kind", "flag", "z")
+
+
+def test_permutation_shuffles_words():
+    frame, y = table(6)
+    model = fit(frame, y)
+    rows, y_new = new_rows(6)
+    result = permutation(model, rows, y_new, n_repeats=1, random_state=2)
+    assert result.feature_names == ("city", "x", "kind", "flag", "z")
+    order = np.random.default_rng(np.random.SeedSequence(2, spawn_key=(0, 0))).permutation(60)
+    shuffled = rows.assign(city=rows.city.to_numpy()[order])
+    expected = ((y_new - model.predict(shuffled)) ** 2 - (y_new - model.predict(rows)) ** 2).mean()
+    np.testing.assert_allclose(result.values[0], expected)
+
+
+def test_leaves_that_are_misread_are_found():
+    frame, y = table(7)
+    model = fit(frame, y)
+    ensemble = as_ensemble(model)
+    answers = ensemble.preparation.steps[0][1]
+    answers.values[0][:] = answers.values[0][::-1]
+    with pytest.raises(ValueError, match="was misread: its leaves do not add up"):
+        ensemble.raw_predict(frame)
+    forget(model)
+    with pytest.raises(ValueError, match=r"CatBoost.*cannot transform X"):
+        as_ensemble(model).raw_predict(frame[["city"]])
