@@ -58,6 +58,7 @@ CHANGES: dict[str, dict[str, dict]] = {
         "smoothing 5, 1000 x .03": AT_5 | {"n_estimators": 1000, "learning_rate": 0.03},
         "smoothing 5, 1000 x .05": AT_5 | {"n_estimators": 1000, "learning_rate": 0.05},
         "pooled": POOLED | {"n_estimators": None, "learning_rate": None},
+        "pooled, stopped": POOLED | STOPPED,
         "pooled, 200 x .1": POOLED | {"n_estimators": 200},
         "pooled, 1000 x .03": POOLED | {"n_estimators": 1000, "learning_rate": 0.03},
         "pooled, 1000 x .05": POOLED | {"n_estimators": 1000, "learning_rate": 0.05},
@@ -97,8 +98,8 @@ MAIN = (
     "greedy", "greedy, 20 rows, weight .001", "greedy, 20 rows, weight .001, 500 x .05",
     "greedy, 20 rows, weight .001, stopped", "unbiased", "unbiased, parameters of greedy",
     "unbiased, smoothing 5", "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, 500 x .05",
-    "unbiased, pooled", "unbiased, smoothing 5, stopped", "cross-validated",
-    "cross-validated, stopped",
+    "unbiased, smoothing 5, stopped", "unbiased, pooled", "unbiased, pooled, stopped",
+    "cross-validated", "cross-validated, stopped",
 )  # fmt: skip
 
 

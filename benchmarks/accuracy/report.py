@@ -32,7 +32,7 @@ COMPARED = (
 def settings_of_default(size: int) -> tuple[str, str]:
     """Return which setting the default is for so many rows, and the one that stops early."""
     if size <= LARGEST_UNBIASED:
-        return "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, stopped"
+        return "unbiased, pooled", "unbiased, pooled, stopped"
     return "greedy, 20 rows, weight .001", "greedy, 20 rows, weight .001, stopped"
 
 
