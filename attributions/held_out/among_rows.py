@@ -48,7 +48,7 @@ def walk_together(
     """
     ensemble, paths = model.ensemble, model.paths
     n = raw.shape[1]
-    work = np.zeros((1, ensemble.n_features, n))
+    work = np.zeros((1, ensemble.n_credited, n))
     for m in range(ensemble.n_trees):
         leaves = ensemble.predictor.find_leaves(block, range(m, m + 1))
         asked = _asked(model, leaves[0], m, raw[0], work[0])

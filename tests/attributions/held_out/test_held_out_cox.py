@@ -11,6 +11,7 @@ from attributions import held_out_gain, held_out_gain_rows, permutation, predeco
 from attributions.reference.held_out import held_out_gain as by_definition
 from gbt import GBTRegressor
 from gbt.losses import Cox
+from gbt.model.credit import Credit
 from gbt.reference import survival as page
 from tests.asserts import assert_close, assert_same
 
@@ -38,7 +39,7 @@ def judging():
     return X, y, np.random.default_rng(2).integers(1, 4, N).astype(float)
 
 
-def gain_of_page(model, X, y, weight):
+def gain_of_page(model, X, y, weight, **options):
     """Return the gain by the plain page, whose loss is Cox's plain page with these weights."""
 
     def gradient_hessian(y, f):
@@ -49,7 +50,7 @@ def gain_of_page(model, X, y, weight):
     names = ("trees", "loss", "base_score", "is_forest", "learning_rate", "statistics")
     shown = SimpleNamespace(**{name: getattr(ensemble, name) for name in names})
     shown.loss = plain
-    return by_definition(shown, X, y, weight)
+    return by_definition(shown, X, y, weight, **options)
 
 
 def test_gain_and_parts_of_rows_are_those_of_the_definition(model, judging):
@@ -65,6 +66,15 @@ def test_gain_and_parts_of_rows_are_those_of_the_definition(model, judging):
         move = step * np.eye(N)[i]
         ahead, back = (gain_of_page(model, X, y, ones + sign * move) for sign in (1, -1))
         np.testing.assert_allclose(parts[i], (ahead - back) / (2 * step), atol=1e-5)
+
+
+def test_columns_of_one_feature(model, judging):
+    X, y, weight = judging
+    credit = (0, 0, 1)
+    one = replace(model.ensemble_, credit=Credit(credit, ("both", "other")))
+    result = held_out_gain(one, X, y, sample_weight=weight)
+    assert_close(result.values, gain_of_page(model, X, y, weight, credit=credit), 100.0, k=1e4)
+    assert held_out_gain_rows(one, X, y).values.shape == (N, 2)
 
 
 def test_weights_groups_and_threads(model, judging):
