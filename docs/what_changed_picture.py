@@ -13,7 +13,7 @@ from docs.library_pictures import fitted_on
 if __name__ == "__main__":
     defined = fitted_on("what_changed")
     for suffix, (ink, paper) in STYLES.items():
-        colours = {name: ink for name in ("text.color", "axes.labelcolor", "axes.edgecolor")}
+        colours = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), ink)
         colours |= {"figure.facecolor": paper, "axes.facecolor": paper, "savefig.facecolor": paper}
         with plt.rc_context({**LIKE_ALWAYS, **colours}):
             display = defined["by_month"].plot(changes=defined["changes"], max_display=4)
