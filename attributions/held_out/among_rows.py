@@ -10,14 +10,28 @@ tree that means one call of the loss for each feature that the tree splits on, w
                              \       |       /
     a row's steps             2      0      2              picks those of its path
 
-With slopes a, which are 0 outside of the node of a split, the gain is a sum of w a g over rows, and
-one more row like row i changes it by a_i g_i and, through the others' gradients, by
+**What rows weigh.** Under Cox's loss -g is the number of events that came, less the number u that
+was to be expected. If the model is off by the same factor for all rows of a node, g is larger where
+u is: where rows were observed for long. A feature that says how long, and nothing about the hazard,
+would have a contrast of mean g between its sides. So a side is not divided by its rows but by its
+expected events, U = sum of w u, and the contrast is that of two ratios of observed to expected
+events, as of two standardised mortality ratios::
 
-    sum over j of  w_j a_j dg_j / dw_i                     ``through_others`` of the loss
+    held-out gain  =  -(1/alpha)  U_l U_r / U_t  *  d  *  (G_l / U_l  -  G_r / U_r)
 
-Both belong to what row i adds, whose spread is the standard error: the delta method once more. The
-second terms, weighted, add up to 0, so that what rows add still adds up to the gain. For Cox's loss
-the two together are the score residual of a as a covariate (Lin and Wei 1989).
+On the training rows, with the feature's own work left in and no penalty, this is the total gain,
+because u is the hessian of the fit. For other losses u is 1 (``exposure`` of the loss).
+
+**What a row adds.** With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on
+the right, the derivative of the gain by the weight of row i is, but for -1/alpha,
+
+    a_i (g_i - r u_i)  +  sum over j of  w_j a_j (1 - r) dg_j / dw_i        r = G_t / U_t
+
+and w_i times that is what row i adds, whose spread is the standard error: the delta method once
+more. The second sum is what row i does to the residuals of others, by being at risk beside them and
+by its own event (``through_others``). Weighted, it adds up to 0 over the rows, and so what rows add
+still adds up to the gain. Where r is 0 the two sums together are the score residual of a as a
+covariate (Lin and Wei 1989).
 """
 
 from collections.abc import Iterator
@@ -26,7 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.held_out import ask
+from attributions.kernels.held_out import add_parts_of_steps, add_up_steps, ask
 
 
 class Asked(NamedTuple):
@@ -36,52 +50,68 @@ class Asked(NamedTuple):
     without: np.ndarray  # (q, n) raw predictions without each of them
     steps: np.ndarray  # (S, n) the nodes that rows have come to, from the leaf up
     which: np.ndarray  # (S, n) the place of the step's feature in ``features``
+    exposure: np.ndarray  # (1, S, n) what rows weigh in contrasts, beside their weights
 
 
 def walk_together(
     model: StepsOfModel, block: np.ndarray, prepared: Any, raw: np.ndarray
-) -> Iterator[tuple]:
-    """Yield, tree by tree, leaves (1, n), tree, paths, gradients (1, S, n) and what was asked.
+) -> Iterator[tuple[tuple, np.ndarray, Asked]]:
+    """Yield, tree by tree, leaves (1, n) with tree and paths, gradients (1, S, n), what was asked.
 
     ``block`` has all rows, transposed, and ``prepared`` their targets; ``raw`` (1, n) is moved from
     the start to after the last tree.
     """
-    ensemble, paths = model.ensemble, model.paths
-    n = raw.shape[1]
+    ensemble, paths, n = model.ensemble, model.paths, raw.shape[1]
+    loss: Any = ensemble.loss
     work = np.zeros((1, ensemble.n_features, n))
     for m in range(ensemble.n_trees):
         leaves = ensemble.predictor.find_leaves(block, range(m, m + 1))
-        asked = _asked(model, leaves[0], m, raw[0], work[0])
-        gradient, _ = ensemble.loss.gradient_hessian(prepared, asked.without)
-        own = np.take_along_axis(gradient, asked.which, axis=0)
+        at = leaves[0].astype(np.int64)
+        steps = np.empty((max(1, int(paths.tree_depth[m])), n), np.int64)
+        for step in steps:
+            step[:] = at
+            at = paths.up[at].astype(np.int64)
+        tree = slice(*ensemble.tree_offset[m : m + 2])
+        features = np.unique(paths.feature[tree]).astype(np.int64)
+        which = np.searchsorted(features, paths.feature[steps].astype(np.int64))
+        without = raw - work[0, features]
+        gradient, _ = loss.gradient_hessian(prepared, without)
+        exposure = loss.exposure(prepared, gradient)
+        own, exposed = (
+            np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
+        )
         ask(leaves, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
-        yield leaves, m, paths, own[np.newaxis], asked
+        yield (leaves, m, paths), own, Asked(features, without, steps, which, exposed)
 
 
-def _asked(
-    model: StepsOfModel, leaf: np.ndarray, m: int, raw: np.ndarray, work: np.ndarray
-) -> Asked:
-    """Follow rows from their leaves in a tree up to the root, and take each feature out of all."""
-    paths, at = model.paths, leaf.astype(np.int64)
-    steps = np.empty((max(1, int(paths.tree_depth[m])), len(at)), np.int64)
-    for step in steps:
-        step[:] = at
-        at = paths.up[at].astype(np.int64)
-    tree = slice(*model.ensemble.tree_offset[m : m + 2])
-    features = np.unique(paths.feature[tree]).astype(np.int64)
-    which = np.searchsorted(features, paths.feature[steps].astype(np.int64))
-    return Asked(features, raw - work[features], steps, which)
-
-
-def add_parts_through_others(
-    loss: Any, prepared: Any, asked: Asked, part: np.ndarray, out: np.ndarray
+def add_up_together(
+    walked: tuple, gradient: np.ndarray, asked: Asked, weight: np.ndarray, sums: np.ndarray
 ) -> None:
-    """Add to ``out``, (p, n), what rows add in a tree through the gradients of others.
+    """Add to ``sums``, (n_nodes, 3), w g and w u at children, and at leaves the number of rows."""
+    for numbers, columns in ((gradient, [0, 2]), (asked.exposure, [1])):
+        of_steps = np.zeros_like(sums)
+        add_up_steps(*walked, numbers, weight, of_steps)
+        sums[:, columns] += of_steps[:, [0, 2][: len(columns)]]
 
-    ``part`` has the slope a of the step to each node in its first column.
+
+def add_parts_together(
+    loss: Any,
+    prepared: Any,
+    walked: tuple,
+    gradient: np.ndarray,
+    asked: Asked,
+    part: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Add to ``out``, (p, n), what rows add in a tree: a g + b u, and through others.
+
+    ``part``, (n_nodes, 2), has a and b = -a r of the step to each node.
     """
-    slope = part[asked.steps, 0]
+    for numbers, factor in ((gradient, part[:, 0]), (asked.exposure, part[:, 1])):
+        slope = np.column_stack([factor, np.zeros(len(factor))])
+        add_parts_of_steps(*walked, slope, numbers, out)
+    slopes = part.sum(axis=1)[asked.steps]
     for place, k in enumerate(asked.features.tolist()):
-        of_feature = np.where(asked.which == place, slope, 0.0).sum(axis=0)
+        of_feature = np.where(asked.which == place, slopes, 0.0).sum(axis=0)
         if of_feature.any():
             out[k] += loss.through_others(prepared, asked.without[place], of_feature)

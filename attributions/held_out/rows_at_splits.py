@@ -20,7 +20,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attributions.held_out.among_rows import add_parts_through_others, walk_together
+from attributions.held_out.among_rows import (
+    add_parts_together,
+    add_up_together,
+    walk_together,
+)
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import N_SUMS, StepsOfModel
 from attributions.kernels import held_out as kernels
@@ -103,11 +107,13 @@ class RowsAtSplits(Rows):
             paths = self.model.paths_of_rows
             add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
             raw[0] = known.state if self._most_odds is None else np.log(known.state)
+        elif not self.ensemble.loss.is_by_row:
+            for walked, gradient, asked in self._walk_together(raw):
+                loss, y = self.ensemble.loss, self.prepared
+                add_parts_together(loss, y, walked, gradient, asked, part, out)
         else:
-            for *walked, gradient, asked in self._walk(rows, raw):
+            for *walked, gradient in self._walk(rows, raw):
                 add_parts_of_steps(*walked, part, gradient, out)
-                if asked is not None:
-                    add_parts_through_others(self.ensemble.loss, self.prepared, asked, part, out)
         out *= weight
         asked = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
         gradient, _ = self.ensemble.loss.gradient_hessian(self._targets(rows), asked)
@@ -155,8 +161,12 @@ class RowsAtSplits(Rows):
     def _sums_of_given(self, rows: slice) -> np.ndarray:
         """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
         sums = np.zeros((len(self.ensemble.feature), N_SUMS))
+        if not self.ensemble.loss.is_by_row:
+            for walked, gradient, asked in self._walk_together(self.start(rows)):
+                add_up_together(walked, gradient, asked, self.weight, sums)
+            return sums
         for block in self._blocks_in(rows):
-            for *walked, gradient, _ in self._walk(block, self.start(block)):
+            for *walked, gradient in self._walk(block, self.start(block)):
                 add_up_steps(*walked, gradient, self.weight[block], sums)
         return sums
 
@@ -225,19 +235,20 @@ class RowsAtSplits(Rows):
         first = np.where(is_shallow, links.places, links.roots)
         return Spots(of_row, first, links.tree_depth, self.model.paths_of_rows.value)
 
+    def _walk_together(self, raw: np.ndarray) -> Iterator[tuple]:
+        """Yield what all rows say of each tree, where they depend on each other."""
+        block = transposed(self.X, dtype=self.X.dtype)
+        return walk_together(self.model, block, self.prepared, raw)
+
     def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
         """Yield leaves and gradients of a block of rows, some trees at a time, for kernels.
 
         That is: leaves (T, n), the number of the first of the T trees, all steps of the model, and
         the gradients (T, S, n) of the tree's own output, step by step from the leaf up. ``raw``,
-        the raw predictions (K, n), are moved in place from the start to after the last tree. At
-        last comes what was asked, if rows depend on each other, or None.
+        the raw predictions (K, n), are moved in place from the start to after the last tree.
         """
         ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
         block = transposed(self.X[rows], dtype=self.X.dtype)
-        if not ensemble.loss.is_by_row:
-            yield from walk_together(self.model, block, self.prepared, raw)
-            return
         n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
         is_softmax = isinstance(ensemble.loss, Softmax)
         asks = _of_classes if is_softmax and _may_be_odds(self.model, raw) else _of_any_loss
@@ -247,7 +258,7 @@ class RowsAtSplits(Rows):
         for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
             trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
             leaves = ensemble.predictor.find_leaves(block, trees)
-            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps), None
+            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps)
 
 
 Gradients = Callable[[np.ndarray, int, int], np.ndarray]

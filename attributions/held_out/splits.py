@@ -136,15 +136,20 @@ class StepsOfModel(Intake):
         return np.divide(n_rows * fourth, second**2, out=result, where=second**2 > 0)
 
     def judged(self, sums: np.ndarray) -> "SplitGains":
-        """Return the gains of the splits, from ``sums`` of rows at the nodes, (n_nodes, 3)."""
+        """Return the gains of the splits, from ``sums`` of rows at the nodes, (n_nodes, 3).
+
+        Weights and numbers of rows stand at leaves. Only where the loss says what rows weigh in a
+        contrast (``attributions.held_out.among_rows``) they stand at both children of a split.
+        """
         sums = np.array(sums.T)
-        for of_leaves in sums[1:]:
+        for of_leaves in sums[1:] if self.ensemble.loss.is_by_row else sums[2:]:
             add_up_leaves(self.lower, of_leaves)
         gradient, weight, n_rows = sums
         right, left = self.lower.T
         node = np.flatnonzero((left != right) & (weight[left] > 0) & (weight[right] > 0))
         left, right = left[node], right[node]
-        share = weight[left] / weight[node], weight[right] / weight[node]
+        total = weight[left] + weight[right]
+        share = weight[left] / total, weight[right] / total
         difference = -(self.change[left] - self.change[right]) / self.ensemble.learning_rate
         return SplitGains(
             ensemble=self.ensemble,
@@ -152,7 +157,7 @@ class StepsOfModel(Intake):
             children=(left, right),
             gain=difference * (share[1] * gradient[left] - share[0] * gradient[right]),
             slope=(difference * share[1], -difference * share[0]),
-            mean_gradient=(gradient[left] + gradient[right]) / weight[node],
+            mean_gradient=(gradient[left] + gradient[right]) / total,
             n_rows=n_rows[node],
         )
 

@@ -27,20 +27,26 @@ from gbt.formats.imported import Imported, kept
 from gbt.formats.nodes import to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses.half import LOSSES
+from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import Softmax
+from gbt.losses.survival import Cox
 from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
 from gbt.tables.categories import Categories
 
-LOSS_OF_FUNCTION = {"RMSE": "half_squared_error", "Logloss": "half_logistic"}
+LOSS_OF_FUNCTION: dict[str, Loss] = {
+    "RMSE": LOSSES["half_squared_error"],
+    "Logloss": LOSSES["half_logistic"],
+    "Cox": Cox(is_newton=True),
+}
 OF_CLASSES = "MultiClass"
 
 
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for anything else.
 
-    ``X`` are rows that have the levels which the model splits. Losses other than RMSE, Logloss and
-    MultiClass, several targets, and features that are combinations of categories, text or
+    ``X`` are rows that have the levels which the model splits. Losses other than RMSE, Logloss, Cox
+    and MultiClass, several targets, and features that are combinations of categories, text or
     embeddings are refused by name.
     """
     if not hasattr(model, "get_all_params"):
@@ -95,8 +101,7 @@ def _import(
             " imported. Train one model for each target, and do not rescale it."
         )
     bias = float(model.bias[0]) if n_outputs == 1 else model.bias
-    of_one = LOSSES[LOSS_OF_FUNCTION.get(function, "half_logistic")]
-    loss = of_one if n_outputs == 1 else Softmax(n_outputs, 1.0)
+    loss = Softmax(n_outputs, 1.0) if function == OF_CLASSES else LOSS_OF_FUNCTION[function]
     nodes = read_trees(model)
     tree, value, weight = nodes.tree, nodes.value, nodes.tree.add_up(nodes.weight)
     leaf = tree.is_leaf

@@ -14,6 +14,7 @@ objective                             loss
 ``reg:pseudohubererror``              ``pseudo_huber``
 ``reg:absoluteerror``                 ``absolute``; leaves are refitted to medians, until 3.3
 ``reg:quantileerror``                 ``quantile``; leaves are refitted to quantiles, until 3.3
+``survival:cox``                      ``cox``, its hessian the second derivative
 ====================================  ============================================================
 """
 
@@ -24,6 +25,7 @@ from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.losses.robust import Absolute, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.survival import Cox
 
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",
@@ -34,6 +36,7 @@ LOSS_OF_OBJECTIVE = {
 OTHERS = (
     "multi:softprob", "multi:softmax", "count:poisson", "reg:gamma", "reg:tweedie",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
+    "survival:cox",
 )  # fmt: skip
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
@@ -76,5 +79,6 @@ def loss_of(
         "reg:gamma": Gamma(is_newton=True),
         "reg:squaredlogerror": SquaredLogError(),
         "reg:absoluteerror": Absolute(),
+        "survival:cox": Cox(is_newton=True),
     }
     return others[objective]

@@ -176,7 +176,8 @@ def read_start(learner: Any, loss: Loss, training: TrainingFacts, n_trees: int) 
             numbers = numbers * n_outputs  # before version 3.1 one base score stood for all outputs
         if len(numbers) == n_outputs:
             own = loss.loss if isinstance(loss, SeveralTargets) else loss
-            raws = numbers if is_raw else [own.link(one) for one in numbers]
+            link = np.log if own.name == "cox" else own.link  # XGBoost predicts hazard ratios
+            raws = numbers if is_raw else [float(link(one)) for one in numbers]
     except (TypeError, ValueError):
         pass
     if len(raws) != n_outputs or not np.isfinite(raws).all():

@@ -150,6 +150,10 @@ class Cox(GivenLoss):
         own = rows.weight * hazard**2 * rows.so_far(rows.deaths / at_risk**2)
         return expected - rows.event, expected - own
 
+    def exposure(self, y: RiskSets, gradient: np.ndarray) -> np.ndarray:
+        """Return the events to be expected of rows, from the gradients there, (T, n)."""
+        return gradient + y.event
+
     def through_others(
         self, y: RiskSets, raw_prediction: np.ndarray, slope: np.ndarray
     ) -> np.ndarray:

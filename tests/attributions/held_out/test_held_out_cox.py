@@ -8,7 +8,7 @@ import pytest
 
 import attributions
 from attributions import held_out_gain, held_out_gain_rows, permutation, predecomp
-from attributions.reference.held_out import held_out_gain as by_definition
+from attributions.reference.held_out import rounds, splits
 from gbt import GBTRegressor
 from gbt.losses import Cox
 from gbt.reference import survival as page
@@ -39,17 +39,31 @@ def judging():
 
 
 def gain_of_page(model, X, y, weight):
-    """Return the gain by the plain page, whose loss is Cox's plain page with these weights."""
+    """Return the gain by plain loops over splits, with the derivatives of Cox's plain page."""
+    ensemble, gain = model.ensemble_, np.zeros(X.shape[1])
+    shown = {
+        name: getattr(ensemble, name)
+        for name in ("trees", "base_score", "is_forest", "learning_rate", "statistics")
+    }
 
-    def gradient_hessian(y, f):
-        return page.cox_derivatives(y, f, weight)
+    def rounds_of(which):
+        """Yield trees, values, and minus g, or the expected events, at predictions without k."""
+        sign = (1, -1)[which]
+        loss = SimpleNamespace(
+            n_outputs=1,
+            gradient_hessian=lambda y, f: (sign * page.cox_derivatives(y, f, weight)[which], None),
+        )
+        return rounds(SimpleNamespace(**shown, loss=loss), X, y)
 
-    plain = SimpleNamespace(n_outputs=1, gradient_hessian=gradient_hessian)
-    ensemble = model.ensemble_
-    names = ("trees", "loss", "base_score", "is_forest", "learning_rate", "statistics")
-    shown = SimpleNamespace(**{name: getattr(ensemble, name) for name in names})
-    shown.loss = plain
-    return by_definition(shown, X, y, weight)
+    for (tree, value, e), (_, _, u) in zip(rounds_of(0), rounds_of(1), strict=True):
+        for t, k, on_left, on_right in splits(tree, X, weight):
+            (E_l, U_l), (E_r, U_r) = (
+                [(weight * of[:, k])[side].sum() for of in (e, u)] for side in (on_left, on_right)
+            )
+            if U_l > 0 and U_r > 0:
+                d = value[tree.left[t]] - value[tree.right[t]]
+                gain[k] += U_l * U_r / (U_l + U_r) * d * (E_l / U_l - E_r / U_r)
+    return gain / ensemble.learning_rate
 
 
 def test_gain_and_parts_of_rows_are_those_of_the_definition(model, judging):
@@ -65,6 +79,17 @@ def test_gain_and_parts_of_rows_are_those_of_the_definition(model, judging):
         move = step * np.eye(N)[i]
         ahead, back = (gain_of_page(model, X, y, ones + sign * move) for sign in (1, -1))
         np.testing.assert_allclose(parts[i], (ahead - back) / (2 * step), atol=1e-5)
+
+
+def test_on_the_training_rows_the_first_tree_is_worth_its_gain():
+    X, y = table(150, 4)
+    options = {"loss": "cox", "n_estimators": 1, "reg_lambda": 0.0, "splitter": "greedy"}
+    model = GBTRegressor(**options).fit(X, y)
+    with pytest.warns(attributions.SeenRowsWarning):
+        result = held_out_gain(model, X, y)
+    gain = attributions.total_gain(model).values
+    assert gain.min() > 1
+    assert_close(result.values, gain, 150.0)
 
 
 def test_weights_groups_and_threads(model, judging):
