@@ -25,8 +25,9 @@ def as_column(y: Any) -> Any:
 def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
     """Warn if targets have other labels than a frame's rows, or these in another order.
 
-    Numbers from 0 on in order, as of a series that was made of an array, are taken for no labels,
-    unless the other side has the same ones in another order.
+    Labels of another kind, words beside numbers, are other names and say nothing of the order. Nor
+    do numbers from 0 on in order, as of a series that was made of an array, unless the other side
+    has the same ones in another order.
     """
     of_X: Any = getattr(X, "index", None)
     of_y: Any = getattr(y, "index", None)
@@ -35,10 +36,11 @@ def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
     if of_X.equals(of_y):
         return
     are_same = of_X.isin(of_y).all() and of_y.isin(of_X).all()
-    if not are_same and any(map(_are_places, (of_X, of_y))):
-        return
     labels, others = of_X.tolist(), of_y.tolist()
     row = next(i for i, (one, other) in enumerate(zip(labels, others, strict=True)) if one != other)
+    is_other_kind = type(labels[row]) is not type(others[row])
+    if not are_same and (is_other_kind or any(map(_are_places, (of_X, of_y)))):
+        return
     how, then = (
         ("the labels of X's rows in another order", "y.loc[X.index] brings y into the order of X.")
         if are_same

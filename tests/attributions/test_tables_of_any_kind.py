@@ -102,3 +102,5 @@ def test_targets_with_other_labels_than_the_rows_are_told():
     with pytest.warns(UserWarning, match=r"y has other labels.*row 0 of X is Timestamp"):
         held_out_gain(model, frame, shifted)
     held_out_gain(model, frame, pd.Series(Y_NEW))  # made of an array
+    named = pd.Series(Y_NEW, index=[f"day {i}" for i in range(60)])
+    held_out_gain(model, frame, named)  # labels of another kind
