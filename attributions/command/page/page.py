@@ -138,13 +138,15 @@ def _figures(report: Report) -> Iterator[Markup]:
             " begun to learn what holds in the training rows only.",
         )
     for over in report.found.over:
-        how = " A ring marks a period that differs from the first beyond chance." * over.is_time
+        other = over.result.label_texts[over.reference]
+        marks = "rings in the picture and stars in the table" if over.is_time else "stars"
         yield _figure(
             join("What features are worth by ", element("bdi", over.column)),
             join(figures.over_time(report, over) if over.is_time else "", tables.over(over)),
             "What a feature saves of the loss of a row, first order, judged by the rows of each"
-            f" {'period' if over.is_time else 'value'} alone.{how} In the table a star does, and"
-            " numbers are per cent of the loss of the best constant there.",
+            f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
+            f" \u201c{other}\u201d has {marks}; numbers of the table are per cent of the loss of"
+            " the best constant there.",
         )
     strength = report.sample.strength
     least = LEAST_DRAWN * strength.max()
