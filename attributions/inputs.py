@@ -17,7 +17,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.categories import FROM_DTYPE, EncodedRows, learn
-from gbt.tables.given import Table, refuse_infinities
+from gbt.tables.given import Table, collected, refuse_infinities
 from gbt.tables.names import names_for, shown
 from gbt.tables.sparse_rows import SparseRows, with_zeros
 
@@ -59,7 +59,7 @@ def finite_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
 
 def row_labels(X: Any) -> Any:
     """Return the index of a pandas.DataFrame; other tables have none."""
-    return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
+    return X.index if hasattr(X, "index") and hasattr(X, "columns") else None
 
 
 def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:
@@ -118,7 +118,7 @@ def as_training(training: Any) -> Chunk:
             f" {type(training).__name__}."
         )
     X, y, weight, init_score = (*training, None, None)[:4]
-    return Chunk(X, y, weight, init_score=init_score)
+    return Chunk(collected(X), y, weight, init_score=init_score)
 
 
 def as_random_state(random_state: Any) -> Any:

@@ -57,7 +57,7 @@ def draw(names, sides, ink, paper):
         ax.set_facecolor(paper)
         ax.tick_params(colors=ink, length=0)
         ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.xaxis.set_major_formatter("{x:.0f} %")
+        ax.xaxis.set_major_formatter("{x:g} %")
         ax.spines[:].set_visible(False)
         label = ax.get_yticklabels()[shown.index("noise")]
         label.set(color=VERMILION, fontweight="bold")

@@ -34,8 +34,8 @@ def entry_to(kernel):
     def call(*arguments):
         return kernel(*arguments)
 
-    module = kernel.py_func.__module__
+    call.__module__ = module = kernel.py_func.__module__  # whose sources the code is made of
     call.__qualname__ = f"call_{module}_{kernel.__name__}"  # names a symbol of machine code
     entry = njit(error_model="numpy")(call)
-    entry._cache = Filed(call, module)
+    entry._cache = Filed(call)
     return entry

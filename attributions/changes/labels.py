@@ -31,7 +31,9 @@ class Labels:
 
     @classmethod
     def of(cls, by: Any, n_rows: int) -> "Labels":
-        """Take one label a row: an array, or a Series or Categorical of pandas."""
+        """Take one label a row: an array, a Series or Categorical of pandas, or such labels."""
+        if isinstance(by, Labels):
+            return by
         by = in_memory(by)
         dtype: Any = getattr(by, "dtype", None)
         if hasattr(dtype, "categories"):

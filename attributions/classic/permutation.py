@@ -136,6 +136,7 @@ def permutation(
     """
     if not isinstance(n_repeats, Integral) or n_repeats < 1:
         raise ValueError(f"n_repeats={shown(n_repeats)}; it must be a whole number, at least 1.")
+    X = collected(X)
     given = Chunk(X, y, None, groups, init_score)
     if only_predicts(model):
         return _shuffled_columns(Shuffling(model, metric, n_repeats, _seed(random_state)), given)
@@ -222,7 +223,7 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
             f"init_score is for models of trees; a {type(shuffling.model).__name__} is asked for"
             " its predictions alone."
         )
-    table = collected(given.X)
+    table = given.X
     predictions = Predictions.of(shuffling.model, table, given.y)
     warn_of_other_order(table, given.y, stacklevel=3)
     n, p = np.shape(table)

@@ -30,7 +30,7 @@ from attributions.classic.scores import (
 from gbt.formats import import_model, labels_of
 from gbt.formats.wrappers import scale_of
 from gbt.model.ensemble import Ensemble
-from gbt.tables.names import column_names
+from gbt.tables.given import Table
 from gbt.tables.targets import as_column
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_loss
@@ -80,7 +80,7 @@ class Predictions(NamedTuple):
             raise ValueError(
                 f"X has shape {shape}; it must be a table with at least one row and column."
             )
-        names = column_names(X) or getattr(model, "feature_names_in_", None)
+        names = Table(X).names or getattr(model, "feature_names_in_", None)
         if names is None:
             names = [f"x{k}" for k in range(shape[1])]
         labels = labels_of(model)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -92,6 +93,8 @@ class Findings:
         What speaks for an order of time.
     beside : Findings or None
         Findings with halves drawn at random, if rows were split otherwise.
+    over : tuple of Over
+        What changed over time, or differs by a column (``attributions.command.over``).
     """
 
     model: Ensemble
@@ -113,6 +116,7 @@ class Findings:
     together: Together | None = None
     in_time: InTime | None = None
     beside: "Findings | None" = None
+    over: tuple[Any, ...] = ()
 
     @property
     def loss_name(self) -> str:

@@ -141,14 +141,20 @@ def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
     table.add_argument(
         "--time",
         metavar="NAME",
-        help="the column by which rows are in order: fit on the earlier, judge on the later half",
+        help="the column by which rows are in order: fit on the earlier, judge on the later half,"
+        " and say what changed there",
+    )
+    table.add_argument(
+        "--by",
+        metavar="NAME",
+        help="the column, such as a region, by whose values held-out rows are judged apart",
     )
 
 
 def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse options that do not go with each other."""
     about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
-    about_a_table += ["groups", "no_groups", "time"]
+    about_a_table += ["groups", "no_groups", "time", "by"]
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):
@@ -161,11 +167,19 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
         parser.error("--open shows the report; name its file with --report")
     if options.groups is not None and options.no_groups:
         parser.error("--groups and --no-groups contradict each other; choose one")
-    if options.model is not None and options.time is not None:
+    if options.model is not None:
+        _refuse_beside_a_model(parser, options)
+    if options.seed < 0:
+        parser.error(f"--seed must not be negative; got {options.seed}")
+
+
+def _refuse_beside_a_model(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse options that do not go with a model that is given."""
+    if options.time is not None:
         parser.error(
             "--time is for a model that is fitted here; judge --model on a table of later rows"
         )
-    if options.model is not None and options.report is not None and options.out is not None:
+    if options.by is not None and options.report is None:
+        parser.error("--by with --model takes rows in memory: write a report with --report")
+    if options.report is not None and options.out is not None:
         parser.error("--model goes with --report or with --out, which writes no report")
-    if options.seed < 0:
-        parser.error(f"--seed must not be negative; got {options.seed}")

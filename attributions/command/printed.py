@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from attributions.command.findings import Findings
+from attributions.command.said.about_changes import about_changes
 from attributions.command.said.cautions import cautions
 from attributions.command.said.in_short import in_short, ranks
 from attributions.command.said.next_steps import next_steps
@@ -122,6 +123,7 @@ def _sentences(found: Findings) -> Iterator[str]:
     )
     for title, texts in (
         ("In short", [*in_short(found)]),
+        ("What changed", [*about_changes(found)]),
         ("What to do next", next_steps(found)),
         ("Warnings", cautions(found)),
     ):

@@ -207,6 +207,7 @@ def _question(
         groups=options.groups,
         time=options.time,
         looks_for_groups=not options.no_groups,
+        by=options.by,
     )
     if given is None:
         return question

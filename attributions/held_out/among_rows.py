@@ -63,7 +63,7 @@ def walk_together(
     """
     ensemble, paths, n = model.ensemble, model.paths, raw.shape[1]
     loss: Any = ensemble.loss
-    work = np.zeros((1, ensemble.n_features, n))
+    work = np.zeros((1, ensemble.n_credited, n))
     for m in range(ensemble.n_trees):
         leaves = ensemble.predictor.find_leaves(block, range(m, m + 1))
         at = leaves[0].astype(np.int64)

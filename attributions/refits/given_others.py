@@ -50,6 +50,7 @@ from gbt.model.credit import members_of
 from gbt.model.ensemble import Ensemble
 from gbt.model.preparation import Preparation
 from gbt.parallel.chunks import Chunk
+from gbt.tables.given import collected
 from gbt.tables.names import column_names
 
 
@@ -113,7 +114,7 @@ def given_others(
     """
     refuse_no_estimator(model, "model")
     refuse_no_estimator(regressor, "regressor")
-    fitted_on = as_training(training)
+    X, fitted_on = collected(X), as_training(training)
     if (fitted_on.init_score is None) != (init_score is None):
         raise ValueError(
             "Starting values were given for the rows of the fit only, or for those that judge only:"

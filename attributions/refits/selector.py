@@ -38,7 +38,7 @@ from attributions.refits.measures import (
 )
 from attributions.results import GlobalAttribution
 from gbt.model.credit import Group, members_of
-from gbt.tables.given import as_given
+from gbt.tables.given import as_given, collected
 from gbt.tables.names import shown
 from gbt.tables.targets import distinct_labels
 
@@ -142,6 +142,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 f"test_size={shown(self.test_size)}; it is a share, between 0 and 1, as 0.5 is."
             )
         refuse_no_estimator(self.estimator, "estimator")
+        X = collected(X)
         if hasattr(X, "columns"):  # the estimator is to see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:

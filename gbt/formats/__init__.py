@@ -151,8 +151,9 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     Raises
     ------
     ValueError
-        For what XGBoost's JSON cannot express, by its name: forests, models to which 0 is missing,
-        the Huber loss, losses of one's own, and names of columns that XGBoost refuses.
+        For what XGBoost's JSON cannot express, by its name: steps of a pipeline, forests, models to
+        which 0 is missing, the Huber loss, losses of one's own, and names of columns that XGBoost
+        refuses.
     """
     from gbt.formats.xgboost.writing import write_xgboost
 

@@ -25,7 +25,14 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.utils import check_array
 
-from gbt.tables.names import column_names, first_ten, is_frame, labels_of, refuse_same_names
+from gbt.tables.names import (
+    column_names,
+    first_ten,
+    is_frame,
+    labels_of,
+    refuse_levels_of_names,
+    refuse_same_names,
+)
 from gbt.tables.sparse_rows import SparseRows
 
 # How the names of dtypes that are not numbers begin in NumPy, pandas, pyarrow and polars.
@@ -59,13 +66,15 @@ class Table:
     Parameters
     ----------
     X : frame of pandas or polars, table of pyarrow, array, sparse matrix, or list of rows
-        Whatever else people give for a table is refused, with what to do about it.
+        A lazy frame of polars is collected. Whatever else people give for a table is refused, with
+        what to do about it.
     """
 
     def __init__(self, X: Any):
         X = collected(X)
         _refuse_no_table(X)
         self.given = _unmasked(X)
+        refuse_levels_of_names(self.given)
         self.names = column_names(self.given)
         refuse_same_names(self.names)
 
@@ -259,13 +268,14 @@ def _unmasked(X: Any) -> Any:
 
 
 def as_given(X: Any) -> Any:
-    """Return lists and masked arrays as arrays that say the same; anything else as it is.
+    """Return lists and masked arrays as arrays, and lazy frames as frames; others as they are.
 
     NumPy would make words of numbers beside words in a list, and drop the mask. Of sparse matrices
     those that cannot be asked for some of their rows become those that can.
     """
     if issparse(X):
         return X.tocsr()
+    X = collected(X)
     if not isinstance(X, list | tuple):
         return _unmasked(X)
     rows = np.asarray(X)

@@ -43,6 +43,16 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return tuple(f"{prefix}{label}" for label in labels)
 
 
+def refuse_levels_of_names(X: Any) -> None:
+    """Raise ValueError if the columns of a frame have names of several levels."""
+    if getattr(getattr(X, "columns", None), "nlevels", 1) > 1:
+        raise ValueError(
+            f"X has columns in {X.columns.nlevels} levels, a MultiIndex, the first of them"
+            f" {X.columns[0]!r}. Give every column one name:"
+            " X.columns = [' '.join(map(str, names)) for names in X.columns]."
+        )
+
+
 def refuse_same_names(names: tuple[str, ...] | None) -> None:
     """Raise ValueError if two columns have one name."""
     if names is None or len(set(names)) == len(names):
@@ -141,5 +151,7 @@ def _numbers(names: tuple[str, ...]) -> list[int] | None:
 
 def labels_of(X: Any) -> list | None:
     """Return what a frame calls its columns, None if the table has no names."""
+    if hasattr(X, "collect_schema"):  # polars', lazy frames among them
+        return X.collect_schema().names()
     labels = X.columns if is_frame(X) else getattr(X, "column_names", None)  # pyarrow's
     return None if labels is None else list(labels)

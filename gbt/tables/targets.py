@@ -23,22 +23,43 @@ def as_column(y: Any) -> Any:
 
 
 def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
-    """Warn if targets have the labels of a frame's rows in another order."""
+    """Warn if targets have other labels than a frame's rows, or these in another order.
+
+    Labels of another kind, words beside numbers, are other names and say nothing of the order. Nor
+    do numbers from 0 on in order, as of a series that was made of an array, unless the other side
+    has the same ones in another order.
+    """
     of_X: Any = getattr(X, "index", None)
     of_y: Any = getattr(y, "index", None)
     if not (hasattr(of_X, "isin") and hasattr(of_y, "isin")) or len(of_X) != len(of_y):
         return  # a list has an index, too: its method
-    if of_X.equals(of_y) or not (of_X.isin(of_y).all() and of_y.isin(of_X).all()):
+    if of_X.equals(of_y):
         return
-    row = int(np.argmax(np.asarray(of_X) != np.asarray(of_y)))
-    label, other = (index[[row]].tolist()[0] for index in (of_X, of_y))
+    are_same = of_X.isin(of_y).all() and of_y.isin(of_X).all()
+    labels, others = of_X.tolist(), of_y.tolist()
+    row = next(i for i, (one, other) in enumerate(zip(labels, others, strict=True)) if one != other)
+    is_other_kind = type(labels[row]) is not type(others[row])
+    if not are_same and (is_other_kind or any(map(_are_places, (of_X, of_y)))):
+        return
+    how, then = (
+        ("the labels of X's rows in another order", "y.loc[X.index] brings y into the order of X.")
+        if are_same
+        else (
+            "other labels than the rows of X",
+            "If they belong together as they stand, y.to_numpy() says so.",
+        )
+    )
     warnings.warn(
-        f"y has the labels of X's rows in another order: row {row} of X is {label!r}, of y"
-        f" {other!r}. Rows go together by their places, not by their labels; y.loc[X.index]"
-        " brings y into the order of X.",
+        f"y has {how}: row {row} of X is {labels[row]!r}, of y {others[row]!r}. Rows go together by"
+        f" their places, not by their labels. {then}",
         UserWarning,
         stacklevel=stacklevel + 1,
     )
+
+
+def _are_places(index: Any) -> bool:
+    """Say whether an index only counts rows, from 0 on."""
+    return index.dtype.kind in "iu" and index.tolist() == [*range(len(index))]
 
 
 def distinct_labels(y: Any) -> np.ndarray:

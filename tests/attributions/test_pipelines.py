@@ -51,7 +51,7 @@ from attributions import (
 from attributions.reference import held_out as reference
 from attributions.testing import assert_close, assert_same
 from gbt import GBTClassifier, GBTRegressor
-from gbt.formats import as_ensemble
+from gbt.formats import as_ensemble, to_xgboost
 from gbt.model.credit import Credit
 from tests.asserts import peer
 
@@ -345,6 +345,10 @@ def test_what_cannot_be_traced_or_transformed_is_refused_with_the_name_of_the_st
         partial_dependence(fitted(), "age", X_new)
     with pytest.raises(ValueError, match="nor the steps of a pipeline"):
         as_ensemble(fitted()).save("model.json")
+    with pytest.raises(
+        ValueError, match=r"the steps of a pipeline: give the model, pipeline\[-1\]"
+    ):
+        to_xgboost(fitted(), "model.json")
 
 
 def test_a_step_that_mixes_columns_is_not_told_apart_by_names():

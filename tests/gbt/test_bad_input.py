@@ -622,10 +622,8 @@ def test_columns_of_pyarrow_with_words_among_them_have_an_order(estimator):
 @BOTH
 def test_labels_that_are_no_text_are_names_and_have_an_order(estimator, tmp_path):
     target = labels if estimator is GBTClassifier else y
-    tuples = pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])
     for columns, names in (
         ([2005, 0, 1], ("2005", "0", "1")),
-        (tuples, ("('a', 1)", "('a', 2)", "('b', 1)")),
         ([0, 1, 2], ("x0", "x1", "x2")),
         ([2, 0, 1], ("x2", "x0", "x1")),
     ):
@@ -642,7 +640,6 @@ def test_labels_that_are_no_text_are_names_and_have_an_order(estimator, tmp_path
 
 NO_TABLES = {
     "name of a file": ("data.csv", "got a str. Read the file first"),
-    "frame not read yet": (pl.DataFrame(X).lazy(), r"got a LazyFrame. Give X.collect\(\)"),
     "a table of XGBoost's": (object(), "got a object. Give the array or frame"),
     "lists by column": ({"age": [1.0] * 8}, r"got a dict. Give pandas.DataFrame\(X\)"),
     "rows by name": ([{"age": 1.0}] * 8, r"got a list. Give pandas.DataFrame\(X\)"),

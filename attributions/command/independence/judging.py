@@ -20,6 +20,7 @@ from attributions.command.independence.agreement import (
     errors_of,
 )
 from attributions.command.leaks import with_given_away
+from attributions.command.over import with_changes
 from attributions.command.rules.belonging import Belonging, belonging, columns_of_time
 from attributions.command.rules.columns import Column
 from attributions.command.rules.target import Target
@@ -70,8 +71,8 @@ def judged(
 
 
 def _completed(found: Findings, fit: Fit) -> Findings:
-    """Add what simpler models predict, and what the best columns predict alone."""
-    return with_given_away(beside_simpler(found), fit)
+    """Add what simpler models predict, what the best columns predict alone, and what changed."""
+    return with_changes(with_given_away(beside_simpler(found), fit))
 
 
 def _by_groups(
@@ -111,7 +112,7 @@ def of_given_model(found: Findings) -> Findings:
     """Add what the rows that judge a given model have in common; nothing is fitted."""
     if not len(found.task.X_valid) or found.on_training_rows:
         return found
-    return with_time(found if found.task.grouped_by else with_hint(found))
+    return with_changes(with_time(found if found.task.grouped_by else with_hint(found)))
 
 
 def with_hint(found: Findings) -> Findings:

@@ -5,6 +5,7 @@ from typing import SupportsFloat
 
 import numpy as np
 
+from attributions.command.over import Over
 from attributions.command.page.axes import (
     LETTER,
     LINE,
@@ -82,31 +83,58 @@ def boosting(report: Report) -> Markup:
     farthest = np.abs(curves).max(axis=0)
     named = named[farthest[named] > LEAST_CURVE * farthest.max()]
     steps = np.unique(np.linspace(0, len(by_tree), min(len(by_tree), 100) + 1).round()).astype(int)
-    names = shortened_apart([report.task.feature_names[k] for k in named], NAME_LENGTH)
-    margins = Margins(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
-    shown = curves[np.ix_(steps, named)]
-    axes = Axes(
-        (0, len(by_tree)), (min(shown.min(initial=0), 0), max(shown.max(initial=0), 0)), margins
-    )
-    ends = spread(axes.y(curves[-1, named]), LINE, axes.margins.top + LINE / 2, axes.bottom)
-    lines = [
-        join(
-            path(
-                axes.x(steps),
-                axes.y(shown[:, j]),
-                title(f"{report.task.feature_names[named[j]]}: {shown[-1, j]:.2f} % at the end"),
-                class_=f"curve c{j}",
-            ),
-            path([axes.right, axes.right + 10], [axes.y(shown[-1, j]), end], class_=f"thin c{j}"),
-            write(name, axes.right + 12, end + 4, class_=f"t{j}"),
-        )
-        for j, (name, end) in enumerate(zip(names, ends, strict=True))
-    ]
+    axes, lines = _curves(report, steps, curves[np.ix_(steps, named)], named, " %")
     trees = f"{len(by_tree):,} trees{in_rounds(report)}"
     label = f"Held-out gain along {trees}. At the end: " + _listed(
         report, named, lambda k: f"{curves[-1, k]:.2f}, highest {curves[:, k].max():.2f}"
     )
     return svg(label, axes.frame(f"trees{in_rounds(report)}", UNIT), *lines)
+
+
+def over_time(report: Report, over: Over) -> Markup:
+    """Draw what the best features are worth in each period, with rings where that changed."""
+    result, at = over.result, np.arange(len(over.result))
+    named = result.ranking()[:N_CURVES]
+    values = result.values_in("loss")
+    axes, lines = _curves(report, at, values[:, named], named, "")
+    changed = over.changes.changed()
+    rings = [
+        element("circle", cx=place(axes.x(j)), cy=place(axes.y(values[j, k])), r=6, class_="ring")
+        for j, of_label in zip(over.changes.about, changed, strict=True)
+        for k in named[of_label[named]]
+    ]
+    label = "Loss saved a row, period by period. In the last: " + _listed(
+        report, named, lambda k: f"{values[-1, k]:.3g}, in the first {values[0, k]:.3g}"
+    )
+    texts = [text.removeprefix("from ") for text in result.label_texts]
+    some = range(0, len(at), 1 + len(at) // 6)
+    frame = axes.frame(f"periods by {shortened(over.column)}", "loss saved a row",
+                       [(j, texts[j]) for j in some])  # fmt: skip
+    return svg(label, frame, *lines, *rings)
+
+
+def _curves(
+    report: Report, x: np.ndarray, y: np.ndarray, named: np.ndarray, unit: str
+) -> tuple[Axes, list[Markup]]:
+    """Return the curves of some features, with names at their ends, and the axes."""
+    names = shortened_apart([report.task.feature_names[k] for k in named], NAME_LENGTH)
+    margins = Margins(right=max([LETTER * len(name) for name in names], default=0.0) + 16)
+    axes = Axes((x[0], x[-1]), (min(y.min(initial=0), 0), max(y.max(initial=0), 0)), margins)
+    ends = spread(axes.y(y[-1]), LINE, axes.margins.top + LINE / 2, axes.bottom)
+    lines = [
+        join(
+            path(
+                axes.x(x),
+                axes.y(y[:, j]),
+                title(f"{report.task.feature_names[named[j]]}: {y[-1, j]:.2f}{unit} at the end"),
+                class_=f"curve c{j}",
+            ),
+            path([axes.right, axes.right + 10], [axes.y(y[-1, j]), end], class_=f"thin c{j}"),
+            write(name, axes.right + 12, end + 4, class_=f"t{j}"),
+        )
+        for j, (name, end) in enumerate(zip(names, ends, strict=True))
+    ]
+    return axes, lines
 
 
 def in_rounds(report: Report) -> str:

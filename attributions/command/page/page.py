@@ -14,6 +14,7 @@ from attributions.command.page.cells import predicted_class
 from attributions.command.page.contents import MOST_ROWS, N_SAMPLED, Report
 from attributions.command.page.markup import Markup, data, element, join
 from attributions.command.page.row_explorer import MOST_FEATURES, row_data
+from attributions.command.said.about_changes import about_changes
 from attributions.command.said.cautions import cautions
 from attributions.command.said.in_short import in_short
 from attributions.command.said.next_steps import next_steps
@@ -77,7 +78,8 @@ def _lead(report: Report) -> str:
 
 def _summary(report: Report) -> Markup:
     """Say the most important in a few sentences."""
-    lines, n_warnings = [*in_short(report.found)], len(cautions(report.found))
+    lines = [*in_short(report.found), *about_changes(report.found)]
+    n_warnings = len(cautions(report.found))
     if n_warnings:
         lines.append(
             f"There {'are' if n_warnings > 1 else 'is'} {n_warnings} warning"
@@ -134,6 +136,17 @@ def _figures(report: Report) -> Iterator[Markup]:
             "What its splits are worth on held-out rows, in per cent of the constant model's"
             f" {report.found.loss_name}, as tree after tree is added. A curve that turns down has"
             " begun to learn what holds in the training rows only.",
+        )
+    for over in report.found.over:
+        other = over.result.label_texts[over.reference]
+        marks = "rings in the picture and stars in the table" if over.is_time else "stars"
+        yield _figure(
+            join("What features are worth by ", element("bdi", over.column)),
+            join(figures.over_time(report, over) if over.is_time else "", tables.over(over)),
+            "What a feature saves of the loss of a row, first order, judged by the rows of each"
+            f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
+            f" \u201c{other}\u201d has {marks}; numbers of the table are per cent of the loss of"
+            " the best constant there.",
         )
     strength = report.sample.strength
     least = LEAST_DRAWN * strength.max()

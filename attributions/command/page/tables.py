@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 import attributions.command.page.figures as figures
+from attributions.command.over import Over
 from attributions.command.page.cells import cell, shortened
 from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join, name
@@ -23,6 +24,7 @@ SCORES = {  # what each measure is, for readers who do not know it
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }
 
+N_OVER = 8  # features in a table of labels
 LAST = 1e300  # by which what is not known is sorted
 OTHERS = {LINEAR: "linear model", TREE: "one tree"}
 
@@ -40,6 +42,27 @@ def scores(report: Report) -> Markup:
     others = [OTHERS[name] for name in report.found.scores[0].of_others]
     head = ["measure", "this model", "constant", *others]
     return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
+
+
+def over(found: Over) -> Markup:
+    """Return the held-out gain of the best features by label, with a star where it changed."""
+    result, changed = found.result, found.changes.changed()
+    ranking = result.ranking()[:N_OVER]
+    starred = {
+        (j, k)
+        for j, of_label in zip(found.changes.about, changed, strict=True)
+        for k in np.flatnonzero(of_label)
+    }
+    rows = [
+        [
+            text,
+            f"{result.n_samples[j]:,}",
+            *(f"{result.values[j, k]:.2f}{' *' * ((j, k) in starred)}" for k in ranking),
+        ]
+        for j, text in enumerate(result.label_texts)
+    ]
+    head = [found.column, "rows", *(result.feature_names[k] for k in ranking)]
+    return table(f"Held-out gain by {found.column}, %", head, rows)
 
 
 def features(report: Report) -> Markup:

@@ -52,6 +52,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         held_out=labelled,
         groups=groups_of(columns, question, labelled),
         grouped_by=question.groups or "",
+        by=question.by or "",
     )
 
 

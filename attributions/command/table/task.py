@@ -42,6 +42,8 @@ class Question:
         The column in whose order the earlier rows are fitted and the later ones judge.
     looks_for_groups : bool
         Whether rows that belong together are looked for, where no column is named.
+    by : str or None
+        The column by whose values the held-out rows are judged apart.
     classes : sequence of str or None
         What a given model calls its classes, where it has more than two.
     keep, drop : collections of str
@@ -60,6 +62,7 @@ class Question:
     groups: str | None = None
     time: str | None = None
     looks_for_groups: bool = True
+    by: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +97,9 @@ class Task:
         Which rows of the columns are those of X_valid.
     groups : int64 array or None
         A number for every held-out row, shared by rows that belong together.
-    grouped_by, in_time : str
-        The column that holds rows together, and the one that orders them; or nothing.
+    grouped_by, in_time, by : str
+        The column that holds rows together, the one that orders them, and the one by whose values
+        they are judged; or nothing.
     loss : str or None
         Loss of the fit; None is the estimators' default.
     """
@@ -118,6 +122,7 @@ class Task:
     groups: np.ndarray | None = None
     grouped_by: str = ""
     in_time: str = ""
+    by: str = ""
     loss: str | None = None
 
     @property
@@ -171,6 +176,7 @@ def table_task(
         groups=groups_of(columns, question, valid),
         grouped_by=question.groups or "",
         in_time=question.time or "",
+        by=question.by or "",
         loss=target.loss,
     )
 
@@ -271,6 +277,7 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
         ("--drop", question.drop),
         ("--groups", [question.groups] if question.groups is not None else []),
         ("--time", [question.time] if question.time is not None else []),
+        ("--by", [question.by] if question.by is not None else []),
     ):
         for name in asked:
             if name not in names:

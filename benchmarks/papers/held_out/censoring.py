@@ -2,9 +2,9 @@
 
 Hazards are e^signal. Times of censoring are drawn beside, so that a share of the events is not
 seen: 0, 50 or 80 % of all; or 90 % of the rows of a group and 10 % of the others, where the group,
-half of the rows, is a column without effect on the hazard. With ties times are rounded up to
-quarters of the mean time to an event, in the largest model some 15 different ones. There are three
-columns of noise of each kind, 50 trees of depth 3, and as many rows to judge on as to fit on.
+half of the rows, is a column without effect on the hazard. With ties the times of events and those
+of censoring are rounded up to quarters of the mean time to an event. There are three columns of
+noise of each kind, 50 trees of depth 3, and as many rows to judge on as to fit on.
 """
 
 from itertools import product
@@ -39,8 +39,9 @@ def censored(signal, share, has_ties, rng) -> np.ndarray:
     time = rng.exponential(np.exp(-signal))
     end = np.full(len(signal), np.inf)
     np.divide(rng.exponential(size=len(signal)) * (1 - share), share, out=end, where=share > 0)
-    seen = np.minimum(time, end)
-    return np.column_stack([np.ceil(4 * seen) / 4 if has_ties else seen, time <= end])
+    if has_ties:  # both, so that the rows that are censored have seen all of their last quarter
+        time, end = np.ceil(4 * time) / 4, np.ceil(4 * end) / 4
+    return np.column_stack([np.minimum(time, end), time <= end])
 
 
 def drawn(cell, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
@@ -82,7 +83,7 @@ def experiment(cell, rng, size):
 
 
 def above(result, X) -> float:
-    """Return the share of normal columns of noise below the weak column; ties are half."""
+    """Return the share of normal columns of noise below the weak one."""
     noise = result.values[X.columns.str.startswith("continuous")]
     weak = result.values[list(X.columns).index("weak")]
     return float(np.mean((weak > noise) + 0.5 * (weak == noise)))

@@ -86,6 +86,7 @@ def _refuse(ensemble: Ensemble) -> None:
     )
     for is_so, what in (
         (loss not in OBJECTIVES, f"the loss {loss!r}: XGBoost has none like it"),
+        (ensemble.preparation is not None, "the steps of a pipeline: give the model, pipeline[-1]"),
         (ensemble.is_forest, "a forest, whose trees were grown side by side"),
         (ensemble.zero_is_missing, "a model to which 0 is a missing value"),
         (

@@ -80,15 +80,11 @@ def own_folder():
 class Filed(caching._Cache):
     """The code of one kernel on disk, in the way in which Numba asks for it."""
 
-    def __init__(self, function, module=None):
-        """Note what the kernel is made of: its module as it is now, not as it is when it is called.
-
-        ``module`` is the name of the module that holds all that the kernel calls, its own if None.
-        """
-        module = module or function.__module__
-        _packages.add(module.partition(".")[0])
+    def __init__(self, function):
+        """Note what the kernel is made of: its module as it is now, not as when it is called."""
+        _packages.add(function.__module__.partition(".")[0])
         self._name = f"{function.__module__}.{function.__qualname__}"
-        self._sources = sources_of(module)
+        self._sources = sources_of(function.__module__)
 
     @property
     def cache_path(self):

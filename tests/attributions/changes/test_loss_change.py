@@ -52,9 +52,8 @@ def test_parts_add_up_and_are_what_their_names_say(tables, is_class):
         constant = minimize_scalar(lambda c: value(y, np.full(len(y), c)).mean(), tol=1e-12)  # noqa: B023
         np.testing.assert_allclose(parts[0], constant.fun, rtol=1e-9)
     alone = held_out_gain(model, *both[1])
-    assert_close(
-        change.after[3:], -model.ensemble_.learning_rate / 2 / 200 * alone.values, 1.0, k=64
-    )
+    to_loss = model.ensemble_.learning_rate / 2 / 200
+    assert_close(change.after[3:], -to_loss * alone.values, 1.0, k=64)
     assert_close(change.values.sum(), change.losses[1] - change.losses[0], 10.0, k=64)
     assert change["price"] == change.values[3]
     changed = change.changes.changed()[0]

@@ -11,6 +11,7 @@ from attributions import held_out_gain, held_out_gain_rows, permutation, predeco
 from attributions.reference.held_out import rounds, splits
 from gbt import GBTRegressor
 from gbt.losses import Cox
+from gbt.model.credit import Credit
 from gbt.reference import survival as page
 from tests.asserts import assert_close, assert_same
 
@@ -38,9 +39,10 @@ def judging():
     return X, y, np.random.default_rng(2).integers(1, 4, N).astype(float)
 
 
-def gain_of_page(model, X, y, weight):
+def gain_of_page(model, X, y, weight, credit=None):
     """Return the gain by plain loops over splits, with the derivatives of Cox's plain page."""
-    ensemble, gain = model.ensemble_, np.zeros(X.shape[1])
+    of_column = range(X.shape[1]) if credit is None else credit
+    ensemble, gain = model.ensemble_, np.zeros(max(of_column) + 1)
     shown = {
         name: getattr(ensemble, name)
         for name in ("trees", "base_score", "is_forest", "learning_rate", "statistics")
@@ -53,10 +55,11 @@ def gain_of_page(model, X, y, weight):
             n_outputs=1,
             gradient_hessian=lambda y, f: (sign * page.cox_derivatives(y, f, weight)[which], None),
         )
-        return rounds(SimpleNamespace(**shown, loss=loss), X, y)
+        return rounds(SimpleNamespace(**shown, loss=loss), X, y, credit=credit)
 
     for (tree, value, e), (_, _, u) in zip(rounds_of(0), rounds_of(1), strict=True):
-        for t, k, on_left, on_right in splits(tree, X, weight):
+        for t, column, on_left, on_right in splits(tree, X, weight):
+            k = of_column[column]
             (E_l, U_l), (E_r, U_r) = (
                 [(weight * of[:, k])[side].sum() for of in (e, u)] for side in (on_left, on_right)
             )
@@ -90,6 +93,15 @@ def test_on_the_training_rows_the_first_tree_is_worth_its_gain():
     gain = attributions.total_gain(model).values
     assert gain.min() > 1
     assert_close(result.values, gain, 150.0)
+
+
+def test_columns_of_one_feature(model, judging):
+    X, y, weight = judging
+    credit = (0, 0, 1)
+    one = replace(model.ensemble_, credit=Credit(credit, ("both", "other")))
+    result = held_out_gain(one, X, y, sample_weight=weight)
+    assert_close(result.values, gain_of_page(model, X, y, weight, credit=credit), 100.0, k=1e4)
+    assert held_out_gain_rows(one, X, y).values.shape == (N, 2)
 
 
 def test_weights_groups_and_threads(model, judging):

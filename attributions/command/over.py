@@ -1,0 +1,103 @@
+"""What features are worth over time, or by the values of a column, in the rows held out.
+
+Times become periods of about equally many rows, as many as rows allow; numbers become a few ranges.
+Periods are compared with the first, other values with the one that most rows have
+(``attributions.changes``).
+"""
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from attributions.changes import AttributionByLabel, Differences
+from attributions.changes.labels import Labels
+from attributions.command.findings import Findings
+from attributions.command.page.cells import MISSING, cell
+from attributions.command.rules.columns import Column
+from attributions.command.unusable import UnusableTableError
+from attributions.held_out.gain import held_out_gain
+from attributions.inputs import SeenRowsWarning
+
+ROWS_OF_PERIOD, MOST_PERIODS = 100, 12
+MOST_VALUES, N_RANGES = 12, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Over:
+    """What features are worth by the values of a column.
+
+    Parameters
+    ----------
+    column : str
+    is_time : bool
+    result : AttributionByLabel
+    reference : int
+        The number of the label with which others are compared.
+    changes : Differences
+        In loss a row.
+    """
+
+    column: str
+    is_time: bool
+    result: AttributionByLabel
+    reference: int
+    changes: Differences
+
+
+def with_changes(found: Findings) -> Findings:
+    """Add what changed over time and by the column that was asked for."""
+    task = found.task
+    asked = [(task.in_time, True), (task.by, False)]
+    over = [_over(found, name, is_time) for name, is_time in asked if name]
+    return replace(found, over=tuple(each for each in over if each is not None))
+
+
+def _over(found: Findings, name: str, is_time: bool) -> Over | None:
+    """Judge the held-out rows by one column; None if there are too few for two periods."""
+    task = found.task
+    column = task.columns[name]
+    numbers = column.numbers[task.held_out]
+    labels = _periods(column, numbers) if is_time else _values(column, numbers)
+    if len(labels.names) < 2:
+        if is_time:
+            return None
+        raise UnusableTableError(
+            f"--by {name}: all held-out rows have the same value there; name a column of several."
+        )
+    with warnings.catch_warnings():  # the report itself says it
+        warnings.simplefilter("ignore", SeenRowsWarning)
+        result: Any = held_out_gain(
+            found.model, task.X_valid, task.y_valid, groups=task.groups, by=labels
+        )
+    reference = 0 if is_time else int(np.argmax(result.n_samples))
+    return Over(name, is_time, result, reference, result.changes(result.labels[reference]))
+
+
+def _periods(column: Column, times: np.ndarray) -> Labels:
+    """Cut times, all of which are known, into periods; rows of one moment stay together."""
+    n = max(1, min(MOST_PERIODS, len(times) // ROWS_OF_PERIOD))
+    first = np.unique(np.quantile(times, np.arange(n) / n, method="lower"))
+    names = tuple(f"from {cell(column, moment)}" for moment in first)
+    return Labels(names, np.searchsorted(first, times, side="right") - 1, True)
+
+
+def _values(column: Column, numbers: np.ndarray) -> Labels:
+    """Take every value for a label, or ranges of many numbers; missing is a label of its own."""
+    known = np.unique(numbers[~np.isnan(numbers)])
+    if column.kind == "words" and len(known) > MOST_VALUES:
+        raise UnusableTableError(
+            f"--by {column.name}: {len(known):,} different words are too many to be judged one by"
+            f" one; name a column of at most {MOST_VALUES}."
+        )
+    if len(known) > MOST_VALUES:
+        shares = np.arange(N_RANGES) / N_RANGES
+        known = np.unique(np.quantile(numbers[~np.isnan(numbers)], shares, method="lower"))
+        names = [f"from {cell(column, number)}" for number in known]
+    else:
+        names = [cell(column, number) for number in known]
+    of_row = np.searchsorted(known, numbers, side="right") - 1
+    missing = np.isnan(numbers)
+    of_row[missing] = len(names)
+    return Labels((*names, *[MISSING] * bool(missing.any())), of_row, column.kind != "words")

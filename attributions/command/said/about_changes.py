@@ -1,0 +1,38 @@
+"""Sentences on what changed over time, or differs between values of a column."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attributions.command.findings import Findings
+from attributions.command.over import Over
+from attributions.command.wording import elided, shown_names
+
+
+def about_changes(found: Findings) -> Iterator[str]:
+    """Yield what changed beyond chance, column by column."""
+    for over in found.over:
+        yield from _about(over)
+
+
+def _about(over: Over) -> Iterator[str]:
+    result, changed = over.result, over.changes.changed()
+    texts, about = result.label_texts, np.array(over.changes.about)
+    other = f"{'the period ' * over.is_time}{texts[over.reference]}"
+    by = f"Over {elided(over.column)}" if over.is_time else f"By {elided(over.column)}"
+    saved = result.values_in("loss")
+    for k in result.ranking():
+        for is_less in (True, False):
+            at = about[changed[:, k] & ((over.changes.values[:, k] < 0) == is_less)]
+            if len(at):
+                where = shown_names([f"{texts[j]} ({saved[j, k]:.3g})" for j in at])
+                yield (
+                    f"{by}: {elided(result.feature_names[k])} is worth"
+                    f" {'less' if is_less else 'more'} than in {other}, where it saves"
+                    f" {saved[over.reference, k]:.3g} of loss a row: {where}."
+                )
+    if not changed.any():
+        yield f"{by}: what features are worth differs from {other} nowhere beyond chance."
+    few = [texts[j] for j in np.flatnonzero(~result.is_judged)]
+    if few:
+        yield f"{by}: too few rows to judge: {shown_names(few)}."
