@@ -46,7 +46,9 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "gbt/kernels/platform": "tests/gbt/kernels"
     " -k 'compiling or filing or handing or instructions or thread_team'",
     "gbt/kernels/shares": "tests/gbt/training/test_shares.py",
-    "gbt/reference": "tests/gbt/test_reference.py",
+    "gbt/reference": "tests/gbt/test_reference.py tests/gbt/test_reference_shares.py"
+    " tests/gbt/splitting tests/gbt/tables/test_categories_growing.py"
+    " tests/gbt/training/test_interactions.py",
     "gbt/splitting": "tests/gbt/splitting tests/gbt/training",
     "gbt/training": "tests/gbt/training tests/gbt/splitting tests/gbt/test_defaults.py",
     "gbt/training/shares": "tests/gbt/training/test_shares.py"
