@@ -47,8 +47,13 @@ def loss_parts(rows: RowsAtSplits, n_jobs: int | None, size: int | None = None) 
 
     Gains are judged in pieces of ``size`` rows, as ``attributions.changes.worth`` says.
     """
-    worth = worth_of(rows, "loss", n_jobs, size)
     loss, weight = rows.ensemble.loss, rows.weight
+    if not loss.is_by_row:
+        raise ValueError(
+            f"Under the {loss.name} loss rows depend on each other, and no row has a loss of its"
+            " own that could have changed. held_out_gain(..., by=labels) takes such models."
+        )
+    worth = worth_of(rows, "loss", n_jobs, size)
     raw = rows.ensemble.raw_predict(rows.X, n_jobs, rows.init_score)
     of_row = loss.value(rows.y, raw)
     level = of_row - loss.value(rows.y, raw + best_shift(loss, rows.y, raw, weight))

@@ -88,10 +88,10 @@ def add_up_together(
     walked: tuple, gradient: np.ndarray, asked: Asked, weight: np.ndarray, sums: np.ndarray
 ) -> None:
     """Add to ``sums``, (n_nodes, 3), w g and w u at children, and at leaves the number of rows."""
-    for numbers, columns in ((gradient, [0, 2]), (asked.exposure, [1])):
-        of_steps = np.zeros_like(sums)
-        add_up_steps(*walked, numbers, weight, of_steps)
-        sums[:, columns] += of_steps[:, [0, 2][: len(columns)]]
+    exposure = np.zeros_like(sums)
+    add_up_steps(*walked, gradient, weight, sums)  # which puts w at leaves, in the second column
+    add_up_steps(*walked, asked.exposure, weight, exposure)
+    sums[:, 1] += exposure[:, 0] - exposure[:, 1]
 
 
 def add_parts_together(

@@ -91,6 +91,7 @@ def held_out_gain(
         of Dask, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
+        Under Cox's loss times of events, in any form that ``fit`` takes.
     sample_weight : array of shape (n,), optional
         Not negative. In values a row of weight 3 counts as three rows. In standard errors it is one
         draw that contributes three times as much, and a row of weight 0 a draw that added nothing.
@@ -141,6 +142,9 @@ def held_out_gain(
 
     With several outputs a tree is judged by the derivative of its own output, at predictions from
     which the feature's work is removed in all outputs.
+
+    Under Cox's loss a side of a split is divided by its expected events, not by its rows, and all
+    rows are at risk of each other: they must be in memory (``attributions.held_out.among_rows``).
 
     It describes this fitted model, not the data's mechanism: a noisy copy of a useful column
     that the trees split on is useful.

@@ -13,15 +13,8 @@ import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain, permutation
-from benchmarks.papers.held_out.coverage import cell_texts
-from benchmarks.papers.held_out.noise import (
-    COUNTED,
-    KINDS,
-    counted,
-    noise_columns,
-    rate_text,
-    squared_error,
-)
+from benchmarks.papers.held_out.coverage import SIZES, cell_texts, judged_again
+from benchmarks.papers.held_out.noise import KINDS, added_up, counted, noise_columns, rate_text
 from benchmarks.papers.held_out.targets import Target
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of
@@ -91,20 +84,12 @@ def above(result, X) -> float:
 
 def summary(rows) -> list[dict]:
     """Add counts of replications up, and average how often the weak column lies above noise."""
-    cells: dict[tuple, list[dict]] = {}
-    for row in rows:
-        cells.setdefault(tuple(row[name] for name in BY), []).append(row)
-    return [
-        {
-            **dict(zip(BY, key, strict=True)),
-            "data_sets": len(members),
-            **{name: sum(row[name] for row in members) for name in COUNTED},
-            "squared_error": squared_error(members),
-            **{name: round(float(np.mean([row[name] for row in members])), 4)
-               for name in ("above", "above_shuffled")},
-        }
-        for key, members in cells.items()
-    ]  # fmt: skip
+    cells = added_up(rows, BY)
+    for cell in cells:
+        own = chosen(rows, **{name: cell[name] for name in BY})
+        for name in ("above", "above_shuffled"):
+            cell[name] = round(float(np.mean([row[name] for row in own])), 4)
+    return cells
 
 
 def table(cells) -> str:
@@ -140,41 +125,16 @@ PART = Part(
 )
 
 
-N_POPULATION, SIZES, N_DRAWS = 30_000, (100, 300, 1000), 60
-
-
 def intervals(cell, rng, size):
     """Fit one model to 500 rows, and judge it by draws of a population that judges it, too."""
-    full = size == "full"
     design = {"signal": "beside a signal", "ties": "no ties", **cell}
-    X, y = drawn(design, 500, rng)
-    names = sorted(name for name in X if "levels" not in name)
-    model = COX.model(size).fit(X[names], y)
 
-    def judged(n, **options):
+    def draw(n):
         X, y = drawn(design, n, rng)
-        return held_out_gain(model, X[names], y, n_jobs=1, **options)
+        return X[sorted(name for name in X if "levels" not in name)], y
 
-    n_population, n_draws = (N_POPULATION, N_DRAWS) if full else (500, 3)
-    population = judged(n_population, standard_error=False)
-    for n in SIZES:
-        found = [judged(n) for _ in range(n_draws)]
-        expected = population.values * n / n_population
-        ends = np.array([result.confidence_interval() for result in found])
-        covered = (ends[..., 0] <= expected) & (expected <= ends[..., 1])
-        reliable = np.array([result.is_reliable for result in found])
-        spread = np.std([result.values for result in found], axis=0, ddof=1)
-        errors = np.sqrt(np.mean([result.standard_error**2 for result in found], axis=0))
-        for k, name in enumerate(population.feature_names):
-            if errors[k] > 0:
-                yield {
-                    "rows": n,
-                    "feature": name,
-                    "n_draws": n_draws,
-                    "n_reliable": int(reliable[:, k].sum()),
-                    "covered_reliable": int((covered & reliable)[:, k].sum()),
-                    "spread_over_error": round(float(spread[k] / errors[k]), 4),
-                }
+    model = COX.model(size).fit(*draw(500))
+    yield from judged_again(model, draw, 30_000, size == "full")
 
 
 def table_of_intervals(rows) -> str:

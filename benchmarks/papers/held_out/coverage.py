@@ -39,12 +39,15 @@ def experiment(cell, rng, size):
     """Fit one model, and judge it again and again."""
     full, target = size == "full", TARGETS[cell["target"]]
     model = target.model(size).fit(*drawn(target, N_FIT, rng))
-    n_population, n_draws = (N_POPULATION, N_DRAWS) if full else (1000, 3)
-    population = held_out_gain(
-        model, *drawn(target, n_population, rng), standard_error=False, n_jobs=1
-    )
+    yield from judged_again(model, lambda n: drawn(target, n, rng), N_POPULATION, full)
+
+
+def judged_again(model, draw, n_population, full):
+    """Judge one model by its population, and by many draws of each size."""
+    n_population, n_draws = (n_population, N_DRAWS) if full else (1000, 3)
+    population = held_out_gain(model, *draw(n_population), standard_error=False, n_jobs=1)
     for n in SIZES:
-        found = [held_out_gain(model, *drawn(target, n, rng), n_jobs=1) for _ in range(n_draws)]
+        found = [held_out_gain(model, *draw(n), n_jobs=1) for _ in range(n_draws)]
         expected = population.values * n / n_population
         ends = np.array([result.confidence_interval() for result in found])
         covered = (ends[..., 0] <= expected) & (expected <= ends[..., 1])

@@ -137,6 +137,8 @@ def test_other_measures_say_that_rows_depend_on_each_other(model, judging):
     for name in ("tree_inner", "partial_inner", "forest_inner", "tree_inner_rows"):
         with pytest.raises(ValueError, match=r"Under the cox loss rows depend.*held_out_gain"):
             getattr(attributions, name)(model, X, y)
+    with pytest.raises(ValueError, match=r"Under the cox loss rows depend.*by=labels"):
+        attributions.loss_change(model, (X[:30], y[:30]), (X[30:], y[30:]))
     result = permutation(model, X, y, random_state=0, n_repeats=2)
     assert result.method == "permutation(concordance)"
     assert result.values[0] == max(result.values) > 0.05
