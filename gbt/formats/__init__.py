@@ -216,7 +216,7 @@ def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Import
             " is not traced through steps. Explain the model itself, pipeline[-1], with the rows"
             " that the steps make, pipeline[:-1].transform(X)."
         )
-    preparation = preparation_of(steps, model, given.n_features)
+    preparation = preparation_of(steps, model, given.feature_names)
     named = preparation.names_out if are_numbers(given.feature_names) else None
     ensemble = replace(
         given,

@@ -4,6 +4,7 @@ from typing import Any
 
 from gbt.formats.steps.tracing import Seen, Traced, acts_in_fits_only, trace
 from gbt.model.preparation import Preparation
+from gbt.tables.names import are_numbers
 
 _THRESHOLDS = ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator")
 INSTEAD = (
@@ -29,7 +30,9 @@ def steps_before(model: Any) -> list[tuple[str, Any]]:
     return []
 
 
-def preparation_of(steps: list[tuple[str, Any]], model: Any, n_columns: int) -> Preparation:
+def preparation_of(
+    steps: list[tuple[str, Any]], model: Any, columns: tuple[str, ...]
+) -> Preparation:
     """Trace every column that a model reads to those of the table that the first step takes.
 
     Parameters
@@ -38,8 +41,8 @@ def preparation_of(steps: list[tuple[str, Any]], model: Any, n_columns: int) -> 
         What `steps_before` returns, at least one.
     model : object
         Behind them.
-    n_columns : int
-        How many columns it reads.
+    columns : tuple of str
+        Those that its trees read.
 
     Raises
     ------
@@ -50,7 +53,8 @@ def preparation_of(steps: list[tuple[str, Any]], model: Any, n_columns: int) -> 
     names = _names_of_input(*steps[0])
     traced = Traced(names, tuple((k,) for k in range(len(names))))
     takers = [Seen.by(step) for _, step in steps[1:]]
-    seen_by_model = Seen(n_columns, Seen.by(model).names)
+    named = None if are_numbers(columns) else columns  # by CatBoost, and others on a frame
+    seen_by_model = Seen(len(columns), Seen.by(model).names or named)
     for (name, step), seen in zip(steps, [*takers, seen_by_model], strict=True):
         traced = trace(name, step, traced, seen)
         if seen.number not in (None, len(traced.origins)):
