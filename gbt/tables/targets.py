@@ -37,7 +37,9 @@ def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
         return
     are_same = of_X.isin(of_y).all() and of_y.isin(of_X).all()
     labels, others = of_X.tolist(), of_y.tolist()
-    row = next(i for i, (one, other) in enumerate(zip(labels, others, strict=True)) if one != other)
+    differ = (i for i in range(len(labels)) if labels[i] != others[i])
+    if (row := next(differ, None)) is None:  # as 1 and 1.0
+        return
     is_other_kind = type(labels[row]) is not type(others[row])
     if not are_same and (is_other_kind or any(map(_are_places, (of_X, of_y)))):
         return
