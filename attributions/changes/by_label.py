@@ -244,7 +244,7 @@ class AttributionByLabel(tables.ShownAsTable):
         changes : Differences, optional
             From `changes` of this result: labels where a feature changed beyond chance are marked,
             and values are in their unit.
-        kind : {"lines", "dots", "colors"}, optional
+        kind : {"lines", "dots", "heat"}, optional
             Without it lines with bands for labels with an order, dots with intervals for up to six
             labels without one, and a table of colours for more.
         max_display : int, optional

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 N_LINES, N_ROWS = 5, 10  # features that are shown
 MOST_DOTS = 6  # labels beside each other
 MOST_TICKS = 12
-KINDS = ("lines", "dots", "colors")
+KINDS = ("lines", "dots", "heat")
 UNITS = {"percent": PER_CENT, "loss": "loss that the feature saves a row"}
 MARKED = "ringed: changed beyond chance"
 
@@ -30,7 +30,7 @@ class ByLabelDisplay(Display):
     attribution : AttributionByLabel
     changes : Differences or None
         Which labels to mark, and in which unit to draw.
-    kind : {"lines", "dots", "colors"} or None
+    kind : {"lines", "dots", "heat"} or None
         None chooses.
     max_display : int or None
         How many features; None for 5 as lines and 10 otherwise.
@@ -51,10 +51,10 @@ class ByLabelDisplay(Display):
         max_display: int | None = None,
     ):
         if kind not in (None, *KINDS):
-            raise ValueError(f"kind={shown(kind)}; use 'lines', 'dots' or 'colors'.")
+            raise ValueError(f"kind={shown(kind)}; use 'lines', 'dots' or 'heat'.")
         if kind is None:
             few = len(attribution.labels) <= MOST_DOTS
-            kind = "lines" if attribution.is_ordered else "dots" if few else "colors"
+            kind = "lines" if attribution.is_ordered else "dots" if few else "heat"
         self.kind = kind
         usual = N_LINES if kind == "lines" else N_ROWS
         n_features = len(attribution.feature_names)
@@ -97,14 +97,14 @@ class ByLabelDisplay(Display):
         n_rows = 0 if self.kind == "lines" else len(ranking)
         sheet = Sheet(ax, figsize, words, 7.2, 4.2 if self.kind == "lines" else 1.6, n_rows)
         unit = f"{UNITS[self.unit]},\n{result.n_samples.sum():,} held-out rows, 95 % intervals"
-        unit = unit.removesuffix(", 95 % intervals") if self.kind == "colors" else unit
+        unit = unit.removesuffix(", 95 % intervals") if self.kind == "heat" else unit
         unit += f"\n({MARKED})" if self.changes is not None else ""
         unit += sheet.lettering.note(names, ranking)
         some = share(len(ranking), len(names), best="best ") if title is None else ""
         heading += f": {some}" if some else ""
         captions = (heading, "", unit) if self.kind == "lines" else (heading, unit)
         sheet.caption(*captions)
-        draw = {"lines": self._draw_lines, "dots": self._draw_dots, "colors": self._draw_colors}
+        draw = {"lines": self._draw_lines, "dots": self._draw_dots, "heat": self._draw_heat}
         draw[self.kind](sheet, ranking, values, reach)
         sheet.caption(*captions)
         return sheet.ax
@@ -153,7 +153,7 @@ class ByLabelDisplay(Display):
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
         sheet.quieten(grid="x", left=False)
 
-    def _draw_colors(
+    def _draw_heat(
         self, sheet: Sheet, ranking: np.ndarray, values: np.ndarray, reach: np.ndarray
     ) -> None:
         ax, marked = sheet.ax, self._is_marked()

@@ -255,7 +255,7 @@ def test_tables_of_dask_are_judged_label_by_label(model):
             result.changes("a")
 
 
-def test_dots_lines_and_colors(model):
+def test_dots_lines_and_heat(model):
     X, y = rows(240, np.random.default_rng(14))
     month = np.repeat(np.arange(8), 30)
     result = held_out_gain(model, X, y, by=month)
@@ -266,6 +266,6 @@ def test_dots_lines_and_colors(model):
     dots = words.plot(changes=words.changes("old"))
     assert_same(dots.lines_[1].get_xdata(), words.values_in("loss")[1, words.ranking()])
     assert (lines.kind, dots.kind) == ("lines", "dots")
-    assert held_out_gain(model, X, y, by=month.astype(str)).plot().kind == "colors"
-    with pytest.raises(ValueError, match="kind='pie'; use 'lines', 'dots' or 'colors'"):
+    assert held_out_gain(model, X, y, by=month.astype(str)).plot().kind == "heat"
+    with pytest.raises(ValueError, match="kind='pie'; use 'lines', 'dots' or 'heat'"):
         result.plot(kind="pie")
