@@ -27,10 +27,9 @@ symlog axis, and its label says so. Matplotlib is imported when
 something is drawn.
 """
 
-from attributions.plots.by_label import ByLabelDisplay, ForWhomDisplay
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION
 from attributions.plots.curves import BoostingDisplay, CurveDisplay
-from attributions.plots.importance import ImportanceDisplay
+from attributions.plots.importance import ByLabelDisplay, ForWhomDisplay, ImportanceDisplay
 from attributions.plots.pairs import PairsDisplay
 from attributions.plots.rows import LocalAttributionDisplay
 from attributions.plots.tree import TreeDisplay
