@@ -1,4 +1,7 @@
-"""Features as a table to look at: rank, name, value, and error and p-value where there are any."""
+"""Features as a table to look at: rank, name, value, and error and p-value where there are any.
+
+What can be said in per cent of a constant's loss is said so; frames have the values, too.
+"""
 
 from typing import Any
 
@@ -11,15 +14,16 @@ from attributions.results import tables
 def table_of(result: Any, places: np.ndarray, note_after: int | None = None) -> tables.ShownTable:
     """Return a table of the features at some places of the ranking, which count from 0."""
     shown = result.ranking()[places]
+    unit, heading, write = 1.0, "value", tables.numbers
+    if shows_percent(result):
+        unit, heading, write = result.percent_of_one, "per cent", tables.per_cent
     columns = [
         tables.ShownColumn("rank", [str(place + 1) for place in places]),
         tables.words("feature", [result.feature_names[k] for k in shown]),
-        tables.numbers("value", result.values[shown]),
+        write(heading, unit * result.values[shown]),
     ]
-    if shows_percent(result):
-        columns.insert(2, tables.per_cent("per cent", result.percent()[shown]))
     if result.standard_error is not None:
-        columns.append(tables.numbers("standard error", result.standard_error[shown]))
+        columns.append(write("standard error", abs(unit) * result.standard_error[shown]))
         if is_testable(result):
             columns.append(tables.p_values("p-value", result.p_values()[shown]))
     if result.is_reliable is not None:
