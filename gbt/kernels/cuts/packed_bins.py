@@ -121,7 +121,7 @@ def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
             found.score, found.code, found.missing_left = best
             node.to_beat = max(node.to_beat, best.score)
         elif found.is_open and column.has_levels == BY_ROWS:
-            found.bound = np.inf  # see ``gbt.kernels.trees.tasks.refine``
+            found.bound = np.inf  # see ``gbt.kernels.trees.greedy_tasks.refine``
         elif found.is_open:
             cut, found.bound, _ = survey(
                 histogram, column, found.bits, has_closed_bins(column, found.bits),
