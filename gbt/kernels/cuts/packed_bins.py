@@ -26,8 +26,8 @@ from gbt.kernels.cuts.histogram import (
     group_bits,
     move_column,
 )
+from gbt.kernels.cuts.levels import best_set, levels_of_bins
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
-from gbt.kernels.cuts.node_levels import best_set, levels_of_bins
 from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import internal
 from gbt.kernels.platform.instructions import add_g, add_g_and_h, max, min
