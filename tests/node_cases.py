@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts.histogram import Layout
 from gbt.kernels.cuts.memory import SCRATCH
-from gbt.kernels.cuts.search import Sums, Terms
+from gbt.kernels.cuts.scores import Sums, Terms
 from gbt.kernels.trees.nodes import records
 from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns

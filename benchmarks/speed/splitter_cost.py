@@ -20,7 +20,7 @@ All grow by the histogram search. Cuts of the unbiased and the cross-validated p
 edges of bins, and greedy ones leave out none. Cross-validated trees do not stop at stubs here.
 
 No time is printed unless all splits of a small draw of the case are those of the page of plain
-loops (``benchmarks.speed.checked_policy`` and ``checked_trees``), and the first trees of the whole
+loops (``benchmarks.speed.checked_trees``), and the first trees of the whole
 table are the same to the last bit for one thread and two. Greedy trees are compared with XGBoost's,
 too.
 
@@ -48,7 +48,6 @@ import numpy as np
 
 import gbt
 from benchmarks.speed import training_speed
-from benchmarks.speed.checked_policy import Checked
 from benchmarks.speed.checked_trees import check_tree
 from benchmarks.speed.growth.fit_time import exponent
 from benchmarks.speed.settling import settle
@@ -167,7 +166,7 @@ def fit_xgboost(n_rounds, X, y, n_jobs):
 def check_small(policy: Any, kind: str, table: Table) -> None:
     """Stop unless all splits of two small trees are those of the page."""
     X, y = table.data()
-    if type(policy) is Greedy:
+    if isinstance(policy, Greedy):
         levels: dict[str, Any] = {}
         if kind != NUMBERS:
             smoothing = SMOOTHING[kind]
@@ -179,14 +178,8 @@ def check_small(policy: Any, kind: str, table: Table) -> None:
         if np.abs(own - expected.raw_predict(X)).max() > 1e-12 * np.abs(y).max():
             raise SystemExit("greedy: not the trees of the page; nothing timed")
         return
-    if isinstance(policy, CrossValidated | Unbiased) and not policy.exact_cuts:
-        n_levels = None if kind == NUMBERS else X.max(axis=0).astype(np.int64) + 1
-        check_tree(policy, X, y, n_levels, SMOOTHING.get(kind, 20.0))
-        return
-    checked = Checked(policy)
-    fit_ours(checked, kind, 2, X, y, 1, max_depth=3)
-    if not checked.n_checked:
-        raise SystemExit(f"{policy}: no split was compared; nothing timed")
+    n_levels = None if kind == NUMBERS else X.max(axis=0).astype(np.int64) + 1
+    check_tree(policy, X, y, n_levels, SMOOTHING.get(kind, 20.0))
 
 
 def verify(policy: Any, kind: str, table: Table, plan: Plan) -> None:

@@ -31,7 +31,8 @@ from gbt.kernels.cuts.histogram import (
 )
 from gbt.kernels.cuts.memory import COLUMN, SCRATCH
 from gbt.kernels.cuts.packed_bins import ALL_BINS
-from gbt.kernels.cuts.search import Terms, survey
+from gbt.kernels.cuts.scores import Terms
+from gbt.kernels.cuts.search import survey
 from gbt.kernels.trees.partition import partition_rows
 from gbt.kernels.trees.tasks import LARGE
 from gbt.tables.columns import Columns

@@ -35,7 +35,7 @@ from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import NUMBERS, Ensemble
 from gbt.model.tree import NODE_DTYPES
-from gbt.splitting.policies import described_policy
+from gbt.splitting.policies import as_policy, described_policy
 from gbt.tables.categories import Categories, Levels, check_levels
 from gbt.tables.level_sets import LevelSets
 from gbt.training.sampling import Sampling, sample_size
@@ -242,7 +242,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     if model.split_scores_ is not None and model.splitter == "auto":
         # With refit=True it was chosen by the rows of the first fit, which are fewer. Greedy trees
         # have no scores.
-        model.splitter_ = TAKING_TURNS
+        model.splitter_ = as_policy(TAKING_TURNS)
     return model
 
 

@@ -62,7 +62,8 @@ def is_splitter(value: Any) -> bool:
     """Say whether something names a splitter, or is an object that splits nodes, not its class."""
     if isinstance(value, str):
         return value in ("auto", *POLICIES)
-    return callable(getattr(value, "split", None)) and not isinstance(value, type)
+    is_asked = any(callable(getattr(value, name, None)) for name in ("split", "judges"))
+    return is_asked and not isinstance(value, type)
 
 
 def are_categorical_features(value: Any) -> bool:

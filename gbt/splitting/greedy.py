@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from gbt.kernels.cuts.levels import G, H
-from gbt.kernels.cuts.search import ROUNDING
+from gbt.kernels.cuts.scores import ROUNDING
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.monotone import bounds_of_children, score_of_steps, steps_within

@@ -1,9 +1,9 @@
 """Judges: the request of a policy that divides rows into sets to the histogram search.
 
-A policy either finds the best cuts of every node itself, by a scan of all cuts
-(``gbt.splitting.cuts``), or trees grow in compiled code, in which cuts lie at the edges of bins and
-sets are drawn once a tree (``gbt.kernels.cuts.judging``). A `Judges` tells the compiled code
-beforehand which sets and sums the policy needs.
+A policy either answers for every node itself (``gbt.splitting.frontier``), or trees grow in
+compiled code, in which cuts lie at the edges of bins and sets are drawn once a tree
+(``gbt.kernels.cuts.judging``). Such a policy has a method ``judges(limits)`` in place of ``split``.
+A `Judges` tells the compiled code beforehand which sets and sums the policy needs.
 """
 
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ POLICIES: dict[str, type] = {
 }
 
 
-def as_policy(splitter: str | Policy) -> Policy:
+def as_policy(splitter: Any) -> Policy:
     """Return the policy called ``splitter``, with its defaults, or the given policy itself."""
     return POLICIES[splitter]() if isinstance(splitter, str) else splitter
 

@@ -1,7 +1,7 @@
 """Unbiased: three parts of a node's rows choose the cut, the feature, and whether to split.
 
-Rows are divided at random into D, D1' and D2', once a tree, or once a node where every cut is
-scanned. With G and H of part i in a node written G_i and H_i, a cut has the three scores
+Rows are divided at random into D, D1' and D2', once a tree, and numbers are cut at the edges of at
+most 256 bins. With G and H of part i in a node written G_i and H_i, a cut has the three scores
 
     s_1 = G_1^2 / (H_1 + lambda)                 summed over both sides, less the same of the node
     s_2 = G_1 G_2 / (H_2 + lambda)               likewise
@@ -34,13 +34,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from gbt.kernels.cuts.levels import G, H
 from gbt.kernels.cuts.sets import UNBIASED
-from gbt.splitting.cuts import Sets, best_cuts
-from gbt.splitting.frontier import Frontier, Limits, Splits, random_parts
+from gbt.splitting.frontier import Limits
 from gbt.splitting.judges import Judges
-
-D, D1, D2 = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -51,10 +47,6 @@ class Unbiased:
     ----------
     merged : bool, default=False
         Whether the rows that choose the feature also decide whether to split.
-    exact_cuts : bool, default=False
-        Whether every cut between two distinct values is scanned, and parts are drawn anew for every
-        node. That takes ten times as long. By default cuts lie at the edges of at most 256 bins of
-        a column, which is every cut where it has no more values, and parts are drawn once a tree.
     pooled : bool, default=False
         Whether trees take turns: in every second round no node is asked whether to split. The tree
         is grown to a depth instead, drawn so that splits at a depth are made as often as those of
@@ -62,20 +54,13 @@ class Unbiased:
     """
 
     judges_by_other_rows: ClassVar[bool] = True
+    keeps_directions: ClassVar[bool] = True
 
     merged: bool = False
-    exact_cuts: bool = False
     pooled: bool = False
 
-    @property
-    def keeps_directions(self) -> bool:
-        """Whether monotone constraints are kept: where parts are searched by histograms."""
-        return not self.exact_cuts
-
-    def judges(self, limits: Limits) -> Judges | None:
-        """Return the request to the histogram search; None if every cut is to be scanned."""
-        if self.exact_cuts:
-            return None
+    def judges(self, limits: Limits) -> Judges:
+        """Return the request to the histogram search."""
         sums = np.eye(3 - self.merged, dtype=np.bool_)
         least = max(limits.min_samples_leaf, 1)
         return Judges(UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least, pools=self.pooled)
@@ -93,44 +78,3 @@ class Unbiased:
                 f" of which needs min_samples_leaf={on_a_side} on either side of a cut: at least"
                 f" {least} rows; got {n}."
             )
-
-    def split(self, frontier: Frontier, limits: Limits, n_jobs: int | None) -> Splits:
-        """Return the split of every open node of the frontier."""
-        parts = random_parts(frontier, 3)
-        sums = np.eye(3, dtype=np.bool_)
-        if self.merged:
-            sums[D1, D2] = sums[D2, D1] = True  # both are their union
-        cuts = best_cuts(
-            frontier, limits, n_jobs, Sets(parts, sums, n_searched=1),
-            min_rows_of_all=max(limits.min_samples_leaf, 1),
-        )  # fmt: skip
-        penalty = limits.reg_lambda * frontier.derivatives.hessian_scale
-        left, total = cuts.left[:, :, 0].astype(np.float64), cuts.total.astype(np.float64)
-        is_allowed = cuts.score[:, :, 0] > -np.inf
-        for_feature = np.where(is_allowed, worth(left, total, [D], D1, penalty), -np.inf)
-        best = for_feature.argmax(axis=0)  # of equals the lowest feature
-        nodes = np.arange(len(frontier))
-        judged_by = [D] if self.merged else [D, D1]
-        score = worth(left, total, judged_by, D2, penalty)[best, nodes]
-        is_split = is_allowed[best, nodes] & (
-            score >= frontier.derivatives.in_units(limits.min_split_gain)
-        )
-        return cuts.choose(best, is_split, score)
-
-
-def worth(
-    left: np.ndarray, total: np.ndarray, learned: list[int], judge: int, penalty: float
-) -> np.ndarray:
-    """Return the scores of cuts on a part of the rows that did not choose them, (K, J).
-
-    That is G G' / (H' + lambda) of both sides less that of the node, with G of the parts that
-    learned and G', H' of the judge. ``left`` and ``total``, float64 of shape (K or 1, J, 3, 3), are
-    the sums of the parts on the left and in the node.
-    """
-
-    def product(sums: np.ndarray) -> np.ndarray:
-        weight = sums[..., judge, H] + penalty
-        g = sums[..., learned, G].sum(axis=-1) * sums[..., judge, G]
-        return np.divide(g, weight, out=np.zeros_like(g), where=weight > 0)
-
-    return product(left) + product(total - left) - product(total + np.zeros_like(left))

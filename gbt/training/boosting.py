@@ -232,7 +232,7 @@ def _columns_for(
     plan: Plan,
 ) -> Columns:
     """Rank columns, and store them in the way that trees of this policy read fastest."""
-    n_by_histograms = loss.n_outputs * searches_histograms(splitter, plan.limits)
+    n_by_histograms = loss.n_outputs * searches_histograms(splitter)
     return columns_of(X, plan.n_jobs, count_levels(categories, X.shape[1]), n_by_histograms)
 
 

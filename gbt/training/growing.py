@@ -18,11 +18,11 @@ two policies have a histogram for each set of rows (``gbt.kernels.cuts.judging``
     boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, in plain NumPy    (any)
                           \--> HistogramGrowth:  histograms, many trees a call       (ours)
 
-Both grow the same trees to the last bit (``tests/gbt/training/test_growing.py``). In the histogram
-search levels of a categorical column are bins, or are added up from the rows if there are too many
-of them or rows have weights (``gbt.training.histogram_levels``). Where columns
-have directions a node also has bounds for its step, and values are kept within them when the tree
-is finished (``gbt.splitting.monotone``).
+Greedy trees are the same either way, to the last bit (``tests/gbt/training/test_growing.py``). In
+the histogram search levels of a categorical column are bins, or are added up from the rows if there
+are too many of them or rows have weights (``gbt.training.histogram_levels``). Where columns have
+directions a node also has bounds for its step, and values are kept within them when the tree is
+finished (``gbt.splitting.monotone``).
 """
 
 from dataclasses import replace
@@ -37,10 +37,8 @@ from gbt.kernels.trees.nodes import NODE, records
 from gbt.kernels.trees.partition import partition_rows
 from gbt.losses.overflow import refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
-from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Derivatives, Frontier, Limits, Policy, Splits
+from gbt.splitting.frontier import Derivatives, Frontier, Policy, Splits
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.unbiased import Unbiased
 from gbt.tables.columns import Columns
 from gbt.tables.level_sets import LevelSets
 from gbt.training.fixed_point import to_fixed_point
@@ -57,17 +55,15 @@ def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) 
     """Return what grows trees on one table by a policy."""
     if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
-    if not searches_histograms(policy, plan.limits):
+    if not searches_histograms(policy):
         return TreeGrowth(policy, columns, training, plan)
-    judges = policy.judges(plan.limits) if isinstance(policy, Unbiased | CrossValidated) else None
+    judges = policy.judges(plan.limits) if hasattr(policy, "judges") else None
     return HistogramGrowth(columns, training, plan, judges)
 
 
-def searches_histograms(policy: Policy, limits: Limits) -> bool:
+def searches_histograms(policy: Policy) -> bool:
     """Say whether trees of a policy grow in compiled code, or are asked of it node by node."""
-    if type(policy) is Unbiased or type(policy) is CrossValidated:
-        return policy.judges(limits) is not None
-    return type(policy) is Greedy
+    return type(policy) is Greedy or not hasattr(policy, "split")
 
 
 class TreeGrowth:

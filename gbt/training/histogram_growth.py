@@ -1,7 +1,7 @@
 """The histogram search: many trees a compiled call.
 
 ``gbt.kernels.trees.rounds`` grows trees. The greedy search is ``gbt.kernels.cuts.search``, which
-looks at few cuts because bounds exclude the others, and ``gbt.kernels.cuts.node_levels`` for
+looks at few cuts because bounds exclude the others, and ``gbt.kernels.cuts.levels`` for
 levels. If some rows choose splits and others judge them, it is ``gbt.kernels.cuts.judging``. This
 module hands the parameters to the kernels, lays out the memory in which they work, and calls the
 threads. Greedy trees are those that ``gbt.training.growing.TreeGrowth`` grows with
@@ -142,6 +142,7 @@ class HistogramGrowth:
         self.slots = _slots_of(sizes, p, int(self.table.packs["last_bin"].max(initial=0)))
         n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
         is_greedy, n_threads = judges is None, sizes.n_threads
+        self.searching = _searching_of(n_threads if is_greedy else 0, n_codes)
         self.judging = _judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
         work = Work(
             queue=task_queue(n_threads),
@@ -156,7 +157,7 @@ class HistogramGrowth:
             grown=self.grown,
             partials=self.rows.entries.view(np.float64),
             following=following_of(plan.limits, p, plan.shape.max_depth),
-            searching=_searching_of(n_threads if is_greedy else 0, n_codes),
+            searching=self.searching,
             judging=self.judging,
         )
         policy = address_of(run_greedy_task if is_greedy else run_judged_task, work)

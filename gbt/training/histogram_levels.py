@@ -1,7 +1,7 @@
 """Categories in the histogram search: sets of levels, found in the kernels like cuts of numbers.
 
 Numbers have a fixed order, on which bounds and histograms rely. Levels are ordered anew in every
-node, by their sums (``gbt.kernels.cuts.node_levels``). If every level has a bin of its own, and
+node, by their sums (``gbt.kernels.cuts.levels``). If every level has a bin of its own, and
 rows no weights, the histogram has these sums, which children take over from their parents; the
 levels of other columns are added up row by row::
 
@@ -14,8 +14,8 @@ trees are the same to the last bit.
 
 import numpy as np
 
+from gbt.kernels.cuts.levels import codes_on_the_left
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
-from gbt.kernels.cuts.node_levels import codes_on_the_left
 from gbt.kernels.trees.nodes import MOST_CODES
 from gbt.tables.columns import Columns
 from gbt.tables.level_sets import BITS, LevelSets, as_words, n_words_for

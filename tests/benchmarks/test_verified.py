@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import checked_trees, conversion, splitter_cost
-from benchmarks.speed.checked_policy import Checked
 from benchmarks.speed.splitter_cost import CATEGORIES, NUMBERS, POLICIES, QUICK, Table
 from gbt import GBTRegressor
 from gbt.splitting import CrossValidated, Greedy, Unbiased
@@ -20,55 +19,8 @@ class OneCodeTooFar(Greedy):
         return splits
 
 
-class AnotherFeature(Unbiased):
-    """Answer with the first feature, whichever was chosen."""
-
-    def split(self, frontier, limits, n_jobs):
-        splits = super().split(frontier, limits, n_jobs)
-        splits.feature[splits.feature > 0] = 0
-        return splits
-
-
-@pytest.fixture
-def small():
+def test_other_trees_of_the_histogram_search_are_noticed(monkeypatch):
     X, y = Table(80, 3).data()
-    return X, y
-
-
-def grow(policy, X, y, **others):
-    return GBTRegressor(2, max_depth=2, splitter=policy, random_state=0, **others).fit(X, y)
-
-
-CHECKED = (
-    Greedy(),
-    CrossValidated(exact_cuts=True),
-    Unbiased(exact_cuts=True),
-    CrossValidated(3, exact_cuts=True),
-    CrossValidated(3, shared_folds=False),
-    Unbiased(merged=True, exact_cuts=True),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", CHECKED)
-@pytest.mark.parametrize("categorical", [None, [0, 2]])
-def test_checked_splits_are_those_of_the_policy_alone(policy, categorical):
-    X, y = Table(80, 3, 9).data()
-    checked = Checked(policy)
-    others = {"categorical_features": categorical, "categorical_smoothing": 4.0}
-    model = grow(checked, X, y, **others)
-    assert checked.n_checked > 2
-    assert (model.predict(X) == grow(policy, X, y, **others).predict(X)).all()
-
-
-@pytest.mark.parametrize("wrong", [OneCodeTooFar(), AnotherFeature()])
-def test_other_splits_are_noticed(wrong, small):
-    with pytest.raises(SystemExit, match="not the splits of the page; nothing timed"):
-        grow(Checked(wrong), *small)
-
-
-def test_other_trees_of_the_histogram_search_are_noticed(small, monkeypatch):
-    X, y = small
     for policy in (Unbiased(), CrossValidated()):
         checked_trees.check_tree(policy, X, y, None, 0.0)
     monkeypatch.setattr(checked_trees, "parts_of", lambda n, n_parts, *_: np.arange(n) % n_parts)

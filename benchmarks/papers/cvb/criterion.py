@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, train_test_split
 
+from benchmarks.papers.cvb.folds import FoldsOfFeatures
 from benchmarks.papers.cvb.measures import loss_of, numbers, scaled, words
 from benchmarks.papers.cvb.methods import (
     CROSS_VALIDATED,
@@ -35,10 +36,9 @@ from benchmarks.study.part import SEED, Part
 from benchmarks.study.tables import chosen, markdown, values_of
 from benchmarks.study.whole_tables import whole_table
 from gbt import GBTRegressor
-from gbt.splitting import CrossValidated
 
 SPLITTERS = {
-    CROSS_VALIDATED: CrossValidated(n_folds=N_FOLDS, shared_folds=False),
+    CROSS_VALIDATED: FoldsOfFeatures(N_FOLDS),
     GREEDY: "greedy",
 }
 GAINS, ERRORS = "gain", "squared errors"

@@ -6,7 +6,7 @@ squared error of the gradients, ours by G^2/H; leaf values are the same Newton s
 binned here.
 
 ================  =================================================================================
-cross-validated   ``CrossValidated(n_folds=5, shared_folds=False)``: folds of its own for every
+cross-validated   ``benchmarks.papers.cvb.folds``: five folds of its own for every
                   feature, as in the authors' code
 greedy            the paper's "Vanilla": the same trees, the feature of largest gain
 LightGBM          where it is installed; 31 leaves at most have no effect at depth 3
@@ -26,9 +26,9 @@ from collections.abc import Callable
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+from benchmarks.papers.cvb.folds import FoldsOfFeatures
 from benchmarks.study.whole_tables import with_words
 from gbt import GBTClassifier, GBTRegressor
-from gbt.splitting import CrossValidated
 
 N_FOLDS = 5
 DEPTH, N_TREES, LEARNING_RATE, LEAST_ROWS = 3, 100, 0.1, 5
@@ -85,7 +85,7 @@ def of_scikit_learn(is_class, n_trees, seed, categories):
 
 
 TRAINERS = {
-    CROSS_VALIDATED: ours(CrossValidated(n_folds=N_FOLDS, shared_folds=False)),
+    CROSS_VALIDATED: ours(FoldsOfFeatures(N_FOLDS)),
     GREEDY: ours("greedy"),
     **({LIGHTGBM: of_lightgbm} if importlib.util.find_spec("lightgbm") else {}),
     **({CATBOOST: of_catboost} if importlib.util.find_spec("catboost") else {}),

@@ -2,8 +2,8 @@
 
 ``ranking`` makes codes and bins of a column once. The histogram search reads ``histogram`` (sums by
 bin), ``search`` (bounds say which bins may hold the best cut) and ``refine`` (every cut in those),
-on ``packed_bins`` and in ``memory`` that is laid out once; where predictions must rise or fall with
-a column, ``bounds`` keeps steps in order. ``judging`` and ``judged_levels`` read histograms of sets
-of rows, some of which choose splits and others judge them. ``levels`` and ``node_levels`` find sets
-of levels of categorical columns.
+on ``packed_bins`` and in ``memory`` that is laid out once. ``scores`` says what a cut is worth;
+where predictions must rise or fall with a column, ``bounds`` keeps steps in order. ``levels`` finds
+sets of levels of categorical columns. ``judging`` and ``judged_levels`` do all this where some
+``sets`` of rows choose splits and others judge them.
 """

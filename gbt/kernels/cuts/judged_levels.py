@@ -7,19 +7,17 @@ put in order (``gbt.kernels.cuts.levels``) and cut::
     their codes                      2 0 2 | 0 7 2 | 7 0         levels that occur: 0, 2, 7
 
 A row marks its code, and only these codes are read and set to 0 again, as in
-``gbt.kernels.cuts.node_levels``: what takes time is the rows of a node, not the levels of a column.
+``gbt.kernels.cuts.levels``: what takes time is the rows of a node, not the levels of a column.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
 from gbt.kernels.cuts.histogram import hessian_of
 from gbt.kernels.cuts.judging import keep_best, no_cut
-from gbt.kernels.cuts.levels import G, H, LevelOrder, N, W, mark_left, order_levels
+from gbt.kernels.cuts.levels import LEAST_SHARE, G, H, N, W, key_of, merge_sort
 from gbt.kernels.cuts.memory import ROOM_FOR_LEVELS, layout_of
 from gbt.kernels.cuts.sets import CUTS_AT_ONCE, MOST_SETS, MOST_SUMS
-from gbt.kernels.platform.compiling import forced_inline, internal
+from gbt.kernels.platform.compiling import internal
 from gbt.kernels.platform.instructions import min, trailing_zeros
 
 # Each thread's own arrays, with room for as many sets and levels as there may be; the operating
@@ -37,22 +35,6 @@ LEVELS_OF_SETS = np.dtype(
     ],
     align=True,
 )
-
-
-class SumsOfLevels(NamedTuple):
-    """What it takes to order and cut levels."""
-
-    sums: np.ndarray
-    key: np.ndarray
-
-
-@forced_inline
-def levels_as_scanned(rules, judging, own):
-    """Return sums and order of levels as ``gbt.kernels.cuts.levels`` takes them."""
-    habits = judging.habits[0]
-    smoothing = rules.categorical_smoothing * rules.h_scale
-    levels = LevelOrder(smoothing, rules.most_weight, habits.splits, own.order)
-    return SumsOfLevels(own.sums[:, : habits.n_sums], own.key), levels
 
 
 @internal
@@ -114,6 +96,48 @@ def levels_of_sets(listed, codes, n_codes, rows, rules, judging, own):
 
 
 @internal
+def order_levels(n_levels, q, n_sums, rules, own):
+    """Put the levels of a node in the order in which sum q cuts them.
+
+    Those of few rows are one, which has the number ``n_levels``; its sums follow those of the
+    others. Returned are how many are in order then, and in which line of ``own.order`` they stand.
+    """
+    key, sums, order = own.key, own.sums, own.order
+    of_few, smoothing = sums[n_levels], rules.categorical_smoothing * rules.h_scale
+    weight = np.int64(0)
+    for i in range(n_levels):
+        weight += sums[i, q, W]
+    enough = min(rules.most_weight, weight / LEAST_SHARE)
+    of_few[:n_sums] = 0
+    n = 0
+    for i in range(n_levels):
+        if sums[i, q, W] < enough:
+            for l in range(n_sums):
+                for line in range(3):
+                    of_few[l, line] += sums[i, l, line]
+        else:
+            key[i] = key_of(sums[i, q, G], sums[i, q, H], smoothing)
+            order[0, n] = i
+            n += 1
+    if n < n_levels:
+        key[n_levels] = key_of(of_few[q, G], of_few[q, H], smoothing)
+        order[0, n] = n_levels
+        n += 1
+    return n, merge_sort(key[: n_levels + 1], order[0, :n], order[1, :n])
+
+
+@internal
+def mark_left(order, n_levels, n_left, is_left):
+    """Say of every level whether it goes left; those of few rows are one in the order."""
+    for i in range(len(order)):
+        if order[i] == n_levels:
+            is_left[:n_levels] = i < n_left
+    for i in range(len(order)):
+        if order[i] < n_levels:
+            is_left[order[i]] = i < n_left
+
+
+@internal
 def cut_in_order(order, q, rules, habits, judge, own, within):
     """Score all cuts between levels in some order for sum q; levels of one key stay together."""
     judge.so_far[:] = 0
@@ -137,7 +161,6 @@ def search_levels(listed, k, table, rows, rules, judging, judge, own, within):
     """
     habits, n_codes = judging.habits[0], table.columns[k].n_values + 1
     n_levels = levels_of_sets(listed, table.codes[k], n_codes, rows, rules, judging, own)
-    values, levels = levels_as_scanned(rules, judging, own)
     judge.missing[:] = 0  # beside the levels there is nothing
     judge.total[:] = 0
     for i in range(n_levels):
@@ -146,7 +169,7 @@ def search_levels(listed, k, table, rows, rules, judging, judge, own, within):
                 judge.total[l, line] += own.sums[i, l, line]
     for q in range(habits.n_searched):
         no_cut(judge.best[q])
-        n, which = order_levels(n_levels, q, values, levels)
+        n, which = order_levels(n_levels, q, habits.n_sums, rules, own)
         cut_in_order(own.order[which, :n], q, rules, habits, judge, own, within)
         h = judge.left_of_best[q, q, H]
         judge.best[q].missing_left = h >= judge.total[q, H] - h
@@ -162,11 +185,11 @@ def tell_sides(j, own, work):
         work.table, work.rows, work.rules[0], work.judging, work.nodes[j],
     )  # fmt: skip
     listed = rows.listed[node.start : node.stop]
+    habits = judging.habits[0]
     k, codes = node.feature, table.codes[node.feature]
     n_codes = table.columns[k].n_values + 1
     n_levels = levels_of_sets(listed, codes, n_codes, rows, rules, judging, own)
-    values, levels = levels_as_scanned(rules, judging, own)
-    n, which = order_levels(n_levels, levels.splits, values, levels)
+    n, which = order_levels(n_levels, habits.splits, habits.n_sums, rules, own)
     mark_left(own.order[which, :n], n_levels, node.cut, own.is_left)
     for i in range(n_levels):
         own.side[own.code[i]] = 1 - own.is_left[i]

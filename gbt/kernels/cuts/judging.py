@@ -33,7 +33,7 @@ from gbt.kernels.cuts.histogram import (
 )
 from gbt.kernels.cuts.levels import G, H, N
 from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
-from gbt.kernels.cuts.search import Terms, bound_score, free_score, own_score, sums_of_bin
+from gbt.kernels.cuts.scores import Terms, bound_score, free_score, own_score, sums_of_bin
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, UNBIASED
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
 from gbt.kernels.platform.instructions import max, min

@@ -16,7 +16,8 @@ import numpy as np
 from gbt.kernels.cuts.bounds import within_of
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
 from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
-from gbt.kernels.cuts.search import CANDIDATE, RUNNING, Terms
+from gbt.kernels.cuts.scores import Terms
+from gbt.kernels.cuts.search import CANDIDATE, RUNNING
 from gbt.kernels.cuts.sets import Judging
 from gbt.kernels.platform.compiling import internal
 
@@ -152,7 +153,7 @@ LEVEL = np.dtype(
     ]
 )
 
-# Each thread's own arrays for levels (``gbt.kernels.cuts.node_levels``). They have room for as many
+# Each thread's own arrays for levels (``gbt.kernels.cuts.levels``). They have room for as many
 # as a column may have, so that they have one type for all tables: six megabytes a thread, which the
 # operating system gives page by page, as they are written to.
 OF_LEVELS = np.dtype(

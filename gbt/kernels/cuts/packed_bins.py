@@ -26,8 +26,8 @@ from gbt.kernels.cuts.histogram import (
     group_bits,
     move_column,
 )
+from gbt.kernels.cuts.levels import best_set, levels_of_bins
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
-from gbt.kernels.cuts.node_levels import best_set, levels_of_bins
 from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import internal
 from gbt.kernels.platform.instructions import add_g, add_g_and_h, max, min
@@ -121,7 +121,7 @@ def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
             found.score, found.code, found.missing_left = best
             node.to_beat = max(node.to_beat, best.score)
         elif found.is_open and column.has_levels == BY_ROWS:
-            found.bound = np.inf  # see ``gbt.kernels.trees.tasks.refine``
+            found.bound = np.inf  # see ``gbt.kernels.trees.greedy_tasks.refine``
         elif found.is_open:
             cut, found.bound, _ = survey(
                 histogram, column, found.bits, has_closed_bins(column, found.bits),

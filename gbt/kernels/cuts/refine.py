@@ -24,7 +24,8 @@ import numpy as np
 
 from gbt.kernels.cuts.histogram import LANES, add_entry, are_far_apart, hessian_of
 from gbt.kernels.cuts.ranking import position_of
-from gbt.kernels.cuts.search import Cut, Sums, has_closed_bins, score_both_ways, sums_of_bin, survey
+from gbt.kernels.cuts.scores import Cut, Sums, score_both_ways, sums_of_bin
+from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 

@@ -10,7 +10,7 @@ import numpy as np
 from gbt.kernels.cuts.histogram import LANE_NUMBERS
 
 UNBIASED, CROSS_VALIDATED = 0, 1
-MOST_SETS = 16  # of cross-validation with more folds every cut is scanned
+MOST_SETS = 16
 MOST_SUMS = MOST_SETS + 1
 CUTS_AT_ONCE = 256
 ROOM = CUTS_AT_ONCE + 16  # for the cuts of all bins, and some to spare

@@ -2,14 +2,14 @@
 
 Every level of a column has a coarse bin of its own, so its sums over the rows of a node are there
 as soon as histograms are, and nothing is looked into. They are put in order and cut by
-``gbt.kernels.cuts.node_levels``, as in memory.
+``gbt.kernels.cuts.levels``, as in memory.
 """
 
 import numpy as np
 
 from gbt.kernels.cuts.bounds import NO_DIRECTION
+from gbt.kernels.cuts.levels import best_set, levels_of_bins, mark_sides
 from gbt.kernels.cuts.memory import terms_of
-from gbt.kernels.cuts.node_levels import best_set, levels_of_bins, mark_sides
 from gbt.kernels.platform.compiling import internal, uncounted
 
 IN_UNITS, OF_ROWS = 0, 1  # what levels weigh: rows times a unit; or what stands beside their sums

@@ -16,7 +16,8 @@ import numpy as np
 from gbt.kernels.cuts.bounds import NO_DIRECTION
 from gbt.kernels.cuts.histogram import magnitude_in
 from gbt.kernels.cuts.memory import terms_of
-from gbt.kernels.cuts.search import Sums, bound_of, own_score, score_both_ways, sums_in
+from gbt.kernels.cuts.scores import Sums, own_score, score_both_ways, sums_in
+from gbt.kernels.cuts.search import bound_of
 from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.trees.quantise import settle_units
 

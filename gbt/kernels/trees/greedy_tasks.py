@@ -9,11 +9,11 @@ surveyed; so its search has two phases.
 import numpy as np
 
 from gbt.kernels.cuts.histogram import subtract
+from gbt.kernels.cuts.levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
-from gbt.kernels.cuts.node_levels import best_set_of_rows, record_bits, sides_by_bits, sides_by_rows
 from gbt.kernels.cuts.packed_bins import ALL_BINS, fill_histograms, group_bins, survey_columns
 from gbt.kernels.cuts.refine import refine_column
-from gbt.kernels.cuts.search import own_score
+from gbt.kernels.cuts.scores import own_score
 from gbt.kernels.platform.compiling import called_at, inlined, internal
 from gbt.kernels.platform.instructions import max, min
 from gbt.kernels.trees.tasks import (

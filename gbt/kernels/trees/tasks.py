@@ -36,7 +36,8 @@ from gbt.kernels.cuts.bounds import share_bounds
 from gbt.kernels.cuts.histogram import hessian_of
 from gbt.kernels.cuts.memory import layout_of
 from gbt.kernels.cuts.packed_bins import write_codes
-from gbt.kernels.cuts.search import SAFETY, own_score
+from gbt.kernels.cuts.scores import own_score
+from gbt.kernels.cuts.search import SAFETY
 from gbt.kernels.platform.compiling import inlined, internal
 from gbt.kernels.platform.handing import call_at
 from gbt.kernels.platform.instructions import AHEAD, min, prefetch

@@ -2,13 +2,11 @@ r"""Grow a tree by asking those who hold the rows.
 
 A level of the tree takes up to three questions to all members of a team; answers are added up::
 
-    split              divide the rows of the nodes that split; of the smaller child of each the
-                       histograms of coarse bins, those of the larger one by subtraction
-    look_into_bins     the fine bins of coarse bins that may hold the best cut
-    look_at_values     the values of bins that still may, and of bins with few rows at once
+    split                              divide the rows of the nodes that split; of the smaller child
+                                       of each the histograms of coarse bins, those of the larger
+                                       one by subtraction
+    look_into_bins, look_at_values     see ``gbt.training.shares.search``
 
-Which bins may hold it is told by bounds, as in ``gbt.kernels.cuts.search``; the leader asks for
-nothing else and finds the best cut as surely as by looking at all (``gbt.kernels.shares.parts``).
 Trees are those of ``gbt.training.histogram_growth`` to the last bit.
 """
 
@@ -17,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import COLUMN, OF_LEVELS, RULES
+from gbt.kernels.cuts.memory import RULES
 from gbt.kernels.cuts.search import SAFETY
-from gbt.kernels.shares.levels import IN_UNITS, OF_ROWS, weigh_levels
-from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, begin_tree, weigh_parts
+from gbt.kernels.shares.parts import begin_tree
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
@@ -29,12 +26,11 @@ from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
-from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
-from gbt.training.shares.share import Split, add_up_values
+from gbt.training.shares.edges import Edges
+from gbt.training.shares.search import Found, SharedSearch
+from gbt.training.shares.share import Split
 from gbt.training.shares.team import Team
 
-FEW_ROWS = 16  # of a bin whose values are asked for at once
-FEW_IN_ALL = 2**14  # in all bins of a level: their values travel faster than a round more
 LARGEST = np.finfo(np.float64).max
 
 
@@ -65,12 +61,8 @@ class SharedGrowth:
         levels_weigh: tuple[int, float],
     ):
         self.team, self.edges, self.plan = team, edges, plan
-        self.is_open, self.fine_is_open = is_open
         self.weight, self.one_hessian = weight, one_hessian
         self.width = 2 if one_hessian and not np.isnan(weight) else 4
-        n_bins = edges.n_coarse + 1
-        self.column_of_bin = np.repeat(np.arange(len(n_bins)), n_bins)
-        self.coarse_of_bin = np.arange(n_bins.sum()) - edges.first_bin[self.column_of_bin]
         limits = plan.limits
         self.rules = records(1, RULES)
         self.rules["has_directions"] = 0
@@ -78,15 +70,11 @@ class SharedGrowth:
         self.rules["min_rows"] = max(limits.min_samples_leaf, 1)
         self.rules["min_child_weight"] = limits.min_child_weight
         self.rules["min_split_gain"] = limits.min_split_gain
-        self.open_columns = NodeColumns(len(n_bins), plan)
-        of_levels = np.flatnonzero(edges.n_levels)
-        self.of_levels, self.scratch = records(len(of_levels), COLUMN), records(1, OF_LEVELS)
-        self.of_levels["line"], self.of_levels["n_bins"] = of_levels, edges.n_coarse[of_levels]
-        self.of_levels["missing_bin"] = self.of_levels["n_bins"]
-        self.of_levels["first_bin"] = edges.first_bin[of_levels]
+        self.open_columns = NodeColumns(len(edges.n_coarse), plan)
         self.rules["categorical_smoothing"] = limits.categorical_smoothing
         self.rules["weight_unit"] = levels_weigh[0]
         self.rules["most_weight"] = limits.categorical_smoothing * levels_weigh[1]
+        self.search = SharedSearch(team, edges, is_open, self.rules, weight)
         self.units: dict[int, tuple] = {}  # of the last tree of every output
 
     def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
@@ -106,8 +94,10 @@ class SharedGrowth:
                 break
             if len(searched) < len(opened):
                 histograms = histograms[np.isin(opened, searched)]
-            self._search(searched, histograms, features)
-            opened, histograms = self._split(searched, histograms)
+            nodes = self.nodes[searched]
+            is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
+            found = self.search.best_cuts(searched, nodes, histograms, features, is_open)
+            opened, histograms = self._split(searched, found, histograms)
         return self._finish()
 
     # ---------------------------------------------------------------- the root
@@ -149,157 +139,13 @@ class SharedGrowth:
         weighs = float(node["h"]) * SAFETY >= 2.0 * self.rules["min_hessian"][0]
         return bool(may_split and has_rows and weighs)
 
-    # ---------------------------------------------------------------- the search
-
-    def _search(self, searched: np.ndarray, histograms: np.ndarray, allowed: np.ndarray) -> None:
-        """Find the best cuts of some nodes, from coarse to fine."""
-        nodes, best = self.nodes[searched], records(len(searched), BEST)
-        begin_nodes(nodes, best, self.rules)
-        self.found = nodes, best
-        self.cut = np.full(len(searched), np.nan)  # the highest value that goes left
-        n_bins = len(self.column_of_bin)
-        bins = histograms.reshape(len(searched), n_bins, self.width)
-        is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
-        if is_open is None:
-            is_open = np.ones((len(searched), len(allowed)), dtype=bool)
-        has_levels = self.edges.n_levels[allowed] > 0
-        self._search_levels(histograms, allowed[has_levels], is_open[:, has_levels])
-        allowed, is_open = allowed[~has_levels], is_open[:, ~has_levels]
-        segments = np.zeros((len(searched), len(allowed)), dtype=SEGMENT)
-        place = np.arange(len(searched))[:, np.newaxis]
-        first = self.edges.first_bin[allowed]
-        segments["node"], segments["column"], segments["first"] = place, allowed, first
-        segments["start"] = place * n_bins + first
-        segments["stop"] = segments["start"] + self.edges.n_coarse[allowed]
-        missing = bins[:, first + self.edges.n_coarse[allowed]]
-        self._write_missing(segments, missing)
-        asked = segments[is_open]
-        bound, before, is_better = self._weigh(asked, histograms.ravel(), self.is_open)
-        for j in is_better:
-            place_in_node = self.best_part(j) % n_bins
-            k = self.column_of_bin[place_in_node]
-            self._set_cut(
-                j, k, ((self.coarse_of_bin[place_in_node] + 1) << self.edges.shift[k]) - 1
-            )
-        in_question = np.flatnonzero(bound >= self._to_beat(np.arange(len(bound)) // n_bins))
-        asked = np.zeros(len(in_question), dtype=SEGMENT)
-        asked["node"] = in_question // n_bins
-        at = in_question % n_bins
-        asked["column"], coarse = self.column_of_bin[at], self.coarse_of_bin[at]
-        self._write_before(asked, before[in_question])
-        self._write_missing(asked, bins[asked["node"], first_missing(self.edges, asked["column"])])
-        n_rows = self._rows_in(bins.reshape(-1, self.width)[in_question])
-        self._zoom(searched, asked, coarse, n_rows)
-
-    def _search_levels(
-        self, histograms: np.ndarray, columns: np.ndarray, is_open: np.ndarray
-    ) -> None:
-        """Find the best sets of levels; ``is_left`` says of each node's which levels go left."""
-        self.is_left = np.zeros((len(histograms), 0), dtype=bool)
-        if len(columns):
-            nodes, best = self.found
-            self.is_left = np.zeros((len(nodes), MOST_COARSE + 1), dtype=bool)
-            facts = self.of_levels[np.isin(self.of_levels["line"], columns)]
-            weighs = OF_ROWS if np.isnan(self.weight) else IN_UNITS
-            weigh_levels(
-                nodes, histograms, facts, is_open, weighs, self.rules, self.scratch, best,
-                self.is_left,
-            )  # fmt: skip
-
-    def best_part(self, j: int) -> int:
-        """Return the last part left of a node's best cut."""
-        return int(self.found[1]["part"][j])
-
-    def _zoom(
-        self, searched: np.ndarray, asked: np.ndarray, coarse: np.ndarray, n_rows: np.ndarray
-    ) -> None:
-        """Look into coarse bins that may hold the best cut, and then at values."""
-        shift = self.edges.shift[asked["column"]]
-        is_direct = (shift == 0) | (n_rows <= FEW_ROWS) | (n_rows.sum() <= FEW_IN_ALL)
-        first = coarse << shift
-        spans = [(asked[is_direct], first[is_direct], (first + (1 << shift))[is_direct])]
-        fine = asked[~is_direct]
-        if len(fine):
-            coarse, first = coarse[~is_direct], first[~is_direct]
-            parts = self._sum("look_into_bins", searched[fine["node"]], fine["column"], coarse)
-            fine["start"] = np.arange(len(fine)) << BITS
-            fine["stop"] = fine["start"] + (1 << BITS)
-            fine["first"] = self.edges.first_fine[fine["column"]] + first
-            bound, before, is_better = self._weigh(fine, parts.ravel(), self.fine_is_open)
-            for j in is_better:
-                s, at = divmod(self.best_part(j), 1 << BITS)
-                self._set_cut(j, fine["column"][s], first[s] + at)
-            owner = np.arange(len(bound)) >> BITS
-            still = np.flatnonzero(bound >= self._to_beat(fine["node"][owner]))
-            left = fine[owner[still]]
-            self._write_before(left, before[still])
-            place = first[owner[still]] + (still & ((1 << BITS) - 1))
-            spans.append((left, place, place + 1))
-        segments, starts, stops = map(np.concatenate, zip(*spans, strict=True))
-        # What beats the best by now; the others need not be looked at.
-        order = np.lexsort((starts, segments["column"], segments["node"]))
-        if len(order):
-            self._look_at_values(searched, segments[order], starts[order], stops[order])
-
-    def _look_at_values(
-        self, searched: np.ndarray, segments: np.ndarray, first: np.ndarray, last: np.ndarray
-    ) -> None:
-        """Look at every value in some stretches of fine bins."""
-        answers = self.team.ask(
-            "look_at_values", searched[segments["node"]], segments["column"], first, last
-        )
-        slot, values, sums = add_up_values(*map(np.concatenate, zip(*answers, strict=True)))
-        segments["start"] = np.searchsorted(slot, np.arange(len(segments)), side="left")
-        segments["stop"] = np.searchsorted(slot, np.arange(len(segments)), side="right")
-        segments["first"] = segments["start"]
-        closed = np.zeros(len(slot), dtype=np.uint8)
-        _, _, is_better = self._weigh(segments, sums.ravel(), closed)
-        for j in is_better:
-            self.cut[j] = values[self.best_part(j)]
-
-    def _weigh(
-        self, segments: np.ndarray, parts: np.ndarray, is_open: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weigh some parts; return bounds, sums before them, and nodes with a better cut."""
-        nodes, best = self.found
-        best["part"] = -1
-        n_parts = len(parts) // self.width
-        bound, before = np.full(n_parts, -np.inf), np.empty((n_parts, 3), dtype=np.int64)
-        parts = np.ascontiguousarray(parts)
-        weigh_parts(segments, parts, is_open, nodes, self.rules, best, bound, before)
-        return bound, before, np.flatnonzero(best["part"] >= 0)
-
-    def _set_cut(self, j: int, k: int, fine: int) -> None:
-        """Cut after a fine bin."""
-        edges = self.edges.uppers[k]
-        self.cut[j] = edges[fine] if fine < len(edges) else np.inf
-
-    def _to_beat(self, place: np.ndarray) -> np.ndarray:
-        """Return what a cut must reach in each of some nodes; nothing that is not open does."""
-        return np.maximum(self.found[0]["to_beat"], -LARGEST)[place]
-
-    def _rows_in(self, parts: np.ndarray) -> np.ndarray:
-        return parts[:, 1] & ((1 << int(self.rules["count_bits"][0])) - 1)
-
-    def _write_before(self, segments: np.ndarray, before: np.ndarray) -> None:
-        for i, name in enumerate("ghn"):
-            segments[name] = before[:, i]
-
-    def _write_missing(self, segments: np.ndarray, bins: np.ndarray) -> None:
-        """Write down the sums over missing rows, which come as bins."""
-        n = self._rows_in(bins.reshape(-1, self.width)).reshape(segments.shape)
-        h = n * self.rules["hessian"][0] if self.width == 2 else bins[..., 2]
-        segments["missing_g"], segments["missing_h"], segments["missing_n"] = bins[..., 0], h, n
-
-    def _sum(self, question: str, *arguments: Any) -> Any:
-        """Ask all members for an array, and add these up."""
-        return sum(self.team.ask(question, *arguments))
-
     # ---------------------------------------------------------------- the splits
 
-    def _split(self, searched: np.ndarray, histograms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _split(
+        self, searched: np.ndarray, found: Found, histograms: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Split the nodes whose best cut gains enough; return what is opened, and histograms."""
-        _, best = self.found
+        best = found.best
         gain = best["score"] - best["own"]
         chosen = np.flatnonzero(gain > best["least"])
         if not len(chosen):
@@ -316,9 +162,9 @@ class SharedGrowth:
             k = int(cut["column"])
             asked.append(
                 Split(
-                    node=int(searched[c]), column=k, cut=float(self.cut[c]),
+                    node=int(searched[c]), column=k, cut=float(found.cut[c]),
                     missing_left=bool(cut["missing_left"]), left=left, right=right,
-                    added_up=smaller if may_split else -1, levels=self._set_of(int(c), k),
+                    added_up=smaller if may_split else -1, levels=self._set_of(found, int(c), k),
                 )
             )  # fmt: skip
         is_last = asked[0].added_up < 0
@@ -355,10 +201,10 @@ class SharedGrowth:
             below[larger - first] = histograms[c] - histogram.ravel()
         return new, below
 
-    def _set_of(self, j: int, column: int) -> np.ndarray | None:
+    def _set_of(self, found: Found, j: int, column: int) -> np.ndarray | None:
         """Return which levels go left at a node's best cut, and last missing values."""
         n_levels = self.edges.n_levels[column]
-        return self.is_left[j, : n_levels + 1].copy() if n_levels > 0 else None
+        return found.is_left[j, : n_levels + 1].copy() if n_levels > 0 else None
 
     def _children(self, node: Any, cut: Any) -> list[dict[str, int]]:
         """Return what is known of the children of a node."""
@@ -397,7 +243,7 @@ class SharedGrowth:
         for name in ("sum_gradient", "sum_hessian", "gain", "value"):
             if not np.isfinite(tree[name]).all():
                 refuse_square_overflow()
-        has_levels = len(self.of_levels) > 0
+        has_levels = self.edges.n_levels.any()
         grown = NewTrees(tree, [len(tree)], LevelSets.of(self.sets) if has_levels else None)
         self.team.tell("add_values", leaves, [values[j] for j in leaves], grown.to_walk())
         return grown
@@ -427,11 +273,6 @@ class SharedGrowth:
         record["sum_gradient"], record["sum_hessian"] = g, h
         record["value"] = values[j] = self.plan.learning_rate * step
         return end, g, h, score
-
-
-def first_missing(edges: Edges, column: np.ndarray) -> np.ndarray:
-    """Return the bins of missing values of some columns."""
-    return edges.first_bin[column] + edges.n_coarse[column]
 
 
 def _nearest(parts: list[np.ndarray]) -> float | None:

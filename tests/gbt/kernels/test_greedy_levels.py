@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt.kernels.cuts.levels import codes_on_the_left
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
-from gbt.kernels.cuts.node_levels import codes_on_the_left
 from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import MOST_LEVELS
 from gbt.tables.columns import Columns

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gbt.kernels.cuts import refine as refine_kernels
 from gbt.kernels.cuts import search as search_kernels
 from gbt.kernels.cuts.memory import FOUND, RowsInTree
-from gbt.kernels.cuts.search import Cut
+from gbt.kernels.cuts.scores import Cut
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt.kernels.cuts import scores as score_kernels
 from gbt.kernels.cuts import search as search_kernels
 from gbt.kernels.cuts.histogram import Layout
 from gbt.tables.columns import Columns
@@ -14,22 +15,22 @@ from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import MISSING_ROWS_THAT_TIE, NodeCase, empty_scratch, node_cases
 
-search = FromPython(search_kernels)
-Sums, Terms = search_kernels.Sums, search_kernels.Terms
+search, scores = FromPython(search_kernels), FromPython(score_kernels)
+Sums, Terms = score_kernels.Sums, score_kernels.Terms
 LAYOUT = Layout(2, 8, 1)  # does not enter the score of a cut
 pytestmark = pytest.mark.kernels
 
 
 def test_score_by_hand():
     # 3^2 / (2 + 1) + 4^2 / (1 + 1) = 3 + 8
-    assert search.score_of(3.0, 2.0, -4.0, 1.0, 1.0) == 11.0
+    assert scores.score_of(3.0, 2.0, -4.0, 1.0, 1.0) == 11.0
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2), st.floats(1e-3, 1e3))
 def test_score_is_symmetric_to_the_last_bit(sums, hessian):
     left, right = sums
-    one = search.score_of(left, hessian, right, 1.0, 0.1)
-    assert one == search.score_of(right, 1.0, left, hessian, 0.1)
+    one = scores.score_of(left, hessian, right, 1.0, 0.1)
+    assert one == scores.score_of(right, 1.0, left, hessian, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -45,14 +46,14 @@ def test_score_is_symmetric_to_the_last_bit(sums, hessian):
     ],
 )
 def test_cuts_that_are_not_allowed_score_minus_infinity(left, limits, allowed):
-    score = search.score_cut(*left, Terms(3, 5, 4, *limits, *LAYOUT), False)
+    score = scores.score_cut(*left, Terms(3, 5, 4, *limits, *LAYOUT), False)
     assert (score > -np.inf) == allowed
 
 
 def test_missing_rows_go_where_the_score_is_larger():
     """Present rows g = +2 | -2; one missing row of g = -2 belongs to the right."""
     missing, terms = Sums(-2, 1, 1), Terms(-2, 3, 3, 0.0, 0.0, 1, *LAYOUT)
-    score, missing_left = search.score_both_ways(2, 1, 1, missing, terms)
+    score, missing_left = scores.score_both_ways(2, 1, 1, missing, terms)
     assert (score, missing_left) == (2**2 / 1 + 4**2 / 2, False)
 
 
@@ -63,7 +64,7 @@ def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
 ):
     """There are none, or one without gradient and hessian."""
     missing, terms = Sums(0, 0, n_missing), Terms(0, 4, 4 + n_missing, 0.0, 0.0, 1, *LAYOUT)
-    assert search.score_both_ways(1, left_h, 2, missing, terms)[1] == missing_left
+    assert scores.score_both_ways(1, left_h, 2, missing, terms)[1] == missing_left
 
 
 @pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
@@ -72,13 +73,13 @@ def test_of_equal_scores_that_with_missing_rows_on_the_heavier_side_is_taken(
 ):
     sums = np.sum([left, right, missing], axis=0).tolist()
     terms = Terms(*sums, 3, 0.0, 0.0, 1, *LAYOUT)
-    scores = [
-        search.score_cut(*left, 1, terms, False),
-        search.score_cut(left[0] + missing[0], left[1] + missing[1], 2, terms, False),
+    both = [
+        scores.score_cut(*left, 1, terms, False),
+        scores.score_cut(left[0] + missing[0], left[1] + missing[1], 2, terms, False),
     ]
-    assert scores[0] == scores[1]
-    found = search.score_both_ways(*left, 1, Sums(*missing, 1), terms)
-    assert found == (scores[0], missing_left)
+    assert both[0] == both[1]
+    found = scores.score_both_ways(*left, 1, Sums(*missing, 1), terms)
+    assert found == (both[0], missing_left)
 
 
 group_bits = st.sampled_from([0, 0, 1, 2, 4])
@@ -261,7 +262,7 @@ def test_a_bound_allows_for_rounding():
         gradient[1], gradient[2] = abs(gradient[1]), 0
         hessian = np.array([rng.integers(2**50, 2**54), 1, 1, rng.integers(2**50, 2**54)])
         case = NodeCase(columns, gradient, hessian, rows, (0.5, 0.0, 1))
-        score = search.score_cut(*case.sums(rows[:2]), case.terms, False)
+        score = scores.score_cut(*case.sums(rows[:2]), case.terms, False)
         assert score <= bounds_of(case, 0)[1]
 
 
@@ -277,7 +278,7 @@ def is_seen(x, bins, gradient, hessian, min_hessian=0.0):
     columns.set_bins(0, np.array(bins))
     rows = np.arange(4, dtype=np.int32)
     case = NodeCase(columns, np.array(gradient), np.array(hessian), rows, (0.5, min_hessian, 1))
-    score = search.score_cut(*case.sums(rows[:2]), case.terms, False)
+    score = scores.score_cut(*case.sums(rows[:2]), case.terms, False)
     assert score > -np.inf
     found = Surveyed(case, 0, floor=score)
     return max(found.score, found.bound_of(bins[-2])) >= score

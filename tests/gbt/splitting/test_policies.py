@@ -1,126 +1,20 @@
-"""Cross-validated and unbiased splits: those of the page, and what the papers say of them."""
+"""Cross-validated and unbiased splits: what the papers say of them, and how they are kept."""
 
-from copy import deepcopy
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import gbt
 from gbt import GBTRegressor
 from gbt.losses.overflow import LEAST_GRADIENT
-from gbt.reference import boosting as reference
-from gbt.reference.policies import cross_validated_cut, unbiased_cut
-from gbt.splitting import cross_validated, unbiased
 from gbt.splitting.cross_validated import CrossValidated
-from gbt.splitting.frontier import Derivatives, Frontier, Limits, random_parts
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy
 from gbt.splitting.unbiased import Unbiased
-from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 
 NAN = np.nan
-
-
-@st.composite
-def frontiers(draw):
-    """Draw a table, a frontier of one or two nodes of it, and limits."""
-    n, p = draw(st.integers(4, 30)), draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    X = rng.integers(draw(st.integers(2, 15)), size=(n, p)).astype(np.float64)
-    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.2]))] = NAN
-    gradient = rng.integers(-5, 6, size=n) + 5 * (X[:, 0] > 3)
-    derivatives = Derivatives(gradient, rng.integers(1, 4, size=n), 1.0, 1.0)
-    edge = draw(st.sampled_from([0, n // 3]))
-    edges = [0, n] if edge == 0 else [0, edge, n]
-    shuffled = [np.sort(part) for part in np.split(rng.permutation(n), edges[1:-1])]
-    frontier = Frontier(
-        Columns.from_table(X), np.arange(p), derivatives,
-        np.concatenate(shuffled).astype(np.int32), np.array(edges[:-1]), np.array(edges[1:]), rng,
-    )  # fmt: skip
-    limits = Limits(
-        draw(st.sampled_from([0.0, 1.0])), draw(st.sampled_from([0.0, 4.0])),
-        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])),
-    )  # fmt: skip
-    return X, frontier, limits
-
-
-def check_against_the_page(X, frontier, limits, splits, cut_by_the_page):
-    parameters = reference.Parameters(
-        reg_lambda=limits.reg_lambda,
-        min_child_weight=limits.min_child_weight,
-        min_samples_leaf=limits.min_samples_leaf,
-        min_split_gain=limits.min_split_gain,
-    )
-    own = frontier.derivatives
-    for j in range(len(frontier)):
-        rows = frontier.rows_of(j)
-        sums = np.column_stack([own.gradient[rows], own.hessian[rows], np.ones(len(rows), int)])
-        cut = cut_by_the_page(X[rows], sums.astype(object), rows, parameters)
-        if cut is None:
-            assert splits.feature[j] == -1
-            continue
-        k = splits.feature[j]
-        assert k == cut.feature
-        codes = frontier.columns.codes[k, rows]
-        is_missing = codes == frontier.columns.n_values[k]
-        went_left = np.where(is_missing, splits.missing_left[j], codes <= splits.cut[j])
-        assert_same(went_left, np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool))
-        assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
-
-
-def with_parts(module, parts, ask):
-    """Ask a policy whose random parts are these, and of that shape."""
-
-    def random_parts(frontier, n_parts, n_columns=None):
-        of_columns = () if n_columns is None else (n_columns,)
-        assert parts.shape == (*of_columns, frontier.columns.n_rows)
-        return parts
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "random_parts", random_parts)
-        return ask()
-
-
-@pytest.mark.parametrize("shared", [True, False])
-@given(frontiers(), st.integers(2, 6))
-def test_cross_validated_splits_are_those_of_the_page(shared, case, n_folds):
-    X, frontier, limits = case
-    size = len(X) if shared else X.shape[::-1]
-    folds = frontier.random.integers(n_folds, size=size, dtype=np.uint8)
-    policy = CrossValidated(n_folds, shared_folds=shared)
-    splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
-    check_against_the_page(
-        X, frontier, limits, splits,
-        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[..., rows], given),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("merged", [False, True])
-@given(frontiers())
-def test_unbiased_splits_are_those_of_the_page(merged, case):
-    X, frontier, limits = case
-    parts = frontier.random.integers(3, size=len(X), dtype=np.uint8)
-    splits = with_parts(unbiased, parts, lambda: Unbiased(merged=merged).split(frontier, limits, 1))
-    check_against_the_page(
-        X, frontier, limits, splits,
-        lambda x, sums, rows, given: unbiased_cut(x, sums, parts[rows], given, merged),
-    )  # fmt: skip
-
-
-def test_parts_are_of_equal_size_in_every_node_and_new_each_time():
-    frontier = two_nodes()
-    parts = random_parts(frontier, 3)
-    for j in range(2):
-        sizes = np.bincount(parts[frontier.rows_of(j)], minlength=3)
-        assert np.ptp(sizes) <= 1
-    assert (random_parts(frontier, 3) != parts).any()
-    columns = random_parts(frontier, 3, 4)
-    assert columns.shape == (4, 100)
-    assert (columns[0] != columns[1]).any()
 
 
 @pytest.mark.parametrize(
@@ -133,62 +27,20 @@ def test_parts_are_of_equal_size_in_every_node_and_new_each_time():
     ],
 )
 def test_with_a_row_less_than_it_takes_no_cut_is_allowed(policy, on_a_side, least):
-    limits = Limits(0.0, 0.0, on_a_side, -np.inf)
-
     def allows_a_cut(n, seed):
         rng = np.random.default_rng(seed)
-        frontier = Frontier(
-            Columns.from_table(rng.random((n, 2))), np.arange(2),
-            Derivatives(rng.integers(-9, 10, size=n), np.ones(n, np.int64), 1.0, 1.0),
-            np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), rng,
+        model = GBTRegressor(
+            1, max_depth=1, splitter=policy, min_samples_leaf=on_a_side, min_child_weight=0.0,
+            min_split_gain=-1e9, random_state=seed,
         )  # fmt: skip
-        return policy.split(frontier, limits, 1).candidate[0] >= 0
+        return model.fit(rng.random((n, 2)), rng.normal(size=n)).split_scores_.any()
 
-    policy.check_rows(least, limits)
     assert any(allows_a_cut(least, seed) for seed in range(50))
     with pytest.raises(ValueError, match=f"at least {least} rows; got {least - 1}"):
-        policy.check_rows(least - 1, limits)
-    assert not any(allows_a_cut(least - 1, seed) for seed in range(50))
-
-
-def two_nodes():
-    X = np.arange(100.0)[:, np.newaxis]
-    derivatives = Derivatives(np.zeros(100, np.int64), np.ones(100, np.int64), 1.0, 1.0)
-    rows = np.arange(100, dtype=np.int32)
-    start, stop = np.array([0, 41]), np.array([41, 100])
-    columns, random = Columns.from_table(X), np.random.default_rng(0)
-    return Frontier(columns, np.array([0]), derivatives, rows, start, stop, random)
-
-
-def noise_scores(policy, n_repetitions):
-    """Return what the policy thinks of its best cut at the root of pure noise."""
-    scores = np.empty(n_repetitions)
-    for seed in range(n_repetitions):
-        rng = np.random.default_rng(seed)
-        n = 300
-        frontier = Frontier(
-            Columns.from_table(rng.normal(size=(n, 3))), np.arange(3),
-            Derivatives(np.rint(1e6 * rng.normal(size=n)).astype(np.int64), np.ones(n, np.int64),
-                        1e6, 1.0),
-            np.arange(n, dtype=np.int32), np.array([0]), np.array([n]), rng,
-        )  # fmt: skip
-        splits = policy.split(frontier, Limits(0.0, 1.0, 1, -np.inf), 1)
-        scores[seed] = splits.gain[0] / 1e12
-    return scores
-
-
-@pytest.mark.slow
-def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
-    """The score of Algorithm 2 at the root has mean 0; merged parts have chosen the feature.
-
-    It is linear in the gradients of D2', whose signs are as likely as not: so half are positive.
-    """
-    n = 2000
-    scores = noise_scores(Unbiased(), n)
-    assert abs(scores.mean()) < 3 * scores.std() / np.sqrt(n)
-    assert abs((scores > 0).mean() - 0.5) < 3 * 0.5 / np.sqrt(n)
-    merged = noise_scores(Unbiased(merged=True), 400)
-    assert merged.mean() > 5 * merged.std() / 20
+        allows_a_cut(least - 1, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Unbiased, "check_rows", lambda *_: None)
+        assert not any(allows_a_cut(least - 1, seed) for seed in range(50))
 
 
 def test_cross_validation_passes_by_a_feature_of_many_values():
@@ -247,9 +99,9 @@ def test_a_policy_by_name_has_its_defaults(name, policy, tmp_path):
     assert gbt.load(tmp_path / "model.json").splitter == name
 
 
-@pytest.mark.parametrize("n_folds", [1, 256, 2.5, 3.0, "3", None])
+@pytest.mark.parametrize("n_folds", [1, 17, 2.5, 3.0, "3", None])
 def test_what_is_no_number_of_folds_is_refused(n_folds):
-    with pytest.raises(ValueError, match=r"n_folds must be an integer in \[2, 255\]"):
+    with pytest.raises(ValueError, match=r"n_folds must be an integer in \[2, 16\]"):
         CrossValidated(n_folds=n_folds)
 
 
@@ -315,44 +167,6 @@ def test_a_policy_that_names_no_levels_for_a_categorical_column_is_told_so():
         model.set_params(categorical_features=[0]).fit(X, X[:, 0])
 
 
-def test_best_first_growth_splits_what_is_worth_most_to_rows_that_chose_nothing():
-    """Algorithm 3: of all leaves the one with the largest s_3 is next, as the page has it."""
-    asked = []
-
-    class Asked:
-        def split(self, frontier, limits, n_jobs):
-            parts = random_parts(replace(frontier, random=deepcopy(frontier.random)), 3)
-            own, worth = frontier.derivatives, {}
-            nodes = [frontier.rows_of(j) for j in range(len(frontier))]
-            for rows in nodes:
-                one = np.ones(len(rows), int)
-                sums = np.column_stack([own.gradient[rows], own.hessian[rows], one])
-                cut = unbiased_cut(
-                    frontier.columns.table[rows], sums.astype(object), parts[rows],
-                    reference.Parameters(reg_lambda=0.0, min_child_weight=0.0),
-                )  # fmt: skip
-                if cut is not None:
-                    worth[frozenset(rows.tolist())] = cut.gain
-            asked.append((frozenset(np.concatenate(nodes).tolist()), worth))
-            return Unbiased().split(frontier, limits, n_jobs)
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 3))
-    y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=150)
-    tree = GBTRegressor(
-        n_estimators=1, max_depth=None, max_leaves=8, reg_lambda=0.0, min_child_weight=0.0,
-        splitter=Asked(), random_state=0,
-    ).fit(X, y).ensemble_.trees[0]  # fmt: skip
-    assert tree.is_leaf.sum() == 8
-    (_, waiting), *later = asked
-    for rows_of_children, worth in later:
-        following = max(waiting, key=waiting.get)
-        assert rows_of_children == following
-        del waiting[following]
-        waiting |= worth
-    assert len(later) == 7
-
-
 @pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
 def test_scores_are_kept_and_saved(tmp_path):
     rng = np.random.default_rng(0)
@@ -377,7 +191,7 @@ def test_scores_are_kept_and_saved(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "policy", [Greedy(), Unbiased(merged=True), CrossValidated(3, False, stop_at_stub=False)]
+    "policy", [Greedy(), Unbiased(merged=True), CrossValidated(3, stop_at_stub=False)]
 )
 def test_policies_with_options_are_saved(policy, tmp_path):
     X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)

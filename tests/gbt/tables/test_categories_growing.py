@@ -8,15 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.reference import boosting as reference
-from gbt.reference.policies import cross_validated_cut, unbiased_cut
-from gbt.splitting import cross_validated, unbiased
-from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
-from gbt.splitting.unbiased import Unbiased
 from gbt.tables.columns import Columns
 from tests.asserts import assert_close, assert_same
-from tests.gbt.splitting.test_policies import with_parts
 from tests.gbt.training.test_growing import gradients, parameters_of_trees
 from tests.trainer import grow_with, growth_for
 
@@ -118,83 +113,3 @@ def test_levels_without_rows_in_a_sum_go_where_raw_predictions_rise():
     found = best_cuts(frontier, Limits(0.0, 0.0, 1, 0.0), 1, sets)
     assert_same(found.left[0, 0, 0], np.array([[-8, 2, 2], [-4, 4, 4]]))
     assert_same(found.left[0, 0, 1], np.array([[-8, 2, 2], [-8, 2, 2]]))
-
-
-@st.composite
-def frontiers(draw):
-    """Draw a frontier of one or two nodes of a table with levels, and limits."""
-    X, n_levels = draw(tables(max_rows=40).filter(lambda table: len(table[0]) > 3))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n = len(X)
-    gradient = rng.integers(-5, 6, size=n) + 5 * (np.nan_to_num(X[:, 0]) > 2)
-    edges = [0, n] if draw(st.booleans()) else [0, n // 3, n]
-    rows = [np.sort(part) for part in np.split(rng.permutation(n), edges[1:-1])]
-    frontier = Frontier(
-        Columns.from_table(X, n_levels=n_levels), np.arange(X.shape[1]),
-        Derivatives(
-            gradient, rng.integers(1, 4, size=n), 1.0, 1.0, rng.integers(1, 9, size=n), 2.0
-        ),
-        np.concatenate(rows).astype(np.int32), np.array(edges[:-1]), np.array(edges[1:]), rng,
-    )  # fmt: skip
-    limits = Limits(
-        draw(st.sampled_from([0.0, 1.0])), draw(st.sampled_from([0.0, 4.0])),
-        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])), draw(SMOOTHINGS),
-    )  # fmt: skip
-    return X, n_levels, frontier, limits
-
-
-def check_against_the_page(case, splits, cut_by_the_page):
-    X, n_levels, frontier, limits = case
-    parameters = reference.Parameters(
-        reg_lambda=limits.reg_lambda,
-        min_child_weight=limits.min_child_weight,
-        min_samples_leaf=limits.min_samples_leaf,
-        min_split_gain=limits.min_split_gain,
-        categorical=tuple(np.flatnonzero(n_levels)),
-        categorical_smoothing=limits.categorical_smoothing,
-        weight_scale=frontier.derivatives.weight_scale,
-    )
-    own = frontier.derivatives
-    for j in range(len(frontier)):
-        rows = frontier.rows_of(j)
-        one = np.ones(len(rows), int)
-        sums = np.column_stack([own.gradient[rows], own.hessian[rows], one, own.weight[rows]])
-        cut = cut_by_the_page(X[rows], sums.astype(object), rows, parameters)
-        assert splits.feature[j] == (-1 if cut is None else cut.feature)
-        if cut is None:
-            continue
-        k = splits.feature[j]
-        codes = frontier.columns.codes[k, rows]
-        if splits.goes_left[j] is None:
-            is_missing = codes == frontier.columns.n_values[k]
-            went_left = np.where(is_missing, splits.missing_left[j], codes <= splits.cut[j])
-        else:
-            went_left = splits.goes_left[j][codes]
-        assert_same(went_left, np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool))
-        assert splits.gain[j] == pytest.approx(cut.gain, rel=1e-12)
-
-
-@pytest.mark.parametrize("shared", [True, False])
-@given(frontiers(), st.integers(2, 5))
-def test_cross_validated_splits_are_those_of_the_page(shared, case, n_folds):
-    X, _, frontier, limits = case
-    size = len(X) if shared else X.shape[::-1]
-    folds = frontier.random.integers(n_folds, size=size, dtype=np.uint8)
-    policy = CrossValidated(n_folds, shared_folds=shared)
-    splits = with_parts(cross_validated, folds, lambda: policy.split(frontier, limits, 1))
-    check_against_the_page(
-        case, splits,
-        lambda x, sums, rows, given: cross_validated_cut(x, sums, folds[..., rows], given),
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("merged", [False, True])
-@given(frontiers())
-def test_unbiased_splits_are_those_of_the_page(merged, case):
-    X, _, frontier, limits = case
-    parts = frontier.random.integers(3, size=len(X), dtype=np.uint8)
-    splits = with_parts(unbiased, parts, lambda: Unbiased(merged=merged).split(frontier, limits, 1))
-    check_against_the_page(
-        case, splits,
-        lambda x, sums, rows, given: unbiased_cut(x, sums, parts[rows], given, merged),
-    )  # fmt: skip

@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 import gbt
 from attributions import tree_inner
 from gbt.losses import Quantile
-from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_close, assert_same, assert_same_trees
 from tests.gbt.training.test_evaluation import table
@@ -251,7 +250,7 @@ def test_refit_where_nothing_is_held_out_is_refused():
 
 
 @BOTH
-@pytest.mark.parametrize("splitter", ["greedy", CrossValidated(exact_cuts=True), Unbiased()])
+@pytest.mark.parametrize("splitter", ["greedy", "cross_validated", Unbiased()])
 def test_a_rate_that_a_callback_sets_is_that_of_the_next_tree(estimator, splitter):
     """Of every tree value and G, H tell the rate."""
     rates = [0.1, 0.5, 0.5, 0.02]

@@ -16,7 +16,7 @@ from benchmarks.speed.checked_trees import compare, groups_on_page
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.reference import boosting as reference
 from gbt.reference.sets import drawn_columns
-from gbt.splitting import Greedy, Unbiased, interactions
+from gbt.splitting import Greedy, interactions
 from gbt.splitting.frontier import Limits
 from gbt.splitting.interactions import following_of, groups_of
 from gbt.tables.columns import Columns
@@ -31,7 +31,7 @@ from tests.gbt.test_saving import assert_same_ensemble
 from tests.gbt.training.test_growing import growths, large_growths, page
 from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
 
-SPLITTERS = ["greedy", "unbiased", "cross_validated", Unbiased(exact_cuts=True)]
+SPLITTERS = ["greedy", "unbiased", "cross_validated"]
 
 
 def paths_of(ensemble):

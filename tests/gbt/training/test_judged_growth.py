@@ -202,19 +202,21 @@ def test_threads_and_the_number_of_trees_a_call_change_nothing(policy):
     assert (first.ensemble_.feature >= 0).sum() > 50
 
 
-def test_what_asks_for_every_cut_is_scanned():
+class OwnUnbiased(Unbiased):
+    """A policy of one's own that answers for nodes itself, whatever it inherits."""
+
+    def split(self, frontier, limits, n_jobs):
+        raise AssertionError
+
+
+def test_a_policy_is_asked_for_splits_if_it_has_an_answer():
     columns = Columns.from_table(np.arange(40.0)[:, np.newaxis])
-    for policy in (
-        Unbiased(exact_cuts=True),
-        CrossValidated(exact_cuts=True),
-        CrossValidated(shared_folds=False),
-        CrossValidated(17),
+    for policy, kind in (
+        *[(policy, HistogramGrowth) for policy in (*POLICIES, CrossValidated(16))],
+        (OwnUnbiased(), TreeGrowth),
     ):
         growth = growth_for(columns, np.arange(40.0), np.ones(40), splitter=policy)
-        assert isinstance(growth, TreeGrowth)
-    for policy in (*POLICIES, CrossValidated(16)):
-        growth = growth_for(columns, np.arange(40.0), np.ones(40), splitter=policy)
-        assert isinstance(growth, HistogramGrowth)
+        assert isinstance(growth, kind)
 
 
 def test_best_first_growth_splits_what_is_worth_most_on_the_page():

@@ -11,7 +11,6 @@ from sklearn.model_selection import cross_val_score
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.tasks import LARGE
-from gbt.splitting import CrossValidated, Unbiased
 from gbt.tables.sparse_columns import columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same, assert_same_model
@@ -29,7 +28,6 @@ def targets_of(X, rng):
 def parameters(draw, n_rows):
     """Draw parameters; splitters whose rows judge need some rows."""
     splitters = ["greedy", "greedy", "unbiased", "cross_validated"]
-    splitters += [Unbiased(exact_cuts=True), CrossValidated(exact_cuts=True)]
     few = n_rows < 60
     return {
         "n_estimators": 3,
