@@ -193,8 +193,8 @@ def test_several_classes(run, tmp_path):
     assert cells(text, "noise")[1].rstrip("*") != HELPS
     for words in ("accuracy", "shares of the classes", "unnormalised log-probability"):
         assert words in page.text
-    assert "along 600 trees (200 rounds of 3, one for each class)" in text
-    assert ">trees (200 rounds of 3, one for each class)<" in text
+    assert "along 3,000 trees (1,000 rounds of 3, one for each class)" in text
+    assert ">trees (1,000 rounds of 3, one for each class)<" in text
     assert "that move a row most" not in page.text  # all three have a line
     found = explored(text)
     assert len(found["base"]) == 3
