@@ -212,6 +212,8 @@ class BaseGBT(Predicts):
             for name, value in self._all_parameters().items()
         }
         asked = chosen(asked, sample_size(len(target), asked["subsample"]))
+        if start is not None and self.learning_rate is None:
+            asked["learning_rate"] = start.learning_rate
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
         if isinstance(X, SharedRows) and type(as_policy(self.splitter_)) is not Greedy:
             X = gathered(X, self.subsample)

@@ -175,6 +175,7 @@ def boost(
     one_by_one |= parameters.acts_on_every_tree
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
     rates: list[float] = []
+    held_up = plan.held_up.copy()
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
             most = 1 if one_by_one else parameters.n_estimators - m
@@ -183,6 +184,8 @@ def boost(
             number = m // loss.n_outputs  # of the round
             if watch.evals_result:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
+            if not patience or watch.best_iteration == number:
+                held_up = plan.held_up.copy()  # what dropped trees have told is dropped
             progress.show(number, watch.headline)
             rates.append(outputs.learning_rate)
             told = Round(number, parameters.n_estimators, watch.latest, rates[-1], so_far)
@@ -198,7 +201,7 @@ def boost(
         watch.evals_result,
         best_iteration,
         trees.sum_of_scores((best_iteration + 1) * loss.n_outputs),
-        plan.held_up,
+        held_up,
         rates if callbacks else [],
     )
 
