@@ -136,19 +136,17 @@ def boost(
     after the best round are dropped.
 
     With ``start``, a model of these very rows, its trees come first and count; ``held_up`` is what
-    they have told of splits. The returned
-    ensemble does not yet remember the rows it has seen, because the memory of growing is still in
-    use.
+    they have told of splits. The returned ensemble does not yet remember the rows it has seen,
+    because the memory of growing is still in use.
     """
     # A read-only array is another type to Numba, for which kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
-    n, p = X.shape
     patience = parameters.early_stopping_rounds
     plan = parameters.plan(loss, n_jobs, seed, held_up)
     if hasattr(splitter, "check_rows"):
-        splitter.check_rows(sample_size(n, parameters.subsample), plan.limits)
-    draws = Draws(seed, n, p, parameters.subsample, parameters.colsample, plan.limits)
+        splitter.check_rows(sample_size(len(y), parameters.subsample), plan.limits)
+    draws = Draws(seed, *X.shape, parameters.subsample, parameters.colsample, plan.limits)
     outputs: Outputs | SharedOutputs
     if isinstance(X, SharedRows):
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
@@ -174,8 +172,7 @@ def boost(
     one_by_one = bool(watch.evals_result or callbacks or ends_at_stub) or loss.kind == GIVEN
     one_by_one |= parameters.acts_on_every_tree
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
-    rates: list[float] = []
-    held_up = plan.held_up.copy()
+    rates, held_up = list[float](), plan.held_up.copy()
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
             most = 1 if one_by_one else parameters.n_estimators - m
@@ -189,10 +186,9 @@ def boost(
             progress.show(number, watch.headline)
             rates.append(outputs.learning_rate)
             told = Round(number, parameters.n_estimators, watch.latest, rates[-1], so_far)
-            is_ended = ask(callbacks, told)
+            is_over = ask(callbacks, told) or watch.is_over
             outputs.learning_rate = told.learning_rate
-            is_stub = ends_at_stub and trees.last_is_stub(loss.n_outputs)
-            is_over = is_ended or is_stub or watch.is_over
+            is_over |= ends_at_stub and trees.last_is_stub(loss.n_outputs)
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1
     watch.warn_if_useless(y, sample_weight, best_iteration, stacklevel=6)  # where fit was called
