@@ -146,7 +146,7 @@ def boost(
     plan = parameters.plan(loss, n_jobs, seed, held_up)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(len(y), parameters.subsample), plan.limits)
-    draws = Draws(seed, *X.shape, parameters.subsample, parameters.colsample, plan.limits)
+    draws = Draws(seed, len(y), X.shape[1], parameters.subsample, parameters.colsample, plan.limits)
     outputs: Outputs | SharedOutputs
     if isinstance(X, SharedRows):
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
