@@ -343,11 +343,14 @@ def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
             return _chunks_of(rows, by, labels, number)
         return replace(rows, rows=known.of(number))
 
-    results = [_doubted(judge(some(number))) for number in numbers]
-    weights = np.array([result.n_samples for result in results], dtype=np.float64)
+    weights = np.bincount(labels.of_row).astype(np.float64)
     if rows.given.sample_weight is not None:
         weight = np.asarray(in_memory(rows.given.sample_weight), dtype=np.float64)
         weights = np.bincount(labels.of_row, weight).astype(np.float64)
+        if not weights.all():
+            empty = label_text(labels.names[int(np.argmin(weights))])
+            raise ValueError(f"All rows of the label {empty} have a weight of 0; leave them out.")
+    results = [_doubted(judge(some(number))) for number in numbers]
     return AttributionByLabel(
         labels.names,
         tuple(results),

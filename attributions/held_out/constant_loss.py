@@ -57,7 +57,10 @@ class Targets:
         return float(excess) if np.isfinite(excess) and excess > 0 else 0.0
 
     def excess(self, loss: Loss) -> np.ndarray:
-        """Return how much more loss the best constant has at each target than is needed, (n,)."""
+        """Return how much more loss the best constant has at each target than is needed, (n,).
+
+        Of rows of one class the constant is infinite, and right.
+        """
         y: Any = self.y
         weight = np.asarray(self.weight)
         try:
@@ -65,7 +68,8 @@ class Targets:
                 constant = loss.best_constant(y, weight)
                 raw = np.ascontiguousarray(np.broadcast_to(constant, (len(y), *np.shape(constant))))
                 y = loss.prepared(y, weight)
-                return weight * (loss.value(y, raw) - least_loss(loss, y))
+                excess = weight * (loss.value(y, raw) - least_loss(loss, y))
+                return np.where(np.isnan(excess), 0.0, excess)
         except ValueError:  # targets of which all are 0 have no logarithm of their mean
             return np.zeros(len(y))
 

@@ -121,7 +121,7 @@ class SharedParameters:
     learning_rate: float | None = field(default=None, metadata=meaning(
         number_in(Real, "(0, inf)", None), """
         Factor that multiplies the leaf values of every tree. None means 0.1; of 1000 trees that
-        take turns, 0.03 for fewer than 500 rows and 0.05 for more."""))
+        take turns, 0.03 for fewer than 500 rows and else 0.05."""))
     max_depth: int | None = field(default=6, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Largest number of splits between the root and a leaf; None means no limit."""))
@@ -171,11 +171,11 @@ class SharedParameters:
         XGBoost's exact method. ``"cross_validated"`` splits on the feature that does best on
         held-out folds of the node's rows. With ``"unbiased"`` three parts of these rows decide
         separately on the cut, on the feature and on whether to split. With ``"auto"`` trees that
-        see at most 10,000 rows are unbiased, and larger ones are greedy with 20 rows a leaf, since
-        these predicted best on real tables (docs/accuracy.md); monotone trees are greedy, too. An
-        object is a splitter with options, such as
-        ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own, which has the
-        defaults of ``"greedy"``."""))
+        see at most 10,000 rows are unbiased and take turns, ``Unbiased(pooled=True)``, and larger
+        ones are greedy with 20 rows a leaf, since these predicted best on real tables
+        (docs/accuracy.md); monotone trees are greedy, too. An object is a splitter with options,
+        such as ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own, which has
+        the defaults of ``"greedy"``."""))
     categorical_features: CategoricalFeatures = field(default="from_dtype", metadata=meaning(
         Allowed("'from_dtype', None, or a list of names of columns, of their indices, or of a"
                 " boolean for each", are_categorical_features), """

@@ -219,6 +219,8 @@ def test_what_is_refused(model):
         held_out_gain(model, X, y, by=np.array(["NaT"] + ["2024"] * 59, "M8[D]"))
     with pytest.raises(ValueError, match=r"by has shape \(59,\)"):
         held_out_gain(model, X, y, by=words[1:])
+    with pytest.raises(ValueError, match="All rows of the label b have a weight of 0; leave them"):
+        held_out_gain(model, X, y, by=words, sample_weight=(words != "b") * 1.0)
     result = held_out_gain(model, X, y, by=words)
     with pytest.raises(ValueError, match=r"reference='c' is not there; the labels are a, b\."):
         result.changes("c")

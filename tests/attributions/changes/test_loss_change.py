@@ -62,6 +62,16 @@ def test_parts_add_up_and_are_what_their_names_say(tables, is_class):
     assert not changed[-1]
 
 
+def test_rows_of_one_class_leave_nothing_to_explain(tables):
+    (X, y), (X_new, _), (X_last, y_last) = tables
+    model = fitted(GBTClassifier, X, y > 0.5)
+    for label in (False, True):
+        before = loss_change(model, (X_new, np.full(300, label)), (X_last, y_last > 0.5)).before
+        assert before[0] == 0
+        loss = HalfLogistic().value(np.full(300, float(label)), model.ensemble_.raw_predict(X_new))
+        assert_close(before.sum(), loss.mean(), 10.0, k=64)
+
+
 def one_tree(values):
     """Return a model of one stump that adds these to 0."""
     blank = ensemble_of([stump_on(0, 0.0)], 1)
