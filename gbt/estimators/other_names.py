@@ -213,6 +213,8 @@ def explain_loss(value: Any) -> str:
 
     A long name may have a wrong letter, a short one none: "mape" is not a misspelled "mae".
     """
+    if value in [*OF_REGRESSION]:  # a name that a regressor takes: a classifier was given it
+        return f" {value!r} is a loss of GBTRegressor."
     near = _nearest(str(value), [*OF_REGRESSION, *_LOSSES], cutoff=0.87)
     return f" The nearest here is {_LOSSES.get(near, near)!r}." if near else ""
 

@@ -220,3 +220,8 @@ def test_whatever_a_sentence_names_is_there():
     set_here = {*re.findall(r"\b(\w+)=", plain)}
     assert {"warm_start", "splitter"} <= set_here
     assert set_here <= {*model.get_params(), "loss", "eval_set"}
+
+
+def test_a_classifier_says_whose_loss_a_name_is():
+    with pytest.raises(ValueError, match=r"got 'cox'\. 'cox' is a loss of GBTRegressor\.$"):
+        GBTClassifier(loss="cox").fit([[0.0], [1.0]], [0, 1])
