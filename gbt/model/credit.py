@@ -36,6 +36,15 @@ class Group(str):
         group.members = tuple(members)
         return group
 
+    def __eq__(self, other: object) -> bool:
+        is_written_alike = str.__eq__(self, other) is True  # as names of many members may be
+        return is_written_alike and members_of(self) == getattr(other, "members", self.members)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
     def __reduce__(self) -> tuple:
         return Group.of, (self.members,)
 

@@ -5,6 +5,7 @@ is exchanged, and the steps are asked again. With these dependencies the results
 the steps, on the prepared rows, are added up here, or made by plain loops.
 """
 
+import pickle
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -368,6 +369,16 @@ def test_a_table_of_credit_is_made_of_groups_that_know_their_members():
     assert credit.of_column.tolist() == [0, 3, 0, 1, 3]
     assert credit.names == ("a", "b", "c", "b x c")
     assert credit.names[3].members == ("b", "c")
+
+
+def test_groups_that_are_written_alike_are_not_the_same():
+    """Names of many members leave some out; folds and selectors go by names."""
+    names = tuple(f"a long name {k}" for k in range(7))
+    one, other = Credit.by_origin([(0, 1, 2, 3, 4, 6), (0, 1, 2, 4, 5, 6)], names).names[7:]
+    assert str(one) == str(other)
+    assert one != other
+    assert len({one: 1, other: 2}) == 2
+    assert one == pickle.loads(pickle.dumps(one)) == str(one)
 
 
 @pytest.mark.slow

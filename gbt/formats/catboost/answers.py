@@ -127,7 +127,8 @@ class Answers:
         """Raise MisreadModelError unless the leaves' values add up to what CatBoost predicts."""
         from gbt.formats.checking import MisreadModelError
 
-        some = table[:N_CHECKED]
+        # By place: before version 3, pandas slices an index of floats by its labels.
+        some = table.iloc[:N_CHECKED] if hasattr(table, "iloc") else table[:N_CHECKED]
         expected = np.asarray(model.predict(some, prediction_type="RawFormulaVal"))
         got = self.start + sum(
             of_leaf[leaves[:N_CHECKED, m]] for m, of_leaf in enumerate(self.values)
