@@ -9,6 +9,7 @@ what the feature is worth to all, and the shares, weighted by rows, add up to th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -103,7 +104,8 @@ class ForWhom(tables.ShownAsTable):
             tables.p_values("p-value", self.from_others.p_values()[:, 0]),
         ]
         title = f"{self.feature}: loss that it saves a row, {self.overall:.4g} overall"
-        return tables.ShownTable(title, columns, "p-values: against the rows outside of the group")
+        title += "; p-values against rows outside of the group"
+        return tables.ShownTable(title, columns)
 
     def plot(
         self,
@@ -130,7 +132,7 @@ def for_whom(
     y: Any,
     feature: str,
     *,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     max_groups: int = 4,
     sample_weight: Any = None,
     groups: Any = None,
@@ -145,7 +147,7 @@ def for_whom(
         As for `held_out_gain`, rows in memory. ``groups`` stay in one half.
     feature : str
         Whose worth is asked.
-    columns : list of str, optional
+    columns : str or list of str, optional
         Columns that may tell groups apart; all without it.
     max_groups : int
         Leaves of the tree, from 2.
@@ -159,8 +161,11 @@ def for_whom(
     ForWhom
     """
     refuse_chunks(X)
-    if max_groups < 2:
-        raise ValueError(f"max_groups={shown(max_groups)}; there must be two groups at least.")
+    if not isinstance(max_groups, Integral) or max_groups < 2:
+        raise ValueError(f"max_groups must be an integer of 2 or more; got {shown(max_groups)}.")
+    if columns is not None and not len(columns):
+        raise ValueError("columns is empty; name those that may tell groups apart, None for all.")
+    columns = [columns] if isinstance(columns, str) else columns
     steps = StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
     rows = RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
     rows.warn_if_seen(n_jobs, stacklevel=2)

@@ -65,8 +65,13 @@ def test_groups_in_noise_are_found_and_not_confirmed():
 
 def test_bad_input(judged):
     model, X, y = judged
-    with pytest.raises(ValueError, match="max_groups=1; there must be two"):
-        for_whom(model, X, y, "dose", max_groups=1)
+    for wrong in (1, 2.5, "3"):
+        with pytest.raises(ValueError, match="max_groups must be an integer of 2 or more; got"):
+            for_whom(model, X, y, "dose", max_groups=wrong)
+    with pytest.raises(ValueError, match="columns is empty"):
+        for_whom(model, X, y, "dose", columns=[])
+    with pytest.raises(KeyError, match="'agee'; did you mean 'age'"):
+        for_whom(model, X, y, "dose", columns="agee")
     with pytest.raises(ValueError, match=r"No groups differ.*with 40 rows"):
         for_whom(model, X[:40], y[:40], "dose")
     with pytest.raises(KeyError, match="'doze'; did you mean 'dose'"):
