@@ -88,7 +88,7 @@ def test_sparse_rows():
 
 def test_arithmetic_of_clusters(capsys):
     assert dask_arithmetic.main() == 0
-    page = (DOCS / "guide" / "dask.md").read_text()
+    page = (DOCS / "distributed.md").read_text()
     for line in lines_of_tables(capsys.readouterr().out)[2:]:
         assert line in page
 
