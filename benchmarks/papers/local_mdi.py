@@ -31,7 +31,6 @@ import time
 import warnings
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -49,14 +48,11 @@ from attributions.mdi.local_mdi import StumpModels
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.aggregates import aggregate_trees
 from attributions.per_row.individual import attribute_per_tree
-from benchmarks.study.files import header, page_with, without_header
+from benchmarks.study.files import RESULTS, fill, header, without_header
 from gbt import GBTClassifier, GBTRegressor
 from gbt.model.predictor import transposed
 from gbt.model.stages import stages, start_of
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks/results"
-PAGE = ROOT / "docs/local_mdi.md"
 AGGREGATES = ("sum", "absolute", "rank")  # of trees; and "global"
 SEEDS = 10
 N_TREES = 50
@@ -401,8 +397,7 @@ def mean_and_error(numbers) -> str:
 
 def report() -> None:
     """Write the tables between the marks of the page."""
-    tables = {name: table_of(name).rstrip("\n") for name in EXPERIMENTS}
-    PAGE.write_text(page_with(tables, PAGE.read_text(), PAGE.name))
+    fill({name: table_of(name).rstrip("\n") for name in EXPERIMENTS}, "local_mdi")
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ import numpy as np
 import gbt
 from attributions import forest_inner, partial_inner, predecomp, tree_inner
 from attributions.simulated import TASKS, simulated
-from benchmarks.study.files import page_with
+from benchmarks.study.files import fill
 from benchmarks.study.tables import markdown, mean_and_error
 from gbt import GBTClassifier, GBTRegressor
 
@@ -337,9 +337,9 @@ def standard_table(records) -> str:
 TABLES = {"recovery": recovery_table, "noise": noise_table, "standard": standard_table}
 
 
-def insert_tables(page: str, records) -> str:
-    """Return the page with what stands between each table's two markers replaced."""
-    return page_with({name: of(records) for name, of in TABLES.items()}, page, PAGE.name)
+def tables_of_page(records) -> dict[str, str]:
+    """Return the tables of the page by name."""
+    return {name: of(records) for name, of in TABLES.items()}
 
 
 def versions() -> str:
@@ -482,7 +482,7 @@ def main(arguments=None):
             RESULTS.parent.mkdir(exist_ok=True)
             write_csv(records, RESULTS, options.seed)
             records = read_csv(RESULTS)  # the page shows what the file has, rounding included
-        PAGE.write_text(insert_tables(PAGE.read_text(), records))
+        fill(tables_of_page(records), "propositions")
         draw(records, PICTURE)
 
 

@@ -37,12 +37,11 @@ from attributions.mdi.explicit import Explicit, fit_explicit
 from attributions.mdi.least_squares import Coefficients, Ridge
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
-from benchmarks.study.files import DOCS, RESULTS, page_with
+from benchmarks.study.files import RESULTS, fill
 from gbt import GBTClassifier, GBTRegressor
 
 RATIOS = [0.1, 0.5, 0.99]
 SHAPE = 2000, 50
-PAGE = DOCS / "local_mdi.md"
 PARTS = ("agree", "time", "grow")
 TIGHT = {"tol": 1e-9, "max_iter": 10**6}
 ROUNDING = 1e-12  # of a score that should be 0; imodels has some 1e-18
@@ -286,8 +285,7 @@ def main(arguments=None) -> None:
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(arguments)
     if options.part == "report":
-        tables = {part: path_of(part).read_text().rstrip() for part in PARTS}
-        PAGE.write_text(page_with(tables, PAGE.read_text(), PAGE.name))
+        fill({part: path_of(part).read_text().rstrip() for part in PARTS}, "local_mdi")
         return
     lines = []
     with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):

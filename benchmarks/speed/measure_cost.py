@@ -21,7 +21,7 @@ import numpy as np
 
 from attributions import held_out_gain, unbiased_gain
 from benchmarks.speed.settling import settle
-from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
+from benchmarks.study.files import RESULTS, fill, read_rows, write_rows
 from benchmarks.study.part import SEED
 from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
@@ -118,14 +118,14 @@ def main(arguments=None) -> int:
     parser.add_argument("--write", action="store_true", help="the CSV file and the page")
     parser.add_argument("--from-results", action="store_true", help="read the CSV file")
     asked = parser.parse_args(arguments)
-    file, page = file_of(asked.measure), DOCS / f"{asked.measure}.md"
+    file = file_of(asked.measure)
     rows = read_rows(file) if asked.from_results else cost(asked.measure, asked.runs, asked.n_jobs)
     print(table(rows))
     if asked.write:
         if not asked.from_results:
             command = f"python -m benchmarks.speed.measure_cost {asked.measure} --write"
             write_rows(file, rows, command)
-        page.write_text(page_with({"cost": table(rows)}, page.read_text(), page.name))
+        fill({"cost": table(rows)}, asked.measure)
     return 0
 
 

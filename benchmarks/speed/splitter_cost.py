@@ -51,7 +51,7 @@ from benchmarks.speed import training_speed
 from benchmarks.speed.checked_trees import check_tree
 from benchmarks.speed.growth.fit_time import exponent
 from benchmarks.speed.settling import settle
-from benchmarks.study.files import DOCS, page_with
+from benchmarks.study.files import fill, page_with
 from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
 from gbt.reference import boosting as reference
@@ -59,9 +59,9 @@ from gbt.splitting import CrossValidated, Greedy, Unbiased
 
 RESULTS = Path(__file__).parents[1] / "results" / "splitter_cost.md"
 PAGES = {
-    DOCS / "cvb.md": ("policies", "rows"),
-    DOCS / "categories.md": ("hundred", "levels"),
-    DOCS / "unbiased_gain.md": ("search",),
+    "cvb": ("policies", "rows"),
+    "categories": ("hundred", "levels"),
+    "unbiased_gain": ("search",),
 }
 
 
@@ -453,8 +453,7 @@ def write(tables: dict[str, str], results: Path, pages: bool) -> None:
         results.write_text("\n".join(marks))
     results.write_text(page_with(tables, results.read_text(), results.name))
     for page, named in PAGES.items() if pages else ():
-        own = {name: text for name, text in tables.items() if name in named}
-        page.write_text(page_with(own, page.read_text(), page.name))
+        fill({name: text for name, text in tables.items() if name in named}, page)
 
 
 def main(arguments: list[str] | None = None) -> int:

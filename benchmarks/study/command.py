@@ -12,7 +12,7 @@ from time import perf_counter
 import joblib
 
 from benchmarks.study.data import FOLDER, is_there
-from benchmarks.study.files import DOCS, RESULTS, header, page_with, read_rows, write_rows
+from benchmarks.study.files import RESULTS, fill, header, is_filled, read_rows, write_rows
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.part import Part
 
@@ -55,14 +55,14 @@ class Study:
     page_name: str = ""
 
     @property
+    def page(self) -> str:
+        """The name of the page with its tables."""
+        return self.page_name or self.name
+
+    @property
     def command(self) -> str:
         """What makes its files."""
         return f"python -m benchmarks.papers.{self.name} --write"
-
-    @property
-    def page(self) -> Path:
-        """Where its tables stand."""
-        return DOCS / f"{self.page_name or self.name}.md"
 
     def results(self, part: str) -> Path:
         """Return the file of a part."""
@@ -89,15 +89,15 @@ class Study:
         for name, rows in tables.items():
             write_rows(self.results(name), rows, self.command)
 
-    def page_with(self, tables: dict[str, list[dict]], page: str) -> str:
-        """Return the text of the page with its tables replaced."""
-        return page_with(self.sections(self.parts, tables), page, self.page.name)
-
     def write_page(self) -> None:
         """Write the tables of the page, and its pictures, from the files."""
         tables = self.read()
-        self.page.write_text(self.page_with(tables, self.page.read_text()))
+        fill(self.sections(self.parts, tables), self.page)
         self.draw(tables)
+
+    def has_written(self) -> bool:
+        """Return whether the page says what the files say."""
+        return is_filled(self.sections(self.parts, self.read()), self.page)
 
 
 def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[int, int]]:

@@ -1,4 +1,8 @@
-"""Results on disk: a CSV file a part, which says what made it, and tables within a page."""
+"""Results on disk: a CSV file a part, which says what made it, and tables within pages.
+
+A page has the few tables that it speaks of. The long ones stand in the file of the same name in
+``docs/results``, which it links to.
+"""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -58,3 +62,26 @@ def page_with(tables: dict[str, str], page: str, name: str) -> str:
         before, rest = page.split(begin)
         page = f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}"
     return page
+
+
+def filled(tables: dict[str, str], name: str) -> dict[Path, str]:
+    """Return the text of a page, and of its long tables, each table put where its comments are."""
+    both = DOCS / f"{name}.md", DOCS / "results" / f"{name}.md"
+    where = [path for path in both if path.exists()]
+    texts = {path: path.read_text() for path in where}
+    for table, text in tables.items():
+        begins = f"<!-- {table}: begin -->"
+        path = next((path for path in where if begins in texts[path]), where[-1])
+        texts[path] = page_with({table: text}, texts[path], path.name)
+    return texts
+
+
+def fill(tables: dict[str, str], name: str) -> None:
+    """Write the tables of a page."""
+    for path, text in filled(tables, name).items():
+        path.write_text(text)
+
+
+def is_filled(tables: dict[str, str], name: str) -> bool:
+    """Return whether a page has these tables already, to the letter."""
+    return all(path.read_text() == text for path, text in filled(tables, name).items())

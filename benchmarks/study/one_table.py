@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.files import RESULTS, fill, write_rows
 
 
 def run(
@@ -27,6 +27,4 @@ def run(
     if asked.write:
         command = f"python -m benchmarks.papers.inference.{name} --write"
         write_rows(RESULTS / f"{name}.csv", rows, command, f"seed {seed}")
-        page = DOCS / "inference.md"
-        place = {name.replace("_", " "): table(rows)}
-        page.write_text(page_with(place, page.read_text(), page.name))
+        fill({name.replace("_", " "): table(rows)}, "inference")

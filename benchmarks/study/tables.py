@@ -43,10 +43,11 @@ def cell_of(values, digits: int) -> str:
     return f"{mean:.{digits}f}" + ("" if np.isnan(error) else f" ({error:.{digits}f})")
 
 
-def markdown(names, rows) -> str:
-    """Return a table."""
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+def markdown(names, rows, n_words: int | None = None) -> str:
+    """Return a table; columns after the first ``n_words`` are numbers and stand to the right."""
+    first = len(names) if n_words is None else n_words
+    rule = ["---"] * first + ["--:"] * (len(names) - first)
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [names, rule, *rows])
 
 
 def values_there(rows, name, order):

@@ -1,7 +1,8 @@
 """Pages and public docstrings keep to plain English: riddles that were mended do not come back.
 
 Whether a sentence is clear only a reader can say. What can be looked for are phrases that readers
-stumbled over, numbers that begin with a point, and American spelling, as the rest is British.
+stumbled over, numbers that begin with a point, and American spelling, as the rest is British. Nor
+do pages grow longer than somebody reads.
 """
 
 import inspect
@@ -12,6 +13,7 @@ import pytest
 
 import attributions
 import gbt
+from tests.house.words import prose, words_by_page
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {"_build", "gallery", "generated"}
@@ -127,3 +129,18 @@ def test_a_riddle_is_noticed(text):
 )
 def test_code_and_tables_are_no_prose(text):
     assert faults(f"Before.\n\n{text}\n") == []
+
+
+LONGEST = {"local_mdi.md": 2_300, "inference.md": 2_600, "held_out_gain.md": 2_200}
+MOST_WORDS = 49_400  # of all pages
+
+
+def test_pages_are_short_enough_to_be_read():
+    counted = words_by_page()
+    assert {page: counted[page] for page in LONGEST if counted[page] > LONGEST[page]} == {}
+    assert sum(counted.values()) <= MOST_WORDS
+
+
+def test_words_of_prose_are_counted():
+    page = "# Two words\n\nThree [more here](x.md#y), 42.\n\n| no | - |\n\n    none\n"
+    assert prose(page) == 5

@@ -27,9 +27,9 @@ from benchmarks.papers.local_mdi_study import (
 )
 from benchmarks.papers.local_mdi_study.models import KINDS
 from benchmarks.papers.local_mdi_study.tables import CLASSES, NEEDED, NUMBERS, OF_SCIKIT_LEARN
-from benchmarks.papers.treeinner.claims import summary as summary_of_claims
-from benchmarks.papers.treeinner.claims import table as table_of_claims
 from benchmarks.study import command
+from benchmarks.study.claims import summary as summary_of_claims
+from benchmarks.study.claims import table as table_of_claims
 from benchmarks.study.files import DOCS
 from benchmarks.study.part import Part
 from benchmarks.study.tables import values_of
@@ -97,7 +97,7 @@ def sections(parts, tables) -> dict[str, str]:
         found["study datasets"] = selection.datasets_table(tables["selection"])
     checked = claims.check(tables)
     if checked:
-        found["study claims"] = summary_of_claims(checked)
+        found["study claims"] = summary_of_claims(checked, claims.WAYS)
         found["study every claim"] = table_of_claims(checked)
     return found
 

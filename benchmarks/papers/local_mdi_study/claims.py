@@ -17,7 +17,7 @@ from benchmarks.papers.local_mdi_study.methods import LABELS, LADDER, WHERE_USED
 from benchmarks.papers.local_mdi_study.models import KINDS
 from benchmarks.papers.local_mdi_study.selection import KEPT
 from benchmarks.papers.local_mdi_study.subgroups import measures_of
-from benchmarks.papers.treeinner.claims import Claim
+from benchmarks.study.claims import Claim
 from benchmarks.study.tables import chosen, values_of, values_there
 
 OURS = ("elastic_net", "rank")
@@ -26,6 +26,7 @@ OTHERS = ("tree_shap", "lime", "saabas")
 ALIKE = "put together alike"
 PUBLISHED = "as published"
 BY_THEIR_RULE = "all by the authors' rule"
+WAYS = (PUBLISHED, ALIKE, BY_THEIR_RULE)
 
 
 def check(tables: dict[str, list[dict]]) -> list[Claim]:

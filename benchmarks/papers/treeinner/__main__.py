@@ -40,6 +40,7 @@ from benchmarks.papers.treeinner.runs import (
     plan,
     run,
 )
+from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
 
 COMMAND = "python -m benchmarks.papers.treeinner"
@@ -154,7 +155,7 @@ def times(finished: Finished, wall: dict[str, float], jobs: int) -> str:
         f"{duration(sum(wall.values()))} with {jobs} process{'es' if jobs > 1 else ''}: {spent}."
         " Seconds of models in all processes:"
     )
-    return f"## Time\n\n{words}\n\n{table.markdown(['part', *names, 'sum'], rows)}\n"
+    return f"## Time\n\n{words}\n\n{markdown(['part', *names, 'sum'], rows, 1)}\n"
 
 
 def is_full(options) -> bool:

@@ -23,7 +23,8 @@ from benchmarks.papers.treeinner.methods import (
 )
 from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results, mean_and_error
-from benchmarks.papers.treeinner.table import markdown
+from benchmarks.study.claims import Claim
+from benchmarks.study.tables import markdown
 
 SHOWN = (
     (FEWEST_VALUES, "no y"),
@@ -59,10 +60,10 @@ def design_table(results: Results) -> str:
     ):
         differences = (results.scores(task, first) - results.scores(task, second) for task in tasks)
         rows.append([f"*{first} less {second}*", *(with_error(d, "+") for d in differences)])
-    return markdown(["score", *(task.name for task in tasks)], rows)
+    return markdown(["score", *(task.name for task in tasks)], rows, 1)
 
 
-def control_claims(results: Results) -> list[claims.Claim]:
+def control_claims(results: Results) -> list[Claim]:
     """Check, in the control, what the paper claims of its own design."""
     tasks = results.tasks(CONTROL)
     return [

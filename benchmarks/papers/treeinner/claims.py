@@ -1,18 +1,9 @@
-"""What the paper says of its results, as statements that a program finds true or false.
-
-Each comes with its margin, above 0 where it is true, and where replications can say so with the
-standard error of that margin: both sides of a comparison are measured on the same data sets, so it
-is that of the paired differences.
-"""
-
-from dataclasses import dataclass
-
-import numpy as np
+"""What the paper says of its results, as statements that a program finds true or false."""
 
 from benchmarks.papers.treeinner.methods import CELLS, Cell
 from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results, mean_and_error
-from benchmarks.papers.treeinner.table import markdown
+from benchmarks.study.claims import Claim
 
 IDENTITY_ERROR = 1e-9
 HELD_OUT = Cell("TreeInner", "valid", "PreDecomp")
@@ -26,36 +17,6 @@ NEGATIVE = "held-out TreeInner gives noise features negative scores"
 ONLY = "no other score gives noise features negative scores"
 GROWS = "the gap between held-out and training rows grows"
 IDENTITY = f"Proposition 3: total gain and TreeInner differ by less than {IDENTITY_ERROR:g}"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A statement about one case.
-
-    Parameters
-    ----------
-    statement, case : str
-    margin : float
-        Above 0 where the statement holds.
-    error : float or None
-        Standard error of the margin.
-    detail : str
-        What the margin is the difference of.
-    at_zero : bool
-        Whether a margin of exactly 0 will do: "at least" instead of "more than".
-    """
-
-    statement: str
-    case: str
-    margin: float
-    error: float | None = None
-    detail: str = ""
-    at_zero: bool = False
-
-    @property
-    def holds(self) -> bool:
-        """Whether the statement is true here."""
-        return bool(self.margin >= 0 if self.at_zero else self.margin > 0)
 
 
 def check(results: Results) -> list[Claim]:
@@ -145,33 +106,3 @@ def identity(results: Results) -> list[Claim]:
         )
         for name, error in worst.items()
     ]
-
-
-def table(claims: list[Claim]) -> str:
-    """Return all claims with their margins."""
-    rows = []
-    for claim in claims:
-        is_small = 0 < abs(claim.margin) < 1e-4
-        margin = f"{claim.margin:.1e}" if is_small else f"{claim.margin:+.4f}"
-        error = "" if claim.error is None else f"{claim.error:.4f}"
-        holds = "true" if claim.holds else "**false**"
-        rows.append([holds, claim.statement, claim.case, margin, error, claim.detail])
-    return markdown(["", "claim", "case", "margin", "s.e.", "compared"], rows, 3)
-
-
-def summary(claims: list[Claim]) -> str:
-    """Count by statement."""
-    by_statement: dict[str, list[Claim]] = {}
-    for claim in claims:
-        by_statement.setdefault(claim.statement, []).append(claim)
-    rows = [
-        [
-            statement,
-            f"{sum(c.holds for c in of_statement)} of {len(of_statement)}",
-            f"{min(c.margin for c in of_statement):.2g}",
-            f"{np.median([c.margin for c in of_statement]):.2g}",
-            f"{max(c.margin for c in of_statement):.2g}",
-        ]
-        for statement, of_statement in by_statement.items()
-    ]
-    return markdown(["claim", "true in", "least margin", "median", "largest"], rows)

@@ -7,15 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.papers.treeinner import beyond, claims, figures, files, table
-from benchmarks.papers.treeinner.claims import Claim
+from benchmarks.papers.treeinner import beyond, figures, files, table
 from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
-from benchmarks.study.files import page_with
+from benchmarks.study.claims import Claim, summary
+from benchmarks.study.claims import table as table_of_claims
+from benchmarks.study.files import DOCS, RESULTS, fill
 
-ROOT = Path(__file__).parents[3]
-COMMITTED = ROOT / "benchmarks" / "results"
-PAGE = ROOT / "docs" / "treeinner.md"
+PAGE = "treeinner"
 SHOWN_FIGURES = (1, 2, 3)
 
 
@@ -32,10 +31,10 @@ class Published:
         return {
             "table4": table.short_table(compared),
             "agreement": table.agreement_table(compared),
-            "claims": claims.summary(self.claims),
-            "every-claim": claims.table(self.claims),
+            "claims": summary(self.claims),
+            "every-claim": table_of_claims(self.claims),
             "design": beyond.design_table(self.results),
-            "control": claims.table(beyond.control_claims(self.results)),
+            "control": table_of_claims(beyond.control_claims(self.results)),
             "tests": beyond.tests_table(self.results),
             "cross-fit": beyond.cross_fit_table(self.results),
             "cells": table.full_table(compared),
@@ -53,7 +52,7 @@ def printed(results: Results, found: list[Claim]) -> str:
             table.agreement_table(compared),
         ]
     if found:
-        parts += ["## Claims", claims.table(found)]
+        parts += ["## Claims", table_of_claims(found)]
     tasks = results.tasks((*TASKS, *CONTROL))
     if tasks:
         parts += [
@@ -62,7 +61,10 @@ def printed(results: Results, found: list[Claim]) -> str:
             beyond.design_table(results),
         ]
     if results.tasks(CONTROL):
-        parts += ["The same claims in the control:", claims.table(beyond.control_claims(results))]
+        parts += [
+            "The same claims in the control:",
+            table_of_claims(beyond.control_claims(results)),
+        ]
     if tasks:
         parts += [
             "## Beyond the paper: p < .05 after Benjamini-Hochberg",
@@ -97,7 +99,7 @@ def write_run(results: Results, found: list[Claim], folder: Path, name: str, hea
 
 def commit(results: Results, found: list[Claim], header: str) -> None:
     """Write the small files behind the page into ``benchmarks/results``, then the page."""
-    COMMITTED.mkdir(exist_ok=True)
+    RESULTS.mkdir(exist_ok=True)
     tasks = (*TASKS, *CONTROL)
     standard = files.tables_of(results, tasks)
     depth = SWEEPS["depth"]
@@ -107,10 +109,10 @@ def commit(results: Results, found: list[Claim], header: str) -> None:
         ("models", standard["_models"]),
         ("tests", by_depth["_tests"]),
     ):
-        files.write_table(lines, COMMITTED / f"treeinner_{name}.csv", header)
-    files.write_claims(found, COMMITTED / "treeinner_claims.csv", header)
+        files.write_table(lines, RESULTS / f"treeinner_{name}.csv", header)
+    files.write_claims(found, RESULTS / "treeinner_claims.csv", header)
     shown = [p for p in figures.points(results, depth) if p.quantity in _shown_quantities()]
-    figures.write_points(shown, COMMITTED / "treeinner_points.csv", header)
+    figures.write_points(shown, RESULTS / "treeinner_points.csv", header)
     write_page()
 
 
@@ -122,21 +124,14 @@ def read_committed() -> Published:
     """Read the committed files."""
     names = ("table4", "models", "tests")
     return Published(
-        files.read_results(COMMITTED / f"treeinner_{name}.csv" for name in names),
-        files.read_claims(COMMITTED / "treeinner_claims.csv"),
+        files.read_results(RESULTS / f"treeinner_{name}.csv" for name in names),
+        files.read_claims(RESULTS / "treeinner_claims.csv"),
     )
-
-
-def page() -> str:
-    """Return the text of the page with its tables made of the committed files."""
-    return page_with(read_committed().sections(), PAGE.read_text(), PAGE.name)
 
 
 def write_page(numbers: Iterable[int] = SHOWN_FIGURES) -> None:
     """Write the tables and pictures of the page from the committed files."""
-    text = page()
-    if text != PAGE.read_text():
-        PAGE.write_text(text)
-    shown = figures.read_points(COMMITTED / "treeinner_points.csv")
+    fill(read_committed().sections(), PAGE)
+    shown = figures.read_points(RESULTS / "treeinner_points.csv")
     for number in numbers:
-        figures.draw(shown, number, PAGE.parent / f"treeinner_figure_{number}.svg")
+        figures.draw(shown, number, DOCS / f"treeinner_figure_{number}.svg")

@@ -18,6 +18,7 @@ from benchmarks.papers.treeinner.methods import CELLS, Cell
 from benchmarks.papers.treeinner.paper import N_PAPER, N_RE_RUN, PUBLISHED, RISK, Published
 from benchmarks.papers.treeinner.protocol import TASKS, Task
 from benchmarks.papers.treeinner.runs import Results
+from benchmarks.study.tables import markdown
 
 SHORT = {"ChIP": "ChIP", "Simulated": "Sim"}
 LARGEST_Z = 3.5  # of a cell
@@ -107,12 +108,6 @@ def agreements(compared: Iterable[Compared]) -> list[Agreement]:
 # ------------------------------------------------------------------------------------- Markdown
 
 
-def markdown(header: list[str], rows: list[list], first_columns: int = 1) -> str:
-    """Lay a table out; columns after the first ones are numbers and stand to the right."""
-    rule = ["---"] * first_columns + ["--:"] * (len(header) - first_columns)
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in [header, rule, *rows])
-
-
 def number(value: float) -> str:
     """Write a mean: four digits below 1 without the leading zero, as in the paper."""
     return f"{value:.4f}".lstrip("0") if abs(value) < 1 else f"{value:.4f}"
@@ -159,7 +154,7 @@ def short_table(compared: list[Compared]) -> str:
         for c in (c for c in compared if c.cell == cell):
             row += [number(c.mean), number(c.published.mean), f"{c.z_paper:+.1f}"]
         rows.append(row)
-    return markdown(header, rows)
+    return markdown(header, rows, 1)
 
 
 def agreement_table(compared: list[Compared]) -> str:
