@@ -37,8 +37,12 @@ def test_growth(tmp_path, capsys):
     printed = capsys.readouterr().out
     for part in growth.PARTS:
         assert f"## {part}\n" in printed
-    assert printed.count("* Claim: ") == 4 + len(growth.QUICK.memory) + 1
+    assert printed.count("| **") == 4 + len(growth.QUICK.memory) + 1
     assert (tmp_path / "picture.svg").stat().st_size < 50_000
+
+
+def test_the_page_of_growth_says_what_its_file_says():
+    assert is_filled(growth.sections(*growth.read_csv(growth.RESULTS)), "growth")
 
 
 @pytest.mark.slow

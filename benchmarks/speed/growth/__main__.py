@@ -40,12 +40,12 @@ from benchmarks.speed.growth.fit_time import measure_time, time_claims, time_tab
 from benchmarks.speed.growth.memory import measure_memory, memory_claims, memory_table
 from benchmarks.speed.growth.picture import draw
 from benchmarks.speed.growth.plan import FULL, QUICK, SEED, Plan
-from benchmarks.study.files import DOCS, page_with
+from benchmarks.study.files import DOCS, fill
 from benchmarks.study.files import RESULTS as FOLDER
+from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
 
 RESULTS = FOLDER / "growth.csv"
-PAGE = DOCS / "growth.md"
 PICTURE = DOCS / "growth.svg"
 
 PARTS = {
@@ -55,11 +55,10 @@ PARTS = {
 }
 
 
-def section(part: str, records) -> str:
-    """Return a part's tables and claims."""
-    _, table, claims = PARTS[part]
-    lines = [f"* Claim: {words}. **{holds}**" for words, holds in claims(records)]
-    return "\n".join([table(records), "", *lines])
+def claims_table(part: str, records) -> str:
+    """Return what a part claims, and whether it holds."""
+    found = PARTS[part][2](records)
+    return markdown(["holds", "claim"], [[f"**{holds}**", words] for words, holds in found])
 
 
 def conditions(part: str, plan: Plan) -> str:
@@ -106,15 +105,15 @@ def command_of(part: str) -> str:
     return f"python -m benchmarks.speed.growth {part}"
 
 
-def insert_sections(page: str, records, said: dict[str, str]) -> str:
-    """Return the page with what stands between the markers of each measured part replaced."""
-    picture = f"![Time over rows, columns, values, depth, threads]({PICTURE.name})\n\n"
-    texts = {
-        part: f"{picture * (part == 'time')}{section(part, records)}\n\n{origin}. Every number:"
-        " `benchmarks/results/growth.csv`"
-        for part, origin in said.items()
-    }
-    return page_with(texts, page, PAGE.name)
+def sections(records, said: dict[str, str]) -> dict[str, str]:
+    """Return the tables and the claims of each measured part."""
+    texts = {}
+    for part, origin in said.items():
+        texts[part] = (
+            f"{PARTS[part][1](records)}\n\n{origin}. Every number: `benchmarks/results/growth.csv`"
+        )
+        texts[f"{part} claims"] = claims_table(part, records)
+    return texts
 
 
 def main(arguments=None) -> int:
@@ -139,12 +138,13 @@ def main(arguments=None) -> int:
         if not options.from_results:
             records = [r for r in records if r[0] != part] + PARTS[part][0](plan)
             said[part] = conditions(part, plan)
-        print(f"## {part}\n\n{said[part]}\n\n{section(part, records)}\n", flush=True)
+        shown = f"{PARTS[part][1](records)}\n\n{claims_table(part, records)}"
+        print(f"## {part}\n\n{said[part]}\n\n{shown}\n", flush=True)
     if options.write:
         RESULTS.parent.mkdir(exist_ok=True)
         write_csv(records, said, RESULTS)
         records, said = read_csv(RESULTS)  # the page shows what the file has, rounding included
-        PAGE.write_text(insert_sections(PAGE.read_text(), records, said))
+        fill(sections(records, said), "growth")
     picture = options.out or (PICTURE if options.write else None)
     if picture and "time" in said:
         draw(records, picture)
