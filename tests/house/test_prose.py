@@ -131,8 +131,13 @@ def test_code_and_tables_are_no_prose(text):
     assert faults(f"Before.\n\n{text}\n") == []
 
 
-LONGEST = {"local_mdi.md": 2_300, "inference.md": 2_600, "held_out_gain.md": 2_200}
-MOST_WORDS = 49_400  # of all pages
+LONGEST = {
+    "attributions.md": 2_200,
+    "held_out_gain.md": 2_200,
+    "inference.md": 2_400,
+    "local_mdi.md": 2_200,
+}
+MOST_WORDS = 42_000  # of all pages
 
 
 def test_pages_are_short_enough_to_be_read():
