@@ -28,7 +28,6 @@ MEMORY = {
         "codes": lambda given: np.full(len(given.keys), UNTOUCHED, dtype=np.int32),
         "order": lambda given: np.full(len(given.keys), UNTOUCHED, dtype=np.int32),
     },
-    "choose_bins": {"bin_start": lambda given: np.full(given.most, UNTOUCHED)},
     "link_nodes": {
         "depth": lambda given: np.zeros(len(given.feature), dtype=np.int64),
         "column": lambda given: np.full(len(given.feature), UNTOUCHED, dtype=np.uint64),

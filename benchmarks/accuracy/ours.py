@@ -10,7 +10,8 @@ from gbt.splitting import Unbiased
 AS_XGBOOST = {
     "n_estimators": 100, "learning_rate": 0.1, "max_depth": 6, "max_leaves": None,
     "min_child_weight": 1.0, "min_samples_leaf": 1, "reg_lambda": 1.0, "subsample": 1.0,
-    "colsample": 1.0, "categorical_smoothing": 20.0, "early_stopping_rounds": None,
+    "colsample": 1.0, "max_bins": None, "categorical_smoothing": 20.0,
+    "early_stopping_rounds": None,
 }  # fmt: skip
 BEGIN = {
     "greedy": AS_XGBOOST | {"splitter": "greedy"},
@@ -26,6 +27,7 @@ STOPPED = {
 AT_5 = {"categorical_smoothing": 5.0}
 POOLED = AT_5 | {"splitter": Unbiased(pooled=True)}
 FROM_20 = {"min_samples_leaf": 20, "min_child_weight": 1e-3}
+IN_BINS = FROM_20 | {"max_bins": 256}
 CHANGES: dict[str, dict[str, dict]] = {
     "greedy": {
         "": {},
@@ -42,6 +44,8 @@ CHANGES: dict[str, dict[str, dict]] = {
         "20 rows, weight .001, 200 x .05": FROM_20 | {"n_estimators": 200, "learning_rate": 0.05},
         "20 rows, weight .001, 500 x .05": FROM_20 | {"n_estimators": 500, "learning_rate": 0.05},
         "20 rows, weight .001, stopped": FROM_20 | STOPPED,
+        "20 rows, weight .001, 256 bins": IN_BINS,
+        "20 rows, weight .001, 256 bins, stopped": IN_BINS | STOPPED,
         "stopped": STOPPED,
     },
     "unbiased": {
@@ -96,7 +100,8 @@ CHANGES: dict[str, dict[str, dict]] = {
 # Compared on tables of all sizes, three times; the others on small ones, once.
 MAIN = (
     "greedy", "greedy, 20 rows, weight .001", "greedy, 20 rows, weight .001, 500 x .05",
-    "greedy, 20 rows, weight .001, stopped", "unbiased", "unbiased, parameters of greedy",
+    "greedy, 20 rows, weight .001, stopped", "greedy, 20 rows, weight .001, 256 bins",
+    "greedy, 20 rows, weight .001, 256 bins, stopped", "unbiased", "unbiased, parameters of greedy",
     "unbiased, smoothing 5", "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, 500 x .05",
     "unbiased, smoothing 5, stopped", "unbiased, pooled", "unbiased, pooled, stopped",
     "cross-validated", "cross-validated, stopped",

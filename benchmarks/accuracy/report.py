@@ -12,12 +12,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from benchmarks.accuracy import ours
-from benchmarks.accuracy.others import LIBRARIES, WAYS
+from benchmarks.accuracy.others import CHOOSING, LIBRARIES, WAYS
 from benchmarks.accuracy.tasks import SIZES
 from benchmarks.study.files import DOCS
 from benchmarks.study.tables import markdown, mean_and_error
 from gbt.estimators.defaults import LARGEST_UNBIASED
 
+SHORT = ("to 300", "to 1,000", "to 3,000", "to 10,000", "more")
 DEFAULT, STOPPED = "ours, default", "ours, stopped"
 HALVES = {"choose": "first half, to choose by", "confirm": "second half, to confirm"}
 GROUPS = (
@@ -25,15 +26,26 @@ GROUPS = (
 )  # fmt: skip
 COMPARED = (
     DEFAULT, "greedy", "cross-validated", STOPPED,
-    *(f"{library}, {way}" for way in WAYS for library in LIBRARIES), "linear model",
+    *(f"{library}, {way}" for way in WAYS for library in LIBRARIES),
+    *(f"{library}, own defaults" for library in CHOOSING), "linear model",
 )  # fmt: skip
+COLOURS = (
+    "#000000", "#7f7f7f", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+)  # fmt: skip
+BEST = (
+    DEFAULT,
+    *(name for name in COMPARED if "stopped" in name or name.split(",")[0] in CHOOSING),
+)
 
 
 def settings_of_default(size: int) -> tuple[str, str]:
     """Return which setting the default is for so many rows, and the one that stops early."""
     if size <= LARGEST_UNBIASED:
         return "unbiased, pooled", "unbiased, pooled, stopped"
-    return "greedy, 20 rows, weight .001", "greedy, 20 rows, weight .001, stopped"
+    return (
+        "greedy, 20 rows, weight .001, 256 bins",
+        "greedy, 20 rows, weight .001, 256 bins, stopped",
+    )
 
 
 def there(rows: list[dict]) -> dict[str, str]:
@@ -117,7 +129,7 @@ def comparison(rows: list[dict]) -> str:
 
 def by_size(rows: list[dict]) -> str:
     """List by how much losses are above the default's, by half and rows to train on."""
-    names = [n for n in COMPARED if n != "CatBoost, own defaults"]
+    names = [*BEST, "greedy", "cross-validated", "linear model"]
     lines, head = [], ["above ours"]
     cells: dict[str, list[str]] = {name: [] for name in names if name != DEFAULT}
     for half, words in there(rows).items():
@@ -164,26 +176,33 @@ def sections(rows: list[dict]) -> dict[str, str]:
 
 
 def draw(rows: list[dict]) -> None:
-    """Draw mean ranks, with standard errors over tables."""
-    names, kept = [*COMPARED], with_default(rows)
-    names.remove("CatBoost, own defaults")
-    looks = zip(there(rows), (("#0072b2", -0.14), ("#d55e00", 0.14)), strict=False)
+    """Draw mean ranks among the best ways of all libraries, by rows to train on, a panel a half."""
+    halves, kept = there(rows), with_default(rows)
     style = {"svg.hashsalt": "accuracy"}  # the same file from the same numbers
     with plt.rc_context(style):
-        figure, ax = plt.subplots(figsize=(5.8, 5.6))
-        order = None
-        for half, (colour, shift) in looks:
-            ranks = of_tables([row for row in kept if row["half"] == half], names)["rank"]
-            mean, error = mean_and_error(ranks)
-            order = np.argsort(mean) if order is None else order
-            ax.errorbar(
-                mean[order], np.arange(len(names)) + shift, xerr=error[order], fmt="o",
-                color=colour, label=HALVES[half],
-            )  # fmt: skip
-        ax.set_yticks(np.arange(len(names)), [names[j] for j in order])
-        ax.invert_yaxis()
-        ax.set_xlabel(f"mean rank of {len(names)} by loss on new rows,\nwith one standard error")
-        ax.legend(loc="upper right", title="tables")
-        figure.tight_layout()
+        figure, axes = plt.subplots(
+            1, len(halves), figsize=(9.2, 4.2), sharey=True, squeeze=False, layout="constrained"
+        )
+        for ax, (half, words) in zip(axes[0], halves.items(), strict=True):
+            found = {}
+            for place, group in enumerate(GROUPS):
+                of_group = [r for r in kept if r["half"] == half and group_of(r) == group]
+                if complete(of_group, BEST):
+                    found[place] = mean_and_error(of_tables(of_group, BEST)["rank"])
+            for j, (name, colour) in enumerate(zip(BEST, COLOURS, strict=True)):
+                ax.errorbar(
+                    np.array([*found]) + 0.06 * (j - len(BEST) / 2),
+                    [mean[j] for mean, _ in found.values()],
+                    [error[j] for _, error in found.values()],
+                    color=colour, marker="o", markersize=4, elinewidth=0.6, label=name,
+                    linewidth=2.5 if name == DEFAULT else 1.0,
+                )  # fmt: skip
+            ax.set_xticks(np.arange(len(GROUPS)), SHORT)
+            ax.set_title(words, fontsize="medium")
+            ax.set_xlabel("rows to train on")
+        axes[0, 0].set_ylabel(f"mean rank of {len(BEST)} by loss on new rows")
+        axes[0, 0].invert_yaxis()
+        handles, labels = axes[0, 0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
         figure.savefig(DOCS / "accuracy.svg", metadata={"Date": None})
         plt.close(figure)

@@ -7,7 +7,7 @@ import gbt
 
 OTHERS = (
     "numpy", "scipy", "numba", "scikit-learn", "pandas", "xgboost", "lightgbm", "catboost", "shap",
-    "shapiq", "lime", "imodels",
+    "shapiq", "lime", "imodels", "chimeraboost", "perpetual",
 )  # fmt: skip
 
 

@@ -25,16 +25,16 @@ from gbt.splitting.unbiased import Unbiased
 
 AS_XGBOOST = {
     "n_estimators": 100, "min_child_weight": 1.0, "min_samples_leaf": 1,
-    "categorical_smoothing": 20.0,
+    "categorical_smoothing": 20.0, "max_bins": None,
 }  # fmt: skip
 GUARDED = {
     "n_estimators": 200, "min_child_weight": 1e-3, "min_samples_leaf": 1,
-    "categorical_smoothing": 5.0,
+    "categorical_smoothing": 5.0, "max_bins": None,
 }  # fmt: skip
 TAKING_TURNS = Unbiased(pooled=True)
 MANY_ROUNDS, RATE_OF_FEW_ROWS, RATE = 1000, 0.03, 0.05
 FEW_ROWS = 500
-CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20}
+CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
 LARGEST_UNBIASED = 10_000  # rows, up to which "auto" grows unbiased trees
 

@@ -51,8 +51,9 @@ random_state <- seed random_seed bagging_seed feature_fraction_seed data_random_
 verbose <- verbosity silent verbose_eval logging_level
 class_weight <- scale_pos_weight is_unbalance auto_class_weights class_weights
 loss <- objective loss_function application
-every distinct value is a candidate, so there are no bins to set <- max_bin max_bins border_count
-    min_data_in_bin subsample_for_bin
+max_bins <- max_bin border_count
+bins are quantiles of 131,072 rows at most, and a heavy value has one of its own <- min_data_in_bin
+    subsample_for_bin
 splitter='greedy' finds the best of all cuts, and there is no other method to find it <- tree_method
     updater force_col_wise force_row_wise
 trees grow level by level or, where max_leaves is given, best first <- grow_policy

@@ -160,6 +160,13 @@ class SharedParameters:
         number_in(Real, "(0, 1]"), """
         Fraction of columns that is drawn for every node, from those that its depth and the
         interaction constraints leave; at least one is."""))
+    max_bins: int | None = field(default=None, metadata=meaning(
+        number_in(Integral, "[2, 256]", None), """
+        Every column of numbers is put into at most so many bins once, by the ranks of its values,
+        and cuts lie between bins alone, as in other libraries; missing values and levels are none
+        of these. With None greedy trees look at the cuts between any two values
+        (docs/exact_search.md), but for those that ``"auto"`` grows, which have 256 bins as all
+        others do."""))
     base_score: float | None = field(default=None, metadata=meaning(
         number_in(Real, "(-inf, inf)", None), """
         Prediction before the first tree; None is the constant of least loss, for the squared error
@@ -172,10 +179,10 @@ class SharedParameters:
         held-out folds of the node's rows. With ``"unbiased"`` three parts of these rows decide
         separately on the cut, on the feature and on whether to split. With ``"auto"`` trees that
         see at most 10,000 rows are unbiased and take turns, ``Unbiased(pooled=True)``, and larger
-        ones are greedy with 20 rows a leaf, since these predicted best on real tables
-        (docs/accuracy.md); monotone trees are greedy, too. An object is a splitter with options,
-        such as ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own, which has
-        the defaults of ``"greedy"``."""))
+        ones are greedy with 20 rows a leaf and ``max_bins=256``, since these predicted best on real
+        tables (docs/accuracy.md); monotone trees are greedy, too. An object is a splitter with
+        options, such as ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own,
+        which has the defaults of ``"greedy"``."""))
     categorical_features: CategoricalFeatures = field(default="from_dtype", metadata=meaning(
         Allowed("'from_dtype', None, or a list of names of columns, of their indices, or of a"
                 " boolean for each", are_categorical_features), """

@@ -16,6 +16,10 @@ the cut of largest gain in every node, exact that no cut is left out. A tree ask
 this cut, which is the second page, ``gbt.reference.splits``. The third page,
 ``gbt.reference.policies``, has two other ways to choose it.
 
+With ``max_bins`` cuts do not lie between any two values. The page has no rule for this but to put
+columns into bins first, ``X = np.column_stack([bins_of(x, max_bins) for x in X.T])``
+(``gbt.reference.sets``).
+
 Nothing is validated here and nothing is fast: a node costs a loop over its rows for every feature.
 Given the same g and h, the fast engine must grow these trees to the last bit, ties included; both
 then search with integers (``fixed_point=True``). All names of the second page can be imported from

@@ -85,7 +85,7 @@ def drawn_columns(columns: list[int], share: float, key: int) -> list[int]:
     return drawn
 
 
-def bins_of(x: np.ndarray) -> np.ndarray:
+def bins_of(x: np.ndarray, max_bins: int = MOST_BINS) -> np.ndarray:
     """Return the bin of every value of a column, ascending; -1 where it is missing.
 
     Every value has a bin of its own if there are few enough. Otherwise the first i of m bins should
@@ -95,7 +95,7 @@ def bins_of(x: np.ndarray) -> np.ndarray:
     """
     in_order = np.sort(x[~np.isnan(x)])
     values = np.unique(in_order)
-    most = MOST_BINS_BESIDE_MISSING if np.isnan(x).any() else MOST_BINS
+    most = min(max_bins, MOST_BINS_BESIDE_MISSING if np.isnan(x).any() else MOST_BINS)
     if len(values) <= most:
         last = values.tolist()  # of each bin
     else:

@@ -231,7 +231,7 @@ class _Search:
         """Add up the rows of every node by their values in one column."""
         columns, k = self.frontier.columns, self.frontier.features[i]
         n_codes, sums = columns.n_values[k] + 1, self.sets.sums.astype(np.int64)
-        value = self.node * n_codes + columns.codes_of(k)[self.rows]
+        value = self.node * n_codes + columns.cuts_of(k)[self.rows]
         order = np.argsort(value)
         value, carried = value[order], self.carried[order]
         first = np.flatnonzero(np.append(True, value[1:] != value[:-1]))

@@ -11,10 +11,11 @@ its left and on its right, and also the cut between rows that have a value and r
 the split stores which side the missing rows take.
 
 Beside its code every value has a coarse bin, at most ``MAX_BINS`` a column: a range of neighbouring
-codes. Bins never replace codes. A histogram of bins is small and quickly made, and tells which few
+codes (``gbt.tables.bins``). A histogram of bins is small and quickly made, and tells which few
 ranges can hold the best cut (``gbt.kernels.cuts.search``); there the rows are looked at one by one,
 in the order of their values, which is kept too. A column of few distinct values has one bin a code,
-and its histogram is exact unless bins are merged to groups.
+and its histogram is exact unless bins are merged to groups. With ``max_bins`` numbers have at most
+so many bins, and cuts lie between these alone.
 
 The bins of eight columns are packed into one word a row, so that one read serves eight histograms::
 
@@ -25,30 +26,26 @@ thresholds are midpoints of its values. Columns that hold little but zeros take 
 that is not 0 (``gbt.tables.sparse_columns``).
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS, missing_bin_after
+from gbt.kernels.cuts.histogram import LANES, missing_bin_after
 from gbt.kernels.cuts.ranking import (
     DIGIT_BITS,
     N_DIGITS,
     bin_rows,
-    choose_bins,
     rank_rows,
     write_keys,
 )
 from gbt.parallel.threads import run_all, threads_for
+from gbt.tables.bins import MAX_BINS, first_codes, most_bins, standing_rows
 from gbt.tables.sparse_rows import SparseRows
 
-# The number of a bin fits into a byte. That of missing values, if any, is one of 16, 32, ...
-MAX_BINS = 256
-MAX_BINS_BESIDE_MISSING = MAX_BINS - 2**MOST_GROUP_BITS
 # For 1,000 x 50 values two threads took 1.2 times as long as one, because the first is done before
 # Python switches to the second, and for 10,000 x 20 they took 0.7 times as long.
 LEAST_VALUES_PER_THREAD = 50_000
@@ -86,6 +83,8 @@ class Columns:
         Levels of a categorical column, whose values are their numbers; 0 where values are numbers.
     sparse : SparseColumns, optional
         The columns that hold little but zeros; None if all have a line of codes.
+    max_bins : int, optional
+        Of numbers, between which all cuts lie; None if they lie between any two values.
     """
 
     table: np.ndarray | SparseRows
@@ -100,14 +99,19 @@ class Columns:
     first_code: np.ndarray
     n_levels: np.ndarray
     sparse: Any = None
+    max_bins: int | None = None
 
     @classmethod
     def from_table(
-        cls, X: np.ndarray, n_jobs: int | None = None, n_levels: np.ndarray | None = None
+        cls,
+        X: np.ndarray,
+        n_jobs: int | None = None,
+        n_levels: np.ndarray | None = None,
+        max_bins: int | None = None,
     ) -> "Columns":
         """Rank every column of a table of floats; nan is missing. By default all are numbers."""
         n, p = X.shape
-        columns = cls.unranked(X, np.empty((p, n), dtype=np.int32), n_levels)
+        columns = cls.unranked(X, np.empty((p, n), dtype=np.int32), n_levels, max_bins)
         bits = X.view(f"i{X.itemsize}")
 
         def rank(start: int, stop: int) -> None:
@@ -127,6 +131,7 @@ class Columns:
         X: np.ndarray | SparseRows,
         order: np.ndarray,
         n_levels: np.ndarray | None = None,
+        max_bins: int | None = None,
         sparse: Any = None,
     ) -> "Columns":
         """Lay out memory for columns; ``order`` is for those that are not sparse."""
@@ -145,6 +150,7 @@ class Columns:
             first_code=np.zeros((p, MAX_BINS + 1), dtype=np.int64),
             n_levels=np.zeros(p, dtype=np.int64) if n_levels is None else n_levels,
             sparse=sparse,
+            max_bins=max_bins,
         )
 
     def rank(self, k: int, column: np.ndarray, keys: "Keys") -> None:
@@ -152,16 +158,16 @@ class Columns:
         line = self.line(k)
         codes, order = self.codes[line], self.order[line]
         self.n_present[k] = n_present = keys.rank(column, codes, order)
-        most = MAX_BINS if n_present == self.n_rows else MAX_BINS_BESIDE_MISSING
-        bin_start = np.empty(most, dtype=np.int64)
-        n_values = n_bins = 0
-        if n_present:
-            row = order[n_present - 1]
-            n_values = int(codes[max(row, ~row)]) + 1
-            ends = bin_ends(n_present, most) if n_values > most else np.empty(0, dtype=np.int64)
-            n_bins = choose_bins(codes, order, n_present, n_values, ends, most, bin_start)
-        self.n_values[k] = n_values
-        self.set_bins(k, bin_start[:n_bins])
+        starts = np.flatnonzero(order[:n_present] < 0)  # of each code
+        self.n_values[k] = n_values = len(starts)
+        most = self.most_bins(k, n_present < self.n_rows)
+        if n_values <= (most if self.stands is None else 0):
+            self.set_bins(k, starts)
+            return
+        up_to = np.append(starts[1:], n_present)
+        if self.stands is not None:
+            up_to = np.bincount(codes[self.stands], minlength=n_values).cumsum()[:n_values]
+        self.set_bins(k, starts[first_codes(up_to, most)])
 
     def set_bins(self, k: int, bin_start: np.ndarray) -> None:
         """Start bins of column ``k`` at these positions of its order, where a new value starts."""
@@ -177,6 +183,18 @@ class Columns:
         bin_rows(
             self.order[line], self.bin_start[k, : n_bins + 2], self.missing_bin[k], self.bins(k)
         )
+
+    def most_bins(self, k: int, has_missing: bool) -> int:
+        """Return how many bins the present values of a column may have."""
+        return most_bins(None if self.n_levels[k] else self.max_bins, has_missing)
+
+    @cached_property
+    def stands(self) -> np.ndarray | None:
+        """Which rows the bins are chosen by, of shape (n,); None if by all."""
+        rows = standing_rows(self.n_rows)
+        if self.max_bins is None or len(rows) == self.n_rows:
+            return None
+        return np.isin(np.arange(self.n_rows), rows)
 
     @property
     def n_rows(self) -> int:
@@ -207,6 +225,15 @@ class Columns:
         if self.sparse is not None and self.sparse.is_sparse[k]:
             return self.sparse.codes_of(k, self.n_rows)
         return self.codes[self.line(k)]
+
+    def cuts_of(self, k: int) -> np.ndarray:
+        """Return for all rows the highest code that no cut of a column divides from theirs."""
+        codes = self.codes_of(k)
+        if self.max_bins is None or self.n_levels[k]:
+            return codes
+        first_code = self.first_code[k, : self.n_bins[k] + 1]
+        after = np.append(first_code, first_code[-1] + 1)
+        return after[np.searchsorted(after, codes, side="right")] - 1
 
     def order_of(self, k: int) -> np.ndarray:
         """Return the order of all rows by a column; of a sparse one it is written down anew."""
@@ -302,22 +329,3 @@ def thresholds_between(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return midpoints of values and the next higher ones, such that low <= midpoint < high."""
     middle = low / 2 + high / 2  # halves first: the sum of two large values overflows
     return np.where((low <= middle) & (middle < high), middle, low)
-
-
-@lru_cache(maxsize=64)
-def bin_ends(n_rows: int, most: int) -> np.ndarray:
-    """Return how many rows the first bin, the first two, ... all of them hold, without ties.
-
-    Of m bins the first i hold a share f = sin^2(i/m pi/2) of the rows. Bins then are as large as
-    sqrt(f (1 - f)), which is what the gradient sum of a share of the rows varies by, so that what
-    is not known inside a bin weighs the same everywhere. In equal bins a cut beside some few rows
-    at an end of the column would have to be looked at whatever they are.
-    """
-
-    def ends(m: int) -> np.ndarray:
-        share = np.sin(np.arange(1, m + 1) / m * (np.pi / 2)) ** 2
-        ends = np.unique(np.rint(n_rows * share).astype(np.int64))
-        return ends[ends > 0]
-
-    # Among many bins the outermost would hold less than a row; these become one.
-    return ends(bisect_left(range(4 * most), most + 1, key=lambda m: len(ends(m))) - 1)

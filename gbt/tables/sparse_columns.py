@@ -8,8 +8,8 @@ of the values; the zeros, which are one block in that order, are only counted::
     order     ~5  [ zeros ]  ~2  7                                     bins: -2 | 0 | .5
 
 Codes, values and bins are those of the same column with all its zeros, and so are the trees. A
-block of rows as large as that of the zeros always has a bin of its own (see
-``gbt.kernels.cuts.ranking.choose_bins``), so code that looks inside other bins never meets zeros.
+block of rows as large as that of the zeros always has a bin of its own (``gbt.tables.bins``), so
+code that looks inside other bins never meets zeros.
 
 Histograms are filled from the bins of the values row by row (``gbt.kernels.cuts.packed_bins``), of
 some columns together, a *pack*, whose histograms stay in the caches.
@@ -30,17 +30,9 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from gbt.kernels.cuts.histogram import missing_bin_after
-from gbt.kernels.cuts.ranking import choose_bins
 from gbt.parallel.threads import run_all, threads_for
-from gbt.tables.columns import (
-    LEAST_VALUES_PER_THREAD,
-    MAX_BINS,
-    MAX_BINS_BESIDE_MISSING,
-    Columns,
-    Keys,
-    bin_ends,
-    each_column,
-)
+from gbt.tables.bins import first_codes
+from gbt.tables.columns import LEAST_VALUES_PER_THREAD, Columns, Keys, each_column
 from gbt.tables.sparse_rows import SparseRows
 
 # A stored value takes 16 bytes and a value of other columns 9; and it is added to a histogram in
@@ -127,7 +119,11 @@ class SparseColumns:
 
 
 def columns_of(
-    X: np.ndarray | SparseRows, n_jobs: int | None, n_levels: np.ndarray, n_by_histograms: int
+    X: np.ndarray | SparseRows,
+    n_jobs: int | None,
+    n_levels: np.ndarray,
+    n_by_histograms: int,
+    max_bins: int | None = None,
 ) -> Columns:
     """Rank every column of a table of floats, given how many levels each has.
 
@@ -136,20 +132,22 @@ def columns_of(
     would have to make them dense again.
     """
     if isinstance(X, SparseRows):
-        return columns_of_sparse_rows(X, n_jobs)
+        return columns_of_sparse_rows(X, n_jobs, max_bins)
     is_large = len(X) >= LEAST_ROWS_OF_ARRAY and n_by_histograms >= LEAST_OUTPUTS_OF_ARRAY
     if is_large and not n_levels.any():
         n_stored = (X != 0).sum(axis=0)
         if (n_stored <= MOST_OF_ARRAY * len(X)).sum() >= LEAST_COLUMNS_OF_ARRAY:
-            return columns_beside_zeros(X, n_stored, n_jobs)
-    return Columns.from_table(X, n_jobs, n_levels)
+            return columns_beside_zeros(X, n_stored, n_jobs, max_bins)
+    return Columns.from_table(X, n_jobs, n_levels, max_bins)
 
 
-def columns_beside_zeros(X: np.ndarray, n_stored: np.ndarray, n_jobs: int | None) -> Columns:
+def columns_beside_zeros(
+    X: np.ndarray, n_stored: np.ndarray, n_jobs: int | None, max_bins: int | None = None
+) -> Columns:
     """Rank every column of an array, of which some hold little but zeros; all are numbers."""
     n = len(X)
     is_sparse = n_stored <= MOST_OF_ARRAY * n
-    columns, of_order = _unranked(X, is_sparse, n_stored)
+    columns, of_order = _unranked(X, is_sparse, n_stored, max_bins)
 
     def rank(first: int, last: int) -> None:
         keys = Keys(n, X.dtype)
@@ -164,14 +162,16 @@ def columns_beside_zeros(X: np.ndarray, n_stored: np.ndarray, n_jobs: int | None
     return _rank_all(columns, rank, np.where(is_sparse, n_stored + n // 8, n), n_jobs)
 
 
-def columns_of_sparse_rows(X: SparseRows, n_jobs: int | None = None) -> Columns:
+def columns_of_sparse_rows(
+    X: SparseRows, n_jobs: int | None = None, max_bins: int | None = None
+) -> Columns:
     """Rank every column of sparse rows; all are numbers."""
     n = len(X)
     by_column = csr_array((X.data, X.indices, X.indptr), shape=X.shape).tocsc()
     values, row_of, start = by_column.data, by_column.indices, by_column.indptr.astype(np.int64)
     n_stored = np.diff(start)
     is_sparse = n_stored <= MOST_STORED * n
-    columns, of_order = _unranked(X, is_sparse, n_stored)
+    columns, of_order = _unranked(X, is_sparse, n_stored, max_bins)
 
     def rank(first: int, last: int) -> None:
         keys, column = Keys(n, values.dtype), np.zeros(n, dtype=values.dtype)
@@ -200,7 +200,10 @@ def _rank_all(
 
 
 def _unranked(
-    X: np.ndarray | SparseRows, is_sparse: np.ndarray, n_stored: np.ndarray
+    X: np.ndarray | SparseRows,
+    is_sparse: np.ndarray,
+    n_stored: np.ndarray,
+    max_bins: int | None,
 ) -> tuple[Columns, np.ndarray]:
     """Lay out memory for columns, and say where the order of the sparse ones goes."""
     n, p = X.shape
@@ -222,7 +225,7 @@ def _unranked(
         stored_bins=np.empty(int(n_stored.sum()), dtype=np.int32),
     )
     of_lines = places[: n_lines * n].reshape(n_lines, n)
-    return Columns.unranked(X, of_lines, sparse=sparse), places[n_lines * n :]
+    return Columns.unranked(X, of_lines, max_bins=max_bins, sparse=sparse), places[n_lines * n :]
 
 
 def _rank_sparse(
@@ -238,20 +241,17 @@ def _rank_sparse(
     n_present = keys.rank(with_zero.view(f"i{values.itemsize}"), codes, order)
     item = np.where(order < 0, ~order, order)
     zero_at, n_more = int((item == m).argmax()), n - m - 1  # zeros that are not there
-    n_values, most = int(codes[item[n_present - 1]]) + 1, MAX_BINS
-    if n_present <= m:
-        most = MAX_BINS_BESIDE_MISSING
-    ends = np.empty(0, dtype=np.int64)
-    if n_values > most:  # with all zeros bins would end at these positions
-        last = bin_ends(n_present + n_more, most) - 1
-        ends = last - np.clip(last - zero_at, 0, n_more) + 1
-    bin_start = np.empty(most, dtype=np.int64)
-    n_bins = choose_bins(codes, order, n_present, n_values, ends, most, bin_start)
-    first_code = codes[item[bin_start[:n_bins]]]
+    starts = np.flatnonzero(order[:n_present] < 0)  # of each code
+    n_values, is_own = len(starts), slice(None) if columns.stands is None else columns.stands[rows]
+    of_codes = np.bincount(codes[:m][is_own], minlength=n_values + 1)
+    of_codes[codes[m]] += (n if columns.stands is None else columns.stands.sum()) - of_codes.sum()
+    most = columns.most_bins(k, n_present <= m)
+    first_code = first_codes(of_codes[:n_values].cumsum(), most)
+    n_bins, bin_start = len(first_code), starts[first_code]
     columns.n_present[k], columns.n_values[k] = n_present + n_more, n_values
     columns.n_bins[k], columns.missing_bin[k] = n_bins, missing_bin_after(n_bins)
     columns.first_code[k, :n_bins], columns.first_code[k, n_bins:] = first_code, n_values
-    columns.bin_start[k, :n_bins] = bin_start[:n_bins] - (bin_start[:n_bins] > zero_at)
+    columns.bin_start[k, :n_bins] = bin_start - (bin_start > zero_at)
     columns.bin_start[k, n_bins], columns.bin_start[k, n_bins + 1 :] = n_present - 1, m
     sparse.zero_code[k] = codes[m]
     sparse.zero_bin[k] = np.searchsorted(first_code, codes[m], side="right") - 1

@@ -65,6 +65,7 @@ class Parameters:
     colsample: float = 1.0
     colsample_bylevel: float = 1.0
     colsample_bynode: float = 1.0
+    max_bins: int | None = None
     early_stopping_rounds: int | None = None
     min_delta: float = 0.0
     eval_metric: Metrics = None
@@ -92,7 +93,9 @@ class Parameters:
         )
         shape = Shape(self.max_depth, self.max_leaves)
         held_up = nothing_held_up(loss.n_outputs) if held_up is None else held_up.copy()
-        return Plan(loss.kind, limits, shape, self.learning_rate, n_jobs, seed, held_up)
+        return Plan(
+            loss.kind, limits, shape, self.learning_rate, n_jobs, seed, self.max_bins, held_up
+        )
 
 
 @dataclass(frozen=True)
@@ -232,7 +235,8 @@ def _columns_for(
 ) -> Columns:
     """Rank columns, and store them in the way that trees of this policy read fastest."""
     n_by_histograms = loss.n_outputs * searches_histograms(splitter)
-    return columns_of(X, plan.n_jobs, count_levels(categories, X.shape[1]), n_by_histograms)
+    n_levels = count_levels(categories, X.shape[1])
+    return columns_of(X, plan.n_jobs, n_levels, n_by_histograms, plan.max_bins)
 
 
 def _first_predictions(

@@ -51,7 +51,8 @@ from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, threads_for
 from gbt.splitting.interactions import following_of
 from gbt.splitting.judges import Judges
-from gbt.tables.columns import MAX_BINS, Columns
+from gbt.tables.bins import MAX_BINS
+from gbt.tables.columns import Columns
 from gbt.tables.sparse_columns import SparseColumns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
@@ -344,6 +345,7 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
     facts, packs = records(p, COLUMN), records(n_packs + len(sparse.packs), PACK)
     facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
     facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
+    facts["is_closed"] = (columns.n_bins == columns.n_values) | (columns.max_bins is not None)
     facts["direction"], facts["has_levels"] = 0 if directions is None else directions, 0
     facts["line"], facts["is_sparse"] = sparse.line, sparse.is_sparse
     facts["first_place"] = np.where(

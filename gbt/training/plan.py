@@ -23,7 +23,8 @@ class Plan:
     """What the trees of a fit have in common.
 
     ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``. The random numbers of a
-    tree follow from ``seed`` and its number. ``held_up`` is what trees have
+    tree follow from ``seed`` and its number. ``max_bins`` is that of ``gbt.tables.columns``.
+    ``held_up`` is what trees have
     told of their splits, see ``gbt.kernels.trees.pooled``; it changes from tree to tree.
     """
 
@@ -33,6 +34,7 @@ class Plan:
     learning_rate: float
     n_jobs: int | None = None
     seed: int = 0
+    max_bins: int | None = None
     held_up: np.ndarray = field(default_factory=nothing_held_up)
 
 

@@ -15,6 +15,7 @@ X = np.column_stack([rng.integers(30, size=400), rng.normal(size=(400, 2))])
 Y = (X[:, 1] + rng.normal(size=400) > 0).astype(int)
 GUARDED = {"min_child_weight": 1e-3, "min_samples_leaf": 1, "categorical_smoothing": 5.0}
 CAREFUL = {"min_child_weight": 1e-3, "min_samples_leaf": 20, "categorical_smoothing": 20.0}
+CAREFUL |= {"max_bins": 256}
 AS_XGBOOST = {"min_child_weight": 1.0, "min_samples_leaf": 1, "categorical_smoothing": 20.0}
 
 
@@ -92,6 +93,18 @@ def test_trees_that_see_more_rows_are_greedy():
     weight[0] = 0.0
     assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == TAKING_TURNS
     assert GBTRegressor(subsample=0.9, **asked).fit(x, x[:, 0]).splitter_ == TAKING_TURNS
+
+
+def test_greedy_trees_that_auto_grows_look_into_no_bin():
+    n = LARGEST_UNBIASED + 1
+    x = np.random.default_rng(0).permutation(n).astype(float)[:, np.newaxis]
+    given = {"n_estimators": 1, "max_depth": 1, "learning_rate": 0.1}
+    default, exact = (
+        GBTRegressor(**given, **asked).fit(x, x[:, 0] > 3210)
+        for asked in ({}, {"splitter": "greedy"})
+    )
+    assert exact.ensemble_.threshold[0] == 3210.5
+    assert 0 < abs(default.ensemble_.threshold[0] - 3210.5) < n / 256
 
 
 def test_five_rows_are_enough():

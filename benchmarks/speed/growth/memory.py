@@ -13,7 +13,7 @@ from gbt.kernels.cuts.histogram import LANES
 from gbt.kernels.cuts.memory import SCRATCH
 from gbt.kernels.trees.tasks import LARGE
 from gbt.parallel.cores import available_cores
-from gbt.tables.columns import MAX_BINS
+from gbt.tables.bins import MAX_BINS
 
 MEGABYTE = 1e6
 MOST_MEMORY = 3.5  # that we promise: peak beyond the input / size of the input as float32

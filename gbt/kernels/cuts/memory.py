@@ -34,6 +34,7 @@ COLUMN = np.dtype(
         ("n_values", np.int64),  # distinct values, which is also the code of missing ones
         ("n_present", np.int64),  # rows that have a value
         ("n_bins", np.int64),  # of present values
+        ("is_closed", np.int64),  # whether no cut lies inside a bin, or none is looked for there
         ("missing_bin", np.int64),  # counted from the first
         ("first_bin", np.int64),  # of the column's histogram, counted through all columns
         ("most_bits", np.int64),  # groups of at most 2^most_bits bins

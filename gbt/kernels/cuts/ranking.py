@@ -141,49 +141,6 @@ def position_of(codes, order, start, stop, code):
     return start
 
 
-@internal
-def code_at(codes, order, position):
-    """Return the code of the row at a position of a column's order."""
-    row = order[position]
-    return np.int64(codes[max(row, ~row)])
-
-
-@uncounted
-def choose_bins(codes, order, n_present, n_values, ends, most, bin_start):
-    """Write the positions of its order at which the bins of a column start; return how many.
-
-    Each value has a bin of its own if there are no more than ``most``. Otherwise a bin ends after
-    the value at the position where it should end. A value in which two or more bins should end has
-    a bin of its own: with a few rows of other values beside its many, the bound of the cuts between
-    them would be useless.
-
-    codes, order   (n,)      int32   IN    see ``rank_rows``
-    n_present                int64   IN    rows with a value
-    n_values                 int64   IN    distinct values
-    ends           (m,)      int64   IN    positions after the last of a bin, without ties
-    most                     int64   IN    bins, at least m
-    bin_start      (most,)   int64   OUT
-    """
-    n_bins = start = np.int64(0)
-    if n_values <= most:
-        for code in range(n_values):
-            start = position_of(codes, order, start, n_present, code)
-            bin_start[code] = start
-        return n_values
-    next_code = np.int64(0)
-    for i in range(len(ends)):
-        code = code_at(codes, order, ends[i] - 1)
-        if i > 0 and code == code_at(codes, order, ends[i - 1] - 1):
-            continue
-        is_heavy = i + 1 < len(ends) and code == code_at(codes, order, ends[i + 1] - 1)
-        if next_code < code and is_heavy:  # a bin of the values before it
-            start = position_of(codes, order, start, n_present, next_code)
-            bin_start[n_bins], n_bins, next_code = start, n_bins + 1, code
-        start = position_of(codes, order, start, n_present, next_code)
-        bin_start[n_bins], n_bins, next_code = start, n_bins + 1, code + 1
-    return n_bins
-
-
 @uncounted
 def bin_rows(order, bin_start, missing_bin, bins):
     """Write the bin of every row.

@@ -7,8 +7,9 @@ A cut sends rows left or right. With the integer sums G and H of both sides and 
 and the gain is the score less that of the node, so the largest score is sought. For each feature:
 
 1. Histogram. Add up g, |g|, h and rows of every coarse bin (``gbt.kernels.cuts.histogram``).
-2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where every
-   bin holds one value there are no cuts inside, and the box is that of the cut after the bin.
+2. Boxes. Bound the score of the cuts inside each bin and of the one after it (below). Where bins
+   are closed, as each holds one value or cuts inside are not asked for (``max_bins``), the box is
+   that of the cut after the bin.
 3. Edges. Where a box reaches the best score so far, score the cut after the bin.
 4. Refinement. Where what is inside reaches the best score of all features, look at the rows of the
    bin one by one in the order of their values (``gbt.kernels.cuts.refine``).
@@ -72,8 +73,8 @@ CANDIDATE = np.dtype(
 
 @forced_inline
 def has_closed_bins(column, bits):
-    """Say whether no bin of a column, put together in groups of 2^bits, has a cut inside."""
-    return bits == 0 and column.n_bins == column.n_values
+    """Say whether in no bin of a column, put together in groups of 2^bits, a cut is looked for."""
+    return bits == 0 and column.is_closed != 0
 
 
 @forced_inline
@@ -103,7 +104,7 @@ def add_up_bins(histogram, first, n_bins, bits, width, running):
 def box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed):
     """Return the ends of 2 G_l and of H_l over the cuts inside a bin and the one after it.
 
-    Where bins are closed (each holds one value) there is only the latter.
+    Where bins are closed there is only the latter.
     """
     g, with_g, h, with_h = of_g[b], of_g[b + 1], of_h[b] & h_mask, of_h[b + 1] & h_mask
     if is_closed:
@@ -214,7 +215,7 @@ def count_reaching(upper, n_bins, floor):
 
 
 @internal
-def score_bins(n_bins, bits, first_code, missing, terms, floor, scratch):
+def score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scratch):
     """Look at the bins whose bound reaches ``floor``; see ``survey``."""
     running, upper, candidates = scratch.running, scratch.upper, scratch.candidates
     n_left, first_floor = count_reaching(upper, n_bins, floor), floor
@@ -230,7 +231,7 @@ def score_bins(n_bins, bits, first_code, missing, terms, floor, scratch):
                     running[G, after], running[SIZE, after], running[H, after], terms
                 )
                 has_one_value = bits == 0 and first_code[b + 1] - first_code[b] == 1
-                if with_bin.n > left.n + 1 and not has_one_value:
+                if with_bin.n > left.n + 1 and not (is_closed or has_one_value):
                     largest, candidate = max(largest, upper[place]), candidates[n_candidates]
                     candidate.bin, candidate.rows = b, with_bin.n - left.n
                     candidate.left_g, candidate.left_h, candidate.left_n = left
@@ -256,7 +257,7 @@ def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch
     histogram   (bins * width,)  int64     IN
     column      COLUMN                     IN    see ``gbt.kernels.cuts.memory``
     bits                         int64     IN    bins are groups of 2^bits
-    is_closed                    bool      IN    whether nothing is inside any bin
+    is_closed                    bool      IN    whether nothing is looked for inside any bin
     first_code  (bins + 1,)      int64     IN    of each bin, and last that of missing rows; all 0
                                                  where it is not known which hold one value
     scratch     SCRATCH                    OUT   ``running``, ``upper`` and ``candidates``
@@ -265,4 +266,4 @@ def survey(histogram, column, bits, is_closed, first_code, terms, floor, scratch
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
     n_bins = add_up_bins(histogram, column.first_bin, column.n_bins, bits, terms.width, running)
     bound_bins(running, n_bins, is_closed, missing, terms, upper)
-    return score_bins(n_bins, bits, first_code, missing, terms, floor, scratch)
+    return score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scratch)

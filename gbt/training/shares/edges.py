@@ -4,13 +4,17 @@ Any edges do: they decide what has to be looked into, not what is found. So they
 sample. A column has up to 4,080 fine bins, sixteen of which make a coarse one; where the sample has
 few distinct values each has a bin of its own, and there is one kind of bins. A value that fills two
 bins or more has one for itself. Each level of a categorical column has a coarse bin of its own.
+
+Where cuts lie between bins alone (``max_bins``), there are no fine ones, and the sample are the
+rows that stand for all in memory, too (``gbt.tables.bins``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.tables.columns import bin_ends
+from gbt.tables.bins import bin_ends, most_bins
 
 BITS = 4  # 2^BITS fine bins make a coarse one
 MOST_COARSE = 255
@@ -63,10 +67,16 @@ class Edges:
         return np.array([edges[f] if f < len(edges) else np.inf for edges, f in last])
 
 
-def choose_edges(samples: list[tuple[np.ndarray, int]], n_levels: np.ndarray) -> Edges:
+def choose_edges(
+    samples: list[tuple[np.ndarray, int]],
+    n_levels: np.ndarray,
+    max_bins: int | None = None,
+    has_missing: Sequence[bool] | np.ndarray = (),
+) -> Edges:
     """Choose edges from what members have sampled: values by column, and their number of rows.
 
-    ``n_levels`` says of every column how many levels it has, 0 if it has numbers.
+    ``n_levels`` says of every column how many levels it has, 0 if it has numbers. With ``max_bins``
+    it matters whether any row of a column is missing.
     """
     uppers, shifts, n_coarse = [], [], []
     for k in range(len(samples[0][0])):
@@ -75,23 +85,25 @@ def choose_edges(samples: list[tuple[np.ndarray, int]], n_levels: np.ndarray) ->
         if n_levels[k] > 0:
             edges = np.arange(n_levels[k] - 1.0)
         else:
-            edges = _edges_of(values, np.concatenate(share))
-        shift = 0 if len(edges) < MOST_COARSE else BITS  # and so it is of levels
+            most = MOST_FINE - 1 if max_bins is None else most_bins(max_bins, has_missing[k])
+            edges = _edges_of(values, np.concatenate(share), most)
+        # Levels have coarse bins, too.
+        shift = 0 if max_bins is not None or len(edges) < MOST_COARSE else BITS
         uppers.append(edges.astype(np.float64))
         shifts.append(shift)
         n_coarse.append((len(edges) >> shift) + 1)
     return Edges(uppers, np.array(shifts), np.array(n_coarse), n_levels)
 
 
-def _edges_of(values: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the edges of one column; ``rows`` is how many rows each value stands for."""
+def _edges_of(values: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:
+    """Return the edges of at most so many bins; ``rows`` is how many rows each value stands for."""
     is_present = ~np.isnan(values)
     values, rows = values[is_present] + values.dtype.type(0), rows[is_present]
     distinct, place = np.unique(values, return_inverse=True)
-    if len(distinct) < MOST_FINE:
+    if len(distinct) <= most:
         return distinct[:-1]
     up_to = np.bincount(place, rows).cumsum()
-    ends = bin_ends(int(up_to[-1]), MOST_FINE - 1)
+    ends = bin_ends(int(up_to[-1]), most)
     at = np.minimum(np.searchsorted(up_to, ends, side="left"), len(distinct) - 1)
     chosen, n_ends = np.unique(at, return_counts=True)
     heavy = distinct[chosen[n_ends > 1]]

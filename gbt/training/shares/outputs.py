@@ -58,7 +58,7 @@ class SharedOutputs:
     def _begin(self) -> None:
         """Give every member what belongs to its rows, and let it find bins."""
         rows, team = self.rows, self.rows.team
-        is_open = rows.find_bins()
+        is_open = rows.find_bins(self.plan.max_bins)
         has_one = len(self.weight) == 1
         weights = [self.weight] * len(rows.ranges) if has_one else rows.each(self.weight)
         one_hessian = self.loss.has_one_hessian

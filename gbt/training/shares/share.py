@@ -135,6 +135,10 @@ class Share:
         places = np.linspace(0, max(n - 1, 0), min(n, most)).astype(np.int64)
         return self.columns[:, places], n
 
+    def has_missing(self) -> np.ndarray:
+        """Say of every column whether some value is missing."""
+        return np.isnan(self.columns).any(axis=1)
+
     def find_bins(self, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
         """Find the bins of all values; return the least and the largest value of every bin."""
         p, n = self.columns.shape

@@ -11,6 +11,7 @@ import numpy as np
 
 from gbt.parallel.chunks import chunks_of_table
 from gbt.parallel.threads import effective_n_jobs
+from gbt.tables.bins import standing_rows
 from gbt.training.shares.cluster import Cluster, client_in_use
 from gbt.training.shares.edges import SAMPLED, Edges, choose_edges
 from gbt.training.shares.team import LostMemberError, Members, Team, Threads
@@ -172,13 +173,19 @@ class SharedRows:
                 first += stop - start
         return hashes
 
-    def find_bins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Let all members find the bins of their values; say which bins hold several values.
+    def find_bins(self, max_bins: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Let all members find the bins of their values; say inside which ones cuts are looked for.
 
         Of coarse bins, those of missing values included, and of fine ones.
         """
-        if self.edges is None:
+        if self.edges is None and max_bins is None:
             self.edges = choose_edges(self.team.ask("sample", SAMPLED), self.n_levels)
+        elif self.edges is None:
+            standing = self._gathered(standing_rows(self.n_rows))
+            has_missing = np.any(self.team.ask("has_missing"), axis=0)
+            self.edges = choose_edges(
+                [(standing.T, len(standing))], self.n_levels, max_bins, has_missing
+            )
         told = self.team.ask("find_bins", self.edges)
         low = np.min([answer[0] for answer in told], axis=0)
         high = np.max([answer[1] for answer in told], axis=0)
@@ -188,5 +195,5 @@ class SharedRows:
             of_bins = (part[own].reshape(-1, 1 << shift) for part in (low, high))
             least, largest = next(of_bins).min(axis=1), next(of_bins).max(axis=1)
             coarse += [least < largest, [False]]
-        is_open = np.concatenate(coarse).astype(np.uint8)
-        return is_open, (low < high).astype(np.uint8)
+        is_open = np.concatenate(coarse) & (max_bins is None)
+        return is_open.astype(np.uint8), (low < high).astype(np.uint8)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.cuts.ranking import bin_rows, choose_bins, position_of, rank_rows, write_keys
+from gbt.kernels.cuts.ranking import bin_rows, position_of, rank_rows, write_keys
 from tests.asserts import assert_same
 from tests.kernel_call import call
 
@@ -119,52 +119,6 @@ def test_the_first_position_of_a_code(keys, n_missing, data):
     start = data.draw(st.integers(0, expected))
     done = call(position_of, codes=codes, order=order, start=start, stop=len(keys), code=code)
     assert done.result == expected
-
-
-def bins_chosen(n_rows_of_values, n_missing, ends, most):
-    """Return where the bins of a column start, given how many rows its values have."""
-    keys = np.repeat(range(len(n_rows_of_values)), n_rows_of_values).tolist()
-    codes, order = rank(keys + [10**6] * n_missing)
-    done = call(
-        choose_bins,
-        codes=codes,
-        order=order,
-        n_present=len(keys),
-        n_values=len(n_rows_of_values),
-        ends=np.array(ends),
-        most=most,
-    )
-    return done.bin_start[: done.result].tolist()
-
-
-def test_few_values_have_a_bin_each():
-    assert bins_chosen([2, 1, 3], 2, [3, 6], 3) == [0, 2, 3]
-    assert bins_chosen([4], 0, [4], 1) == [0]
-
-
-def test_many_values_share_bins_and_heavy_ones_do_not():
-    # Bins should end after 2, 4, 6, 8 and 10 rows. Values do not cross their ends:
-    assert bins_chosen([1] * 10, 1, [2, 4, 6, 8, 10], 5) == [0, 2, 4, 6, 8]
-    assert bins_chosen([1, 2, 1, 1, 1, 1, 3], 0, [2, 4, 6, 8, 10], 5) == [0, 3, 4, 6, 7]
-    # rows 1 to 6 have one value, in which three bins should end: it has one of its own
-    assert bins_chosen([1, 6, 1, 1, 1], 0, [2, 4, 6, 8, 10], 4) == [0, 1, 7, 8]
-    # the same at both ends of the column
-    assert bins_chosen([5, 1, 1, 1, 1, 1], 0, [2, 4, 6, 8, 10], 5) == [0, 5, 6, 8]
-    assert bins_chosen([1, 1, 1, 1, 1, 5], 0, [2, 4, 6, 8, 10], 5) == [0, 2, 4, 5]
-
-
-@given(st.lists(st.integers(1, 6), min_size=3, max_size=40), st.integers(0, 3), st.data())
-def test_bins_against_sets(n_rows, n_missing, data):
-    """First codes: 0, those after the value at an end, and those of two ends or more."""
-    n = sum(n_rows)
-    ends = sorted(data.draw(st.sets(st.integers(1, n), max_size=len(n_rows) - 2)) | {n})
-    most = data.draw(st.integers(len(ends), len(n_rows) - 1))
-    after = np.cumsum(n_rows).tolist()  # positions after the rows of each value
-    at_ends = [next(v for v, end in enumerate(after) if end >= e) for e in ends]
-    first = {0} | {v + 1 for v in at_ends} | {v for v in at_ends if at_ends.count(v) > 1}
-    expected = [0, *after]
-    expected = sorted(expected[v] for v in first if v < len(n_rows))
-    assert bins_chosen(n_rows, n_missing, ends, most) == expected
 
 
 def test_bins_by_hand():

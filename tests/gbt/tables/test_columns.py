@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import gbt.tables.columns as columns_module
-from gbt.tables.columns import MAX_BINS, MAX_BINS_BESIDE_MISSING, Columns
+from gbt.tables.bins import MAX_BINS, MAX_BINS_BESIDE_MISSING
+from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gbt.tables import sparse_columns
-from gbt.tables.columns import MAX_BINS, Columns
+from gbt.tables.bins import MAX_BINS
+from gbt.tables.columns import Columns
 from gbt.tables.sparse_columns import (
     MOST_OF_ARRAY,
     MOST_STORED,

@@ -56,6 +56,7 @@ def problems(draw):
         "min_samples_leaf": draw(st.sampled_from([1, 5])),
         "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
         "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
+        "max_bins": draw(st.sampled_from([None, None, 2, 20, 256])),
     }  # fmt: skip
     if draw(st.booleans()):
         columns = np.flatnonzero(rng.random(p) < 0.5).tolist()

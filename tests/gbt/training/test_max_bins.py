@@ -1,0 +1,128 @@
+"""With ``max_bins`` trees are those of a table whose columns were put into bins beforehand."""
+
+from dataclasses import replace
+
+import dask.array as da
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from gbt import GBTRegressor
+from gbt.model.tree import NODE_DTYPES
+from gbt.reference.sets import bins_of
+from gbt.splitting import Unbiased
+from gbt.splitting.greedy import Greedy
+from gbt.tables import bins
+from gbt.tables.bins import MAX_BINS
+from gbt.tables.columns import Columns
+from tests.asserts import assert_same, assert_same_trees
+from tests.gbt.training.test_growing import growths, large_growths
+from tests.trainer import coarse_columns, grow_with, growth_for
+
+pytestmark = pytest.mark.kernels
+BUT_THRESHOLDS = [name for name in NODE_DTYPES if name != "threshold"]
+
+
+def in_bins(columns):
+    """Return the table with the numbers of their bins in place of values."""
+    X = np.column_stack([columns.bins(k) for k in range(columns.n_columns)]).astype(float)
+    X[np.isnan(columns.table)] = np.nan
+    return X
+
+
+@given(large_growths() | growths(), st.data())
+def test_no_cut_is_inside_a_bin_and_no_other_is_missed(growth, data):
+    table, gradient, hessian, parameters = growth
+    is_drawn = isinstance(table, Columns)
+    columns = table if is_drawn else data.draw(coarse_columns(table))
+    columns = replace(columns, max_bins=MAX_BINS)
+    binned = Columns.from_table(in_bins(columns))
+    expected, rows = grow_with(growth_for(binned, gradient, hessian, **parameters))
+    for road in (None, Greedy()):
+        tree, leaves = grow_with(
+            growth_for(columns, gradient, hessian, on_common_road=road, **parameters)
+        )
+        for name in BUT_THRESHOLDS:
+            assert_same(getattr(tree, name), getattr(expected, name))
+        assert_same(leaves, rows)
+
+
+def table(rng, n=1500):
+    """Return rows whose columns have many values: ties, a heavy one, missing ones."""
+    X = rng.normal(size=(n, 5))
+    X[:, 1] = np.round(X[:, 1], 2)
+    X[rng.random(n) < 0.4, 2] = 0.0
+    X[rng.random(n) < 0.2, 3] = np.nan
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * (X[:, 2] > 0) + rng.normal(size=n)
+
+
+WAYS = {
+    "greedy": {"splitter": "greedy"},
+    "best first": {"splitter": "greedy", "min_samples_leaf": 20, "max_leaves": 9},
+    "of what the default grows if trees are monotone": {"monotone_constraints": [1, 0, 0, 0, 0]},
+    "unbiased": {"splitter": Unbiased(pooled=True), "random_state": 3},
+    "cross-validated": {"splitter": "cross_validated", "random_state": 3},
+}
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("max_bins", [2, 7, 256])
+@pytest.mark.parametrize("way", WAYS)
+def test_trees_are_those_of_columns_in_bins(way, max_bins, is_weighted):
+    rng = np.random.default_rng(7)
+    X, y = table(rng)
+    weight = rng.integers(0, 3, len(y)) if is_weighted else np.ones(len(y))
+    own = weight > 0
+    binned = np.full_like(X, np.nan)
+    for k, x in enumerate(X.T):
+        binned[own, k] = np.where(np.isnan(x[own]), np.nan, bins_of(x[own], max_bins))
+    given = {"n_estimators": 8, "max_depth": 4, **WAYS[way]}
+    model = GBTRegressor(**given, max_bins=max_bins).fit(X, y, weight)
+    # All of its values may be told apart, and there are few.
+    other = GBTRegressor(**given).fit(binned, y, weight)
+    for name in BUT_THRESHOLDS:
+        assert_same(getattr(model.ensemble_, name), getattr(other.ensemble_, name))
+    assert_same(model.predict(X[own]), other.predict(binned[own]))
+    assert (model.ensemble_.feature >= 0).sum() > 20
+
+
+@pytest.mark.parametrize("max_bins", [2, 40])
+def test_sparse_rows_have_the_bins_of_the_dense_table(max_bins):
+    rng = np.random.default_rng(8)
+    X, y = table(rng)
+    X[rng.random(X.shape) < 0.8] = 0.0
+    given = {"n_estimators": 5, "splitter": "greedy", "max_bins": max_bins}
+    assert_same_trees(GBTRegressor(**given).fit(csr_array(X), y), GBTRegressor(**given).fit(X, y))
+
+
+def test_levels_are_not_put_into_bins():
+    rng = np.random.default_rng(9)
+    _, y = table(rng)
+    words = pd.DataFrame({"word": pd.Categorical(rng.integers(0, 30, len(y)))})
+    y = y + rng.normal(size=30)[words["word"].cat.codes]
+    given = {"n_estimators": 5, "splitter": "greedy", "categorical_smoothing": 0.0}
+    model = GBTRegressor(**given, max_bins=2).fit(words, y)
+    assert_same_trees(model, GBTRegressor(**given).fit(words, y))
+    assert model.ensemble_.n_samples[model.ensemble_.left < 0].min() < len(y) / 10
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_of_many_rows_some_stand_for_all(is_shared, monkeypatch):
+    """Bins are those of a table of these rows alone; the others have the bins of their values."""
+    monkeypatch.setattr(bins, "MOST_STANDING", 100)
+    X, y = table(np.random.default_rng(10))
+    stands = np.linspace(0, len(y) - 1, 100).astype(int)
+    binned = np.full_like(X, np.nan)
+    for k, x in enumerate(X.T):
+        some = bins_of(x[stands], 30)
+        last = [x[stands][some == b].max() for b in range(some.max())]
+        binned[:, k] = np.where(np.isnan(x), np.nan, np.searchsorted(last, x))
+    given = {"n_estimators": 4, "splitter": "greedy"}
+    expected = GBTRegressor(**given).fit(binned, y)
+    rows = da.from_array(X, chunks=(400, 5)) if is_shared else X
+    model = GBTRegressor(**given, max_bins=30).fit(rows, y)
+    for name in BUT_THRESHOLDS:
+        assert_same(getattr(model.ensemble_, name), getattr(expected.ensemble_, name))
