@@ -11,7 +11,7 @@ features. Of 80 simulated tables with five useful features of fifteen and 300 or
 seeds agreed on 72 % of the features that either kept, and on 85 % with five folds. A half found
 53 % of the useful features, five folds 57 %. Of the features kept, 6 % were useless with a half and
 4 % with five folds, where 7 % are allowed: a tenth of the share of useless features
-(``python -m benchmarks.papers.inference.selector_cuts``).
+(``python -m benchmarks.papers.inference selector-cuts``).
 """
 
 from collections.abc import Callable

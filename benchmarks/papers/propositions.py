@@ -1,52 +1,44 @@
 """Propositions 2 and 4 of Sun 2022 by simulation: how fast finite samples come near them.
 
-    python -m benchmarks.papers.propositions --write        about three minutes on two quiet cores
-    python -m benchmarks.papers.propositions --write --from-results         tables and picture alone
+python -m benchmarks.papers.propositions --write           about three minutes on two quiet cores
+python -m benchmarks.papers.propositions --write --from-results       tables and picture alone
 
 Both propositions speak of the population, of infinitely many rows with independent features. So
 what can be measured is a distance and how it shrinks as the rows grow in number.
 
 ``recovery``  Proposition 2. y is a sum of one function of each feature plus noise of standard
               deviation 1, and F_k(x) = sum_m f_mk(x) should be the k-th function, less its mean.
-              Distance: root mean square of the difference over fresh rows and all features. The
-              last entry of every series is the *floor*: the distance that infinitely many rows
-              leave. With features of three values the population is a table of 81 weighted rows
-              without noise and is fitted as such; else it is 100,000 rows without noise.
+              Distance: root mean square of the difference over fresh rows and all features.
+``floor``     The distance that infinitely many rows leave. With features of three values the
+              population is a table of 81 weighted rows without noise and is fitted as such; else it
+              is 100,000 rows without noise.
 ``noise``     Proposition 4. The paper's simulated data: (1/n) ForestInner of the 45 features
               without effect, on n rows not seen, for n training rows.
 ``standard``  The same features at the paper's standard setting and 1,000 rows.
 
-One replication has one stream of seeds, so results do not depend on ``--jobs``. A slope is that of
-log distance over log n by least squares; its standard error is the jackknife's over replications.
-Without ``--write`` the tables are printed only; with it they go to docs/propositions.md, every
-number to benchmarks/results/propositions.csv and the picture to docs/propositions.svg.
+A slope is that of log distance over log n by least squares; its standard error is the jackknife's
+over replications.
 """
 
-import argparse
-import csv
-import platform
+import sys
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 
-import joblib
 import numpy as np
 
-import gbt
 from attributions import forest_inner, partial_inner, predecomp, tree_inner
 from attributions.simulated import TASKS, simulated
-from benchmarks.study.files import fill
-from benchmarks.study.tables import markdown, mean_and_error
+from benchmarks.study import command
+from benchmarks.study.files import DOCS
+from benchmarks.study.part import NumberedPart
+from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
 from gbt import GBTClassifier, GBTRegressor
-
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks/results/propositions.csv"
-PAGE = ROOT / "docs/propositions.md"
-PICTURE = ROOT / "docs/propositions.svg"
-COMMAND = "python -m benchmarks.papers.propositions --write"
 
 SEED = 2211_04409
 POPULATION = np.inf
+N_ROWS = (250, 1000, 4000, 16_000, 64_000)
 
 # ------------------------------------------------------------------------ Proposition 2: recovery
 
@@ -131,11 +123,13 @@ def distances(design: Design, model, X, probability=None) -> dict[str, float]:
     return {q: float(np.sqrt(np.average(squares[q], weights=probability))) for q in squares}
 
 
-def recovery(design: Design, n: float, replication: int, seed: int):
+def recovery(design: Design, n: float, replication: int, size: str = "full") -> dict[str, float]:
     """Return the distances after fitting n rows, or those of the population."""
-    stream = np.random.SeedSequence([seed, 2, DESIGNS.index(design), replication])
+    stream = np.random.SeedSequence([SEED, 2, DESIGNS.index(design), replication])
     training, fresh = map(np.random.default_rng, stream.spawn(2))
     probability = None
+    if size == "quick":
+        n = min(n, 60)
     if n == POPULATION and not design.continuous:
         X_fresh, probability = all_cells(design)
         y = components(design, X_fresh).sum(axis=1)
@@ -145,8 +139,14 @@ def recovery(design: Design, n: float, replication: int, seed: int):
         y = components(design, X).sum(axis=1)
         model = fit(design, X, y if n == POPULATION else y + training.normal(size=n))
         X_fresh = draw_features(design, N_FRESH, fresh)
-    found = distances(design, model, X_fresh, probability)
-    return [("recovery", design.name, n, replication, what, found[what]) for what in found]
+    return distances(design, model, X_fresh, probability)
+
+
+def recovered(cell, replication: int, size: str):
+    """Yield both distances of a design, after fitting so many rows or all there are."""
+    design = next(design for design in DESIGNS if design.name == cell["series"])
+    found = recovery(design, cell.get("n", POPULATION), replication, size)
+    yield from ({"quantity": quantity, "value": value} for quantity, value in found.items())
 
 
 # ---------------------------------------------------------- Proposition 4: features without effect
@@ -171,23 +171,17 @@ STANDARD = {"n_estimators": 400, "learning_rate": 0.01}
 SHORT = {"n_estimators": 40, "learning_rate": 0.1}  # the same total step, a tenth of the time
 
 
-def noise(experiment: str, task: str, n: int, replication: int, seed: int):
-    """Return, for every score, the per-row values of the features without effect in three numbers.
-
-    Their mean, their root mean square, and the share of them that are below 0.
-    """
-    stream = np.random.SeedSequence([seed, 4, TASKS.index(task), replication])
+def noise(cell, replication: int, size: str, parameters=SHORT, scores=FOREST_SCORES):
+    """Yield, for every score, what the features without effect have per row, in four numbers."""
+    task, n = cell["task"], cell["n"] if size == "full" else 60
+    stream = np.random.SeedSequence([SEED, 4, TASKS.index(task), replication])
     data = simulated(task, n, n, random_state=int(stream.generate_state(1)[0]))
     estimator, base_score = (
         (GBTRegressor, 0.0) if task == "regression" else (GBTClassifier, 0.5)
     )  # the paper's
-    parameters, scores = (
-        (STANDARD, ALL_SCORES) if experiment == "standard" else (SHORT, FOREST_SCORES)
-    )
     model = estimator(max_depth=4, base_score=base_score, splitter="greedy", n_jobs=1, **parameters)
     model.fit(data.X_train, data.y_train)
     without_effect = np.setdiff1d(np.arange(data.X_train.shape[1]), data.relevant)
-    records = []
     for score, function in scores.items():
         per_row = function(model, data.X_valid, data.y_valid) / n
         values = per_row[without_effect]
@@ -197,62 +191,25 @@ def noise(experiment: str, task: str, n: int, replication: int, seed: int):
             ("share below 0", np.mean(values < 0)),
             ("rms of relevant", np.sqrt(np.mean(per_row[data.relevant] ** 2))),
         ):
-            records.append((experiment, f"{task}, {score}", n, replication, quantity, float(value)))
-    return records
+            yield {"score": score, "quantity": quantity, "value": float(value)}
 
 
-# ------------------------------------------------------------------------------------ all of it
+standard = partial(noise, parameters=STANDARD, scores=ALL_SCORES)
+
+# ------------------------------------------------------------------------------- tables
 
 
-@dataclass(frozen=True)
-class Size:
-    """How much is simulated."""
-
-    n_rows: tuple[int, ...] = (250, 1000, 4000, 16_000, 64_000)
-    n_replications: int = 12
-    n_standard: int = 1000
-    n_standard_replications: int = 40
-
-
-def calls_for(size: Size, seed: int) -> list[tuple]:
-    """List the calls that make all records, those of most rows first."""
-    calls = [
-        (recovery, design, n, replication, seed)
-        for design in DESIGNS
-        for n in (*size.n_rows, POPULATION)
-        for replication in range(1 if n == POPULATION else size.n_replications)
-    ]
-    for task in TASKS:
-        for n in size.n_rows:
-            calls += [(noise, "noise", task, n, r, seed) for r in range(size.n_replications)]
-        for r in range(size.n_standard_replications):
-            calls.append((noise, "standard", task, size.n_standard, r, seed))
-    return sorted(calls, key=lambda call: -call[-3])
-
-
-def simulate(size: Size, seed: int, jobs: int) -> list[tuple]:
-    """Return all records (experiment, series, n, replication, quantity, value), in fixed order."""
-    parallel = joblib.Parallel(n_jobs=jobs)
-    found = parallel(joblib.delayed(call[0])(*call[1:]) for call in calls_for(size, seed))
-    return sorted(record for records in found for record in records)
-
-
-def table_of(records, experiment: str, series: str, quantity: str):
+def table_of(rows, **which) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of rows, ascending, and the values: replications x numbers of rows."""
-    chosen = {
-        (n, replication): value
-        for e, s, n, replication, q, value in records
-        if (e, s, q) == (experiment, series, quantity) and n != POPULATION
-    }
-    n_rows = sorted({n for n, _ in chosen})
-    replications = sorted({replication for _, replication in chosen})
-    return np.array(n_rows), np.array([[chosen[n, r] for n in n_rows] for r in replications])
+    own = chosen(rows, **which)
+    n_rows = sorted(values_of(own, "n"))
+    columns = [[row["value"] for row in chosen(own, n=n)] for n in n_rows]
+    return np.array(n_rows), np.array(columns).T
 
 
-def floor_of(records, design: Design, quantity: str = "distance") -> float:
+def floor_of(rows, design: Design, quantity: str = "distance") -> float:
     """Return the distance that the population leaves."""
-    ((*_, value),) = (r for r in records if (*r[1:3], r[4]) == (design.name, POPULATION, quantity))
-    return value
+    return chosen(rows, series=design.name, quantity=quantity)[0]["value"]
 
 
 def root_mean_square(values: np.ndarray) -> np.ndarray:
@@ -272,9 +229,6 @@ def slope(n_rows: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     return float(of(values)), float(error)
 
 
-# ------------------------------------------------------------------------------- tables and files
-
-
 def number(value: float) -> str:
     """Write three significant digits without an exponent where that reads well."""
     if value != 0 and abs(value) < 1e-3:
@@ -288,89 +242,60 @@ def with_error(value: float, error: float) -> str:
     return f"{value:.{digits}f} ({error:.{digits}f})"
 
 
-def recovery_table(records) -> str:
+def recovery_table(rows, floors) -> str:
     """Tabulate the distances of Proposition 2."""
-    rows = []
+    lines = []
     for design in DESIGNS:
-        n_rows, values = table_of(records, "recovery", design.name, "distance")
+        n_rows, values = table_of(rows, series=design.name, quantity="distance")
         cells = [number(v) for v in root_mean_square(values)]
-        floors = [number(floor_of(records, design, q)) for q in ("distance", "prediction")]
+        of_population = [number(floor_of(floors, design, q)) for q in ("distance", "prediction")]
         rate = with_error(*slope(n_rows, values))
-        rows.append([design.name, design.words, *cells, rate, *floors])
+        lines.append([design.name, design.words, *cells, rate, *of_population])
     header = ["series", "features and trees", *[f"n = {n:,}" for n in n_rows]]
-    return markdown([*header, "slope (s.e.)", "floor", "floor of the prediction"], rows)
+    return markdown([*header, "slope (s.e.)", "floor", "floor of the prediction"], lines)
 
 
-def noise_table(records) -> str:
+def noise_table(rows) -> str:
     """Tabulate mean and root mean square of both ForestInners over the features without effect."""
-    rows = []
+    lines = []
     for task, score in product(TASKS, FOREST_SCORES):
-        series = f"{task}, {score}"
-        n_rows, values = table_of(records, "noise", series, "rms")
-        _, means = table_of(records, "noise", series, "mean")
+        own = chosen(rows, task=task, score=score)
+        n_rows, values = table_of(own, quantity="rms")
+        _, means = table_of(own, quantity="mean")
+        _, relevant = table_of(own, quantity="rms of relevant")
         of_means = [with_error(m, e) for m, e in zip(*mean_and_error(means), strict=True)]
-        rows.append([series, "mean (s.e.)", *of_means, ""])
-        spread = [number(v) for v in root_mean_square(values)]
-        rows.append(["", "root mean square", *spread, with_error(*slope(n_rows, values))])
-        _, relevant = table_of(records, "noise", series, "rms of relevant")
-        rows.append(
-            ["", "the same, relevant features", *map(number, root_mean_square(relevant)), ""]
-        )
-    return markdown(["score", "", *[f"n = {n:,}" for n in n_rows], "slope (s.e.)"], rows)
+        spread, of_relevant = (map(number, root_mean_square(v)) for v in (values, relevant))
+        lines += [
+            [f"{task}, {score}", "mean (s.e.)", *of_means, ""],
+            ["", "root mean square", *spread, with_error(*slope(n_rows, values))],
+            ["", "the same, relevant features", *of_relevant, ""],
+        ]
+    return markdown(["score", "", *[f"n = {n:,}" for n in n_rows], "slope (s.e.)"], lines)
 
 
-def standard_table(records) -> str:
+def standard_table(rows) -> str:
     """Tabulate where the features without effect lie at the paper's standard setting."""
-    rows = []
+    lines = []
     for task, score in product(TASKS, ALL_SCORES):
-        (means,), (below,) = (
-            table_of(records, "standard", f"{task}, {score}", quantity)[1].T
+        means, below = (
+            table_of(rows, task=task, score=score, quantity=quantity)[1][:, 0]
             for quantity in ("mean", "share below 0")
         )
         (mean, error), share = mean_and_error(means), mean_and_error(below)
-        row = [task, score, with_error(mean, error), f"{mean / error:+.1f}"]
-        rows.append([*row, with_error(*share), f"{np.sum(means < 0)} of {len(means)}"])
+        line = [task, score, with_error(mean, error), f"{mean / error:+.1f}"]
+        lines.append([*line, with_error(*share), f"{np.sum(means < 0)} of {len(means)}"])
     header = ["task", "score", "mean (s.e.)", "mean / s.e.", "share of features below 0 (s.e.)"]
-    return markdown([*header, "data sets with mean below 0"], rows)
+    return markdown([*header, "data sets with mean below 0"], lines)
 
 
-TABLES = {"recovery": recovery_table, "noise": noise_table, "standard": standard_table}
-
-
-def tables_of_page(records) -> dict[str, str]:
-    """Return the tables of the page by name."""
-    return {name: of(records) for name, of in TABLES.items()}
-
-
-def versions() -> str:
-    """Name what the numbers depend on."""
-    return f"gbt {gbt.__version__}, NumPy {np.__version__}, Python {platform.python_version()}"
-
-
-def write_csv(records, path: Path, seed: int) -> None:
-    """Write one line a number, under a comment that says where they come from."""
-    with path.open("w", newline="") as file:
-        file.write(f"# {COMMAND}; seed {seed}; {versions()}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["experiment", "series", "n", "replication", "quantity", "value"])
-        writer.writerows([*record[:-1], f"{record[-1]:.6g}"] for record in records)
-
-
-def read_csv(path: Path) -> list[tuple]:
-    """Read what `write_csv` wrote."""
-    with path.open(newline="") as file:
-        lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return [
-        (
-            line["experiment"],
-            line["series"],
-            POPULATION if line["n"] == "inf" else int(line["n"]),
-            int(line["replication"]),
-            line["quantity"],
-            float(line["value"]),
-        )
-        for line in lines
-    ]
+def sections(parts, tables) -> dict[str, str]:
+    """Return the tables of the page that the given parts can fill."""
+    found = {
+        name: parts[name].table(tables[name]) for name in ("noise", "standard") if name in tables
+    }
+    if {"recovery", "floor"} <= set(tables):
+        found["recovery"] = recovery_table(tables["recovery"], tables["floor"])
+    return found
 
 
 # ---------------------------------------------------------------------------------- the picture
@@ -380,7 +305,7 @@ INK = "#333333"
 COLORS = dict(zip([d.name for d in DESIGNS], [BLUE, GREEN, VERMILION, PURPLE, GREY], strict=True))
 
 
-def draw(records, path: Path) -> None:
+def draw(tables, path: Path = DOCS / "propositions.svg") -> None:
     """Draw distance over number of rows, one panel a proposition, each line named at its end."""
     import matplotlib
 
@@ -391,8 +316,8 @@ def draw(records, path: Path) -> None:
     figure, (recovery, noise) = pyplot.subplots(2, 1, figsize=(5.8, 9), layout="constrained")
     lines = []
     for design in DESIGNS:
-        n_rows, values = table_of(records, "recovery", design.name, "distance")
-        level, floor = root_mean_square(values), floor_of(records, design)
+        n_rows, values = table_of(tables["recovery"], series=design.name, quantity="distance")
+        level, floor = root_mean_square(values), floor_of(tables["floor"], design)
         label = f"{design.name}\n{slope_in_words(n_rows, values)}"
         if floor > level[-1] / 3:
             label += f", floor {number(floor)}"
@@ -402,8 +327,8 @@ def draw(records, path: Path) -> None:
     lines = []
     for task, color in zip(TASKS, [VERMILION, BLUE], strict=True):
         for variant, dashes in (("residual", "-"), ("target", "--")):
-            series = f"{task}, ForestInner, {variant}"
-            n_rows, values = table_of(records, "noise", series, "rms")
+            which = {"task": task, "score": f"ForestInner, {variant}", "quantity": "rms"}
+            n_rows, values = table_of(tables["noise"], **which)
             label = f"{task}, {variant}\n{slope_in_words(n_rows, values)}"
             lines.append((root_mean_square(values), color, dashes, label))
     draw_lines(noise, n_rows, lines)
@@ -463,28 +388,24 @@ def highest(group, gap):
     return np.mean(group) + gap * (len(group) - 1) / 2
 
 
-def main(arguments=None):
-    """Simulate, print the tables and, if asked, write them."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true", help="write page, numbers and picture")
-    parser.add_argument("--jobs", type=int, default=2, help="number of processes")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--from-results", action="store_true", help="read the CSV, do not simulate")
-    options = parser.parse_args(arguments)
-    if options.from_results:
-        records = read_csv(RESULTS)
-    else:
-        records = simulate(Size(), options.seed, options.jobs)
-    for table in TABLES.values():
-        print(table(records), end="\n\n")
-    if options.write:
-        if not options.from_results:
-            RESULTS.parent.mkdir(exist_ok=True)
-            write_csv(records, RESULTS, options.seed)
-            records = read_csv(RESULTS)  # the page shows what the file has, rounding included
-        fill(tables_of_page(records), "propositions")
-        draw(records, PICTURE)
-
+PARTS = {
+    part.name: part
+    for part in (
+        NumberedPart(
+            "recovery", tuple({"series": d.name, "n": n} for d in DESIGNS for n in N_ROWS),
+            recovered, 12, str,
+        ),
+        NumberedPart("floor", tuple({"series": d.name} for d in DESIGNS), recovered, 1, str),
+        NumberedPart(
+            "noise", tuple({"task": t, "n": n} for t in TASKS for n in N_ROWS), noise, 12,
+            noise_table,
+        ),
+        NumberedPart(
+            "standard", tuple({"task": t, "n": 1000} for t in TASKS), standard, 40, standard_table
+        ),
+    )
+}  # fmt: skip
+STUDY = command.Study("propositions", __doc__, PARTS, sections, draw=draw)
 
 if __name__ == "__main__":
-    main()
+    sys.exit(command.main(STUDY))

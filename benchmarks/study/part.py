@@ -45,3 +45,13 @@ class Part:
         return [
             {**cell, "replication": replication, **row} for row in self.experiment(cell, rng, size)
         ]
+
+
+class NumberedPart(Part):
+    """A part whose experiment makes its random numbers from that of the replication."""
+
+    def run(self, cell_number: int, replication: int, size: str) -> list[dict]:
+        """Do one replication of a cell."""
+        cell = self.cells[cell_number]
+        found = self.experiment(cell, replication, size)
+        return [{**cell, "replication": replication, **row} for row in found]

@@ -1,11 +1,23 @@
 """Rows of results become tables: choose some, count, average, write Markdown."""
 
+from itertools import product
+
 import numpy as np
 
 
 def chosen(rows, /, **wanted):
     """Return the rows that have all of these values."""
     return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def by_values(rows, *names):
+    """Yield values of some columns and the rows that have them; the last column turns first."""
+    groups: dict[tuple, list[dict]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    for values in product(*(values_of(rows, name) for name in names)):
+        if values in groups:
+            yield values, groups[values]
 
 
 def share(rows, part, whole) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from benchmarks.papers.treeinner.protocol import CHIP_PARTS, N_CHIP_FEATURES
 from benchmarks.study import data
 from benchmarks.study.whole_tables import WHOLE
 
@@ -42,3 +43,7 @@ def write_all(folder) -> None:
     """Write all tables, packed, as the folder of data has them."""
     for name in {*WHOLE, *data.SETS}:
         made_up(name).to_csv(folder / f"{name}.csv.gz", index=False)
+    rng = np.random.default_rng(0)
+    for part in CHIP_PARTS:
+        counts = pd.DataFrame(rng.integers(9, size=(N_ROWS, N_CHIP_FEATURES + 1)))
+        counts.to_csv(folder / f"{part}.csv.gz", index=False)

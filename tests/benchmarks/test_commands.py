@@ -1,16 +1,17 @@
 """One small run of every other command, and the pages whose numbers it keeps."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
+from attributions import saabas, tree_inner_rows
+from attributions.per_row.aggregates import aggregate_trees
 from benchmarks.accuracy import ours, report, running, tasks
-from benchmarks.papers import local_mdi, propositions
-from benchmarks.papers.inference import few_rows, selector_cuts, training_rows
-from benchmarks.papers.propositions import DESIGNS, Size
+from benchmarks.papers import local_mdi
+from benchmarks.papers.inference import training_rows
 from benchmarks.speed import (
     categories,
     conversion,
@@ -104,70 +105,31 @@ def test_categories_beside_other_libraries(monkeypatch, capsys):
     assert page_with({"libraries": table}, page, "") == page
 
 
-def test_propositions(monkeypatch, capsys):
-    """Replications differ, and the page has the numbers of its file."""
-    monkeypatch.setattr(propositions, "DESIGNS", [replace(d, n_estimators=5) for d in DESIGNS])
-    monkeypatch.setattr(propositions, "N_ORACLE", 500)
-    monkeypatch.setattr(propositions, "STANDARD", {"n_estimators": 10, "learning_rate": 0.01})
-    tiny = Size(n_rows=(60, 120), n_replications=2, n_standard=60, n_standard_replications=2)
-    monkeypatch.setattr(propositions, "Size", lambda: tiny)
-    propositions.main(["--jobs", "1"])
-    printed = capsys.readouterr().out
-    assert all(design.name in printed for design in DESIGNS)
-    records = propositions.simulate(tiny, 5, 1)
-    distances = [r[-1] for r in records if r[4] == "distance"]
-    assert len(set(distances)) == len(distances)
-    published = propositions.read_csv(propositions.RESULTS)
-    assert is_filled(propositions.tables_of_page(published), "propositions")
-
-
-def test_local_mdi(tmp_path, monkeypatch, capsys):
-    """Every method scores every row; what is finished is not made again."""
-    monkeypatch.setattr(local_mdi, "RESULTS", tmp_path)
-    scored = []
-
-    def experiment():
-        def run(seed, wanted):
-            rng = np.random.default_rng(seed)
-            X = rng.normal(size=(60, 4))
-            y = X[:, 0] + 0.1 * rng.normal(size=60)
-            model = local_mdi.fit("forest", X, y, seed=0)
-            for method, way, scores in local_mdi.all_scores(model, X, y, X[:9], y[:9], wanted):
-                assert scores.shape == (9, 4)
-                assert (scores >= 0).all()
-                scored.append(seed)
-                yield method, way, "AUC", local_mdi.mean_auc(np.eye(4)[[0] * 9] > 0, scores)
-
-        yield "a", "forest", run
-
-    monkeypatch.setitem(local_mdi.EXPERIMENTS, "ranking", experiment)
-    for n_seeds in (1, 2):
-        monkeypatch.setattr("sys.argv", ["local_mdi", "ranking", "--seeds", str(n_seeds)])
-        local_mdi.main()
-    assert scored.count(0) == scored.count(1) == len(scored) / 2 > 0
-    assert "*forest*, 2 seeds" in capsys.readouterr().out
+def test_local_mdi_puts_trees_together_as_the_library_does():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    rows, new = (X[:40], y[:40]), (X[40:], y[40:])
+    model = local_mdi.fit("boosted", *rows, 0, "quick")
+    found = {tuple(how.values()): v for how, v in local_mdi.all_scores(model, "boosted", rows, new)}
+    assert len(found) == 6 * 4 - 1
+    ensemble, of_rows = model.ensemble_, tree_inner_rows(model, *new).values
+    assert_allclose(found["tree_inner", "sum"], np.abs(of_rows))
+    for how in ("sum", "rank"):
+        expected = np.abs(aggregate_trees(ensemble, new[0], "saabas", how, 1))
+        assert_allclose(found["saabas", how], expected)
+    whole = np.abs(saabas(model, rows[0]).values).mean(axis=0)
+    assert_allclose(found["saabas", "global"], np.tile(whole, (20, 1)))
 
 
 @pytest.mark.slow
-def test_small_tables_of_inference():
-    """A line for every way, and none of the rows that a model has seen passes for new."""
-    rows = selector_cuts.simulate(n_rows=(60,), n_data_sets=1, n_seeds=2)
-    assert [row["way"] for row in rows] == 2 * [*selector_cuts.WAYS]
-    setting = replace(few_rows.SETTINGS[0], n_draws=20, rows_a_draw=3)
-    assert all(np.isfinite(z).any() for z in few_rows.ratios(setting, "signal", 1).values())
+def test_none_of_the_rows_that_a_model_has_seen_passes_for_new():
     peer("xgboost")
     peer("lightgbm")
-    rows = training_rows.simulate(16)
-    assert {row["library"] for row in rows} == set(training_rows.LIBRARIES)
+    cells = range(len(training_rows.LIBRARIES))
+    rows = [row for cell in cells for r in range(4) for row in training_rows.PART.run(cell, r, "")]
     assert sum(row["told_seen"] for row in rows) >= 8
     assert sum(row["told_new"] for row in rows) == 0
-
-
-@pytest.mark.parametrize("study", [few_rows, training_rows])
-def test_small_tables_of_the_page_of_inference(study):
-    stem = study.__name__.rpartition(".")[2]
-    table = study.table(read_rows(RESULTS / f"{stem}.csv"))
-    assert is_filled({stem.replace("_", " "): table}, "inference")
 
 
 @pytest.mark.slow

@@ -173,9 +173,7 @@ def test_distance_of_one_stump_by_hand(monkeypatch):
     """
     design = Design("one stump", "", max_depth=1, n_estimators=1, learning_rate=1.0)
     monkeypatch.setattr(propositions, "DESIGNS", [design])
-    found = {
-        quantity: value for *_, quantity, value in propositions.recovery(design, POPULATION, 0, 5)
-    }
+    found = propositions.recovery(design, POPULATION, 0)
     assert_close(found["distance"], 0.5, 1e8)  # lambda = 1 beside a weight of 1e8
     assert_close(found["prediction"], 1.0, 1e8)  # independent: 1/4 + 1/2 + 1/4
 

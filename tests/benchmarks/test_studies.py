@@ -4,20 +4,28 @@ from importlib import import_module
 
 import pytest
 
+from benchmarks.papers import local_mdi, propositions
 from benchmarks.study import command, data
 from benchmarks.study.whole_tables import whole_table
 from tests.benchmarks import made_up_tables
 
 NAMES = (
     "comparison", "cvb", "held_out", "inference", "local_mdi_study", "rankings", "report",
-    "unbiased",
+    "treeinner", "unbiased",
 )  # fmt: skip
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
+STUDIES |= {of.name: of for of in (local_mdi.STUDY, propositions.STUDY)}
 TIMED = ("seconds", "cost")  # parts that differ from run to run
-CORE = {("unbiased", "drift"), ("report", "apart"), ("inference", "copies"), ("held_out", "nulls")}
+CORE = {
+    ("propositions", "noise"),
+    ("unbiased", "drift"),
+    ("report", "apart"),
+    ("inference", "copies"),
+    ("held_out", "nulls"),
+}
 PARTS = [
     pytest.param(study, part, marks=[] if (study, part) in CORE else pytest.mark.slow)
-    for study in NAMES
+    for study in STUDIES
     for part in STUDIES[study].parts
     if part not in TIMED
 ]
@@ -54,7 +62,7 @@ def test_a_replication_has_a_stream_of_its_own(study, name):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in NAMES],
+    [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in STUDIES],
 )
 def test_the_page_says_what_the_files_say(name):
     assert STUDIES[name].has_written()
@@ -67,6 +75,7 @@ def test_the_page_says_what_the_files_say(name):
         ("unbiased", "ranks"),
         ("cvb", "null"),
         ("report", "apart"),
+        ("treeinner", "table4-chip"),
         ("held_out", "power"),
         ("inference", "tests"),
         ("comparison", "real"),

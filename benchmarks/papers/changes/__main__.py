@@ -11,11 +11,5 @@ from benchmarks.study import command
 
 STUDY = command.Study("changes", __doc__, {part.name: part for part in (LEVEL, POWER)})
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

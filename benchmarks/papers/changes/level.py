@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from attributions import held_out_gain
 from benchmarks.papers.changes.periods import N_FIT, draw, fitted
 from benchmarks.study.part import Part
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of
+from benchmarks.study.tables import by_values, cell_of, markdown
 
 N_PERIODS = 6
 FIRST = 1000
@@ -68,15 +68,10 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Return the share of tables in which something is found, cell by cell."""
     lines = []
-    for target in values_of(rows, "target"):
-        for unequal in values_of(rows, "unequal"):
-            for n in values_of(rows, "rows"):
-                there = chosen(rows, target=target, unequal=unequal, rows=n)
-                if there:
-                    shares = [cell_of([row[name] for row in there], 2) for name in WAYS]
-                    lines.append(
-                        [target, f"{FIRST:,} and {n}" if unequal else f"{n:,}", len(there), *shares]
-                    )
+    for (target, unequal, n), there in by_values(rows, "target", "unequal", "rows"):
+        shares = [cell_of([row[name] for row in there], 2) for name in WAYS]
+        shown = f"{FIRST:,} and {n}" if unequal else f"{n:,}"
+        lines.append([target, shown, len(there), *shares])
     return markdown(["target", "rows", "tables", *WAYS.values()], lines)
 
 

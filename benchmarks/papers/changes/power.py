@@ -17,7 +17,7 @@ from attributions import held_out_gain, permutation
 from benchmarks.papers.changes.level import N_PERIODS, table_of
 from benchmarks.papers.changes.periods import N_FIT, fitted
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, markdown
 
 CHANGES = ("lost", "turned", "moved")
 WAYS = {
@@ -85,16 +85,13 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Return what is found and what is blamed, cell by cell."""
     lines = []
-    for target in values_of(rows, "target"):
-        for change in values_of(rows, "change"):
-            for n in values_of(rows, "rows"):
-                there = chosen(rows, target=target, change=change, rows=n)
-                before, after = (sum(r[f"worth_{when}"] for r in there) for when in WHEN)
-                line = [target, change, n, len(there), f"{after / before:.2f}"]
-                for way in WAYS:
-                    means = [np.mean([r[f"{way}_{what}"] for r in there]) for what in OUTCOMES]
-                    line.append("; ".join(f"{mean:.2f}" for mean in means))
-                lines.append(line)
+    for cell, there in by_values(rows, "target", "change", "rows"):
+        before, after = (sum(r[f"worth_{when}"] for r in there) for when in WHEN)
+        line = [*cell, len(there), f"{after / before:.2f}"]
+        for way in WAYS:
+            means = [np.mean([r[f"{way}_{what}"] for r in there]) for what in OUTCOMES]
+            line.append("; ".join(f"{mean:.2f}" for mean in means))
+        lines.append(line)
     return markdown(["target", "x0", "rows", "tables", "worth", *WAYS.values()], lines)
 
 

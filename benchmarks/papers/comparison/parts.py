@@ -9,6 +9,7 @@ from benchmarks.papers.comparison.methods import METHODS, N_TREES, compared
 from benchmarks.study.command import own_table
 from benchmarks.study.part import Part
 from benchmarks.study.tables import (
+    by_values,
     chosen,
     markdown,
     short_share,
@@ -75,13 +76,9 @@ HEADING = ("method", *(f"noise found: {kind}" for kind in KINDS), "useful found"
 def table(rows) -> str:
     """List a line a table and method."""
     lines = []
-    for name in values_of(rows, "data"):
-        for method in values_there(rows, "method", METHODS):
-            of_line = chosen(rows, data=name, method=method)
-            milliseconds = 1000 * np.median([row["seconds"] for row in of_line])
-            lines.append(
-                [name, method, *found_cells(of_line), auc_cell(of_line), f"{milliseconds:.0f}"]
-            )
+    for cell, own in by_values(rows, "data", "method"):
+        milliseconds = 1000 * np.median([row["seconds"] for row in own])
+        lines.append([*cell, *found_cells(own), auc_cell(own), f"{milliseconds:.0f}"])
     return markdown(["data", *HEADING, "AUC", "ms"], lines)
 
 

@@ -38,11 +38,5 @@ def sections(parts, tables) -> dict[str, str]:
 
 STUDY = command.Study("cvb", __doc__, PARTS, sections, draw=lambda tables: draw(tables, DOCS))
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 from benchmarks.papers.cvb.measures import TREE_INNER, measured, numbers, scaled
 from benchmarks.papers.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
 from benchmarks.study.part import SEED, Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, chosen, markdown, values_of
 from benchmarks.study.whole_tables import WHOLE, whole_table
 
 N_FOLDS = {
@@ -75,17 +75,14 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """List a line a table and method: loss beside the paper's, and trees."""
     lines = []
-    for name in values_of(rows, "data"):
-        of_data = chosen(rows, data=name)
-        paper = dict(zip(COMPARED, PAPER[name], strict=True))
-        for method in values_of(of_data, "method"):
-            if method == TREE_INNER:
-                continue
-            found = chosen(of_data, method=method)
-            loss = np.array([row["loss"] for row in found])
-            n_trees = np.median([row["n_trees"] for row in found])
-            cell = f"{loss.mean():.4f} ({loss.std(ddof=1):.4f})"
-            lines.append([name, method, cell, paper.get(method, ""), f"{n_trees:.0f}"])
+    for (name, method), found in by_values(rows, "data", "method"):
+        if method == TREE_INNER:
+            continue
+        of_paper = dict(zip(COMPARED, PAPER[name], strict=True)).get(method, "")
+        loss = np.array([row["loss"] for row in found])
+        n_trees = np.median([row["n_trees"] for row in found])
+        cell = f"{loss.mean():.4f} ({loss.std(ddof=1):.4f})"
+        lines.append([name, method, cell, of_paper, f"{n_trees:.0f}"])
     return markdown(["data", "method", "loss (over folds)", "the paper's", "trees"], lines)
 
 

@@ -17,11 +17,5 @@ from benchmarks.study import command
 
 STUDY = command.Study("held_out", __doc__, PARTS, sections, verdict, page_name="held_out_gain")
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

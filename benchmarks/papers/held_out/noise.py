@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from benchmarks.study.tables import by_values
+
 KINDS = ("continuous", "2 levels", "5 levels", "100 levels")
 P_VALUE = 0.05
 ALLOWED = 0.065  # share of noise with p < 0.05 in one cell, beyond it two simulation errors
@@ -42,9 +44,6 @@ COUNTED = ("n", "found", "n_reliable", "found_reliable")
 
 def added_up(rows, by) -> list[dict]:
     """Add counts of replications up, cell by cell, with the error of the rate over data sets."""
-    cells: dict[tuple, list[dict]] = {}
-    for row in rows:
-        cells.setdefault(tuple(row[name] for name in by), []).append(row)
     return [
         {
             **dict(zip(by, key, strict=True)),
@@ -52,7 +51,7 @@ def added_up(rows, by) -> list[dict]:
             **{name: sum(row[name] for row in members) for name in COUNTED},
             "squared_error": squared_error(members),
         }
-        for key, members in cells.items()
+        for key, members in by_values(rows, *by)
     ]
 
 

@@ -20,7 +20,7 @@ from benchmarks.papers.held_out.noise import (
 )
 from benchmarks.papers.held_out.targets import TARGETS
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, chosen, markdown, values_of
 
 OF_A_KIND = 3
 BY = ("target", "signal", "rows", "lambda", "kind")
@@ -52,11 +52,8 @@ def experiment(cell, rng, size):
 def table(cells) -> str:
     """List a line a loss and number of rows, over all penalties."""
     lines = []
-    for target, signal in product(values_of(cells, "target"), values_of(cells, "signal")):
-        for rows in values_of(cells, "rows"):
-            of_line = chosen(cells, target=target, signal=signal, rows=rows)
-            by_kind = [rate_text(chosen(of_line, kind=kind)) for kind in KINDS]
-            lines.append([target, signal, rows, *by_kind])
+    for cell, of_line in by_values(cells, "target", "signal", "rows"):
+        lines.append([*cell, *(rate_text(chosen(of_line, kind=kind)) for kind in KINDS)])
     return markdown(["target", "null", "rows", *KINDS], lines)
 
 

@@ -18,11 +18,5 @@ from benchmarks.study import command
 
 STUDY = report.study(__doc__)
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

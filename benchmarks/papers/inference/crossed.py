@@ -38,7 +38,7 @@ from benchmarks.papers.inference.paper import N_FEATURES, SETTINGS, Source, fit
 from benchmarks.papers.inference.real import N_PLANTED, planted
 from benchmarks.study import data
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, share, short_share, values_of, values_there
+from benchmarks.study.tables import by_values, chosen, markdown, share, short_share
 from gbt import GBTClassifier, GBTRegressor
 
 N, N_FOLDS = 1000, 5
@@ -192,10 +192,8 @@ def covered(result, of_folds, truth, is_null, is_counted) -> dict:
 def table(rows) -> str:
     """Coverage, false positives, power and ranking."""
     lines = []
-    for setting in values_of(rows, "setting"):
-        for method in values_there(rows, "method", METHODS):
-            found = chosen(rows, setting=setting, method=method)
-            lines += [[setting, f"`{method}`", *line] for line in of_ways(found, INTERVALS)]
+    for (setting, method), found in by_values(rows, "setting", "method"):
+        lines += [[setting, f"`{method}`", *line] for line in of_ways(found, INTERVALS)]
     return markdown(["setting", "measure", *names_of(INTERVALS)], lines)
 
 

@@ -14,7 +14,14 @@ from attributions.inputs import SeenRowsWarning
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, share, values_of, values_there
+from benchmarks.study.tables import (
+    by_values,
+    chosen,
+    markdown,
+    share,
+    values_of,
+    values_there,
+)
 
 N = 1000
 METHODS = tuple(judging.MEASURES)
@@ -48,12 +55,9 @@ def copies(cell, rng, size):
 def copies_table(rows) -> str:
     """Tabulate false positives of copies and of independent noise."""
     lines = []
-    for colsample in values_of(rows, "colsample"):
-        for rho in values_of(rows, "correlation"):
-            for method in values_there(rows, "method", METHODS):
-                found = chosen(rows, colsample=colsample, correlation=rho, method=method)
-                rates = [share(found, a, f"n_{a}") for a in ("copies", "noise", "true")]
-                lines.append([colsample, rho, f"`{method}`", *rates])
+    for (*cell, method), found in by_values(rows, "colsample", "correlation", "method"):
+        rates = [share(found, a, f"n_{a}") for a in ("copies", "noise", "true")]
+        lines.append([*cell, f"`{method}`", *rates])
     names = ["colsample", "correlation", "test", "copies, p < .05", "noise", "originals"]
     return markdown(names, lines)
 

@@ -1,19 +1,14 @@
 """Whether `given_others` keeps its level where few rows, or few groups of rows, train and judge.
 
-    python -m benchmarks.papers.inference.few_rows --write        about three minutes of one core
-
 As many rows judge as train. Of eight columns two make y (``signal``), or none does (``noise``); two
 are noisy copies of the first, of correlation 0.8 and 0.95; four are noise. In groups of ten rows
 the columns are constant, and of the noise in y four fifths is its group's. Each line is the share
 of columns with p < 0.05, its standard error over data sets in brackets, and the mean of value/SE.
 ``not rid`` leaves out what `given_others` does last, which is
 `attributions.refits.given_others.residuals_of_line`.
-
-Without ``--write`` the table is printed alone; with it, it goes to docs/inference.md, and the
-numbers to benchmarks/results/few_rows.csv.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from unittest.mock import patch
@@ -23,8 +18,8 @@ from scipy.special import ndtr
 
 from attributions import given_others
 from benchmarks.papers.inference.conditional import LinearThenTrees
-from benchmarks.study.one_table import run
-from benchmarks.study.tables import chosen, markdown
+from benchmarks.study.part import NumberedPart
+from benchmarks.study.tables import by_values, chosen, markdown, values_of
 from gbt import GBTRegressor
 
 module = import_module("attributions.refits.given_others")  # the package has a function so called
@@ -68,9 +63,8 @@ def draw(setting: Setting, design: str, rng: np.random.Generator):
     return X, y, group
 
 
-def ratios(setting: Setting, design: str, replication: int) -> dict[str, np.ndarray]:
+def ratios(setting: Setting, place: int, design: str, replication: int) -> dict[str, np.ndarray]:
     """Return value/SE of each column as `given_others` has it, and as it would not be rid."""
-    place = SETTINGS.index(setting) if setting in SETTINGS else 0
     rng = np.random.default_rng([SEED, place, design == "signal", replication])
     X, y, group = draw(setting, design, rng)
     half = len(X) // 2
@@ -107,37 +101,43 @@ def divided(value: np.ndarray, error: np.ndarray) -> np.ndarray:
     return np.divide(value, error, out=np.full(len(value), -np.inf), where=error > 0)
 
 
-def simulate(settings=SETTINGS) -> list[dict]:
-    """Return one row for each setting, design, way and kind of column."""
-    rows = []
-    for setting in settings:
-        for design in ("noise", "signal"):
-            found = [ratios(setting, design, r) for r in range(setting.n_data_sets)]
-            for way in found[0]:
-                z = np.array([of_data[way] for of_data in found])
-                kinds = KINDS if design == "signal" else {"noise": [*range(8)]}
-                rows += [
-                    {
-                        "setting": setting.words,
-                        "design": design,
-                        "way": way,
-                        "columns": kind,
-                        "data_sets": len(z),
-                        **summary(z[:, places]),
-                    }
-                    for kind, places in kinds.items()
-                ]
-    return rows
+def experiment(cell, replication: int, size: str):
+    """Yield what is found in one data set, a line a way and kind of column."""
+    place = next(k for k, setting in enumerate(SETTINGS) if setting.words == cell["setting"])
+    setting = SETTINGS[place]
+    if replication >= setting.n_data_sets:
+        return
+    if size == "quick":
+        setting = replace(setting, n_draws=20)
+    kinds = KINDS if cell["design"] == "signal" else {"noise": [*range(8)]}
+    for way, z in ratios(setting, place, cell["design"], replication).items():
+        for kind, places in kinds.items():
+            of_kind = z[places]
+            yield {
+                "way": way,
+                "columns": kind,
+                "share": float((ndtr(-of_kind) < LEVEL).mean()),
+                "sum_z": float(of_kind[np.isfinite(of_kind)].sum()),
+                "n_z": int(np.isfinite(of_kind).sum()),
+            }
 
 
-def summary(z: np.ndarray) -> dict[str, float]:
+def summary(rows) -> list[dict]:
     """Return the share of ratios that are significant, its error over data sets, and the mean."""
-    of_data = (ndtr(-z) < LEVEL).mean(axis=1)
-    return {
-        "share": round(float(of_data.mean()), 4),
-        "error": round(float(of_data.std(ddof=1) / np.sqrt(len(of_data))), 4),
-        "mean_z": round(float(z[np.isfinite(z)].mean()), 3),
-    }
+    found, names = [], ("setting", "design", "way", "columns")
+    for cell, own in by_values(rows, *names):
+        shares = np.array([row["share"] for row in own])
+        of_z = [sum(row[name] for row in own) for name in ("sum_z", "n_z")]
+        found.append(
+            {
+                **dict(zip(names, cell, strict=True)),
+                "data_sets": len(own),
+                "share": round(float(shares.mean()), 4),
+                "error": round(float(shares.std(ddof=1) / np.sqrt(len(own))), 4),
+                "mean_z": round(of_z[0] / max(of_z[1], 1), 3),
+            }
+        )
+    return found
 
 
 def table(rows: list[dict]) -> str:
@@ -145,8 +145,8 @@ def table(rows: list[dict]) -> str:
     names = ["rows", "way", "y is noise", "mean z", "kin", "noise beside signal", "real, found"]
     columns = [("noise", "noise"), ("signal", "kin"), ("signal", "noise"), ("signal", "real")]
     lines = []
-    for setting in dict.fromkeys(row["setting"] for row in rows):
-        for way in dict.fromkeys(row["way"] for row in rows):
+    for setting in values_of(rows, "setting"):
+        for way in values_of(rows, "way"):
             of_line = partial(chosen, rows, setting=setting, way=way)
             cells = [of_line(design=d, columns=kind)[0] for d, kind in columns]
             shares = [f"{cell['share']:.3f} ({cell['error']:.3f})" for cell in cells]
@@ -154,10 +154,11 @@ def table(rows: list[dict]) -> str:
     return markdown(names, lines)
 
 
-def main(arguments=None) -> None:
-    """Print the table, and write it if asked to."""
-    run("few_rows", __doc__, simulate, table, SEED, arguments)
-
-
-if __name__ == "__main__":
-    main()
+PART = NumberedPart(
+    "few-rows",
+    tuple({"setting": s.words, "design": d} for s in SETTINGS for d in ("noise", "signal")),
+    experiment,
+    max(setting.n_data_sets for setting in SETTINGS),
+    table,
+    summary=summary,
+)

@@ -3,12 +3,15 @@
 from benchmarks.papers.inference import (
     crossed,
     dependence,
+    few_rows,
     gates,
     guard,
     nulls,
     paper,
     real,
+    selector_cuts,
     shadows,
+    training_rows,
 )
 from benchmarks.papers.inference.paper import SETTINGS, PaperPart
 from benchmarks.study.part import Part
@@ -42,5 +45,8 @@ PARTS: dict[str, Part] = {
         crossed.ELSEWHERE,
         shadows.SIMULATED,
         shadows.REAL,
+        few_rows.PART,
+        training_rows.PART,
+        selector_cuts.PART,
     )
 }

@@ -11,14 +11,7 @@ from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study import data
 from benchmarks.study.part import Part
-from benchmarks.study.tables import (
-    chosen,
-    markdown,
-    share,
-    short_share,
-    values_of,
-    values_there,
-)
+from benchmarks.study.tables import by_values, markdown, share, short_share
 
 N = 1000
 N_PLANTED = 10
@@ -48,22 +41,19 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Rates by table and test."""
     lines = []
-    for name in values_of(rows, "data"):
-        of_data = chosen(rows, data=name)
-        for method in values_there(rows, "method", judging.MEASURES):
-            found = chosen(of_data, method=method)
-            z = sum(r["sum_z"] for r in found) / max(sum(r["n_used"] for r in found), 1)
-            lines.append(
-                [
-                    name,
-                    f"`{method}`",
-                    share(found, "false", "n_null"),
-                    f"{z:+.2f}",
-                    short_share(found, "true", "n_other"),
-                    short_share(found, "true_bh", "n_other"),
-                    f"{1000 * np.median([r['seconds'] for r in found]):.0f}",
-                ]
-            )
+    for (name, method), found in by_values(rows, "data", "method"):
+        z = sum(r["sum_z"] for r in found) / max(sum(r["n_used"] for r in found), 1)
+        lines.append(
+            [
+                name,
+                f"`{method}`",
+                share(found, "false", "n_null"),
+                f"{z:+.2f}",
+                short_share(found, "true", "n_other"),
+                short_share(found, "true_bh", "n_other"),
+                f"{1000 * np.median([r['seconds'] for r in found]):.0f}",
+            ]
+        )
     return markdown(
         ["data", "test", "noise, p < .05", "mean z", "real, p < .05", "real, BH", "ms"], lines
     )

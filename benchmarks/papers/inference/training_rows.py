@@ -1,7 +1,5 @@
 """How often training rows are recognised by the leaves they fill, and others mistaken for them.
 
-    python -m benchmarks.papers.inference.training_rows --write        about three minutes
-
 Three hundred data sets are drawn, 75 for each library, and cut into halves of equal size, of
 classes with as many rows of each in either half: the hardest case, since another number of rows
 alone shows that they are others. A model of the first half is asked of both. What is drawn: 60 to
@@ -11,9 +9,6 @@ error. ``missed`` counts first halves that are not recognised, ``false`` second 
 Models that split at one place alone, or nowhere, have a line of their own, and so have tables whose
 classes one column tells apart. The former rule asked whether importances are total gains within
 0.001 of the largest; where a library keeps no gradients it had no answer.
-
-Without ``--write`` the table is printed alone; with it, it goes to docs/inference.md, and the
-numbers to benchmarks/results/training_rows.csv.
 """
 
 import warnings
@@ -24,14 +19,14 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from attributions import tree_inner
 from attributions.rows import Intake, Rows
-from benchmarks.study.one_table import run
+from benchmarks.study.part import NumberedPart
 from benchmarks.study.tables import chosen, markdown
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables.targets import as_target
 
-SEED, N_MODELS = 354, 300
+SEED, N_MODELS = 354, 75  # of each library
 LIBRARIES = ("XGBoost", "LightGBM", "HistGradientBoosting", "ours, from a file")
 
 
@@ -93,26 +88,21 @@ def has_one_split(model) -> bool:
     return len(np.unique(places, axis=0)) < 2
 
 
-def simulate(n_models: int = N_MODELS) -> list[dict]:
-    """Return one row a model."""
-    rows = []
-    for number in range(n_models):
-        library = LIBRARIES[number % len(LIBRARIES)]
-        X, y, is_apart, depth = draw(np.random.default_rng([SEED, number // len(LIBRARIES)]))
-        half = len(X) // 2
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the rows are those of training; LightGBM finds few
-            model = fitted(library, X[:half], y[:half], depth)
-            seen, new = answers(model, X[:half], y[:half]), answers(model, X[half:], y[half:])
-        kind = "told apart" if is_apart else "one split" if has_one_split(model) else "noisy"
-        rows.append(
-            {
-                "library": library, "tables": kind, "rows": half, "depth": depth,
-                **{f"{rule}_{of}": answer[rule] for of, answer in (("seen", seen), ("new", new))
-                   for rule in answer},
-            }
-        )  # fmt: skip
-    return rows
+def experiment(cell, replication: int, size: str):
+    """Yield the answers about one model."""
+    X, y, is_apart, depth = draw(np.random.default_rng([SEED, replication]))
+    half = len(X) // 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the rows are those of training; LightGBM finds few
+        model = fitted(cell["library"], X[:half], y[:half], depth)
+        told = {
+            "seen": answers(model, X[:half], y[:half]),
+            "new": answers(model, X[half:], y[half:]),
+        }
+    kind = "told apart" if is_apart else "one split" if has_one_split(model) else "noisy"
+    yield {"tables": kind, "rows": half, "depth": depth} | {
+        f"{rule}_{of}": answer for of, by_rule in told.items() for rule, answer in by_rule.items()
+    }
 
 
 def table(rows: list[dict]) -> str:
@@ -135,10 +125,10 @@ def table(rows: list[dict]) -> str:
     return markdown(names, lines)
 
 
-def main(arguments=None) -> None:
-    """Print the table, and write it if asked to."""
-    run("training_rows", __doc__, simulate, table, SEED, arguments)
-
-
-if __name__ == "__main__":
-    main()
+PART = NumberedPart(
+    "training-rows",
+    tuple({"library": library} for library in LIBRARIES),
+    experiment,
+    N_MODELS,
+    table,
+)

@@ -109,11 +109,5 @@ def draw(tables) -> None:
 
 STUDY = command.Study("local_mdi_study", __doc__, PARTS, sections, draw=draw, page_name="local_mdi")
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

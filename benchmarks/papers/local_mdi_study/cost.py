@@ -27,7 +27,14 @@ from benchmarks.papers.local_mdi import noisy
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_of
 from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
 from benchmarks.papers.local_mdi_study.simulated import numbers
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+from benchmarks.study.tables import (
+    by_values,
+    cell_of,
+    chosen,
+    markdown,
+    values_of,
+    values_there,
+)
 
 N_ROWS = 300
 N_EXPLAINED = 200
@@ -189,12 +196,10 @@ def cost_table(rows) -> str:
     """List a line a number of rows and depth, a column a program."""
     names = values_there(rows, "program", PROGRAMS)
     lines = []
-    for n in values_of(rows, "rows"):
-        for depth in values_of(rows, "depth"):
-            of_cell = chosen(rows, rows=n, depth=depth)
-            cells = [cost_cell(chosen(of_cell, program=name)) for name in names]
-            splits = np.mean([row["splits a tree"] for row in of_cell])
-            lines.append([f"{n:,}", depth, f"{splits:,.0f}", *cells])
+    for (n, depth), own in by_values(rows, "rows", "depth"):
+        cells = [cost_cell(chosen(own, program=name)) for name in names]
+        splits = np.mean([row["splits a tree"] for row in own])
+        lines.append([f"{n:,}", depth, f"{splits:,.0f}", *cells])
     heads = [f"{PROGRAMS[name]}, s a tree; MB" for name in names]
     return markdown(["rows", "depth", "splits a tree", *heads], lines)
 

@@ -13,7 +13,7 @@ Columns are shuffled before anything is fitted, since ties would else favour the
 import numpy as np
 from scipy.stats import rankdata
 
-from benchmarks.papers.local_mdi import equicorrelated, mean_auc, noisy, signal
+from benchmarks.papers.local_mdi import GROUPS, SIGNALS, drawn_correlated, drawn_signal, mean_auc
 from benchmarks.papers.local_mdi_study.methods import (
     AGGREGATES,
     LABELS,
@@ -23,12 +23,17 @@ from benchmarks.papers.local_mdi_study.methods import (
 )
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted
 from benchmarks.papers.local_mdi_study.tables import Table
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+from benchmarks.study.tables import (
+    by_values,
+    cell_of,
+    chosen,
+    markdown,
+    values_of,
+    values_there,
+)
 
-SIGNALS = ("linear", "interactions", "linear and boxes", "switch")
 EXPLAINED = 0.4
 CORRELATIONS = (0.5, 0.75, 0.9, 0.95, 0.99)
-GROUPS = {"signal": slice(0, 6), "correlated": slice(6, 50), "other": slice(50, 100)}
 ROWS_OF_LIME = 25  # of the 250, in *correlation*; a seed's mean over rows varies little
 
 
@@ -40,29 +45,21 @@ def numbers(X, y) -> Table:
 def ranking(cell, rng, size):
     """Yield the AUC of each row's scores for the features that matter in it, on new rows."""
     n_fit, n_new = (300, 100) if size == "full" else (40, 3)
-    X = rng.normal(size=(n_fit + n_new, 30))
-    f, matters = signal(cell["function"], X)
-    order = rng.permutation(30)
-    X, matters = X[:, order], matters[n_fit:, order]
-    y = noisy(f, EXPLAINED, rng)
+    X, y, matters = drawn_signal(cell["function"], EXPLAINED, n_fit + n_new, rng)
     table, seed = numbers(X[:n_fit], y[:n_fit]), int(rng.integers(2**31))
     explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
     asked = methods_of(cell["model"])
     for method, scores in explained.of_all(asked, X[n_fit:], y[n_fit:]):
         for aggregate in (*AGGREGATES, WHERE_USED):
-            auc = mean_auc(matters, scores.by(aggregate))
+            auc = mean_auc(matters[n_fit:], scores.by(aggregate))
             yield {"method": method, "aggregate": aggregate, "auc": round(float(auc), 5)}
 
 
 def correlation(cell, rng, size):
     """Yield both numbers of every group, over training rows."""
     n = 250 if size == "full" else 40
-    X = equicorrelated(n, cell["correlation"], rng)
-    high = X > 0
-    f = X[:, :6].sum(axis=1) + sum(high[:, a] & high[:, a + 1] for a in (0, 2, 4))
-    y = noisy(f, 0.1, rng)
-    place = rng.permutation(100)  # of a feature
-    table, seed = numbers(X[:, np.argsort(place)], y), int(rng.integers(2**31))
+    X, y, place = drawn_correlated(cell["correlation"], n, rng)
+    table, seed = numbers(X, y), int(rng.integers(2**31))
     explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
     for method in methods_of(cell["model"]):
         n_rows = (ROWS_OF_LIME if size == "full" else 2) if method == "lime" else n
@@ -100,8 +97,7 @@ def correlation_table(rows) -> str:
     """List a line a correlation, model, method and aggregate."""
     lines = []
     measures = [f"{definition} {group}" for definition in ("rank", "code") for group in GROUPS]
-    for correlation in values_of(rows, "correlation"):
-        some = chosen(rows, correlation=correlation)
+    for (correlation,), some in by_values(rows, "correlation"):
         for kind, method, aggregate in lines_of(some):
             of_line = chosen(some, model=kind, method=method, aggregate=aggregate)
             cells = [cell_of([row[measure] for row in of_line], 1) for measure in measures]

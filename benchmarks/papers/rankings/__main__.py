@@ -112,11 +112,5 @@ PARTS = {
 }  # fmt: skip
 STUDY = command.Study("rankings", __doc__, PARTS, own_table, draw=draw_all)
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

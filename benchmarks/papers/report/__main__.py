@@ -24,11 +24,5 @@ STUDY = command.Study(
     {part.name: part for part in (PANELS, APART, LEAKS, READING, JOINT, TAILS)},
 )
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.papers.report.drawn import found_in
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, markdown, values_of
 
 ROWS_OF_A_SUBJECT = (3, 12)  # drawn anew for each
 N_APART = 600
@@ -146,14 +146,12 @@ def of_apart(cell, rng, size):
 def table_of_panels(rows) -> str:
     """Return how many of the panels are spoken of, and judged, by the right column."""
     lines = []
-    for kind in values_of(rows, "kind"):
-        for n_subjects in values_of(rows, "subjects"):
-            line = [kind, n_subjects]
-            for icc in values_of(rows, "icc"):
-                there = chosen(rows, kind=kind, subjects=n_subjects, icc=icc)
-                for what in ("rightly", "judges_rightly", "silent"):
-                    line.append(f"{sum(row[what] for row in there)} of {len(there)}")
-            lines.append(line)
+    for cell, own in by_values(rows, "kind", "subjects"):
+        line = [*cell]
+        for _, there in by_values(own, "icc"):
+            for what in ("rightly", "judges_rightly", "silent"):
+                line.append(f"{sum(row[what] for row in there)} of {len(there)}")
+        lines.append(line)
     head = ["panel", "subjects"]
     for icc in values_of(rows, "icc"):
         head += [f"{icc}: names the column", "judges by it", "says nothing"]
@@ -163,8 +161,7 @@ def table_of_panels(rows) -> str:
 def table_of_apart(rows) -> str:
     """Return how often the command speaks of rows that belong together where none do."""
     lines = []
-    for kind in values_of(rows, "kind"):
-        there = chosen(rows, kind=kind)
+    for (kind,), there in by_values(rows, "kind"):
         counts = [sum(row[w] for row in there) for w in ("speaks", "judges", "neighbours")]
         lines.append([kind, *(f"{count} of {len(there)}" for count in counts)])
     return markdown(

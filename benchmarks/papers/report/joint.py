@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from attributions import held_out_gain
 from attributions.command.verdicts import HELPS, HURTS, MISTAKEN, said_of
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, markdown
 from gbt import GBTRegressor
 
 N_TABLES = 5
@@ -91,12 +91,9 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Return false and true verdicts of each cell."""
     lines, names = [], ("joint", "holm", "each")
-    for trainer in values_of(rows, "trainer"):
-        for correlated in values_of(rows, "correlated"):
-            for p in values_of(rows, "features"):
-                for n in values_of(rows, "rows"):
-                    there = chosen(rows, trainer=trainer, correlated=correlated, features=p, rows=n)
-                    lines.append([trainer, ("no", "yes")[correlated], p, n, *_counts(there, names)])
+    for cell, there in by_values(rows, "trainer", "correlated", "features", "rows"):
+        trainer, correlated, *sizes = cell
+        lines.append([trainer, ("no", "yes")[correlated], *sizes, *_counts(there, names)])
     lines.append(["all", "", "", "", *_counts(rows, names)])
     head = ["trainer", "correlated", "features", "rows", "tables", "an interval misses"]
     head += ["false: joint", "Holm", "Holm, each side", "true: joint", "Holm", "Holm, each side"]

@@ -10,14 +10,12 @@ the tables stands one column more, planted among them:
           one; of a class a count that is 1 on average, or 5
 """
 
-from itertools import product
-
 import numpy as np
 
 from attributions.command.said.cautions import cautions
 from benchmarks.papers.report.drawn import found_in
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, markdown
 
 N_ROWS, N_NUMBERS, N_WORDS, WORDS = 600, 6, 2, 5
 SIGN = "is known at the time"  # of a warning: whoever reads it asks when a column is known
@@ -71,8 +69,7 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """Return how many tables are warned of, and of how many the column is named."""
     lines = []
-    for target, kind in product(values_of(rows, "target"), values_of(rows, "leak")):
-        there = chosen(rows, target=target, leak=kind)
+    for (target, kind), there in by_values(rows, "target", "leak"):
         counts = [f"{sum(row[w] for row in there)} of {len(there)}" for w in ("warned", "named")]
         lines.append([target, kind, counts[0], "" if kind == "none" else counts[1]])
     return markdown(["target", "planted", "warned of a leak", "the column is named"], lines)

@@ -16,7 +16,7 @@ from scipy.special import ndtri
 
 from attributions import held_out_gain, tree_inner
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, chosen, markdown
 from gbt import GBTClassifier, GBTRegressor
 
 N_TABLES = {"full": 60, "quick": 4}
@@ -78,15 +78,10 @@ def of_truth(values: np.ndarray, errors: np.ndarray) -> np.ndarray:
 def table(rows) -> str:
     """Return the rates of each target, and of all by kurtosis."""
     lines = []
-    for target in values_of(rows, "target"):
-        for n in values_of(rows, "rows"):
-            there = chosen(rows, target=target, rows=n)
-            is_doubtful = [row["ratio"] > 0 for row in there]
-            for doubtful in (False, True):
-                part = [row for row, d in zip(there, is_doubtful, strict=True) if d == doubtful]
-                lines.append(
-                    [target, n, "more than 0.2" if doubtful else "up to 0.2", *rates(part)]
-                )
+    for cell, there in by_values(rows, "target", "rows"):
+        for words, doubtful in (("up to 0.2", False), ("more than 0.2", True)):
+            part = [row for row in there if (row["ratio"] > 0) == doubtful]
+            lines.append([*cell, words, *rates(part)])
     for first, last in pairwise(EDGES):
         between = f"{first:g} to {last:g}" if np.isfinite(last) else f"more than {first:g}"
         lines.append(["all", "all", between, *rates(chosen(rows, ratio=first))])

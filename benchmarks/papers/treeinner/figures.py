@@ -17,7 +17,6 @@ empty marker TreeSHAP, a dotted line training rows: all of it can be told withou
 one value stand a little apart, so that their errors can be seen.
 """
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,18 +50,6 @@ FIGURES = {
 
 COLOR = {"TreeInner": INK, "ForestInner": VERMILION, "Abs": BLUE, "Permutation": "#E69F00"}
 MARKER = {"TreeInner": "o", "ForestInner": "s", "Abs": "^", "Permutation": "D"}
-FILE_FIELDS = (
-    "sweep",
-    "value",
-    "data",
-    "task",
-    "quantity",
-    "score",
-    "rows",
-    "attribution",
-    "mean",
-    "standard_error",
-)
 
 
 @dataclass(frozen=True)
@@ -98,33 +85,37 @@ def points(results: Results, sweep: Sweep) -> list[Point]:
     return found
 
 
-def write_points(shown: list[Point], path: Path, header: str) -> None:
-    """Write markers as CSV."""
-    with path.open("w", newline="") as file:
-        file.write(f"{header}\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FILE_FIELDS)
-        for p in shown:
-            key = (p.sweep, f"{p.value:g}", p.task.data, p.task.kind, p.quantity, *p.cell)
-            writer.writerow([*key, f"{p.mean:.6g}", f"{p.error:.3g}"])
+def lines_of(shown: list[Point]) -> list[dict]:
+    """Return markers as lines of a file."""
+    return [
+        {
+            "sweep": p.sweep,
+            "value": f"{p.value:g}",
+            "data": p.task.data,
+            "task": p.task.kind,
+            "quantity": p.quantity,
+            **p.cell._asdict(),
+            "mean": p.mean,
+            "standard_error": f"{p.error:.3g}",
+        }
+        for p in shown
+    ]
 
 
-def read_points(path: Path) -> list[Point]:
-    """Read what `write_points` wrote."""
-    with path.open(newline="") as file:
-        next(file)
-        return [
-            Point(
-                row["sweep"],
-                float(row["value"]),
-                Task(row["data"], row["task"]),
-                row["quantity"],
-                Cell(row["score"], row["rows"], row["attribution"]),
-                float(row["mean"]),
-                float(row["standard_error"]),
-            )
-            for row in csv.DictReader(file)
-        ]
+def points_in(lines: list[dict]) -> list[Point]:
+    """Return the markers of `lines_of`."""
+    return [
+        Point(
+            line["sweep"],
+            line["value"],
+            Task(line["data"], line["task"]),
+            line["quantity"],
+            Cell(line["score"], line["rows"], line["attribution"]),
+            line["mean"],
+            line["standard_error"],
+        )
+        for line in lines
+    ]
 
 
 def draw(shown: list[Point], number: int, path: Path) -> None:
@@ -219,18 +210,9 @@ def _draw_legend(figure) -> None:
     figure.legend(handles=entries, loc="outside upper center", ncols=4, frameon=False)
 
 
-def draw_all(results: Results, folder: Path, header: str, formats=("svg", "png")) -> list[int]:
-    """Draw every figure whose sweep was run, and write what it shows; return their numbers."""
-    drawn = []
-    for name, sweep in SWEEPS.items():
-        if not results.tasks_of(sweep):
-            continue
-        folder.mkdir(exist_ok=True)
-        shown = points(results, sweep)
-        write_points(shown, folder / f"points_{name}.csv", header)
-        for number, (of_sweep, _) in FIGURES.items():
-            if of_sweep == name:
-                for suffix in formats:
-                    draw(shown, number, folder / f"figure_{number:02}.{suffix}")
-                drawn.append(number)
-    return sorted(drawn)
+def draw_all(results: Results, folder: Path) -> None:
+    """Draw every figure whose sweep was run."""
+    folder.mkdir(exist_ok=True)
+    for number, (name, _) in FIGURES.items():
+        if results.tasks_of(SWEEPS[name]):
+            draw(points(results, SWEEPS[name]), number, folder / f"figure_{number:02}.svg")

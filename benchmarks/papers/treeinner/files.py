@@ -3,28 +3,24 @@
 ==================  ==============================================  ===============================
 file                one line for each                               numbers
 ==================  ==============================================  ===============================
-``NAME.csv``        task, setting, replication and score            auc, noisy, relevant
-``NAME_models``     task, setting, replication                      risk, identity_error
-``NAME_tests``      task, setting, replication and test             true, false, single_...
+``table4``          task, replication and score                     auc, noisy, relevant
+``models``          task and replication                            risk, identity_error
+``tests``           task, depth, replication and test               true, false, single_...
+``claims``          statement and case                              margin, error
+``points``          marker of Figures 1 to 3                        mean, standard_error
 ==================  ==============================================  ===============================
-
-The setting is one column, the parameter of a sweep; without it, it is the standard one. A comment
-on the first line says which command made the file, with what.
 """
 
-import csv
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
-from benchmarks.papers.treeinner.claims import Claim
 from benchmarks.papers.treeinner.methods import COUNTS, Cell
 from benchmarks.papers.treeinner.protocol import STANDARD, SWEEPS, Setting, Sweep, Task
-from benchmarks.papers.treeinner.runs import Key, Results
+from benchmarks.papers.treeinner.runs import TASK_FIELDS, Key, Results
+from benchmarks.study.claims import Claim
+from benchmarks.study.files import RESULTS, read_rows, write_rows
 
-TASK_FIELDS = ("data", "task", "relevant_of")
 WORTH = ("auc", "noisy", "relevant")
 OF_MODELS = ("risk", "identity_error")
-CLAIM_FIELDS = ("statement", "case", "margin", "error", "detail", "at_zero")
 
 
 def tables_of(
@@ -50,81 +46,54 @@ def tables_of(
 def lines_of(record: dict) -> Iterator[tuple[str, dict]]:
     """Yield the lines of one model or cross-fit with the file that each belongs to."""
     for cell, found in record["scores"].items():
-        yield "", {**cell._asdict(), **dict(zip(WORTH, found, strict=True))}
+        yield "", cell._asdict() | dict(zip(WORTH, found, strict=True))
     if "risk" in record:
         yield "_models", {name: record[name] for name in OF_MODELS}
     for test, counts in record.get("tests", {}).items():
         yield "_tests", {"test": test, **counts}
 
 
-def write_table(lines: list[dict], path: Path, header: str) -> None:
+def write(name: str, lines: list[dict], command: str) -> None:
     """Write lines, numbers to six digits."""
-    with path.open("w", newline="") as file:
-        file.write(f"{header}\n")
-        writer = csv.DictWriter(file, lines[0], lineterminator="\n")
-        writer.writeheader()
-        for line in lines:
-            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) else v for k, v in line.items()})
+    short = [
+        {key: f"{v:.6g}" if isinstance(v, float) else v for key, v in line.items()}
+        for line in lines
+    ]
+    write_rows(RESULTS / f"treeinner_{name}.csv", short, command)
 
 
-def write_tables(tables: dict[str, list[dict]], folder: Path, name: str, header: str) -> None:
-    """Write the files of a run that have lines."""
-    for suffix, lines in tables.items():
-        if lines:
-            write_table(lines, folder / f"{name}{suffix}.csv", header)
+def read(name: str) -> list[dict]:
+    """Read what `write` wrote."""
+    return read_rows(RESULTS / f"treeinner_{name}.csv")
 
 
-def read_table(path: Path) -> list[dict[str, str]]:
-    """Read the lines of a file."""
-    with path.open(newline="") as file:
-        next(file)
-        return list(csv.DictReader(file))
-
-
-def read_results(paths: Iterable[Path]) -> Results:
-    """Read files of all three kinds into one."""
+def results_in(lines: Iterable[dict]) -> Results:
+    """Return results from the lines of the first three files."""
     records: dict[Key, dict] = {}
-    for path in paths:
-        for line in read_table(path):
-            task = Task(*(line[name] for name in TASK_FIELDS))
-            kind = "cross-fit" if line.get("rows") == "cross-fitted" else "model"
-            key = (kind, task, setting_of(line), int(line["replication"]))
-            record = records.setdefault(key, {"scores": {}, "tests": {}})
-            if "score" in line:
-                cell = Cell(line["score"], line["rows"], line["attribution"])
-                record["scores"][cell] = [float(line[name]) for name in WORTH]
-            elif "test" in line:
-                record["tests"][line["test"]] = {name: int(line[name]) for name in COUNTS}
-            else:
-                record.update({name: float(line[name]) for name in OF_MODELS})
+    for line in lines:
+        task = Task(*(line[name] for name in TASK_FIELDS))
+        kind = "cross-fit" if line.get("rows") == "cross-fitted" else "model"
+        key = (kind, task, setting_of(line), line["replication"])
+        record = records.setdefault(key, {"scores": {}, "tests": {}})
+        if "score" in line:
+            cell = Cell(line["score"], line["rows"], line["attribution"])
+            record["scores"][cell] = [line[name] for name in WORTH]
+        elif "test" in line:
+            record["tests"][line["test"]] = {name: line[name] for name in COUNTS}
+        else:
+            record.update({name: line[name] for name in OF_MODELS})
     return Results(records)
 
 
-def setting_of(line: dict[str, str]) -> Setting:
-    """Return the setting of a line: standard but for the column of a sweep, if it has one."""
-    for sweep in SWEEPS.values():
-        if sweep.name in line:
-            value = next(v for v in sweep.values if f"{v:g}" == f"{float(line[sweep.name]):g}")
-            return sweep.at(value)
-    return STANDARD
+def setting_of(line: dict) -> Setting:
+    """Return the setting of a line: standard but for the depth, if it has one."""
+    return SWEEPS["depth"].at(line["depth"]) if "depth" in line else STANDARD
 
 
-def write_claims(claims: list[Claim], path: Path, header: str) -> None:
-    """Write claims with their margins."""
-    lines = [{name: getattr(claim, name) for name in CLAIM_FIELDS} for claim in claims]
-    write_table(lines, path, header)
-
-
-def read_claims(path: Path) -> list[Claim]:
-    """Read what `write_claims` wrote."""
+def claims_in(lines: Iterable[dict]) -> list[Claim]:
+    """Return claims from the lines of their file."""
     return [
-        Claim(
-            line["statement"],
-            line["case"],
-            float(line["margin"]),
-            float(line["error"]) if line["error"] else None,
-            line["detail"],
-            line["at_zero"] == "True",
-        )
-        for line in read_table(path)
-    ]
+        Claim(**{**line, "error": line["error"] if line["error"] != "" else None,
+                 "at_zero": line["at_zero"] == "True"})
+        for line in lines
+    ]  # fmt: skip

@@ -10,7 +10,6 @@ total gain, and the number of distinct values, fewest first. ``partial_inner`` i
 TreeInner by cross-fitting uses all rows for both purposes.
 """
 
-import time
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -66,20 +65,6 @@ TESTS = {"tree_inner": tree_inner, "partial_inner": partial_inner}
 COUNTS = ("true", "false", "single_true", "single_false")
 
 
-class Clock:
-    """Seconds spent on each part of the work."""
-
-    def __init__(self):
-        self.seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, part: str):
-        """Add the time of a ``with`` block to a part."""
-        start = time.perf_counter()
-        yield
-        self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
-
-
 # ---------------------------------------------------------------------------------- single numbers
 
 
@@ -132,7 +117,7 @@ def rejections(p_values, is_relevant) -> dict[str, int]:
 
 
 def scores_of_table_4(
-    ensemble: Ensemble, data: DataSet, seeds: dict[str, int], absolute_level: str, clock: Clock
+    ensemble: Ensemble, data: DataSet, seeds: dict[str, int], absolute_level: str
 ) -> dict[Cell, np.ndarray]:
     """Return all fourteen scores.
 
@@ -144,7 +129,7 @@ def scores_of_table_4(
     scores = {}
     for rows, (X, y) in parts.items():
         for attribution, ifa in IFA_NAMES.items():
-            with clock(attribution), training_rows_are_meant():
+            with training_rows_are_meant():
                 results = {
                     "TreeInner": tree_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
                     "ForestInner": forest_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
@@ -152,7 +137,7 @@ def scores_of_table_4(
                 }
             for score, result in results.items():
                 scores[Cell(score, rows, attribution)] = result.values
-        with clock("permutation"), training_rows_are_meant():
+        with training_rows_are_meant():
             result = permutation(ensemble, X, y, n_repeats=1, random_state=seeds[rows], n_jobs=1)
         scores[Cell("Permutation", rows, "-")] = result.values
     return scores
@@ -168,7 +153,7 @@ def training_rows_are_meant():
 
 def judge_model(
     protocol: Protocol, task: Task, setting: Setting, rounds: tuple[int, ...], replication: int
-) -> tuple[dict[int, dict], dict[str, float]]:
+) -> list[dict]:
     """Draw one data set, fit one model, and return what is recorded of it.
 
     Parameters
@@ -182,46 +167,46 @@ def judge_model(
 
     Returns
     -------
-    records : dict
-        ``{rounds: {"risk": ., "identity_error": ., "scores": {cell: [auc, noisy, relevant]},
-        "tests": {method: counts}}}``; ``tests`` only at the settings of the sweep over depth.
-    seconds : dict
-        Time by part of the work.
+    list of dict
+        For each number of rounds ``{"judged at": ., "risk": ., "identity_error": ., "scores":
+        {cell: [auc, noisy, relevant]}, "tests": {method: counts}}``; ``tests`` only at the settings
+        of the sweep over depth.
     """
-    clock = Clock()
-    with clock("data"):
-        data = protocol.draw(task, replication)
+    data = protocol.draw(task, replication)
     stages = {protocol.n_trees(r): r for r in rounds}
-    with clock("fitting"):
-        model = fit(task, setting, max(stages), data.X_train, data.y_train)
+    model = fit(task, setting, max(stages), data.X_train, data.y_train)
     seeds = {r: protocol.seed_of(task, replication, p) for p, r in enumerate(("train", "valid"), 1)}
     n_distinct = np.array([len(np.unique(column)) for column in data.X_train.T], dtype=np.float64)
-    records = {}
+    records = []
     for stage, of_rounds in stages.items():
         first_trees = model.ensemble_.truncate(stage)
-        scores = scores_of_table_4(first_trees, data, seeds, protocol.absolute_level, clock)
+        scores = scores_of_table_4(first_trees, data, seeds, protocol.absolute_level)
         gain = total_gain(first_trees).values
         scores |= {MINUS_GAIN: -gain, FEWEST_VALUES: -n_distinct}
-        with clock("risk"):
-            raw_prediction = first_trees.raw_predict(data.X_valid, n_jobs=1)
-        records[of_rounds] = record = {
-            "risk": risk(task, data.y_valid, raw_prediction),
-            "identity_error": identity_error(gain, scores[GAIN]),
-            "tests": {},
-        }
+        tests = {}
         if replace(setting, rounds=of_rounds) in SWEEPS["depth"].settings:
-            with clock("tests"):
-                results = {
-                    name: method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
-                    for name, method in TESTS.items()
-                }
-            record["tests"] = {
-                name: rejections(result.p_values(), data.is_relevant)
-                for name, result in results.items()
+            results = {
+                name: method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
+                for name, method in TESTS.items()
             }
+            tests = {n: rejections(r.p_values(), data.is_relevant) for n, r in results.items()}
             scores[PARTIAL] = results["partial_inner"].values
-        record["scores"] = {cell: worth(v, data.is_relevant) for cell, v in scores.items()}
-    return records, clock.seconds
+        raw_prediction = first_trees.raw_predict(data.X_valid, n_jobs=1)
+        records.append(
+            {
+                "judged at": of_rounds,
+                "risk": risk(task, data.y_valid, raw_prediction),
+                "identity_error": identity_error(gain, scores[GAIN]),
+                "scores": worths(scores, data.is_relevant),
+                "tests": tests,
+            }
+        )
+    return records
+
+
+def worths(scores: dict[Cell, np.ndarray], is_relevant) -> dict[str, list[float]]:
+    """Return what every score is worth, by a name that JSON takes."""
+    return {"|".join(cell): worth(score, is_relevant) for cell, score in scores.items()}
 
 
 def identity_error(gain, inner) -> float:
@@ -231,7 +216,7 @@ def identity_error(gain, inner) -> float:
 
 def judge_cross_fit(
     protocol: Protocol, task: Task, setting: Setting, replication: int
-) -> tuple[dict, dict[str, float]]:
+) -> list[dict]:
     """Fit five models, each on four fifths of *all* rows, and judge each on the rest.
 
     Every row is used for fitting and, by the model that has not seen it, for judging: at equal data
@@ -239,20 +224,16 @@ def judge_cross_fit(
     rows judge. No single model is described, and there are no standard errors: see
     ``docs/inference.md``.
     """
-    clock = Clock()
-    with clock("data"):
-        data = protocol.draw(task, replication)
+    data = protocol.draw(task, replication)
     X = np.vstack([data.X_train, data.X_valid])
     y = np.concatenate([data.y_train, data.y_valid])
     rng = np.random.default_rng(protocol.seed_of(task, replication, purpose=3))
     fold = rng.permutation(np.arange(len(X)) % N_FOLDS)
     total = dict.fromkeys((CROSS_FIT, CROSS_FIT_PARTIAL), np.zeros(X.shape[1]))
-    with clock("cross-fitting"):
-        for k in range(N_FOLDS):
-            seen = fold != k
-            model = fit(task, setting, protocol.n_trees(setting.rounds), X[seen], y[seen])
-            for cell, method in ((CROSS_FIT, tree_inner), (CROSS_FIT_PARTIAL, partial_inner)):
-                result = method(model, X[~seen], y[~seen], standard_error=False, n_jobs=1)
-                total[cell] = total[cell] + result.values
-    scores = {cell: worth(score, data.is_relevant) for cell, score in total.items()}
-    return {"scores": scores}, clock.seconds
+    for k in range(N_FOLDS):
+        seen = fold != k
+        model = fit(task, setting, protocol.n_trees(setting.rounds), X[seen], y[seen])
+        for cell, method in ((CROSS_FIT, tree_inner), (CROSS_FIT_PARTIAL, partial_inner)):
+            result = method(model, X[~seen], y[~seen], standard_error=False, n_jobs=1)
+            total[cell] = total[cell] + result.values
+    return [{"judged at": setting.rounds, "scores": worths(total, data.is_relevant)}]

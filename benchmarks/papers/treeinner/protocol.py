@@ -24,22 +24,20 @@ All settings of a task see the same data sets, as in the paper: replication r of
 made from its number alone, so nothing depends on the order of work or on the number of processes.
 """
 
-import csv
-import gzip
-import hashlib
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 from scipy.special import expit
 
 from attributions.simulated import N_RELEVANT, simulated
+from benchmarks.study import data
+from benchmarks.study.part import SEED
 from gbt import GBTClassifier, GBTRegressor
 
-SEED = 2022
 N_CHIP_FEATURES = 80
 CHIP_PARTS = ("chip_train", "chip_valid")
 QUICK_SHRINKS = 40  # of a quick run: so many times fewer rounds, and fewer rows
@@ -143,16 +141,11 @@ class Protocol:
     Parameters
     ----------
     variant : {"code", "text"}
-    seed : int
-    folder : Path or None
-        Where ``chip_train`` and ``chip_valid`` are, as ``.csv`` or ``.csv.gz``.
     shrink : int
         1, or by how much a run that only tries the machinery has fewer rounds.
     """
 
     variant: str = "code"
-    seed: int = SEED
-    folder: Path | None = None
     shrink: int = 1
 
     @property
@@ -185,11 +178,11 @@ class Protocol:
         """Return the seed of one replication; ``purpose`` separates its streams."""
         number = [(t.data, t.kind) for t in TASKS].index((task.data, task.kind))
         key = (number, replication, purpose)
-        return int(np.random.SeedSequence(self.seed, spawn_key=key).generate_state(1)[0])
+        return int(np.random.SeedSequence(SEED, spawn_key=key).generate_state(1)[0])
 
     def _draw_chip(self, task: Task, seed: int) -> DataSet:
         choice, *streams = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
-        parts = scaled_chip(self.folder)
+        parts = scaled_chip(data.folder())
         is_relevant = np.zeros(parts[0].shape[1], dtype=bool)
         is_relevant[choice.choice(len(is_relevant), size=N_RELEVANT, replace=False)] = True
         train, valid = (
@@ -231,50 +224,16 @@ def fit(task: Task, setting: Setting, n_trees: int, X, y):
     return model.fit(X, y)
 
 
-def available_tasks(protocol: Protocol, tasks: Iterable[Task]) -> list[Task]:
-    """Return the tasks whose data are there."""
-    return [task for task in tasks if task.data != "ChIP" or protocol.folder is not None]
-
-
-# ------------------------------------------------------------------------------------- ChIP files
-
-
-def chip_file(folder: Path, part: str) -> Path:
-    """Return the file of a part; raise FileNotFoundError with what was looked for."""
-    for name in (f"{part}.csv", f"{part}.csv.gz"):
-        if (folder / name).is_file():
-            return folder / name
-    raise FileNotFoundError(f"{folder} has neither {part}.csv nor {part}.csv.gz.")
-
-
-def chip_digest(folder: Path) -> str:
-    """Return a digest of both files, for the header of what was made of them."""
-    digest = hashlib.sha256()
-    for part in CHIP_PARTS:
-        digest.update(chip_file(folder, part).read_bytes())
-    return digest.hexdigest()[:12]
-
-
-def read_chip(path: Path) -> np.ndarray:
-    """Read the features of one part, float64 of shape (n, 80).
-
-    The file has a header and one more column, the label of the genomic experiment, which the paper
-    does not use: its y are drawn.
-    """
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
-        names, *rows = csv.reader(file)
-    if len(names) != N_CHIP_FEATURES + 1 or not rows or {len(row) for row in rows} != {len(names)}:
-        raise ValueError(
-            f"{path} needs a header and rows of {N_CHIP_FEATURES} features and a label; its header"
-            f" has {len(names)} names, and there are {len(rows)} rows."
-        )
-    return np.array(rows, dtype=np.float64)[:, :N_CHIP_FEATURES]
-
-
 @lru_cache(maxsize=1)
 def scaled_chip(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return both parts scaled by the extremes of the training rows."""
-    train, valid = (read_chip(chip_file(folder, part)) for part in CHIP_PARTS)
+    """Return both parts scaled by the extremes of the training rows.
+
+    The last column, the label of the genomic experiment, is left out: the paper draws its y.
+    """
+    train, valid = (
+        pandas.read_csv(folder / f"{part}.csv.gz").to_numpy(dtype=float)[:, :N_CHIP_FEATURES]
+        for part in CHIP_PARTS
+    )
     low, high = train.min(axis=0), train.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     return (train - low) / span, (valid - low) / span

@@ -1,21 +1,20 @@
-"""What a run prints and writes, and what the pages show of the committed files.
-
-``docs/treeinner.md`` has all tables between markers, ``<!-- table4: begin -->`` and ``end``.
-"""
+"""What a run of the study prints, and the files behind the page."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from benchmarks.papers.treeinner import beyond, figures, files, table
+from benchmarks.papers.treeinner import beyond, claims, figures, files, runs, table
 from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim, summary
 from benchmarks.study.claims import table as table_of_claims
-from benchmarks.study.files import DOCS, RESULTS, fill
+from benchmarks.study.command import Study
+from benchmarks.study.files import DOCS
 
-PAGE = "treeinner"
 SHOWN_FIGURES = (1, 2, 3)
+ALL_TASKS = (*TASKS, *CONTROL)
 
 
 @dataclass(frozen=True)
@@ -24,114 +23,91 @@ class Published:
 
     results: Results
     claims: list[Claim]
-
-    def sections(self) -> dict[str, str]:
-        """Return the tables of the page by name."""
-        compared = table.compare(self.results)
-        return {
-            "table4": table.short_table(compared),
-            "agreement": table.agreement_table(compared),
-            "claims": summary(self.claims),
-            "every-claim": table_of_claims(self.claims),
-            "design": beyond.design_table(self.results),
-            "control": table_of_claims(beyond.control_claims(self.results)),
-            "tests": beyond.tests_table(self.results),
-            "cross-fit": beyond.cross_fit_table(self.results),
-            "cells": table.full_table(compared),
-        }
+    points: list[figures.Point]
 
 
-def printed(results: Results, found: list[Claim]) -> str:
-    """Return the report of a run: those parts that its results can fill."""
-    compared = table.compare(results)
-    parts = []
-    if compared:
-        parts += [
-            "## Table 4 beside the paper's and the re-run's",
-            table.full_table(compared),
-            table.agreement_table(compared),
-        ]
+def sections_of(results: Results, found: list[Claim]) -> dict[str, str]:
+    """Return the tables of the page that some results can fill."""
+    shown, tasks = {}, results.tasks(ALL_TASKS)
+    if compared := table.compare(results):
+        shown["table4"] = table.short_table(compared)
+        shown["agreement"] = table.agreement_table(compared)
+        shown["cells"] = table.full_table(compared)
     if found:
-        parts += ["## Claims", table_of_claims(found)]
-    tasks = results.tasks((*TASKS, *CONTROL))
+        shown |= {"claims": summary(found), "every-claim": table_of_claims(found)}
     if tasks:
-        parts += [
-            "## Beyond the paper: what the design rewards",
-            "Mean AUC (standard error); the control draws the relevant features from all.",
-            beyond.design_table(results),
-        ]
+        shown["design"] = beyond.design_table(results)
+        shown["tests"] = beyond.tests_table(results)
     if results.tasks(CONTROL):
-        parts += [
-            "The same claims in the control:",
-            table_of_claims(beyond.control_claims(results)),
-        ]
-    if tasks:
-        parts += [
-            "## Beyond the paper: p < .05 after Benjamini-Hochberg",
-            "Precision of all discoveries; recall, mean (standard error); true + false discoveries;"
-            " noisy and relevant features with p < .05 uncorrected.",
-            beyond.tests_table(results),
-        ]
+        shown["control"] = table_of_claims(beyond.control_claims(results))
     if beyond.has_cross_fits(results, tasks):
-        parts += ["## Beyond the paper: 5-fold cross-fitting", beyond.cross_fit_table(results)]
-    return "\n\n".join(parts) + "\n"
+        shown["cross-fit"] = beyond.cross_fit_table(results)
+    return shown
 
 
-def write_run(results: Results, found: list[Claim], folder: Path, name: str, header: str) -> None:
-    """Write the CSV files, figures and Markdown of a run."""
-    tasks = (*TASKS, *CONTROL)
-    files.write_tables(files.tables_of(results, tasks), folder, "table4", header)
-    for sweep in SWEEPS.values():
-        if results.tasks_of(sweep):
-            tables = files.tables_of(results, tasks, sweep)
-            files.write_tables(tables, folder, f"sweep_{sweep.name}", header)
-    if found:
-        files.write_claims(found, folder / "claims.csv", header)
-    compared = table.compare(results)
-    if compared:
-        (folder / "table4.md").write_text(f"{table.full_table(compared)}\n")
-    figures.draw_all(results, folder / "figures", header)
-    (folder / f"{name}_report.md").write_text(printed(results, found))
+def sections(parts, tables) -> dict[str, str]:
+    """Return the tables of parts that were run, or of the committed files."""
+    if "published" in tables:
+        return sections_of(tables["published"].results, tables["published"].claims)
+    text = list(chain.from_iterable(tables.get(name, ()) for name in ("text", "text-chip")))
+    results = results_of(tables)
+    shown = sections_of(results, claims.check(results))
+    if text:
+        shown["text"] = of_rows(text)
+    return shown
 
 
-# ------------------------------------------------------------------------------ committed files
+def of_rows(rows: Iterable[dict]) -> str:
+    """Return Table 4 of some rows."""
+    return table.full_table(table.compare(Results(runs.records_of(rows))))
 
 
-def commit(results: Results, found: list[Claim], header: str) -> None:
-    """Write the small files behind the page into ``benchmarks/results``, then the page."""
-    RESULTS.mkdir(exist_ok=True)
-    tasks = (*TASKS, *CONTROL)
-    standard = files.tables_of(results, tasks)
-    depth = SWEEPS["depth"]
-    by_depth = files.tables_of(results, tasks, depth)
-    for name, lines in (
-        ("table4", standard[""]),
-        ("models", standard["_models"]),
-        ("tests", by_depth["_tests"]),
-    ):
-        files.write_table(lines, RESULTS / f"treeinner_{name}.csv", header)
-    files.write_claims(found, RESULTS / "treeinner_claims.csv", header)
-    shown = [p for p in figures.points(results, depth) if p.quantity in _shown_quantities()]
-    figures.write_points(shown, RESULTS / "treeinner_points.csv", header)
-    write_page()
+def results_of(tables: dict[str, list[dict]]) -> Results:
+    """Return the results of all parts that draw as the paper's program does."""
+    rows = (rows for name, rows in tables.items() if not name.startswith("text"))
+    return Results(runs.records_of(chain.from_iterable(rows)))
 
 
-def _shown_quantities() -> set[str]:
-    return {figures.FIGURES[number][1] for number in SHOWN_FIGURES}
+def verdict(tables) -> tuple[list[str], int]:
+    """Return 1 if Table 4 is not the paper's."""
+    if "published" in tables:
+        return [], 0
+    agrees = all(a.holds for a in table.agreements(table.compare(results_of(tables))))
+    return [f"Table 4 agrees: {agrees}"], 0 if agrees else 1
 
 
-def read_committed() -> Published:
-    """Read the committed files."""
-    names = ("table4", "models", "tests")
-    return Published(
-        files.read_results(RESULTS / f"treeinner_{name}.csv" for name in names),
-        files.read_claims(RESULTS / "treeinner_claims.csv"),
-    )
+class TreeInnerStudy(Study):
+    """A study whose files are few and small beside what its parts find."""
+
+    def read(self, parts=None) -> dict:
+        """Read the committed files."""
+        lines = chain.from_iterable(map(files.read, ("table4", "models", "tests")))
+        found = files.claims_in(files.read("claims"))
+        points = figures.points_in(files.read("points"))
+        return {"published": Published(files.results_in(lines), found, points)}
+
+    def write(self, tables: dict[str, list[dict]]) -> None:
+        """Write the small files behind the page, and draw all figures into a folder."""
+        missing = [n for n in self.parts if not n.startswith("text") and n not in tables]
+        if missing:
+            raise SystemExit(f"The page needs all parts; there are no results of {missing}.")
+        results, depth = results_of(tables), SWEEPS["depth"]
+        standard = files.tables_of(results, ALL_TASKS)
+        quantities = {figures.FIGURES[number][1] for number in SHOWN_FIGURES}
+        shown = [p for p in figures.points(results, depth) if p.quantity in quantities]
+        for name, lines in {
+            "table4": standard[""],
+            "models": standard["_models"],
+            "tests": files.tables_of(results, ALL_TASKS, depth)["_tests"],
+            "claims": list(map(vars, claims.check(results))),
+            "points": figures.lines_of(shown),
+        }.items():
+            files.write(name, lines, self.command)
+        figures.draw_all(results, Path("treeinner_figures"))
 
 
-def write_page(numbers: Iterable[int] = SHOWN_FIGURES) -> None:
-    """Write the tables and pictures of the page from the committed files."""
-    fill(read_committed().sections(), PAGE)
-    shown = figures.read_points(RESULTS / "treeinner_points.csv")
-    for number in numbers:
-        figures.draw(shown, number, DOCS / f"treeinner_figure_{number}.svg")
+def draw(tables) -> None:
+    """Draw the figures of the page."""
+    for number in SHOWN_FIGURES:
+        path = DOCS / f"treeinner_figure_{number}.svg"
+        figures.draw(tables["published"].points, number, path)

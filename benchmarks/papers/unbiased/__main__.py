@@ -36,11 +36,5 @@ STUDY = command.Study(
     page_name="unbiased_gain",
 )  # fmt: skip
 
-
-def main(arguments=None) -> int:
-    """Run parts and print their tables; return the exit code."""
-    return command.main(STUDY, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.main(STUDY))

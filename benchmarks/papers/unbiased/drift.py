@@ -7,7 +7,13 @@ import numpy as np
 from attributions import total_gain, unbiased_gain
 from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
+from benchmarks.study.tables import (
+    by_values,
+    chosen,
+    markdown,
+    mean_and_error,
+    values_of,
+)
 
 
 @dataclass(frozen=True)
@@ -53,22 +59,15 @@ def experiment(cell, rng, size):
 def summary(rows) -> list[dict]:
     """Return the mean of every tree and of their sum."""
     lines = []
-    for model in values_of(rows, "model"):
-        for method in values_of(rows, "method"):
-            values = np.array([row["values"] for row in chosen(rows, model=model, method=method)])
-            trees = [str(m + 1) for m in range(values.shape[1])]
-            means, errors = mean_and_error(np.column_stack([values, values.sum(axis=1)]))
-            lines += [
-                {
-                    "model": model,
-                    "method": method,
-                    "tree": tree,
-                    "repetitions": len(values),
-                    "mean": mean,
-                    "error": error,
-                }
-                for tree, mean, error in zip([*trees, "all"], means, errors, strict=True)
-            ]
+    for (model, method), own in by_values(rows, "model", "method"):
+        values = np.array([row["values"] for row in own])
+        trees = [str(m + 1) for m in range(values.shape[1])]
+        means, errors = mean_and_error(np.column_stack([values, values.sum(axis=1)]))
+        cell = {"model": model, "method": method}
+        lines += [
+            {**cell, "tree": tree, "repetitions": len(values), "mean": mean, "error": error}
+            for tree, mean, error in zip([*trees, "all"], means, errors, strict=True)
+        ]
     return lines
 
 

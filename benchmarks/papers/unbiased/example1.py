@@ -10,7 +10,7 @@ import numpy as np
 from attributions import total_gain
 from benchmarks.papers.unbiased.models import N_ROWS, estimator, unbiased_of
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
+from benchmarks.study.tables import by_values, markdown, mean_and_error
 
 SETTINGS = {
     "1 tree, learning rate 1": {"n_estimators": 1, "learning_rate": 1.0},
@@ -39,37 +39,33 @@ def experiment(cell, rng, size):
 def summary(rows) -> list[dict]:
     """Return mean, quantiles and the share of first places of every feature."""
     lines = []
-    for setting in values_of(rows, "setting"):
-        for method in values_of(rows, "method"):
-            found = chosen(rows, setting=setting, method=method)
-            values = np.array([row["values"] for row in found])
-            first = (values == values.max(axis=1, keepdims=True)).mean(axis=0)
-            mean, error = mean_and_error(values)
-            quantiles = np.percentile(values, QUANTILES, axis=0)
-            lines += [
-                {
-                    "setting": setting,
-                    "method": method,
-                    "feature": feature,
-                    "repetitions": len(values),
-                    "mean": mean[k],
-                    "error": error[k],
-                    "first": first[k],
-                    **{f"q{q}": of_all[k] for q, of_all in zip(QUANTILES, quantiles, strict=True)},
-                }
-                for k, feature in enumerate(FEATURES)
-            ]
+    for (setting, method), own in by_values(rows, "setting", "method"):
+        values = np.array([row["values"] for row in own])
+        first = (values == values.max(axis=1, keepdims=True)).mean(axis=0)
+        mean, error = mean_and_error(values)
+        quantiles = np.percentile(values, QUANTILES, axis=0)
+        lines += [
+            {
+                "setting": setting,
+                "method": method,
+                "feature": feature,
+                "repetitions": len(values),
+                "mean": mean[k],
+                "error": error[k],
+                "first": first[k],
+                **{f"q{q}": of_all[k] for q, of_all in zip(QUANTILES, quantiles, strict=True)},
+            }
+            for k, feature in enumerate(FEATURES)
+        ]
     return lines
 
 
 def table(rows) -> str:
     """Make a line a setting and method: mean with its error, and how often ranked first."""
     lines = []
-    for setting in values_of(rows, "setting"):
-        for method in values_of(rows, "method"):
-            found = chosen(rows, setting=setting, method=method)
-            cells = [f"{r['mean']:.2f} ({r['error']:.2f}), {r['first']:.0%}" for r in found]
-            lines.append([setting, method, *cells])
+    for cell, found in by_values(rows, "setting", "method"):
+        cells = [f"{r['mean']:.2f} ({r['error']:.2f}), {r['first']:.0%}" for r in found]
+        lines.append([*cell, *cells])
     return markdown(["model", "method", *(f"{x}: mean (error), first" for x in FEATURES)], lines)
 
 

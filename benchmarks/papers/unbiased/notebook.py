@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from attributions import total_gain
 from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator, unbiased_of
 from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import by_values, chosen, markdown, values_of
 from gbt.formats import as_ensemble
 
 LEVELS = (2, 4, 10, 20)  # of x2 to x5
@@ -94,21 +94,18 @@ def summary(rows) -> list[dict]:
 def ranks_table(rows) -> str:
     """List the mean rank of the informative feature, a column a rho."""
     lines = []
-    for task in TASKS:
-        for method in values_of(rows, "method"):
-            found = chosen(rows, task=task, method=method, feature=INFORMATIVE)
-            lines.append([task, method, *(f"{row['mean_rank']:.2f}" for row in found)])
+    for cell, found in by_values(chosen(rows, feature=INFORMATIVE), "task", "method"):
+        lines.append([*cell, *(f"{row['mean_rank']:.2f}" for row in found)])
     return markdown(["task", "method", *(f"rho {rho:g}" for rho in RHO)], lines)
 
 
 def null_table(rows) -> str:
     """List the quartiles of every feature at rho 0."""
     lines = []
-    for task in TASKS:
-        for method in values_of(rows, "method"):
-            found = chosen(rows, task=task, method=method, rho=0)
-            cells = [f"{r['median']:.1f} ({r['q25']:.1f} to {r['q75']:.1f})" for r in found]
-            lines.append([task, method, *cells])
+    for cell, found in by_values(chosen(rows, rho=0), "task", "method"):
+        lines.append(
+            [*cell, *(f"{r['median']:.1f} ({r['q25']:.1f} to {r['q75']:.1f})" for r in found)]
+        )
     names = ("x1 (continuous)", *(f"x{k + 2} ({m})" for k, m in enumerate(LEVELS)))
     return markdown(["task", "method", *names], lines)
 
