@@ -9,8 +9,10 @@ import pytest
 
 import gbt
 from benchmarks.study import command, data, files
+from benchmarks.study.claims import Claim, summary
 from benchmarks.study.finished import Finished, made_by
 from benchmarks.study.part import SEED, Part
+from benchmarks.study.tables import by_values
 from benchmarks.study.versions import OTHERS, versions
 
 
@@ -85,6 +87,35 @@ def test_files_are_read_with_and_without_a_header(tmp_path):
     path.write_text("".join(path.read_text().splitlines(keepends=True)[1:]))
     assert files.read_rows(path) == [{"name": "a, b", "n": 3, "x": 0.5}]
     assert [*csv.reader(files.without_header(["# made by this\n", "a,b\n"]))] == [["a", "b"]]
+
+
+def test_a_table_goes_where_its_comments_are(tmp_path, monkeypatch):
+    """In the page or in that of its long tables; one without a place is no table of the page."""
+    monkeypatch.setattr(files, "DOCS", tmp_path)
+    (tmp_path / "results").mkdir()
+    page, long = tmp_path / "one.md", tmp_path / "results" / "one.md"
+    page.write_text("A\n<!-- a: begin -->\n<!-- a: end -->\n")
+    long.write_text("B\n<!-- b: begin -->\nold\n<!-- b: end -->\n")
+    tables = {"a": "| 1 |", "b": "| 2 |"}
+    assert not files.is_filled(tables, "one")
+    files.fill(tables, "one")
+    assert page.read_text() == "A\n<!-- a: begin -->\n| 1 |\n<!-- a: end -->\n"
+    assert long.read_text() == "B\n<!-- b: begin -->\n| 2 |\n<!-- b: end -->\n"
+    assert files.is_filled(tables, "one")
+    assert not files.is_filled({"b": "| 3 |"}, "one")
+    with pytest.raises(ValueError, match="c: begin"):
+        files.fill({"c": ""}, "one")
+
+
+def test_rows_by_values_and_claims_by_what_they_end_with():
+    rows = [{"x": x, "y": y} for x, y in ((1, "a"), (2, "b"), (1, "b"), (2, "b"))]
+    found = [(values, len(own)) for values, own in by_values(rows, "y", "x")]
+    assert found == [(("a", 1), 1), (("b", 1), 1), (("b", 2), 2)]
+    said = [("it is, so", 0.5), ("it is, so", -1.0), ("it is, thus", 2.0), ("it was", 0.25)]
+    shown = summary([Claim(words, "", margin) for words, margin in said], ("so", "thus"))
+    assert [line.split(" | ")[1:] for line in shown.splitlines()[2:]] == [
+        ["1 of 2 (-1 to 0.5)", "1 of 1 (2 to 2) |"], ["1 of 1 (0.25 to 0.25)", " |"],
+    ]  # fmt: skip
 
 
 def test_a_part_goes_on_from_its_csv_file(tmp_path, monkeypatch, capsys):

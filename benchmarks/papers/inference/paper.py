@@ -38,7 +38,7 @@ from attributions import (
 )
 from attributions.simulated import CANDIDATES, N_FEATURES, N_RELEVANT
 from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, P_VALUE
-from benchmarks.study.part import SEED, Part
+from benchmarks.study.part import SEED
 
 LEVEL = 0.95  # of the intervals
 N_TRAIN = 1000
@@ -109,17 +109,18 @@ SETTINGS = (
 
 @dataclass(frozen=True)
 class Size:
-    """How much is simulated: a model a setting for coverage, ``n_data_sets`` for tests."""
+    """How much is simulated of a setting."""
 
     most_trees: int
     n_population: int
     draws: dict[int, int]  # held-out rows: tables of so many rows
-    n_data_sets: int
     n_fresh: int  # rows that estimate an expectation in the tests
 
 
-FULL = Size(400, 1_000_000, {200: 5000, 1000: 3000, 5000: 2000}, 80, 2000)
-QUICK = Size(20, 2000, {200: 20, 1000: 10}, 2, 200)
+SIZES = {
+    "full": Size(400, 1_000_000, {200: 5000, 1000: 3000, 5000: 2000}, 2000),
+    "quick": Size(20, 2000, {200: 20, 1000: 10}, 200),
+}
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,11 @@ class Source:
         return rng.normal(size=n_rows)
 
 
+def setting_of(cell) -> Setting:
+    """Return the setting of a cell."""
+    return next(setting for setting in SETTINGS if setting.name == cell["setting"])
+
+
 def streams(part, setting, replicate, n_streams):
     """Return generators that belong to one replication, whoever runs it and when."""
     key = (NUMBERED.index(part), SETTINGS.index(setting), replicate)
@@ -190,8 +196,9 @@ def fit(setting, X, y, most_trees):
     return model.fit(X, y)
 
 
-def coverage_of_model(setting, replicate, size):
+def coverage_of_model(cell, replicate, size):
     """Fit one model and count how often its intervals contain the truth, feature by feature."""
+    setting, size = setting_of(cell), SIZES[size]
     choice, train, fresh, tables = streams("coverage", setting, replicate, 4)
     source = Source.drawn(setting, choice)
     model = fit(setting, *source.draw(N_TRAIN, train), size.most_trees)
@@ -204,7 +211,6 @@ def coverage_of_model(setting, replicate, size):
     kurtosis = [scipy.stats.kurtosis(q, fisher=False) for q in population.T]
     return [
         {
-            "setting": setting.name,
             "n_rows": n_rows,
             "n_draws": n_draws,
             "feature": int(k) + 1,
@@ -245,8 +251,9 @@ def count_covered(population, n_rows, n_draws, rng):
     return n_covered
 
 
-def tests_of_data_set(setting, replicate, size):
+def tests_of_data_set(cell, replicate, size):
     """Draw one data set, fit, and test every feature with every method."""
+    setting, size = setting_of(cell), SIZES[size]
     choice, train, held_out, fresh = streams("tests", setting, replicate, 4)
     source = Source.drawn(setting, choice)
     model = fit(setting, *source.draw(N_TRAIN, train), size.most_trees)
@@ -261,7 +268,7 @@ def tests_of_data_set(setting, replicate, size):
         error = result.standard_error
         location = np.divide(expectation, error, out=np.zeros(N_FEATURES), where=error > 0)
         rows.append(
-            {"setting": setting.name, "data_set": replicate, "method": name}
+            {"method": name}
             | count_rejections(result.p_values(), is_relevant)
             | {
                 "location_noise": float(location[~is_relevant].mean()),
@@ -283,13 +290,3 @@ def count_rejections(p_values, is_relevant):
         "discovered_noise": int(discovered[~is_relevant].sum()),
         "discovered_relevant": int(discovered[is_relevant].sum()),
     }
-
-
-class PaperPart(Part):
-    """A part whose seeds are made from a setting and a number."""
-
-    def run(self, cell_number: int, replication: int, size: str) -> list[dict]:
-        """Do one replication of a setting."""
-        name = self.cells[cell_number]["setting"]
-        setting = next(setting for setting in SETTINGS if setting.name == name)
-        return self.experiment(setting, replication, FULL if size == "full" else QUICK)

@@ -13,17 +13,17 @@ from benchmarks.papers.inference import (
     shadows,
     training_rows,
 )
-from benchmarks.papers.inference.paper import SETTINGS, PaperPart
-from benchmarks.study.part import Part
+from benchmarks.papers.inference.paper import SETTINGS
+from benchmarks.study.part import NumberedPart, Part
 
-COVERAGE = PaperPart(
+COVERAGE = NumberedPart(
     "coverage",
     tuple({"setting": setting.name} for setting in SETTINGS),
     paper.coverage_of_model,
     1,
     lambda rows: gates.coverage_table({"coverage": rows}),
 )
-TESTS = PaperPart(
+TESTS = NumberedPart(
     "tests",
     tuple({"setting": setting.name} for setting in SETTINGS if setting.is_gated),
     paper.tests_of_data_set,

@@ -23,7 +23,6 @@ from benchmarks.papers.rankings import trainers
 from benchmarks.papers.rankings.splits import split_table
 
 SHARES = (0.1, 0.2, 0.3)
-LEAST_FEATURES = 26
 Importance = Callable[..., np.ndarray]
 IMPORTANCES: dict[str, Importance] = {
     "gain": lambda model, train, valid: total_gain(model).values,

@@ -57,7 +57,6 @@ FEWEST_VALUES = Cell("Fewest distinct values", "train", "-")
 PARTIAL = Cell("Partial TreeInner", "valid", "Saabas")
 CROSS_FIT = Cell("TreeInner", "cross-fitted", "PreDecomp")
 CROSS_FIT_PARTIAL = Cell("Partial TreeInner", "cross-fitted", "Saabas")
-ALL_CELLS = (*CELLS, MINUS_GAIN, FEWEST_VALUES, PARTIAL, CROSS_FIT, CROSS_FIT_PARTIAL)
 GAIN = Cell("TreeInner", "train", "PreDecomp")  # the total gain, by Proposition 3
 
 IFA_NAMES = {"PreDecomp": "predecomp", "TreeSHAP": "tree_shap"}
