@@ -16,7 +16,6 @@ from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, check_adjust, stacked
 from attributions.changes.labels import Labels, find_label, label_text
 from attributions.changes.worth import Worth, check_unit, worth_of
-from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
@@ -46,15 +45,15 @@ class AttributionByLabel(tables.ShownAsTable):
         Whether labels have an order: numbers, times and ordered categories, but not words.
     unit_of_row : float64 array of shape (L,)
         What a value of 1 is in loss a row.
-    rows : LabelledRows, optional
-        The rows in memory, which `changes` and `trend` judge again; None for rows of Dask.
+    rows : LabelledRows
+        Which `changes` and `trend` judge again, label by label.
     """
 
     labels: tuple[Any, ...]
     results: tuple[GlobalAttribution, ...]
     is_ordered: bool
     unit_of_row: np.ndarray
-    rows: "LabelledRows | None" = None
+    rows: "LabelledRows"
 
     def __len__(self) -> int:
         """Return the number of labels."""
@@ -177,8 +176,7 @@ class AttributionByLabel(tables.ShownAsTable):
         if len(used) < 3:
             raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
         size = int(self.n_samples[used].min())
-        rows = self._rows()
-        worths = [rows.worth(int(number), check_unit(unit), size) for number in used]
+        worths = [self.rows.worth(int(number), check_unit(unit), size) for number in used]
         weight = self.n_samples[used] / self.n_samples[used].sum()
         from_mean = used - weight @ used
         slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
@@ -287,16 +285,8 @@ class AttributionByLabel(tables.ShownAsTable):
         size = int(self.n_samples[[these, those]].min())
         for number in (these, those):
             if (number, size) not in known:
-                known[number, size] = self._rows().worth(number, unit, size)
+                known[number, size] = self.rows.worth(number, unit, size)
         return difference(known[these, size], known[those, size])
-
-    def _rows(self) -> "LabelledRows":
-        if self.rows is None:
-            raise ValueError(
-                "Labels of a table of Dask are judged one by one, but not compared: that takes"
-                " their rows in memory. Compute the rows, or a sample of them, first."
-            )
-        return self.rows
 
     def _need_order(self, what: str, instead: str) -> None:
         if not self.is_ordered:
@@ -308,19 +298,55 @@ class AttributionByLabel(tables.ShownAsTable):
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """The rows of all labels, to be judged again in pieces."""
+    """The rows of all labels that weigh something; of Dask they stay where they are."""
 
-    rows: RowsAtSplits
+    rows: AllRows
     labels: Labels
-    n_jobs: int | None
+    by: Any
+    weights: np.ndarray  # of each label
 
-    def of(self, number: int) -> RowsAtSplits:
+    @classmethod
+    def of(cls, rows: AllRows, by: Any) -> "LabelledRows":
+        """Tell the rows' labels; those that weigh nothing have none."""
+        labels = Labels.of(by, len(in_memory(by) if rows.rows is None else rows.rows.X))
+        given = rows.given.sample_weight
+        if rows.rows is None and not all(is_in_chunks(g) for g in (by, given) if g is not None):
+            raise ValueError(
+                "X is a table of Dask; by and sample_weight must be of Dask, too, in the same"
+                " chunks."
+            )
+        weight = np.ones(len(labels.of_row))
+        if given is not None:
+            weight = np.asarray(in_memory(given), dtype=np.float64)
+        weights = np.bincount(labels.of_row, weight)
+        if not weights.all():
+            empty = label_text(labels.names[int(np.argmin(weights))])
+            raise ValueError(f"All rows of the label {empty} have a weight of 0; leave them out.")
+        labels = replace(labels, of_row=np.where(weight > 0, labels.of_row, -1))
+        return cls(rows, labels, by, weights)
+
+    def of_label(self, number: int) -> AllRows:
         """Return the rows of a label."""
-        return self.rows.at(self.labels.rows_of(number))
+        rows, at_hand = self.rows, self.labels.rows_of(number)
+        if rows.rows is not None:
+            return replace(rows, rows=rows.rows.at(at_hand))
+        lazily = self.by == self.labels.names[number]
+        if rows.given.sample_weight is not None:
+            lazily &= rows.given.sample_weight > 0
+        picked = {
+            name: given[lazily] if is_in_chunks(given) else np.asarray(given)[at_hand]
+            for name, given in zip(Chunk._fields[:5], rows.given[:5], strict=True)
+            if given is not None
+        }
+        return replace(rows, given=Chunk(**picked))
 
     def worth(self, number: int, unit: str, size: int) -> Worth:
-        """Return what features are worth to a label, judged in pieces of some size."""
-        return worth_of(self.of(number), unit, self.n_jobs, size)
+        """Return what features are worth to a label, judged in pieces of some size, in memory."""
+        some = self.of_label(number)
+        rows = some.rows
+        if rows is None:
+            rows = some.kind.of(some.model, Chunk(*map(in_memory, some.given[:5])))
+        return worth_of(rows, unit, some.n_jobs, size)
 
 
 def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
@@ -333,30 +359,15 @@ def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
     judge : callable
         Takes the rows of one label, returns their `GlobalAttribution`.
     """
-    n_rows = len(rows.rows.X) if rows.rows is not None else len(in_memory(by))
-    labels = Labels.of(by, n_rows)
-    numbers = range(len(labels.names))
-    known = None if rows.rows is None else LabelledRows(rows.rows, labels, rows.n_jobs)
-
-    def some(number: int) -> AllRows:
-        if known is None:
-            return _chunks_of(rows, by, labels, number)
-        return replace(rows, rows=known.of(number))
-
-    weights = np.bincount(labels.of_row).astype(np.float64)
-    if rows.given.sample_weight is not None:
-        weight = np.asarray(in_memory(rows.given.sample_weight), dtype=np.float64)
-        weights = np.bincount(labels.of_row, weight).astype(np.float64)
-        if not weights.all():
-            empty = label_text(labels.names[int(np.argmin(weights))])
-            raise ValueError(f"All rows of the label {empty} have a weight of 0; leave them out.")
-    results = [_doubted(judge(some(number))) for number in numbers]
+    labelled = LabelledRows.of(rows, by)
+    names = labelled.labels.names
+    results = [_doubted(judge(labelled.of_label(number))) for number in range(len(names))]
     return AttributionByLabel(
-        labels.names,
+        names,
         tuple(results),
-        labels.is_ordered,
-        rows.model.ensemble.learning_rate / 2 / weights,
-        known,
+        labelled.labels.is_ordered,
+        rows.model.ensemble.learning_rate / 2 / labelled.weights,
+        labelled,
     )
 
 
@@ -367,16 +378,3 @@ def _doubted(result: GlobalAttribution) -> GlobalAttribution:
     unknown = np.full(len(result), np.nan)
     doubt = np.full(len(result), np.inf)
     return replace(result, standard_error=unknown, kurtosis=doubt, second_moments=None)
-
-
-def _chunks_of(rows: AllRows, by: Any, labels: Labels, number: int) -> AllRows:
-    """Return the rows of a label of a table of Dask, which stay where they are."""
-    if not is_in_chunks(by):
-        raise ValueError("X is a table of Dask; by must be of Dask, too, in the same chunks.")
-    lazily, at_hand = by == labels.names[number], labels.rows_of(number)
-    picked = {
-        name: given[lazily] if is_in_chunks(given) else np.asarray(given)[at_hand]
-        for name, given in zip(Chunk._fields[:5], rows.given[:5], strict=True)
-        if given is not None
-    }
-    return replace(rows, given=Chunk(**picked))

@@ -24,20 +24,28 @@ In an additive model, ``interaction_constraints="no_interactions"``, the curve o
 to a constant, its part of every prediction, whatever the rows.
 
 The cost is a walk of all rows down all trees or, without rows, a visit to each node.
+
+*In front of a pipeline* the feature is a column of the user's table, of which steps may make
+anything. There one of its values after the other is put into all rows, and they are predicted: all
+values of words, up to a hundred of numbers. Between two of these the curve changes half way.
 """
 
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
+from attributions.classic.shuffled_tables import shuffled_tables
 from attributions.inputs import as_rows, refuse_credit, trees_of
 from attributions.names import find_feature
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
 from gbt.kernels.rows.walk import node_sets
 from gbt.model.ensemble import Ensemble
+from gbt.tables.given import Table
 from gbt.tables.names import shown
 
+MOST_VALUES = 100  # of a column of numbers in front of a pipeline
 LARGEST = np.finfo(np.float64).max  # the threshold between all present and all missing rows
 
 
@@ -49,10 +57,10 @@ def partial_dependence(
     Parameters
     ----------
     model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
+        Any fitted model that ``gbt.formats.as_ensemble`` takes. A pipeline needs X.
     feature : str or int
-        Its name, or the number of its column. ``(model, X, feature)``, in scikit-learn's order, is
-        the same.
+        Its name, or the number of its column; of a pipeline, in the table that it is given.
+        ``(model, X, feature)``, in scikit-learn's order, is the same.
     X : array of shape (n, p), optional
         Rows over which the mean is taken, and from which the feature's distribution comes. Without
         them the children of a node are weighted by their covers.
@@ -69,9 +77,12 @@ def partial_dependence(
     if isinstance(X, str | int | np.integer):  # scikit-learn has the table first
         feature, X = X, feature
     ensemble = trees_of(model, X)
-    refuse_credit(ensemble, "partial_dependence")
-    names = ensemble.feature_names
+    steps = ensemble.preparation
+    names = ensemble.feature_names if steps is None else steps.names
     k = find_feature(feature, names) if isinstance(feature, str) else _as_column(feature, names)
+    if steps is not None:
+        return _by_values(model, ensemble, k, X)
+    refuse_credit(ensemble, "partial_dependence")
     rows = None if X is None else as_rows(ensemble, X)
     levels = None if ensemble.categories is None else ensemble.categories[k]
     is_cut = (ensemble.feature == k) & (ensemble.left >= 0) & (ensemble.threshold < LARGEST)
@@ -222,6 +233,46 @@ def _curve(
         )
     of_values = np.cumsum(steps)[:-1] if levels is None else of_levels
     return np.append(of_values, of_missing)
+
+
+def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
+    """Return the curve of a column of the table in front of steps, at values that it has."""
+    steps: Any = ensemble.preparation
+    if X is None:
+        raise ValueError(
+            "The partial dependence of a pipeline is the mean over rows of its table; give X."
+        )
+    table = Table(steps.in_order(X.toarray() if issparse(X) else X))
+    values, place = table.values(k)
+    levels, cuts = None, np.empty(0)
+    if k in table.not_numbers:
+        levels = tuple(sorted(values, key=str))
+        values = [*map(levels.index, values)]
+    x = np.array([*values, np.nan], dtype=np.float64)[place]
+    at = np.unique(x[~np.isnan(x)])
+    if levels is None:
+        if len(at) > MOST_VALUES:
+            shares = np.linspace(0, 1, MOST_VALUES)
+            at = np.unique(np.nanquantile(x, shares, method="inverted_cdf"))
+        cuts = (at[1:] + at[:-1]) / 2
+    rows = [*(int(np.argmax(x == value)) for value in at), *np.flatnonzero(np.isnan(x))[:1]]
+    of_one_row = shuffled_tables(
+        table.given, [(k, int(row)) for row in rows], lambda pair: np.full(len(x), pair[1])
+    )
+    means = [ensemble.raw_predict(of_value).mean(axis=0) for of_value in of_one_row]
+    if len(means) == len(at):  # nothing is missing, and steps need not take what is
+        means.append(np.full_like(means[0], np.nan))
+    return FeatureCurve(
+        feature_name=steps.names[k],
+        cuts=cuts,
+        values=np.array(means[:-1]),
+        missing=means[-1],
+        shares=_distribution(x, cuts, levels),
+        levels=levels,
+        is_additive=False,  # as far as is known
+        method="partial_dependence",
+        output_names=None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble),
+    )
 
 
 def _distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> np.ndarray:

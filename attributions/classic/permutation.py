@@ -198,7 +198,7 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
     if is_scorer(shuffling.metric):
         name, score = str(shuffling.metric), scorer_of(shuffling.model, shuffling.metric, chunk.y)
-        intact, scores = score(chunk.X), map(score, shuffled_tables(chunk.X, pairs, orders))
+        intact, scores = score(chunk.X), map(score, shuffled_tables(chunk.X, pairs, orders.of))
     else:
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
         intact = checked_score(
@@ -230,7 +230,7 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     groups, orders = Groups.of(given.groups, n), Orders(shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
-    scores = map(score, shuffled_tables(table, pairs, orders))
+    scores = map(score, shuffled_tables(table, pairs, orders.of))
     repeats, errors = _drops(orders, pairs, score(table), scores, groups, p)
     tally = Tally(n, 0, True, nan)
     of_all = Shuffled(f"permutation({name})", tally, repeats, errors, labels_of(groups))

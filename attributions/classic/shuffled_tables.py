@@ -1,6 +1,6 @@
 """Tables whose columns are shuffled in turn, each in random orders of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ class Orders:
         return stream.permutation(self.n_rows)
 
 
-def shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
+def shuffled_tables(
+    X: Any, pairs: Pairs, order_of: Callable[[tuple[int, int]], np.ndarray]
+) -> Iterator:
     """Yield a table whose columns are shuffled in turn, of the kind that was given.
 
     It is the same table every time, so use it before the next is asked for.
@@ -32,7 +34,7 @@ def shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
         table = X.copy()
         for pair in pairs:
             column = X.iloc[:, pair[0]].array
-            table.isetitem(pair[0], column[orders.of(pair)])
+            table.isetitem(pair[0], column[order_of(pair)])
             yield table
             table.isetitem(pair[0], column)
         return
@@ -40,7 +42,7 @@ def shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
         by_column = X.tocsc()
         for k, repeat in pairs:
             # The value of row order[i] comes to row i.
-            place = np.argsort(orders.of((k, repeat)))
+            place = np.argsort(order_of((k, repeat)))
             own = slice(by_column.indptr[k], by_column.indptr[k + 1])
             table = by_column.copy()
             table.indices[own] = place[by_column.indices[own]]
@@ -49,16 +51,16 @@ def shuffled_tables(X: Any, pairs: Pairs, orders: Orders) -> Iterator:
         return
     if hasattr(X, "with_columns"):  # polars
         for k, repeat in pairs:
-            yield X.with_columns(X.to_series(k)[orders.of((k, repeat))])
+            yield X.with_columns(X.to_series(k)[order_of((k, repeat))])
         return
     if hasattr(X, "set_column"):  # pyarrow
         for k, repeat in pairs:
-            column = X.column(k).take(orders.of((k, repeat)))
+            column = X.column(k).take(order_of((k, repeat)))
             yield X.set_column(k, X.schema.field(k), column)
         return
     rows = np.asarray(as_given(X))
     table = rows.copy()
     for pair in pairs:
-        table[:, pair[0]] = rows[orders.of(pair), pair[0]]
+        table[:, pair[0]] = rows[order_of(pair), pair[0]]
         yield table
         table[:, pair[0]] = rows[:, pair[0]]

@@ -84,6 +84,11 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         table.add_argument(
             option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
         )
+    table.add_argument(
+        "--no-dates",
+        action="store_true",
+        help="make no year, month, weekday and days since the first of columns of dates",
+    )
     _add_options_of_independence(table)
     parser.add_argument(
         "--task",
@@ -154,7 +159,7 @@ def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
 def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse options that do not go with each other."""
     about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
-    about_a_table += ["groups", "no_groups", "time", "by"]
+    about_a_table += ["groups", "no_groups", "no_dates", "time", "by"]
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):

@@ -208,6 +208,7 @@ def _question(
         time=options.time,
         looks_for_groups=not options.no_groups,
         by=options.by,
+        takes_dates_apart=not options.no_dates,
     )
     if given is None:
         return question

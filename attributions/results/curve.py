@@ -35,7 +35,7 @@ class FeatureCurve(tables.ShownAsTable):
     values : float64 array of shape (T + 1,), or (n_levels,); (..., K) for K outputs
         The mean in every interval, or for every level.
     missing : float, or float64 array of shape (K,)
-        The mean where the feature is missing.
+        The mean where the feature is missing; nan in front of a pipeline if it never is.
     shares : float64 array or None
         Which share of the rows lies in each interval or has each level, and last, which share is
         missing; None if no rows were given.
@@ -96,11 +96,11 @@ class FeatureCurve(tables.ShownAsTable):
 
     def mean(self) -> Any:
         """Return the mean of the curve over the rows that were given."""
-        return self._shares() @ self._with_missing()
+        return self._shares() @ np.nan_to_num(self._with_missing())
 
     def spread(self) -> Any:
         """Return the standard deviation of the curve over the rows that were given."""
-        centered = self._with_missing() - self.mean()
+        centered = np.nan_to_num(self._with_missing() - self.mean())
         return np.sqrt(self._shares() @ (centered * centered))
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:

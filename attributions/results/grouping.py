@@ -6,6 +6,12 @@ how its members vary together, so each row's contributions are summed over the m
 rows are too many to be kept, or lie in Dask, the second moments S, p x p numbers, are enough: the
 sum of a group's features, b'z with b of 0 and 1, has the squares b'Sb about its mean. Where members
 cancel, this loses the digits that they share, which sums of rows do not.
+
+The other way round, what is credited to several columns together, as "city x kind", can be shared
+among them in equal parts: then b has 1/2 for either. The group was judged as one, with the work of
+all that is made of it taken out, so that a group without effect is worth 0, and so are its parts.
+But if kind alone has an effect, half of what it does in "city x kind" goes to city: a part that is
+above 0 says that the group helps, not that each of its columns does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,6 +22,7 @@ import numpy as np
 
 from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
 from attributions.statistics.row_sums import RowSums
+from gbt.model.credit import Group, members_of
 
 
 def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
@@ -34,12 +41,44 @@ def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
     GlobalAttribution
         The groups first, in their order.
     """
+    return _summed(result, *_membership(result.feature_names, members))
+
+
+class Shareable:
+    """A result by features, some of which may be groups of columns: ``gbt.model.credit``."""
+
+    def shared(self: Any) -> Any:
+        """Return the result with what groups such as "city x kind" do shared by their columns.
+
+        Returns
+        -------
+        GlobalAttribution or LocalAttribution
+            Of the columns alone. Each has equal parts of what its groups do, which says that these
+            help, not which of their columns does. The parts of a Shapley value, of which a group is
+            one player, are no Shapley values of columns.
+        """
+        names = tuple(name for name in self.feature_names if not isinstance(name, Group))
+        parts = np.zeros((len(self.feature_names), len(names)))
+        for k, name in enumerate(self.feature_names):
+            own = [names.index(member) for member in members_of(name)]
+            parts[k, own] = 1 / len(own)
+        if len(names) == len(parts):
+            return self
+        if not hasattr(self, "base_values"):
+            return _summed(self, names, parts)
+        values = np.moveaxis(np.moveaxis(self.values, 1, -1) @ parts, -1, 1)
+        data = None if self.data is None else self.data[:, : len(names)]
+        levels = None if self.categories is None else self.categories[: len(names)]
+        return replace(self, values=values, feature_names=names, data=data, categories=levels)
+
+
+def _summed(result: Any, names: tuple[str, ...], belongs: np.ndarray) -> Any:
+    """Return a result of sums of features, with the shares in ``belongs``, (p, number of sums)."""
     if not facts_of(result.method).adds_up_features:
         raise ValueError(
             f"{result.method} does not add up over features. Measures that do are"
             f" {methods_with('adds_up_features')}."
         )
-    names, belongs = _membership(result.feature_names, members)
     rows, moments = result.contributions, result.second_moments
     if result.standard_error is not None and rows is None and moments is None:
         name = of_rows(result.method)

@@ -20,6 +20,7 @@ from attributions.names import find_feature
 from attributions.results import simultaneous as simultaneous_of
 from attributions.results import tables
 from attributions.results.feature_table import is_testable, shows_percent, table_of
+from attributions.results.grouping import Shareable, grouped
 from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
@@ -41,7 +42,7 @@ N_WORST = 3  # of these, where there are more and a feature can have done harm
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GlobalAttribution(tables.ShownAsTable):
+class GlobalAttribution(Shareable, tables.ShownAsTable):
     """One number per feature, with a standard error where rows can give one.
 
     Parameters
@@ -402,8 +403,6 @@ class GlobalAttribution(tables.ShownAsTable):
             With standard errors that allow for how members vary together, if `from_rows` made this
             result or it has ``second_moments``.
         """
-        from attributions.results.grouping import grouped
-
         return grouped(self, members)
 
     def to_frame(self, *, level: float | None = None) -> "pandas.DataFrame":

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from attributions.names import find_feature
 from attributions.results import tables
+from attributions.results.grouping import Shareable
 from gbt.tables.categories import Categories
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ UNSEEN = "unseen in training"  # in place of a level
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalAttribution(tables.ShownAsTable):
+class LocalAttribution(Shareable, tables.ShownAsTable):
     """Contributions of every feature to every row's prediction.
 
     Parameters

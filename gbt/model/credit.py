@@ -26,12 +26,22 @@ class Group(str):
     members: tuple[str, ...]
 
     @classmethod
-    def of(cls, members: Sequence[str]) -> "Group":
-        """Return the name of a group; that of many members lists the first ones and the last."""
-        text = " x ".join(members)
+    def of(cls, members: Sequence[str], taken: Sequence[str] = ()) -> "Group":
+        """Return the name of a group; that of many members lists the first ones and the last.
+
+        A feature may have that very name, one of those ``taken``: then the number of members is
+        written, too.
+        """
+        text, number = " x ".join(members), f" ({len(members)} columns)"
         if len(text) > LONGEST and len(members) > N_WRITTEN + 1:
-            first = " x ".join(members[:N_WRITTEN])
-            text = f"{first} x ... x {members[-1]} ({len(members)} columns)"
+            text = " x ".join(members[:N_WRITTEN]) + f" x ... x {members[-1]}{number}"
+        while text in taken:
+            text += number
+        return cls.written(text, members)
+
+    @classmethod
+    def written(cls, text: str, members: Sequence[str]) -> "Group":
+        """Return a group under a name."""
         group = cls(text)
         group.members = tuple(members)
         return group
@@ -46,7 +56,7 @@ class Group(str):
     __hash__ = str.__hash__
 
     def __reduce__(self) -> tuple:
-        return Group.of, (self.members,)
+        return Group.written, (str(self), self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +90,7 @@ class Credit:
         for origin in origins:
             if len(origin) > 1 and origin not in number:
                 number[origin] = len(names) + len(groups)
-                groups.append(Group.of([names[k] for k in origin]))
+                groups.append(Group.of([names[k] for k in origin], names))
         return cls(np.array([number.get(origin, 0) for origin in origins]), (*names, *groups))
 
     def is_of(self, n_columns: int) -> bool:

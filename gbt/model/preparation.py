@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from gbt.model.credit import Credit
 from gbt.tables.given import as_given
-from gbt.tables.names import are_numbers, column_names, names_for
+from gbt.tables.names import are_numbers, column_names, first_ten, names_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +70,11 @@ class Preparation:
         names = column_names(X)
         if names is None or names == self.names or are_numbers(self.names):
             return X
+        if missing := [name for name in self.names if name not in names]:
+            raise ValueError(
+                f"X lacks columns that the pipeline was fitted on: {first_ten(missing)}. It has"
+                f" {first_ten(names)}."
+            )
         return _safe_indexing(X, [names.index(name) for name in self.names], axis=1)
 
     def named_as(self, X: Any) -> "Preparation":

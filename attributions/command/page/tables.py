@@ -134,7 +134,7 @@ def features(report: Report) -> Markup:
 def columns(report: Report) -> Markup:
     """Return what the columns of the table hold, and what became of them."""
     task, rows = report.task, []
-    for label, column in task.columns.items():
+    for label, column in {**task.columns, **task.of_dates}.items():
         is_feature = label in task.feature_names
         role = "feature" if is_feature else f"left out: {task.left_out.get(label, '')}"
         role = "target" if column is task.target else role

@@ -10,12 +10,12 @@ none begins with a 0 (``gbt.tables.spelled``). Else it holds *dates* if all are 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from attributions.command.rules.dates import seconds_of
+from attributions.command.rules.dates import RETURNING, WEEKDAYS, parts_of, seconds_of
 from gbt.tables.spelled import is_blank, plain_number, undressed, with_typed_minus
 
 NEARLY_ALL = 0.95
@@ -129,6 +129,20 @@ def column_of_numbers(name: str, numbers: np.ndarray) -> Column:
     example = f"{known[0]:.15g}" if len(known) else ""
     n_distinct, n_strays = len(np.unique(known)), int(is_stray.sum())
     return Column(name, numbers, "numbers", n_distinct, example, n_strays=n_strays, stray=stray)
+
+
+def columns_of_date(date: Column, is_in_order: bool) -> list[Column]:
+    """Return columns of the year, month, weekday and days since the first, as far as they vary.
+
+    Where rows are judged that are later than all others, no year or day comes again.
+    """
+    made = []
+    for part, numbers in parts_of(date.numbers).items():
+        column = column_of_numbers(f"{date.name}: {part}", numbers)
+        if column.n_distinct > 1 and (part in RETURNING or not is_in_order):
+            words = WEEKDAYS if part == "weekday" else ()
+            made.append(replace(column, kind="words" if words else "numbers", words=words))
+    return made
 
 
 def columns_of_rows(X: np.ndarray, names: Sequence[str]) -> dict[str, Column]:

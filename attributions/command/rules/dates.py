@@ -1,4 +1,4 @@
-"""Texts that are dates: all of one form, which become seconds since 1970.
+"""Texts that are dates: all of one form, which become seconds since 1970, and their parts.
 
 03/04/2020 is March where every cell can be read so, as 13/04/2020 cannot. Without a zone a moment
 is taken for Greenwich's, so that nothing depends on where the computer stands.
@@ -16,6 +16,9 @@ DAYS = (
     "%b %d, %Y", "%B %d, %Y", "%b %d %Y",
 )  # fmt: skip
 TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+PARTS = ("year", "month", "weekday", "days since the first")
+RETURNING = PARTS[1:3]  # on later rows, too
 CAN_BE_DATE = re.compile(r"(?=.*\d.*\d)[\w/.,: +-]{6,35}")
 
 
@@ -29,6 +32,17 @@ def seconds_of(texts: Sequence[str]) -> np.ndarray | None:
         except (ValueError, OverflowError):
             continue
     return None
+
+
+def parts_of(seconds: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the ``PARTS`` of moments, (n,) each; weekdays by number, nan where one is missing."""
+    whole = np.floor(seconds / 86_400)
+    is_known = ~np.isnan(whole)
+    days = np.where(is_known, whole, 0).astype(np.int64)  # the first of 1970 was a Thursday
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    since = days - days[is_known].min(initial=np.iinfo(np.int64).max)
+    parts = (months // 12 + 1970, months % 12 + 1, (days + 3) % 7, since)
+    return {name: np.where(is_known, part, np.nan) for name, part in zip(PARTS, parts, strict=True)}
 
 
 def _form(form: str) -> Callable[[str], datetime]:

@@ -12,10 +12,11 @@ from attributions.command.rules.columns import NEARLY_ALL, Column
 from attributions.names import elided
 
 LEFT_OUT = (
-    "a column is left out if it has no name; if it holds dates; if it holds words that stand in"
-    " fewer than two rows on average; if it holds whole numbers, all different, that leave no gap,"
-    " or only rise or only fall from row to row; or if they are nearly all different and its name"
-    " has 'id', 'key' or 'index' in it"
+    "a column is left out if it has no name; if it holds dates, in whose place year, month, weekday"
+    " and days since the first are features unless --no-dates is given; if it holds words that"
+    " stand in fewer than two rows on average; if it holds whole numbers, all different, that leave"
+    " no gap, or only rise or only fall from row to row; or if they are nearly all different and"
+    " its name has 'id', 'key' or 'index' in it"
 )
 NO_NAME = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
 NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

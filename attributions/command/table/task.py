@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from attributions.command.rules.belonging import labels_of_groups
-from attributions.command.rules.columns import Column, column_of
+from attributions.command.rules.columns import Column, column_of, columns_of_date
+from attributions.command.rules.dates import PARTS
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.rules.target import Target, read_target
 from attributions.command.table.description import what_became_of, what_is_there
@@ -44,6 +45,8 @@ class Question:
         Whether rows that belong together are looked for, where no column is named.
     by : str or None
         The column by whose values the held-out rows are judged apart.
+    takes_dates_apart : bool
+        Whether year, month, weekday and days since the first are made of dates.
     classes : sequence of str or None
         What a given model calls its classes, where it has more than two.
     keep, drop : collections of str
@@ -63,6 +66,7 @@ class Question:
     time: str | None = None
     looks_for_groups: bool = True
     by: str | None = None
+    takes_dates_apart: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +95,8 @@ class Task:
         What is predicted, as the table has it.
     columns : dict of str to Column
         All columns of the table; none where rows are read in batches.
+    of_dates : dict of str to Column
+        Features that were made of columns of dates.
     left_out : dict of str to str
         Columns that became no features, and why.
     held_out : int64 array
@@ -117,6 +123,7 @@ class Task:
     path: Path | None = None
     target: Column = field(default_factory=lambda: Column("y", np.empty(0), "numbers", 0))
     columns: Mapping[str, Column] = field(default_factory=dict)
+    of_dates: Mapping[str, Column] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     groups: np.ndarray | None = None
@@ -128,7 +135,8 @@ class Task:
     @property
     def features(self) -> list[Column]:
         """The columns of the features, as far as they are there."""
-        return [self.columns[name] for name in self.feature_names if name in self.columns]
+        known = {**self.columns, **self.of_dates}
+        return [known[name] for name in self.feature_names if name in known]
 
 
 def table_task(
@@ -171,6 +179,7 @@ def table_task(
         path=table.path,
         target=columns[question.target],
         columns=columns,
+        of_dates={c.name: c for c in features if c.name not in columns},
         left_out={**dict.fromkeys(question.drop, "as asked for"), **reasons},
         held_out=valid,
         groups=groups_of(columns, question, valid),
@@ -271,10 +280,11 @@ def read_columns(
 
 def check_names(path: Path, names: Sequence[str], question: Question) -> None:
     """Raise UnusableTableError for an option that names a column which is not there."""
+    made = [f"{name}: {part}" for name in names for part in PARTS]  # if it holds dates
     for option, asked in (
         ("--target", [question.target]),
         ("--keep", question.keep),
-        ("--drop", question.drop),
+        ("--drop", [name for name in question.drop if name not in made]),
         ("--groups", [question.groups] if question.groups is not None else []),
         ("--time", [question.time] if question.time is not None else []),
         ("--by", [question.by] if question.by is not None else []),
@@ -310,7 +320,19 @@ def _features(
     reasons = {name: why for name, why in reasons.items() if why and name not in question.drop}
     if question.groups is not None and question.groups not in (*question.keep, *question.drop):
         reasons[question.groups] = "it says which rows belong together"
-    features = [c for c in others if c.name not in reasons and c.name not in question.drop]
+    features = []
+    for column in others:
+        if column.name not in reasons:
+            features.append(column)
+        elif (
+            column.kind == "dates" and column.name != question.groups and question.takes_dates_apart
+        ):
+            made = columns_of_date(column, is_in_order=column.name == question.time)
+            features += [own for own in made if own.name not in columns]
+            if made:
+                parts = ", ".join(own.name.removeprefix(f"{column.name}: ") for own in made)
+                reasons[column.name] += f", of which features were made: {parts}"
+    features = [column for column in features if column.name not in question.drop]
     if not features:
         reasons |= dict.fromkeys(question.drop, "--drop")
         left_out = "; ".join(f"{elided(name)}: {why}" for name, why in reasons.items())

@@ -5,6 +5,10 @@ seen: 0, 50 or 80 % of all; or 90 % of the rows of a group and 10 % of the other
 half of the rows, is a column without effect on the hazard. With ties the times of events and those
 of censoring are rounded up to quarters of the mean time to an event. There are three columns of
 noise of each kind, 50 trees of depth 3, and as many rows to judge on as to fit on.
+
+Counts of rows that were seen for unequal times ask the same: does a column that tells for how long,
+and nothing of the rate, look useful? The logarithm of the exposure is where their predictions
+start, or rates have exposures for weights, which is the same likelihood.
 """
 
 from itertools import product
@@ -15,7 +19,7 @@ import pandas as pd
 from attributions import held_out_gain, permutation
 from benchmarks.papers.held_out.coverage import SIZES, cell_texts, judged_again
 from benchmarks.papers.held_out.noise import KINDS, added_up, counted, noise_columns, rate_text
-from benchmarks.papers.held_out.targets import Target
+from benchmarks.papers.held_out.targets import TARGETS, Target
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of
 
@@ -159,4 +163,49 @@ INTERVALS = Part(
     intervals,
     6,
     table_of_intervals,
+)
+
+
+GIVEN = ("starts", "weights")
+
+
+def exposed(cell, rng, size):
+    """Fit counts, or rates, and count how often the exposure, and noise beside it, are found."""
+    n = cell["rows"]
+    exposure = rng.lognormal(size=2 * n)
+    X = pd.DataFrame(rng.normal(size=(2 * n, 2)), columns=["rate", "noise"])
+    X["exposure"] = exposure
+    y = rng.poisson(exposure * np.exp(0.6 * X["rate"])).astype(float)
+    beside = {"init_score": np.log(exposure)}
+    if cell["exposure"] == "weights":
+        y, beside = y / exposure, {"sample_weight": exposure}
+    model = TARGETS["Poisson"].model(size, reg_lambda=cell["lambda"])
+    model.fit(X[:n], y[:n], **{name: of[:n] for name, of in beside.items()})
+    judging = {name: of[n:] for name, of in beside.items()}
+    result = held_out_gain(model, X[n:], y[n:], n_jobs=1, **judging)
+    for column in ("exposure", "noise", "rate"):
+        yield {"column": column, **counted(result, X.columns == column)}
+
+
+def table_of_exposures(cells) -> str:
+    """List a line a way to give exposures, a number of rows and a penalty."""
+    lines = []
+    for line in product(*(values_of(cells, name) for name in ("exposure", "rows", "lambda"))):
+        own = chosen(cells, exposure=line[0], rows=line[1], **{"lambda": line[2]})
+        found = [rate_text(chosen(own, column=c)) for c in ("exposure", "noise", "rate")]
+        lines.append([*line, *found])
+    heads = ["exposures are", "rows", "lambda", "exposure, found", "noise, found", "rate, found"]
+    return markdown(heads, lines)
+
+
+EXPOSURES = Part(
+    "exposures",
+    tuple(
+        {"exposure": given, "rows": rows, "lambda": reg_lambda}
+        for given, rows, reg_lambda in product(GIVEN, (300, 1000), (0, 1, 10))
+    ),
+    exposed,
+    100,
+    table_of_exposures,
+    summary=lambda rows: added_up(rows, ("exposure", "rows", "lambda", "column")),
 )

@@ -5,6 +5,7 @@ from benchmarks.papers.held_out import (
     coverage,
     dependence,
     nulls,
+    pipelines,
     planted,
     power,
     ranking,
@@ -21,9 +22,11 @@ PARTS: dict[str, Part] = {
         power.PART,
         power.SECONDS,
         dependence.PART,
+        pipelines.PART,
         ranking.PART,
         censoring.PART,
         censoring.INTERVALS,
+        censoring.EXPOSURES,
     )
 }
 

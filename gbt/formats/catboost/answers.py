@@ -56,6 +56,8 @@ class Questions(NamedTuple):
         is_new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
         question = np.cumsum(is_new) - 1
         first = np.flatnonzero(is_new)
+        if (np.diff(model.border)[~is_new[1:]] <= 0).any():
+            raise misread("borders of a question are not in ascending order")
         origins = tuple(
             model.counted[model.counter[s]] if model.counter[s] >= 0 else (int(model.feature[s]),)
             for s in first.tolist()
@@ -125,8 +127,6 @@ class Answers:
 
     def _check(self, model: Any, table: Any, leaves: np.ndarray) -> None:
         """Raise MisreadModelError unless the leaves' values add up to what CatBoost predicts."""
-        from gbt.formats.checking import MisreadModelError
-
         # By place: before version 3, pandas slices an index of floats by its labels.
         some = table.iloc[:N_CHECKED] if hasattr(table, "iloc") else table[:N_CHECKED]
         expected = np.asarray(model.predict(some, prediction_type="RawFormulaVal"))
@@ -135,10 +135,17 @@ class Answers:
         )
         terms = np.abs(self.start).max() + sum(np.abs(of).max() for of in self.values)
         if np.abs(got - expected.reshape(got.shape)).max(initial=0.0) > WITHIN * terms:
-            raise MisreadModelError(
-                "This CatBoost model was misread: its leaves do not add up to what it predicts."
-                " Train it with a version of CatBoost that is known to be read (docs/models.md)."
-            )
+            raise misread("its leaves do not add up to what it predicts")
+
+
+def misread(what: str) -> ValueError:
+    """Return the error of a model that is written otherwise than is known here."""
+    from gbt.formats.checking import MisreadModelError
+
+    return MisreadModelError(
+        f"This CatBoost model was misread: {what}. Train it with a version of CatBoost that is"
+        " known to be read (docs/models.md)."
+    )
 
 
 def _of_leaves(nodes: CatBoostNodes, numbers: np.ndarray, tree: slice) -> np.ndarray:

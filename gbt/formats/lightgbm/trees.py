@@ -68,8 +68,8 @@ def read_trees(text: Text) -> WrittenTrees:
     for m, tree in enumerate(text.trees):
         if tree.get("is_linear", "0") != "0":
             raise ValueError(
-                f"Linear trees cannot be imported, and tree {m} is one. Train with"
-                " linear_tree=False."
+                f"Linear trees cannot be imported, and tree {m} is one: its leaves are functions of"
+                " the row, where an Ensemble has one value. Train with linear_tree=False."
             )
     stops = np.cumsum(2 * n_leaves - 1, dtype=np.int64)
     starts = stops - (2 * n_leaves - 1)

@@ -83,6 +83,8 @@ def trace(name: str, step: Any, given: Traced, seen: Seen) -> Traced:
     if acts_in_fits_only(step):
         return given
     kinds = {cls.__name__ for cls in type(step).__mro__}
+    if "FrozenEstimator" in kinds:
+        return trace(name, step.estimator, given, seen)
     if "ColumnTransformer" in kinds:
         origins = _of_columns(name, step, given)
     elif "FeatureUnion" in kinds:

@@ -236,7 +236,7 @@ def test_what_is_refused(model):
         held_out_gain(model, X, y, by=np.zeros(60)).changes()
 
 
-def test_tables_of_dask_are_judged_label_by_label(model):
+def test_tables_of_dask_are_judged_and_compared_label_by_label(model):
     dd, da = peer("dask.dataframe"), peer("dask.array")
     X, y = rows(120, np.random.default_rng(13))
     by = np.tile(["a", "b", "c"], 40)
@@ -253,8 +253,32 @@ def test_tables_of_dask_are_judged_label_by_label(model):
             np.testing.assert_allclose(
                 result[label].standard_error, in_memory[label].standard_error, rtol=1e-8
             )
-        with pytest.raises(ValueError, match="takes their rows in memory"):
-            result.changes("a")
+        for name in ("values", "standard_error", "degrees"):
+            found, expected = (getattr(r.changes("a"), name) for r in (result, in_memory))
+            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
+    with pytest.raises(ValueError, match="by and sample_weight must be of Dask, too"):
+        held_out_gain(model, *chunked[:2], by=by)
+
+
+@pytest.mark.parametrize("is_in_chunks", [False, True])
+def test_rows_without_weight_are_no_rows_of_a_label(model, is_in_chunks):
+    X, y = rows(90, np.random.default_rng(16))
+    by, weight = np.repeat([0, 1, 2], 30), np.ones(90)
+    weight[32:51] = 0.0  # of label 1 all but 11
+    weight[62:84] = 0.0  # of label 2 all but 8
+    given = X, y, by, weight
+    if is_in_chunks:
+        da = peer("dask.array")
+        given = [da.from_array(array, chunks=(40, *array.shape[1:])) for array in given]
+    *table, labels, weights = given
+    result = held_out_gain(model, *table, by=labels, sample_weight=weights)
+    left = weight > 0
+    expected = held_out_gain(model, X[left], y[left], by=by[left])
+    assert_same(result.n_samples, [30, 11, 8])
+    assert_same(result.is_judged, [True, True, False])
+    for name in ("values", "standard_error"):
+        found, wanted = (getattr(r.changes(0), name) for r in (result, expected))
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-13)
 
 
 def test_dots_lines_and_heat(model):

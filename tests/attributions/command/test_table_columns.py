@@ -1,12 +1,13 @@
 """Cells become numbers; columns that only say which row it is are found, and others are not."""
 
+import datetime
 import time
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from attributions.command.rules.columns import column_of
+from attributions.command.rules.columns import column_of, columns_of_date
 from attributions.command.rules.identifiers import reason_to_leave_out
 from gbt.tables.spelled import is_blank
 from tests.asserts import assert_same
@@ -155,6 +156,24 @@ def test_dates(cells, days):
     else:
         assert column.kind == "dates"
         assert_same(column.numbers, [*np.multiply(days, DAY), np.nan])
+
+
+def test_parts_of_dates():
+    texts = ["1969-12-31", "2024-02-29 23:59", "", "2023-05-01"]
+    year, month, weekday, days = columns_of_date(as_column("on", texts), is_in_order=False)
+    assert [c.name for c in (year, days)] == ["on: year", "on: days since the first"]
+    assert_same(year.numbers, [1969, 2024, np.nan, 2023])
+    assert_same(month.numbers, [12, 2, np.nan, 5])
+    words = [weekday.words[int(k)] for k in weekday.numbers[[0, 1, 3]]]
+    assert words == [f"{datetime.date.fromisoformat(texts[k][:10]):%A}" for k in (0, 1, 3)]
+    since = [
+        (datetime.date.fromisoformat(t[:10]) - datetime.date(1969, 12, 31)).days
+        for t in (texts[1], texts[3])
+    ]
+    assert_same(days.numbers, [0, since[0], np.nan, since[1]])
+    in_order = columns_of_date(as_column("on", texts), is_in_order=True)
+    assert [c.name for c in in_order] == ["on: month", "on: weekday"]
+    assert columns_of_date(as_column("on", ["2024-01-01"] * 3), is_in_order=False) == []
 
 
 def test_dates_do_not_depend_on_where_the_computer_stands(monkeypatch):

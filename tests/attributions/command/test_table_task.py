@@ -247,16 +247,18 @@ def text(of):
 
 def test_columns_are_features_or_left_out_and_both_are_told():
     found = task()
-    assert found.feature_names == ("size", "color", "age")
+    made = ("day: weekday", "day: days since the first")  # all of January 2020
+    assert found.feature_names == ("size", *made, "color", "age")
     said = text(found)
     assert "t.csv: 40 rows, 6 columns (read as UTF-8, semicolons)." in said
     assert "Rows: 15 to train on and 15 held out, at random (seed 0), with the same share" in said
     assert "; 10 without a target are left out." in said
     assert "Decimal commas were read in: size." in said
     assert "age: cells that are no finite numbers count as missing (1, such as 'old')." in said
-    assert "in 1 of 3 features, with so many different words: color (2)" in said
-    assert "Left out: Unnamed: 0 (no name); day (dates such as '1.01.2020'). --keep NAME" in said
-    assert "(The rule: a column is left out if it has no name; if it holds dates;" in said
+    assert "in 2 of 5 features, with so many different words: day: weekday (7), color (2)" in said
+    assert "Left out: Unnamed: 0 (no name); day (dates such as '1.01.2020', of which" in said
+    assert "features were made: weekday, days since the first). --keep NAME takes a" in said
+    assert "(The rule: a column is left out if it has no name; if it holds dates, in whose" in said
     assert "Latin-1" not in said
     assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
     assert "begin with # are comments" not in said
@@ -285,6 +287,21 @@ def test_columns_are_kept_and_dropped_on_request():
     assert "Left out: Unnamed: 0 (no name). --keep" in said
     only = task(keep=["day", "Unnamed: 0"], drop=["color"])
     assert "The rule: a column" not in text(only)
+
+
+def test_dates_are_taken_apart_unless_told_otherwise():
+    whole = task(takes_dates_apart=False)
+    assert whole.feature_names == ("size", "color", "age")
+    assert "day (dates such as '1.01.2020'). --keep NAME" in text(whole)
+    assert task(drop=["day: weekday"]).feature_names[1:3] == ("day: days since the first", "color")
+    assert task(drop=["day"]).feature_names == ("size", "color", "age")
+    later = task(time="day")  # a day that comes later has never come before
+    assert later.feature_names == ("size", "day: weekday", "color", "age")
+    weekday = later.features[1]
+    first_of_2020 = weekday.words[int(weekday.numbers[0])]
+    assert first_of_2020 == "Wednesday"
+    assert "day" in later.columns
+    assert "day: weekday" not in later.columns
 
 
 def test_rows_stay_together():

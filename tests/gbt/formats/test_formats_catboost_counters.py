@@ -7,6 +7,8 @@ import pytest
 
 from attributions import held_out_gain, permutation, predecomp, saabas, tree_inner, tree_shap
 from gbt.formats import as_ensemble
+from gbt.formats.catboost.answers import Questions
+from gbt.formats.catboost.binary import read_model
 from gbt.formats.imported import forget
 from tests.asserts import peer
 
@@ -187,6 +189,13 @@ def test_permutation_shuffles_words():
     shuffled = rows.assign(city=rows.city.to_numpy()[order])
     expected = ((y_new - model.predict(shuffled)) ** 2 - (y_new - model.predict(rows)) ** 2).mean()
     np.testing.assert_allclose(result.values[0], expected)
+
+
+def test_borders_out_of_order_are_found():
+    read = read_model(fit(*table(8))._serialize_model())
+    assert (Questions.of(read).rank > 0).any()
+    with pytest.raises(ValueError, match="borders of a question are not in ascending order"):
+        Questions.of(read._replace(border=read.border[::-1]))
 
 
 def test_leaves_that_are_misread_are_found():
