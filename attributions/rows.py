@@ -24,6 +24,7 @@ from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
 from gbt.formats import labels_of, target_encoder
 from gbt.losses.loss import Loss
+from gbt.losses.ranking.queries import with_queries
 from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
@@ -100,17 +101,22 @@ class Rows:
     def of(cls, model: Any, given: Chunk) -> Self:
         """Check and convert the rows, with their targets, weights, groups and starting values."""
         X = as_rows(model.ensemble, given.X)
-        n, y = len(X), given.y
+        n, y, groups = len(X), np.empty(0), given.groups
         if cls.need_targets:
             cls._refuse_loss_of_all(model.ensemble.loss, given)
-            warn_of_other_order(given.X, y, stacklevel=4)  # where the measure was called
-            y = y if model.encode is None else model.encode(y)
+            warn_of_other_order(given.X, given.y, stacklevel=4)  # where the measure was called
+            y = given.y if model.encode is None else model.encode(given.y)
+            if model.ensemble.loss.has_queries and np.shape(y)[1:] in ((), (1,)):
+                y = with_queries(model.ensemble.loss, y, groups)
+            y = as_target(model, model.ensemble, y, n)
+            if model.ensemble.loss.has_queries and groups is None:
+                groups = y[:, 1]  # queries are the draws
         return cls(
             model,
             X,
-            as_target(model, model.ensemble, y, n) if cls.need_targets else np.empty(0),
+            y,
             as_weight(given.sample_weight, n, may_be_zero=given.is_part),
-            Groups.of(given.groups, n),
+            Groups.of(groups, n),
             checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
             given.is_part,
         )

@@ -1,4 +1,4 @@
-r"""Held-out gain where the loss of a row depends on other rows, as Cox's does.
+r"""Held-out gain where the loss of a row depends on other rows, as Cox's and those of an order do.
 
 The gradient at a step on feature k is asked at predictions without k, as everywhere, but of *all*
 judging rows at once: the rows at risk beside row i, too, are taken at what the model would predict
@@ -32,6 +32,13 @@ more. The second sum is what row i does to the residuals of others, by being at 
 by its own event (``through_others``). Weighted, it adds up to 0 over the rows, and so what rows add
 still adds up to the gain. Where r is 0 the two sums together are the score residual of a as a
 covariate (Lin and Wei 1989).
+
+**Where rows are ordered within queries** (``gbt.losses.ranking``) u is the hessian. If the rows of
+a node all belong higher up by the same step, g is larger where h is: in pairs that weigh more, as
+in short lists. A feature that only tells long lists from short ones would then have a contrast of
+mean g. That of G / U is one of the steps that the rows of either side would have to take. The draws
+are queries: a query brings all the gradients that its rows have a part in, so its derivative is the
+first sum alone, added up over its rows, and nothing goes through others.
 """
 
 from collections.abc import Iterator
@@ -75,8 +82,8 @@ def walk_together(
         features = np.unique(paths.feature[tree]).astype(np.int64)
         which = np.searchsorted(features, paths.feature[steps].astype(np.int64))
         without = raw - work[0, features]
-        gradient, _ = loss.gradient_hessian(prepared, without)
-        exposure = loss.exposure(prepared, gradient)
+        gradient, hessian = loss.gradient_hessian(prepared, without)
+        exposure = loss.exposure(prepared, gradient, hessian)
         own, exposed = (
             np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
         )

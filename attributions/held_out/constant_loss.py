@@ -17,6 +17,7 @@ from scipy.special import xlogy
 from gbt.losses.amounts import LogLink
 from gbt.losses.half import CrossEntropy
 from gbt.losses.loss import Loss
+from gbt.losses.ranking import NDCG
 from gbt.losses.survival import Cox
 from gbt.model.ensemble import Ensemble
 
@@ -68,6 +69,8 @@ class Targets:
                 constant = loss.best_constant(y, weight)
                 raw = np.ascontiguousarray(np.broadcast_to(constant, (len(y), *np.shape(constant))))
                 y = loss.prepared(y, weight)
+                if isinstance(loss, NDCG):
+                    return weight * loss.at_start(y)
                 excess = weight * (loss.value(y, raw) - least_loss(loss, y))
                 return np.where(np.isnan(excess), 0.0, excess)
         except ValueError:  # targets of which all are 0 have no logarithm of their mean

@@ -91,7 +91,9 @@ def held_out_gain(
         of Dask, too.
     y : array of shape (n,)
         Targets, or labels of ``model.classes_``; 0 and 1 for a bare Ensemble with logistic loss.
-        Under Cox's loss times of events, in any form that ``fit`` takes.
+        Under Cox's loss times of events, in any form that ``fit`` takes. Under the losses of an
+        order grades, with the queries of the rows as ``groups``; or two columns, the grade and the
+        number of the query.
     sample_weight : array of shape (n,), optional
         Not negative. In values a row of weight 3 counts as three rows. In standard errors it is one
         draw that contributes three times as much, and a row of weight 0 a draw that added nothing.
@@ -99,7 +101,9 @@ def held_out_gain(
         Labels of rows that belong together, such as those of one patient or of one day. Standard
         errors then count groups as independent, not rows; values do not change. With fewer than
         some 30 groups normal intervals are too narrow and p-values too small: asking for them gives
-        a `FewGroupsWarning`. A single group has no standard error.
+        a `FewGroupsWarning`. A single group has no standard error. Under the losses of an order
+        they are the queries; where ``y`` has these already, groups are of whole queries, such as
+        those of one user, and by default each query is one.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the rows start, if the model was fitted with such
         (``gbt.model.starts``): features are judged at the true predictions.
@@ -143,8 +147,9 @@ def held_out_gain(
     With several outputs a tree is judged by the derivative of its own output, at predictions from
     which the feature's work is removed in all outputs.
 
-    Under Cox's loss a side of a split is divided by its expected events, not by its rows, and all
-    rows are at risk of each other: they must be in memory (``attributions.held_out.among_rows``).
+    Under Cox's loss a side of a split is divided by its expected events, not by its rows, and under
+    the losses of an order by its hessians. There rows depend on each other: they must be in memory
+    (``attributions.held_out.among_rows``).
 
     It describes this fitted model, not the data's mechanism: a noisy copy of a useful column
     that the trees split on is useful.

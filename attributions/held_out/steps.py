@@ -8,6 +8,7 @@ stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +21,11 @@ from attributions.rows import Rows
 from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import Stage, stages, values_in_start
+from gbt.parallel.chunks import Chunk
 from gbt.parallel.in_order import merge_blocks
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
@@ -54,6 +57,19 @@ class JudgedRows(Rows):
     """Rows whose model is a `Judge`."""
 
     model: Judge
+
+    @classmethod
+    def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
+        """Take losses of an order, too, whose draws have in them all that their rows depend on."""
+        if not loss.has_queries or given.is_part:
+            super()._refuse_loss_of_all(loss, given)
+
+    @cached_property
+    def _steps_of_all(self) -> list[Stage]:
+        """The derivatives of all rows together, for losses of rows that depend on each other."""
+        block, start = transposed(self.X), self.start(slice(0, len(self.X)))
+        along = stages(self.ensemble, block, self.prepared, start)
+        return [Stage(0, trees, g.copy(), h.copy()) for _, trees, g, h in along]
 
     @property
     def have_paths(self) -> bool:
@@ -138,7 +154,10 @@ class JudgedRows(Rows):
 
     def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
         """Yield the derivatives of the rows of a transposed block *before* each tree."""
-        return stages(self.ensemble, block, self.y[rows], self.start(rows))
+        if self.ensemble.loss.is_by_row:
+            return stages(self.ensemble, block, self.y[rows], self.start(rows))
+        of_all = self._steps_of_all
+        return (Stage(k, trees, g[:, rows], h[:, rows]) for k, trees, g, h in of_all)
 
     def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""

@@ -24,9 +24,10 @@ from gbt.estimators.in_chunks import gathered, refuse_what_needs_memory, rows_of
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
-from gbt.losses.known import is_same
+from gbt.losses.known import as_loss, is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
+from gbt.losses.ranking.queries import with_queries
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
@@ -35,7 +36,7 @@ from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.training.boosting import Boosted, Parameters, boost
-from gbt.training.evaluation import TRAIN, EvalSet, Round
+from gbt.training.evaluation import TRAIN, EvalSet, Round, refuse_other_eval_sets
 from gbt.training.sampling import Sampling, hold_out, sample_size, seed_of
 from gbt.training.shares.table import SharedRows
 
@@ -81,6 +82,8 @@ class BaseGBT(Predicts):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        groups: Any = None,
+        eval_groups: Any = None,
     ) -> Self:
         """Fit the trees.
 
@@ -92,7 +95,8 @@ class BaseGBT(Predicts):
             0. Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``. With
-            ``loss="cox"`` times of events (``gbt.losses.survival.times`` has the forms).
+            ``loss="cox"`` times of events (``gbt.losses.survival.times`` has the forms), with
+            "pairwise" and "ndcg" grades, more for better rows.
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are dropped before anything else.
         eval_set : list of (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)
@@ -107,6 +111,12 @@ class BaseGBT(Predicts):
         X_val, y_val, sample_weight_val : optional
             One more evaluation set, after those of ``eval_set``, in the form in which a Pipeline
             can transform it: ``Pipeline(..., transform_input=["X_val"])``.
+        groups : array of shape (n,), optional
+            With ``loss="pairwise"`` and "ndcg" the query of each row, any label: rows are ordered
+            within their query. A query has one weight, which ``sample_weight`` gives all its rows.
+        eval_groups : list of arrays, optional
+            The queries of each table in ``eval_set``. Without one, whole queries are held out for
+            early stopping.
 
         Returns
         -------
@@ -116,6 +126,9 @@ class BaseGBT(Predicts):
         self.check_parameters()
         if is_in_chunks(X):
             refuse_what_needs_memory(self, init_score)
+        if groups is not None or eval_groups is not None:
+            y = with_queries(as_loss(self.loss), y, groups)
+            watched = (self._with_queries(eval_set, eval_groups), *watched[1:])
         attempt = copy(self)
         with rows_of(attempt, X) as rows:
             attempt._fit(rows, y, sample_weight, init_score, watched)
@@ -128,6 +141,22 @@ class BaseGBT(Predicts):
             attempt.__dict__ |= self._all_parameters()
         self.__dict__ = dict(vars(attempt))
         return self
+
+    def _with_queries(self, eval_set: Any, eval_groups: Any) -> Any:
+        """Return evaluation sets with the queries of their rows beside the grades."""
+        if eval_groups is None:
+            return eval_set
+        refuse_other_eval_sets(eval_set)
+        if not isinstance(eval_groups, list) or len(eval_groups) != len(eval_set):
+            raise ValueError(
+                f"eval_groups must be a list of queries, one for each of the {len(eval_set)}"
+                " evaluation sets: eval_groups=[groups_valid]."
+            )
+        loss = as_loss(self.loss)
+        return [
+            (X, with_queries(loss, y, groups, f"eval_groups[{i}]"), *others)
+            for i, ((X, y, *others), groups) in enumerate(zip(eval_set, eval_groups, strict=True))
+        ]
 
     def _as_many_rounds(self, fitted: Self) -> Self:
         """Return a copy that will grow as many rounds as ``fitted``, at the same learning rates."""
@@ -163,7 +192,10 @@ class BaseGBT(Predicts):
             )
         seed = seed_of(self.random_state) if older is None else self._sampling.seed
         if self.early_stopping_rounds is not None and not eval_sets:
-            kept, held_out = hold_out(target, self.validation_fraction, seed, is_classifier(self))
+            queries = target[:, 1] if self._own_loss().has_queries else None
+            kept, held_out = hold_out(
+                target, self.validation_fraction, seed, is_classifier(self), queries
+            )
             held_out_rows = np.flatnonzero(is_seen)[held_out]
             start = None if init_score is None else init_score[held_out_rows]
             eval_sets = [(take(X, held_out_rows), target[held_out], weight[held_out_rows], start)]

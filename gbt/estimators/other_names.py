@@ -87,7 +87,7 @@ a callback sets the learning rate of the next tree: callbacks=[...] <- learning_
 leaves hold constants, no linear models <- linear_tree linear_lambda
 trees are not pruned; a split needs more gain than min_split_gain <- ccp_alpha
 classes are found in y, labels of any type <- num_class n_classes use_label_encoder classes_count
-it is an argument of fit <- sample_weight eval_set init_score X_val y_val
+it is an argument of fit <- sample_weight eval_set init_score X_val y_val groups eval_groups
 """)
 
 # Arguments of fit, predict and their like that no constructor has.
@@ -97,7 +97,10 @@ eval_set <- evals valid_sets eval_sets
 init_score <- base_margin baseline offset
 warm_start=True, a parameter of the constructor, adds trees to those of an earlier fit <- xgb_model
     init_model
-there is no ranking <- group qid group_id subgroup_id pairs eval_group eval_qid eval_at
+groups <- group qid group_id query_id
+eval_groups <- eval_group eval_qid
+pairs are all rows of a query that have different grades <- subgroup_id pairs
+how many places of a list count belongs to the loss, gbt.losses.NDCG <- eval_at
 X_val <- X_valid eval_X X_validation
 y_val <- y_valid eval_y y_validation
 sample_weight_val <- sample_weight_valid weight_val
@@ -142,6 +145,8 @@ squared_log_error <- reg:squaredlogerror mean_squared_log_error msle rmsle
 quantile <- reg:quantileerror pinball
 pseudo_huber <- reg:pseudohubererror
 cox <- survival:cox coxph cox_ph
+pairwise <- rank:pairwise PairLogit ranknet
+ndcg <- rank:ndcg rank:map lambdarank rank_xendcg YetiRank lambdamart
 """)
 
 # Values of eval_metric; errors and losses are negated here, because larger is better.

@@ -13,6 +13,7 @@ from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.parameters import documented
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
+from gbt.losses.ranking.queries import with_queries
 from gbt.losses.robust import warn_of_short_steps
 from gbt.tables.targets import as_pairs, as_weight
 
@@ -47,8 +48,18 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         return target
 
     @says_what_serves
-    def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
-        """Return R^2 of the predictions; of times to an event Harrell's concordance.
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        init_score: Any = None,
+        groups: Any = None,
+    ) -> float:
+        """Return R^2 of the predictions; of times to an event Harrell's concordance; of ranks NDCG.
+
+        The NDCG is the mean over the queries that have rows of different grades, with the gains
+        2^grade - 1, and of the first k places under the loss ``NDCG(at=k)``.
 
         Parameters
         ----------
@@ -56,8 +67,11 @@ class GBTRegressor(RegressorMixin, BaseGBT):
             As everywhere in scikit-learn.
         init_score : optional
             As for `predict`.
+        groups : optional
+            As for `fit`.
         """
         prediction, loss = self.predict(X, init_score), self._own_loss()
+        y = with_queries(loss, y, groups)
         if not loss.has_pairs:
             return r2_score(y, prediction, sample_weight=sample_weight)
         pairs = as_pairs(loss, y, len(prediction))

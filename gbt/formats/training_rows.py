@@ -80,7 +80,8 @@ def complete(
             stacklevel=3,
         )
         return of_rows
-    if imported.has_dropped or imported.has_counters or imported.trained_on is not None:
+    is_other = imported.has_dropped or imported.has_counters or imported.trained_on is not None
+    if is_other or ensemble.loss.has_queries:
         return of_rows  # the library's sums belong to other predictions, nodes or derivatives
     supplied: dict[str, Any] = {
         array: getattr(of_rows, array)
@@ -100,6 +101,8 @@ def _facts(imported: Imported, known: frozenset[str]) -> frozenset[str]:
     """Return which of a model's statistics the rows can be compared with, see `discrepancy`."""
     if imported.has_counters:
         return frozenset()
+    if imported.ensemble.loss.has_queries:
+        return known & {"counts"}  # every library has pairs and weights of its own
     facts = known & {"counts"} if imported.has_dropped else known
     return facts.union({"steps"} if imported.leaves_are_steps else ())
 

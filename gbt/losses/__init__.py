@@ -20,8 +20,9 @@ with p = 1 / (1 + exp(-f)), m = exp(f), and x+ the positive part of x. The names
 the squared error is halved, and so is the binomial deviance. Losses know no sample weights; code
 that sums over rows multiplies by them. `Tweedie` and `SquaredLogError` have their formulas in
 ``gbt.losses.amounts``, the losses of several outputs in ``gbt.losses.several_outputs``, and that of
-times to an event, `Cox`, in ``gbt.losses.survival``. Under `Cox` the loss of a row depends on other
-rows: such losses know weights, and are asked for all rows at once (``Loss.prepared``).
+times to an event, `Cox`, in ``gbt.losses.survival``, and those of an order, `Pairwise` and `NDCG`,
+in ``gbt.losses.ranking``. Under these three the loss of a row depends on other rows: such losses
+know weights, and are asked for all rows at once (``Loss.prepared``).
 
 Read ``loss`` first (the methods of a loss), then the losses themselves: ``half`` (the two that
 kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` wraps a user's object,
@@ -56,11 +57,13 @@ formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.loss import GivenLoss, Loss
+from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.losses.survival import Cox
 
 __all__ = [
+    "NDCG",
     "Absolute",
     "Cox",
     "CrossEntropy",
@@ -70,6 +73,7 @@ __all__ = [
     "HalfSquaredError",
     "Huber",
     "Loss",
+    "Pairwise",
     "Poisson",
     "PseudoHuber",
     "Quantile",

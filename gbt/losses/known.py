@@ -10,6 +10,7 @@ from gbt.losses.half import LOSSES, CrossEntropy, HalfLogistic, HalfSquaredError
 from gbt.losses.loss import GivenLoss, Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OF_A_LOSS, OwnLoss
+from gbt.losses.ranking.pairs import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import OneOutput
 from gbt.losses.survival.cox import Cox
@@ -27,6 +28,8 @@ OF_REGRESSION: dict[str, Callable[..., Loss]] = {
     "huber": Huber,
     "pseudo_huber": PseudoHuber,
     "cox": Cox,
+    "pairwise": Pairwise,
+    "ndcg": NDCG,
 }
 OWN = "own"  # in files, the key under which the name of a user's class stands
 

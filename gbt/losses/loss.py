@@ -20,6 +20,7 @@ class ByRow:
 
     is_by_row = True
     has_pairs = False
+    has_queries = False
 
     def as_pairs(self, y: Any) -> np.ndarray:
         raise NotImplementedError
@@ -50,6 +51,7 @@ class Loss(Protocol):
     has_one_hessian: bool  # whether h is the same for all rows and predictions
     is_by_row: bool  # whether the loss of a row does not depend on other rows
     has_pairs: bool  # whether a target is two numbers, such as a time and whether it is an event's
+    has_queries: bool  # whether it is, but for the grade of a row, the number of its query
     name_of_score: str
 
     @property

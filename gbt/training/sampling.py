@@ -131,12 +131,19 @@ def sample_size(n: int, fraction: float) -> int:
 
 
 def hold_out(
-    target: np.ndarray, share: float, seed: int, is_stratified: bool
+    target: np.ndarray,
+    share: float,
+    seed: int,
+    is_stratified: bool,
+    queries: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions to train on and to hold out for early stopping, both ascending."""
+    """Return positions to train on and to hold out for early stopping, both ascending.
+
+    With ``queries``, (n,), whole queries are held out.
+    """
     try:
         kept, held_out = train_test_split(
-            np.arange(len(target)),
+            np.arange(len(target)) if queries is None else np.unique(queries),
             test_size=share,
             stratify=target if is_stratified else None,
             random_state=seed,
@@ -152,4 +159,6 @@ def hold_out(
             f"validation_fraction={share} holds out all rows of a class, and none is left to train"
             " on. Lower it, or pass an eval_set."
         )
+    if queries is not None:
+        kept, held_out = (np.flatnonzero(np.isin(queries, own)) for own in (kept, held_out))
     return np.sort(kept), np.sort(held_out)

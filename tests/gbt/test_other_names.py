@@ -25,8 +25,8 @@ OF_FIT = {
     "base_margin": "The nearest here is init_score",
     "eval_init_score": r"starting values of an evaluation set stand last: eval_set=\[",
     "xgb_model": "warm_start=True, a parameter of the constructor, adds trees",
-    "group": "there is no ranking",
-    "qid": "there is no ranking",
+    "group": "The nearest here is groups",
+    "qid": "The nearest here is groups",
     "early_stopping_rounds": "early_stopping_rounds is a parameter of the constructor",
     "callbacks": "callbacks is a parameter of the constructor",
     "verbose": "verbose is a parameter of the constructor",
@@ -99,7 +99,9 @@ def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, 
             "GBTRegressor.fit(X, y, sample_weight, eval_set",
         ),
         (
-            lambda: GBTClassifier(splitter="greedy").fit(X, y, None, [], None, X, y, y, 3),
+            lambda: GBTClassifier(splitter="greedy").fit(
+                X, y, None, [], None, X, y, y, None, None, 3
+            ),
             "GBTClassifier.fit(X, y, sample_w",
         ),
         (
@@ -126,7 +128,7 @@ def test_methods_show_their_own_signature_and_their_own_words():
     assert (fit.__name__, fit.__doc__) == ("fit", "Fit.")
     assert list(inspect.signature(GBTRegressor.fit).parameters) == [
         "self", "X", "y", "sample_weight", "eval_set", "init_score", "X_val", "y_val",
-        "sample_weight_val",
+        "sample_weight_val", "groups", "eval_groups",
     ]  # fmt: skip
 
 
@@ -165,7 +167,7 @@ def test_parameters_without_a_like_are_told_so(estimator, name, told):
 
 
 @pytest.mark.parametrize(
-    "name", ["mape", "smape", "mase", "mean_absolute_percentage_error", "log_loss", "rank:pairwise"]
+    "name", ["mape", "smape", "mase", "mean_absolute_percentage_error", "log_loss", "xauc"]
 )
 def test_losses_that_are_no_loss_here_are_told_no_other(name):
     with pytest.raises(ValueError, match=rf"^loss must be None, one of .*; got '{name}'\.$"):

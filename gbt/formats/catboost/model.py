@@ -28,6 +28,7 @@ from gbt.formats.nodes import to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
+from gbt.losses.ranking import Pairwise
 from gbt.losses.several_outputs import Softmax
 from gbt.losses.survival import Cox
 from gbt.model.preparation import Preparation
@@ -38,6 +39,9 @@ LOSS_OF_FUNCTION: dict[str, Loss] = {
     "RMSE": LOSSES["half_squared_error"],
     "Logloss": LOSSES["half_logistic"],
     "Cox": Cox(is_newton=True),
+    "PairLogit": Pairwise(),
+    "YetiRank": Pairwise(),
+    "QueryRMSE": Pairwise(),
 }
 OF_CLASSES = "MultiClass"
 
@@ -45,9 +49,9 @@ OF_CLASSES = "MultiClass"
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for anything else.
 
-    ``X`` are rows that have the levels which the model splits. Losses other than RMSE, Logloss, Cox
-    and MultiClass, several targets, and features that are combinations of categories, text or
-    embeddings are refused by name.
+    ``X`` are rows that have the levels which the model splits. Losses other than MultiClass
+    and those of ``LOSS_OF_FUNCTION``, several targets, and features that are combinations of
+    categories, text or embeddings are refused by name.
     """
     if not hasattr(model, "get_all_params"):
         return None

@@ -49,6 +49,7 @@ from gbt.formats.origin import Start, contradiction
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
+from gbt.losses.ranking import NDCG
 from gbt.losses.robust import Absolute, Huber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import Ensemble
@@ -60,7 +61,10 @@ LOSS_OF_OBJECTIVE = {
     "cross_entropy": "cross_entropy",
 }
 OF_CLASSES = ("multiclass", "multiclassova")
-OTHERS = (*OF_CLASSES, "poisson", "gamma", "tweedie", "quantile", "regression_l1", "huber")
+OF_QUERIES = ("lambdarank", "rank_xendcg")
+OTHERS = (
+    *OF_CLASSES, *OF_QUERIES, "poisson", "gamma", "tweedie", "quantile", "regression_l1", "huber",
+)  # fmt: skip
 # Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
 REFITTED = ("quantile", "absolute")
 DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
@@ -120,6 +124,8 @@ def _import(text: str) -> Imported:
     value, H = trees.leaf_value, nodes.add_up(trees.leaf_weight)
     reg_lambda, penalty = parameter(parts, "lambda_l2", 0.0), penalties(parts, trees)
     rates = _read_rates(parts)
+    if loss.has_queries:
+        rates = rates._replace(has_start=False)
     eta, has_start = rates.learning_rate, rates.has_start
     roots = nodes.tree_offset[:-1]
     starts, start_of = np.zeros(loss.n_outputs), np.zeros(len(value))
@@ -289,6 +295,8 @@ def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
         return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
     if name in ("gamma", "regression_l1"):
         return Gamma(is_newton=True) if name == "gamma" else Absolute()
+    if name in OF_QUERIES:
+        return NDCG()
     if name == "cross_entropy":
         return CrossEntropy()
     return LOSSES[LOSS_OF_OBJECTIVE[parts.head["objective"]]]

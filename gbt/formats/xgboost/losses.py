@@ -15,6 +15,8 @@ objective                             loss
 ``reg:absoluteerror``                 ``absolute``; leaves are refitted to medians, until 3.3
 ``reg:quantileerror``                 ``quantile``; leaves are refitted to quantiles, until 3.3
 ``survival:cox``                      ``cox``, its hessian the second derivative
+``rank:pairwise``                     ``pairwise``
+``rank:ndcg``, ``rank:map``           ``ndcg``
 ====================================  ============================================================
 """
 
@@ -23,6 +25,7 @@ from typing import Any
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
+from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.losses.survival import Cox
@@ -36,7 +39,7 @@ LOSS_OF_OBJECTIVE = {
 OTHERS = (
     "multi:softprob", "multi:softmax", "count:poisson", "reg:gamma", "reg:tweedie",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
-    "survival:cox",
+    "survival:cox", "rank:pairwise", "rank:ndcg", "rank:map",
 )  # fmt: skip
 OF_CLASSES = ("multi:softprob", "multi:softmax")
 WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
@@ -80,5 +83,8 @@ def loss_of(
         "reg:squaredlogerror": SquaredLogError(),
         "reg:absoluteerror": Absolute(),
         "survival:cox": Cox(is_newton=True),
+        "rank:pairwise": Pairwise(),
+        "rank:ndcg": NDCG(),
+        "rank:map": NDCG(),
     }
     return others[objective]

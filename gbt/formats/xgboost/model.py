@@ -335,6 +335,8 @@ def _objective_numbers(learner: Any) -> dict[str, list[float]]:
     found = {}
     for parameters in learner["objective"].values():
         for name, text in parameters.items() if isinstance(parameters, dict) else ():
+            if name.startswith("lambdarank_"):
+                continue  # which pairs a ranker takes, partly in words
             try:
                 found[name] = [float(np.float32(one)) for one in numbers_in(text)]
             except (TypeError, ValueError) as error:

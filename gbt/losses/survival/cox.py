@@ -150,7 +150,7 @@ class Cox(GivenLoss):
         own = rows.weight * hazard**2 * rows.so_far(rows.deaths / at_risk**2)
         return expected - rows.event, expected - own
 
-    def exposure(self, y: RiskSets, gradient: np.ndarray) -> np.ndarray:
+    def exposure(self, y: RiskSets, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray:
         """Return the events to be expected of rows, from the gradients there, (T, n)."""
         return gradient + y.event
 

@@ -39,8 +39,11 @@ def judging():
     return X, y, np.random.default_rng(2).integers(1, 4, N).astype(float)
 
 
-def gain_of_page(model, X, y, weight, credit=None):
-    """Return the gain by plain loops over splits, with the derivatives of Cox's plain page."""
+def gain_of_page(model, X, y, weight, credit=None, derivatives=page.cox_derivatives):
+    """Return the gain by plain loops over splits, with the derivatives of Cox's plain page.
+
+    Other ``derivatives`` of all rows return what their sides are divided by in the second place.
+    """
     of_column = range(X.shape[1]) if credit is None else credit
     ensemble, gain = model.ensemble_, np.zeros(max(of_column) + 1)
     shown = {
@@ -53,7 +56,7 @@ def gain_of_page(model, X, y, weight, credit=None):
         sign = (1, -1)[which]
         loss = SimpleNamespace(
             n_outputs=1,
-            gradient_hessian=lambda y, f: (sign * page.cox_derivatives(y, f, weight)[which], None),
+            gradient_hessian=lambda y, f: (sign * derivatives(y, f, weight)[which], None),
         )
         return rounds(SimpleNamespace(**shown, loss=loss), X, y, credit=credit)
 

@@ -1,0 +1,192 @@
+r"""The pairwise and the NDCG loss: of two rows of a query, the better one should come first.
+
+A pair (i, j) has a better row i and a worse row j of the same query, and the loss
+
+    weight_ij log(1 + e^-(f_i - f_j))        weight   1 / n                     `Pairwise`
+                                                      change of the NDCG        `NDCG`
+
+where n is the number of rows of the query, and the change of the NDCG is that if i and j changed
+places (LambdaRank; Burges 2010). The loss of a pair is written to its better row::
+
+    p_ij     =  1 / (1 + e^(f_i - f_j))                    probability of the wrong order
+    gradient =  sum of weight p  over the rows above  -  sum of weight p  over the rows below
+    hessian  =  sum of weight p (1 - p)  over both
+
+The weights of `NDCG` are those of the predictions, and the derivatives are taken as if they were
+constants. There is no function of which they are the derivatives, so what is watched in its place
+is 1 - NDCG itself. Gradients of a query add up to 0, and the best constant is 0.
+
+**What the libraries do.** XGBoost takes of each query the pairs with one of its first 32 rows,
+divides a pair's weight by 0.01 plus the distance of its predictions, and multiplies a query's
+derivatives by log2(1 + s) / s for their sum s. LightGBM does the same with the first 30 rows. Both
+give rows of equal predictions the order of the table. With these options off and without ties the
+derivatives are ours, but for twice the hessian in XGBoost, where a pair of ``rank:pairwise`` weighs
+1, and not 1 / n.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from gbt.kernels.rows.pairs import Places, add_up_pairs, write_pair_losses
+from gbt.losses.loss import GivenLoss, Pair
+from gbt.losses.ranking.places import ndcg, places_of
+from gbt.losses.ranking.queries import Queries, as_grades, check_grades
+
+LARGEST_GRADE = 31  # as in XGBoost and LightGBM: its gain is 2^31 - 1
+MOST_SPREAD = 600.0  # predictions further below the best of their query count as that far
+NOTHING = Places(*(np.empty(0, kind) for kind in (float, float, np.int64, float)))
+
+
+class OfQueries(GivenLoss):
+    """What the two have in common."""
+
+    name_of_score = "NDCG"
+    is_by_row = False
+    has_pairs = True
+    has_queries = True
+    at: int | None = None
+
+    def as_pairs(self, y: Any) -> np.ndarray:
+        """Return grades and queries, (n, 2)."""
+        return as_grades(self.name, y)
+
+    def prepared(self, y: np.ndarray, weight: Any) -> Queries:
+        """Return the rows sorted by query and grade."""
+        return Queries.of(y, weight)
+
+    def check_shape(self, y: Any, raw_prediction: np.ndarray) -> None:
+        """Raise ValueError unless there is a raw prediction for every row."""
+        if raw_prediction.shape[-1] != len(y):
+            raise ValueError(f"y has {len(y)} rows, raw predictions {raw_prediction.shape}.")
+
+    def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:
+        """Return gradient and hessian, also for T sets of predictions, (T, n)."""
+        rows = _rows(y)
+        gradient, hessian = np.empty((2, *raw_prediction.shape))
+        for f, g, h in zip(
+            np.atleast_2d(raw_prediction),
+            np.atleast_2d(gradient),
+            np.atleast_2d(hessian),
+            strict=True,
+        ):
+            sums = np.empty((2, len(rows)))
+            add_up_pairs(*self._pairs(rows, f[rows.order]), *sums)
+            g[rows.order], h[rows.order] = sums
+        return gradient, hessian
+
+    def _pairs(self, rows: Queries, sorted_prediction: np.ndarray) -> tuple:
+        """Return the arguments of kernels."""
+        strength = _strength(rows, sorted_prediction)
+        return (
+            rows.below,
+            rows.end,
+            strength,
+            self._share(rows),
+            self._places(rows, sorted_prediction),
+        )
+
+    def exposure(self, y: Queries, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray:
+        """Return the hessians: what rows weigh in contrasts, beside their weights."""
+        return hessian
+
+    def through_others(self, y: Queries, raw_prediction: np.ndarray, slope: np.ndarray) -> float:
+        """Return 0: queries are the draws, and what a query does to the gradients is its own."""
+        return 0.0
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
+        """Return 0: all constants have the same loss."""
+        return 0.0
+
+    def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
+        """Return the mean NDCG of the queries that have rows of different grades."""
+        check_grades(y, LARGEST_GRADE)
+        rows = Queries.of(y, weight)
+        of_queries = ndcg(rows, np.asarray(prediction)[rows.order], self.at)
+        weight = rows.weight[rows.first] * rows.has_order
+        return float(np.average(of_queries, weights=weight))
+
+    def _share(self, rows: Queries) -> np.ndarray:
+        """Return what all weights of pairs are multiplied by, at each place."""
+        raise NotImplementedError
+
+    def _places(self, rows: Queries, sorted_prediction: np.ndarray) -> Places:
+        """Return what weights of pairs are made of."""
+        return NOTHING
+
+
+@dataclass(frozen=True)
+class Pairwise(OfQueries):
+    """The logistic loss of the difference of two rows; a pair weighs 1 / n in a query of n rows."""
+
+    name = "pairwise"
+    metric = "pairwise loss"
+
+    def check_target(self, y: np.ndarray) -> None:
+        """Raise ValueError unless grades are numbers, and some query has an order."""
+        check_grades(y, None)
+
+    def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the loss of the pairs in which each row is the better one."""
+        rows, loss = _rows(y), np.empty(len(y))
+        write_pair_losses(*self._pairs(rows, raw_prediction[rows.order])[:4], loss)
+        return rows.given_order(loss)
+
+    def _share(self, rows: Queries) -> np.ndarray:
+        return rows.to_rows(1 / rows.size)
+
+
+@dataclass(frozen=True)
+class NDCG(OfQueries):
+    """LambdaRank: a pair weighs by how much the NDCG would change if its rows changed places.
+
+    With ``at`` only so many places at the top of a list count.
+    """
+
+    at: int | None = None
+
+    name = "ndcg"
+    metric = "1 - NDCG"
+
+    def __post_init__(self) -> None:
+        is_number = isinstance(self.at, Real) and not isinstance(self.at, bool)
+        if self.at is not None and not (is_number and self.at >= 1 and self.at % 1 == 0):
+            raise ValueError(f"at={self.at!r}; it must be a whole number of places, or None.")
+
+    def check_target(self, y: np.ndarray) -> None:
+        """Raise ValueError unless grades are whole numbers, and some query has an order."""
+        check_grades(y, LARGEST_GRADE)
+
+    def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return 1 - NDCG, shared out to rows such that their weighted mean is that of queries."""
+        rows = _rows(y)
+        of_queries = rows.has_order * (1 - ndcg(rows, raw_prediction[rows.order], self.at))
+        counting = np.sum(rows.has_order * rows.weight[rows.first])
+        share = rows.weight.sum() / counting if counting > 0 else 0.0
+        return rows.given_order(rows.to_rows(of_queries / rows.size * share))
+
+    def at_start(self, y: np.ndarray) -> np.ndarray:
+        """Return the loss of pairs where all predictions are equal, half of each pair a row.
+
+        There p (1 - p) is 1/4, of the weight of a pair, and the loss is log 2.
+        """
+        return 2 * np.log(2) * self.gradient_hessian(y, np.zeros(len(y)))[1]
+
+    def _share(self, rows: Queries) -> np.ndarray:
+        return np.ones(len(rows))
+
+    def _places(self, rows: Queries, sorted_prediction: np.ndarray) -> Places:
+        return places_of(rows, sorted_prediction, self.at)
+
+
+def _rows(y: Any) -> Queries:
+    """Return prepared targets; others are sorted."""
+    return y if isinstance(y, Queries) else Queries.of(y)
+
+
+def _strength(rows: Queries, sorted_prediction: np.ndarray) -> np.ndarray:
+    """Return e^f relative to the largest of the query."""
+    largest = rows.to_rows(np.maximum.reduceat(sorted_prediction, rows.first))
+    return np.exp(np.maximum(sorted_prediction - largest, -MOST_SPREAD))

@@ -1,0 +1,180 @@
+"""Rows by query: the targets of a loss of an order, and how they are given.
+
+Such a target is two numbers, the grade of a row and its query, so that whatever draws, drops or
+hands on rows need not know of queries. Queries are given beside the grades, as ``groups``, one
+label a row in any order. Where a function takes no ``groups``, targets are these two columns.
+
+A weight belongs to a query, which counts as so many queries: its rows must all have the same.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+LARGEST_EXACT = 2.0**53  # larger whole numbers may become equal as float64
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """Rows sorted by query, and within a query from the best grade down.
+
+    Parameters
+    ----------
+    order : int array of shape (n,)
+        The row at each place.
+    grade, weight : float64 arrays of shape (n,)
+        Of the row at each place.
+    first : int array of shape (Q,)
+        The first place of each query.
+    below : int array of shape (n,)
+        Where the rows of lower grades begin in the query of each place; at its end if there are
+        none.
+    """
+
+    order: np.ndarray
+    grade: np.ndarray
+    weight: np.ndarray
+    first: np.ndarray
+    below: np.ndarray
+
+    @classmethod
+    def of(cls, y: np.ndarray, weight: Any = 1.0) -> "Queries":
+        """Sort grades and queries, (n, 2)."""
+        order = np.lexsort((-y[:, 0], y[:, 1]))
+        grade, query = y[order].T
+        weight = np.broadcast_to(weight, len(y))[order]
+        is_first = np.append(True, query[1:] != query[:-1])
+        differs = ~is_first[1:] & (weight[1:] != weight[:-1])
+        if differs.any():
+            i = int(np.argmax(differs))
+            raise ValueError(
+                f"sample_weight is {weight[i]:g} in row {order[i]} and {weight[i + 1]:g} in row"
+                f" {order[i + 1]} of the same query: a query is weighted as a whole. Give all of"
+                " its rows the same weight."
+            )
+        is_lower = is_first[1:] | (grade[1:] != grade[:-1])
+        ends = np.append(np.flatnonzero(is_lower) + 1, len(y))  # of runs of equal grades
+        below = ends[np.searchsorted(ends, np.arange(len(y)), side="right")]
+        return cls(order, grade, weight, np.flatnonzero(is_first), below)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @cached_property
+    def size(self) -> np.ndarray:
+        """How many rows each query has."""
+        return np.diff(np.append(self.first, len(self)))
+
+    def to_rows(self, of_queries: np.ndarray) -> np.ndarray:
+        """Return the number of its query for the row at each place."""
+        return np.repeat(of_queries, self.size)
+
+    @cached_property
+    def end(self) -> np.ndarray:
+        """Where the query of each place ends."""
+        return self.to_rows(self.first + self.size)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """Each place counted from the first of its query."""
+        return np.arange(len(self)) - self.to_rows(self.first)
+
+    @cached_property
+    def has_order(self) -> np.ndarray:
+        """Whether each query has rows of different grades; others say nothing."""
+        return self.grade[self.first] > self.grade[self.first + self.size - 1]
+
+    def given_order(self, numbers: np.ndarray) -> np.ndarray:
+        """Return numbers of places in the order in which the rows were given."""
+        of_rows = np.empty(len(self))
+        of_rows[self.order] = numbers
+        return of_rows
+
+
+def with_queries(loss: Any, y: Any, groups: Any, name: str = "groups") -> Any:
+    """Return targets with the queries of their rows, (n, 2); without ``groups`` as they are."""
+    if groups is None:
+        return y
+    if not loss.has_queries:
+        raise ValueError(
+            f"{name} says which rows are ordered against each other, which only the losses"
+            f" 'pairwise' and 'ndcg' do; got loss={loss.name!r}. Leave {name} out."
+        )
+    labels, grades = np.asarray(groups), np.asarray(y)
+    if grades.ndim == 2 and grades.shape[1] == 1:
+        grades = grades[:, 0]
+    if grades.ndim != 1:
+        raise ValueError(
+            f"y has shape {grades.shape} beside {name}; it needs one grade for each row."
+        )
+    if labels.shape != grades.shape:
+        raise ValueError(
+            f"{name} has shape {labels.shape}; it needs the label of its query for each row,"
+            f" {grades.shape}. Sizes of queries become labels by np.repeat(np.arange(len(sizes)),"
+            " sizes)."
+        )
+    is_missing = np.array([label is None or label != label for label in labels.tolist()], bool)
+    if is_missing.any():
+        raise ValueError(f"{name} is missing in row {np.argmax(is_missing)}; every row needs one.")
+    return np.column_stack([_as_numbers(grades), _codes(labels)])
+
+
+def as_grades(loss_name: str, y: Any) -> np.ndarray:
+    """Return grades and queries, given as two columns, as float64 of shape (n, 2)."""
+    given = np.asarray(y)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise ValueError(
+            f"y has shape {given.shape}, and under the {loss_name} loss rows are ordered within"
+            " their query: give groups=, a label for each row (eval_groups= for evaluation sets),"
+            " or y as two columns, the grade and the number of the query."
+        )
+    return _as_numbers(given)
+
+
+def check_grades(y: np.ndarray, most: float | None) -> None:
+    """Raise ValueError unless grades are such, and some query has an order.
+
+    With ``most`` grades must be whole numbers up to that.
+    """
+    grade, query = y.T
+    is_wrong = ~np.isfinite(grade)
+    allowed = "must be finite"
+    if most is not None:
+        is_wrong |= (grade < 0) | (grade > most) | (grade % 1 != 0)
+        allowed = f"are whole numbers from 0 to {most:g}, more for better rows"
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise ValueError(f"y has in row {row} the grade {grade[row]:g}; grades {allowed}.")
+    if not np.isfinite(query).all():
+        raise ValueError(f"The query of row {np.argmax(~np.isfinite(query))} is missing.")
+    rows = Queries.of(y)
+    if (rows.size == 1).any():
+        row = rows.order[rows.first[np.argmax(rows.size == 1)]]
+        raise ValueError(
+            f"Row {row} is alone in its query, where there is nothing to be ordered, and"
+            f" {(rows.size == 1).sum()} rows are. Leave them out; or do groups hold something else?"
+        )
+    if not rows.has_order.any():
+        raise ValueError(
+            f"None of the {len(rows.first)} queries has rows of different grades: there is no order"
+            " to be learned or judged."
+        )
+
+
+def _as_numbers(grades: np.ndarray) -> np.ndarray:
+    try:
+        return grades.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError("y holds grades, which are numbers, more for better rows.") from error
+
+
+def _codes(labels: np.ndarray) -> np.ndarray:
+    """Return a number for each label, the same in every table, for a row to be known again."""
+    if labels.dtype.kind in "iufb" and (np.abs(labels.astype(np.float64)) < LARGEST_EXACT).all():
+        return labels.astype(np.float64)
+    distinct, which = np.unique(labels.astype(str), return_inverse=True)
+    digests = (blake2b(label.encode(), digest_size=6).digest() for label in distinct)
+    return np.array([float(int.from_bytes(digest)) for digest in digests])[which]

@@ -1,0 +1,323 @@
+"""Losses of an order: against their page, by hand, against peers; forms of queries, and fits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import ndcg_score
+
+import gbt
+from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import as_ensemble
+from gbt.losses import NDCG, Pairwise
+from gbt.reference import ranking as page
+from tests.asserts import assert_close, assert_same, peer
+
+LOSSES = {
+    "pairwise": (Pairwise(), page.even_weight),
+    "ndcg": (NDCG(), page.swap_weight(None)),
+    "ndcg at 2": (NDCG(at=2), page.swap_weight(2)),
+}
+each = pytest.mark.parametrize("name", LOSSES)
+rows_of_queries = st.lists(
+    st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(-3, 3)), min_size=1, max_size=12
+).filter(lambda rows: max(sum(row[0] == q for row in rows) for q in range(3)) < 6)
+
+
+def arrays(rows):
+    """Return grades and queries, (n, 2), and raw predictions, many of which are equal."""
+    query, grade, f = np.array(rows, dtype=float).T
+    return np.column_stack([grade, query]), f / 2
+
+
+def by_query(y, f, of_query):
+    """Return a function's numbers for the rows of each query, put together; 0 without an order."""
+    out = np.zeros((3, len(y)))
+    for q in np.unique(y[:, 1]):
+        own = y[:, 1] == q
+        if np.ptp(y[own, 0]) > 0:
+            out[:, own] = of_query(y[own, 0], f[own])
+    return out
+
+
+def table(n_queries=60, seed=0, sizes=(2, 12)):
+    """Draw a search log: measurements with gaps, grades from 0 to 3, labels of queries."""
+    rng = np.random.default_rng(seed)
+    query = np.repeat(np.arange(n_queries), rng.integers(*sizes, n_queries))
+    X = rng.normal(size=(len(query), 4))
+    signal = X[:, 0] + (X[:, 1] > 0.3) + rng.normal(size=n_queries)[query]
+    grade = np.digitize(signal + rng.normal(size=len(query)) / 2, [0.5, 1.2, 2.0])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    order = rng.permutation(len(query))
+    return X[order], grade[order], query[order]
+
+
+def pairs_of(grade, query):
+    return np.column_stack([grade, query])
+
+
+def ranker(loss="ndcg", **parameters):
+    asked = {"n_estimators": 12, "max_depth": 3, "splitter": "greedy", **parameters}
+    return GBTRegressor(loss=loss, **asked)
+
+
+def test_three_rows_by_hand():
+    """Odds of 2 against 1, and of 4 against 1, that the best row comes first."""
+    y, f = pairs_of([2, 0, 0], [7, 7, 7]).astype(float), np.log([4.0, 2.0, 1.0])
+    gradient, hessian = Pairwise().gradient_hessian(y, f)
+    np.testing.assert_allclose(gradient, np.array([-1 / 3 - 1 / 5, 1 / 3, 1 / 5]) / 3, rtol=1e-14)
+    np.testing.assert_allclose(hessian, np.array([2 / 9 + 4 / 25, 2 / 9, 4 / 25]) / 3, rtol=1e-14)
+    loss = (np.log(3 / 2) + np.log(5 / 4)) / 3
+    np.testing.assert_allclose(Pairwise().value(y, f), [loss, 0, 0], rtol=1e-14)
+    second = 1 / np.log2(3)
+    gradient, _ = NDCG().gradient_hessian(y, f)
+    np.testing.assert_allclose(gradient[1:], [(1 - second) / 3, (1 - 1 / 2) / 5], rtol=1e-14)
+    assert NDCG().score(y, -f, np.ones(3)) == pytest.approx(1 / 2)
+    assert NDCG().score(y, 0 * f, np.ones(3)) == pytest.approx((1 + second + 1 / 2) / 3)
+    assert NDCG(at=1).score(y, f[::-1], np.ones(3)) == 0
+
+
+@each
+@given(rows=rows_of_queries)
+def test_derivatives_and_values_are_those_of_the_page(name, rows):
+    loss, weight = LOSSES[name]
+    y, f = arrays(rows)
+    expected = by_query(y, f, lambda grade, f: page.of_pairs(grade, f, weight))
+    prepared = loss.prepared(y, 1.0)
+    for raw in (f, np.stack([f, f])):
+        for ours, of_page in zip(loss.gradient_hessian(prepared, raw), expected[1:], strict=True):
+            np.testing.assert_allclose(np.atleast_2d(ours)[-1], of_page, rtol=1e-12, atol=1e-13)
+    if name == "pairwise":
+        np.testing.assert_allclose(loss.value(prepared, f), expected[0], rtol=1e-12, atol=1e-13)
+        return
+    of_start = by_query(y, 0 * f, lambda grade, f: page.of_pairs(grade, f, weight))[0].sum()
+    assert loss.at_start(y).sum() == pytest.approx(of_start, abs=1e-12)
+    lost = by_query(y, f, lambda grade, f: 1 - page.ndcg(grade, f, loss.at))[0]
+    ordered = [q for q in np.unique(y[:, 1]) if np.ptp(y[y[:, 1] == q, 0]) > 0]
+    of_queries = [lost[y[:, 1] == q][0] for q in ordered]
+    expected = np.mean(of_queries) if ordered else 0.0
+    assert loss.value(prepared, f).mean() == pytest.approx(expected, abs=1e-12)
+
+
+@given(rows_of_queries)
+def test_pairwise_derivatives_are_those_of_the_summed_value(rows):
+    y, f = arrays(rows)
+    loss, step = Pairwise(), 1e-4
+    prepared = loss.prepared(y, 1.0)
+    gradient, hessian = loss.gradient_hessian(prepared, f)
+    for i, move in enumerate(step * np.eye(len(y))):
+        ahead, here, back = (loss.value(prepared, f + s * move).sum() for s in (1, 0, -1))
+        assert gradient[i] == pytest.approx((ahead - back) / (2 * step), abs=1e-6)
+        assert hessian[i] == pytest.approx((ahead - 2 * here + back) / step**2, abs=1e-5)
+
+
+@pytest.mark.parametrize("at", [None, 3])
+def test_the_score_is_scikit_learns_of_the_gains(at):
+    _, grade, query = table(seed=3)
+    f = np.random.default_rng(0).integers(0, 4, len(query)).astype(float)
+    expected = [
+        ndcg_score([2.0 ** grade[own] - 1], [f[own]], k=at)
+        for own in (query == q for q in np.unique(query))
+        if np.ptp(grade[own]) > 0
+    ]
+    score = NDCG(at=at).score(pairs_of(grade, query).astype(float), f, np.ones(len(f)))
+    assert score == pytest.approx(np.mean(expected), abs=1e-12)
+
+
+def test_predictions_far_apart_stay_finite():
+    y = pairs_of([3, 2, 1, 0], [0, 0, 0, 0]).astype(float)
+    for f in (np.array([900.0, -900.0, 0.0, 3.0]), np.array([-900.0, -1e9, 900.0, 1e9])):
+        for loss in (Pairwise(), NDCG()):
+            for part in (loss.value(y, f), *loss.gradient_hessian(y, f)):
+                assert np.isfinite(part).all()
+
+
+@each
+def test_nodes_keep_the_sums_of_the_pages_derivatives(name):
+    loss, weight = LOSSES[name]
+    X, grade, query = table(20, sizes=(2, 5))
+    of_rows = np.random.default_rng(2).integers(1, 4, 20).astype(float)[query]
+    model = ranker(loss, n_estimators=3, max_depth=2).fit(X, grade, of_rows, groups=query)
+    ensemble, y, f = model.ensemble_, pairs_of(grade, query).astype(float), np.zeros(len(X))
+    assert ensemble.base_score == 0
+    for m, tree in enumerate(ensemble.trees):
+        _, g, h = by_query(y, f, lambda grade, f: page.of_pairs(grade, f, weight))
+        leaves = ensemble.apply(X)[:, m]
+        for t in np.unique(leaves):
+            own = leaves == t
+            assert tree.sum_gradient[t] == pytest.approx((of_rows * g)[own].sum(), abs=1e-10)
+            assert tree.sum_hessian[t] == pytest.approx((of_rows * h)[own].sum(), rel=1e-10)
+        f = f + tree.value[leaves]
+    assert_close(model.predict(X), f, 1 + abs(f))
+    again = ensemble.refit_statistics(X, y, of_rows)
+    assert_close(again.sum_gradient, ensemble.sum_gradient, 100.0 + 0 * again.gain)
+
+
+@each
+def test_weights_are_repeated_queries_and_the_order_of_the_table_says_nothing(name):
+    loss = LOSSES[name][0]
+    X, grade, query = table()
+    times = np.random.default_rng(1).integers(0, 4, query.max() + 1)
+    one = ranker(loss).fit(X, grade, times[query], groups=query)
+    copies = [(X, grade, query + 1000 * copy, times[query] > copy) for copy in range(3)]
+    X_all, grade_all, query_all = (
+        np.concatenate([part[i][part[3]] for part in copies]) for i in range(3)
+    )
+    by_grade = np.argsort(-grade_all, kind="stable")  # the best rows on top
+    other = ranker(loss).fit(X_all[by_grade], grade_all[by_grade], groups=query_all[by_grade])
+    assert_same(one.ensemble_.feature, other.ensemble_.feature)
+    assert_close(one.predict(X), other.predict(X), 10.0)
+    seen = times[query] > 0
+    assert one.score(X[seen], grade[seen], times[query][seen], groups=query[seen]) == pytest.approx(
+        other.score(X_all, grade_all, groups=query_all), abs=1e-12
+    )
+
+
+def test_all_forms_of_queries_are_one():
+    X, grade, query = table(30)
+    words = np.array([f"shoes {q}" for q in query])
+    models = [
+        ranker().fit(X, grade, groups=query),
+        ranker().fit(X, pairs_of(grade, query)),
+        ranker().fit(X, grade.tolist(), groups=words.tolist()),
+        ranker().fit(pd.DataFrame(X), pd.Series(grade), groups=pd.Series(words)),
+        ranker().fit(X, pd.DataFrame({"grade": grade}), groups=query + 2**60),
+    ]
+    for model in models:
+        assert_same(model.predict(X), models[0].predict(X))
+    expected = models[0].score(X, grade, groups=query)
+    assert models[0].score(X, grade, groups=words) == expected > 0.8
+    assert models[0].score(X, pairs_of(grade, query)) == expected
+    with pytest.raises(ValueError, match="give groups="):
+        models[0].score(X, grade)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda y, q: (y, None), r"y has shape \(\d+,\).*give groups=.*eval_groups="),
+        (lambda y, q: (np.where(np.arange(len(y)) == 7, np.nan, y), q), "in row 7 the grade nan"),
+        (lambda y, q: (np.where(np.arange(len(y)) == 7, 2.5, y), q), "row 7 the grade 2.5.*whole"),
+        (lambda y, q: (y - 1, q), "the grade -1; grades are whole numbers from 0 to 31"),
+        (lambda y, q: (y + 40, q), "the grade 4[0-3]; grades are whole"),
+        (lambda y, q: (0 * y + 2, q), "None of the 60 queries has rows of different grades"),
+        (lambda y, q: (y, np.where(np.arange(len(y)) == 7, 99, q)), "Row 7 is alone in its query"),
+        (lambda y, q: (y, [None if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
+        (lambda y, q: (y, np.bincount(q)), r"groups.* has shape \(60,\).*np.repeat"),
+        (lambda y, q: (y.astype(str).astype(object) + "x", q), "grades, which are numbers"),
+        (lambda y, q: (pairs_of(y, y), q), r"y has shape .* one grade for each row"),
+    ],
+)
+def test_bad_grades_and_queries_are_named(change, message):
+    X, grade, query = table()
+    with pytest.raises(ValueError, match=message):
+        ranker().fit(X, change(grade, query)[0], groups=change(grade, query)[1])
+    bad, groups = change(grade, query)
+    with pytest.raises(ValueError, match=message):
+        ranker().fit(X, grade, groups=query, eval_set=[(X, bad)], eval_groups=[groups])
+
+
+def test_what_goes_with_what():
+    X, grade, query = table(20)
+    with pytest.raises(ValueError, match=r"groups says .*only the losses 'pairwise' and 'ndcg'"):
+        GBTRegressor().fit(X, grade, groups=query)
+    with pytest.raises(ValueError, match="groups says which rows are ordered"):
+        GBTClassifier().fit(X, grade > 1, groups=query)
+    with pytest.raises(ValueError, match="one for each of the 1 evaluation sets"):
+        ranker().fit(X, grade, groups=query, eval_set=[(X, grade)], eval_groups=query)
+    with pytest.raises(ValueError, match=r"sample_weight is .* of the same query"):
+        ranker().fit(X, grade, np.arange(1.0, 1 + len(X)), groups=query)
+    with pytest.raises(ValueError, match="at=0; it must be a whole number"):
+        NDCG(at=0)
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(ValueError, match=r"loss='ndcg' is not available for tables of Dask"):
+        ranker().fit(da.from_array(X, chunks=(30, 4)), grade, groups=query)
+
+
+@each
+def test_early_stopping_watches_queries(name):
+    loss = LOSSES[name][0]
+    X, grade, query = table(120)
+    is_new = query >= 90
+    weight = np.random.default_rng(3).integers(1, 4, 200)[query[is_new]]
+    model = ranker(loss, n_estimators=300, max_depth=2, early_stopping_rounds=5)
+    model.fit(
+        X[~is_new], grade[~is_new], groups=query[~is_new],
+        eval_set=[(X[is_new], grade[is_new], weight)], eval_groups=[query[is_new]],
+    )  # fmt: skip
+    assert 3 < model.best_iteration_ < 290
+    best = model.evals_result_["eval_0"][model.best_iteration_]
+    if name == "pairwise":
+        y = pairs_of(grade, query)[is_new].astype(float)
+        pairs = by_query(
+            y, model.predict(X[is_new]), lambda grade, f: page.of_pairs(grade, f, page.even_weight)
+        )[0]
+        assert best == pytest.approx(np.average(pairs, weights=weight), rel=1e-10)
+    else:
+        score = model.score(X[is_new], grade[is_new], weight, groups=query[is_new])
+        assert best == pytest.approx(1 - score, rel=1e-10)
+    alone = ranker(loss, early_stopping_rounds=5, random_state=0).fit(X, grade, groups=query)
+    seen = alone.sampled_rows(0)
+    assert set(query[seen]).isdisjoint(np.delete(query, seen))
+    assert len(np.unique(query[seen])) == 108
+
+
+def test_words_files_default_trees(tmp_path):
+    X, grade, query = table(100)
+    frame = pd.DataFrame({"x": X[:, 0], "shop": pd.Categorical(np.where(X[:, 1] > 0.3, "a", "b"))})
+    model = GBTRegressor(loss=NDCG(at=5), n_estimators=20, random_state=0)
+    model.fit(frame, grade, groups=query)
+    assert model.score(frame, grade, groups=query) > 0.85
+    model.save(tmp_path / "model.json")
+    again = gbt.load(tmp_path / "model.json")
+    assert again.ensemble_.loss == NDCG(at=5)
+    assert_same(again.predict(frame), model.predict(frame))
+
+
+def xgboost_derivatives(objective, X, grade, query, start):
+    xgboost = peer("xgboost")
+    rows = xgboost.DMatrix(X, grade, qid=query, base_margin=start)
+    asked = {
+        "objective": objective, "max_depth": 3, "tree_method": "exact",
+        "lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": 100,
+        "lambdarank_normalization": False, "lambdarank_score_normalization": False,
+    }  # fmt: skip
+    return xgboost.train(asked, rows, 1)
+
+
+def lightgbm_derivatives(objective, X, grade, query, start):
+    lightgbm = peer("lightgbm")
+    sizes = np.unique(query, return_counts=True)[1]
+    rows = lightgbm.Dataset(X, grade, group=sizes, init_score=start)
+    asked = {
+        "objective": objective, "lambdarank_norm": False, "lambdarank_truncation_level": 100,
+        "min_data_in_leaf": 10, "verbose": -1, "num_leaves": 8, "lambda_l2": 1.0,
+    }  # fmt: skip
+    return lightgbm.train(asked, rows, 1)
+
+
+@pytest.mark.parametrize(
+    ("train", "objective", "loss", "of_gradient", "of_hessian"),
+    [
+        (xgboost_derivatives, "rank:pairwise", Pairwise(), 6, 12),
+        (xgboost_derivatives, "rank:ndcg", NDCG(), 1, 2),
+        (lightgbm_derivatives, "lambdarank", NDCG(), 1, 1),
+    ],
+)
+def test_derivatives_are_the_peers_without_their_options(
+    train, objective, loss, of_gradient, of_hessian
+):
+    """In queries of 6 rows, from predictions of which no two are equal."""
+    X, grade, query = table(50, sizes=(6, 7))
+    order = np.argsort(query, kind="stable")
+    X, grade, query = X[order].astype(np.float32), grade[order], query[order]
+    start = np.random.default_rng(1).normal(size=len(X))
+    theirs = as_ensemble(train(objective, X, grade, query, start))
+    assert theirs.loss == loss
+    ours = theirs.refit_statistics(X, pairs_of(grade, query), init_score=start)
+    assert len(theirs.feature) > 5
+    np.testing.assert_allclose(
+        theirs.sum_gradient, of_gradient * ours.sum_gradient, rtol=1e-4, atol=1e-3
+    )
+    np.testing.assert_allclose(theirs.sum_hessian, of_hessian * ours.sum_hessian, rtol=1e-4)
