@@ -142,6 +142,7 @@ squared_log_error <- reg:squaredlogerror mean_squared_log_error msle rmsle
 quantile <- reg:quantileerror pinball
 pseudo_huber <- reg:pseudohubererror
 cox <- survival:cox coxph cox_ph
+aft <- survival:aft survivalaft weibull lognormal loglogistic accelerated_failure_time
 """)
 
 # Values of eval_metric; errors and losses are negated here, because larger is better.
