@@ -967,8 +967,7 @@ def test_a_model_is_imported_once_while_it_stays_as_it_is():
         *(
             (objective, {}, f"objective='{objective}' cannot be imported, only")
             for objective in (
-                "binary:hinge", "survival:aft", "rank:pairwise", "rank:ndcg",
-                "rank:map",
+                "binary:hinge", "rank:pairwise", "rank:ndcg", "rank:map",
             )
         ),
         ("multi:softprob", {"num_class": 2, "num_parallel_tree": 2}, "with 2 outputs"),
