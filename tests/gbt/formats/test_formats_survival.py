@@ -136,3 +136,27 @@ def test_ties_are_taken_otherwise_by_xgboost():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         held_out_gain(model, *table(150, 7, has_ties=True))
+
+
+def test_scikit_survivals_boosting_is_read_and_its_forests_are_refused():
+    """Leaves are means of Cox's negative gradients, so that G is known without rows."""
+    ensemble = peer("sksurv.ensemble")
+    X, y = table(200, 0, has_ties=True)
+    X, (X_new, y_new) = np.nan_to_num(X), table(150, 100)
+    times = np.array([*zip(y > 0, abs(y), strict=True)], dtype=[("event", bool), ("time", float)])
+    model = ensemble.GradientBoostingSurvivalAnalysis(n_estimators=12, max_depth=2).fit(X, times)
+    read = as_ensemble(model)
+    assert read.loss == Cox()
+    assert read.statistics == {"gradients", "counts", "values"}
+    np.testing.assert_allclose(read.raw_predict(X), model.predict(X), atol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with_rows = as_ensemble(model, X, times)
+    assert "hessians" in with_rows.statistics
+    assert held_out_gain(model, np.nan_to_num(X_new), y_new).values.argmax() == 0
+    with pytest.raises(ValueError, match=r"only \['coxph'\] can"):
+        as_ensemble(
+            ensemble.GradientBoostingSurvivalAnalysis(loss="squared", n_estimators=2).fit(X, times)
+        )
+    with pytest.raises(ValueError, match="RandomSurvivalForest cannot be imported: its leaves"):
+        as_ensemble(ensemble.RandomSurvivalForest(n_estimators=2).fit(X, times))
