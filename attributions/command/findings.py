@@ -288,7 +288,11 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
             "root mean squared error": float(np.sqrt(2 * mean_loss)),
         }
     name = f"{loss.metric}, 0 at best" if np.any(least_loss(loss, y)) else loss.metric
-    return {name: float(excess(loss, y, raw_prediction).mean())}
+    error = {name: float(excess(loss, y, raw_prediction).mean())}
+    if not loss.has_pairs:
+        return error
+    score = loss.score(y, loss.inverse_link(raw_prediction), np.ones(len(y)))
+    return {loss.name_of_score: score, **error}
 
 
 def raw_constant(model: Ensemble, task: Task, n_rows: int) -> np.ndarray:

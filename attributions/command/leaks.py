@@ -5,6 +5,9 @@ tenths of what the model of all columns saves, and that at least 60 % of the con
 Two may be if all save 80 %: in many a table two honest columns explain two thirds, and nothing else
 does. Where one column alone suffices, a model of the others shows whether another does as well.
 
+Of times to an event no model saves that much. There a column may be a leak if the order of its
+numbers alone is that of the events in 90 of 100 pairs: it may be made of the time.
+
 A given model is not fitted again. There one column may be a leak if it brings 80 % of what all
 columns bring.
 """
@@ -24,6 +27,7 @@ from gbt.model.ensemble import Ensemble
 LEAST_SAVED = 50.0  # per cent, below which nothing is given away, and no model of one is fitted
 MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD, MOST_OF_IT = 60.0, 80.0, 0.9, 0.8
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
+NEARLY_IN_ORDER = 0.9  # of pairs
 MOST_NAMED = 4  # columns that are looked for, each of which alone suffices
 
 
@@ -33,6 +37,8 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
     Nothing is fitted where the model saves little, or where a column is all that there is.
     """
     used = _helpful(found)
+    if found.task.event:
+        return replace(found, also_enough=tuple(k for k in used if _is_in_order(found, k)))
     if found.saved < LEAST_SAVED or len(used) < 2:
         return found
     rows = some_rows(found.task)
@@ -58,6 +64,17 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
             break
         named.append(best)
     return replace(found, also_enough=tuple(named[1:]))
+
+
+def _is_in_order(found: Findings, k: int) -> bool:
+    """Say whether a column of numbers alone puts held-out rows in the order of their events."""
+    task, loss = found.task, found.model.loss
+    numbers = task.columns[task.feature_names[k]].numbers[task.held_out]
+    known = ~np.isnan(numbers)
+    if task.features[k].words or not np.ptp(numbers[known]):
+        return False
+    order = loss.score(task.y_valid[known], numbers[known], np.ones(int(known.sum())))
+    return max(order, 1 - order) >= NEARLY_IN_ORDER
 
 
 def _strongest(model: Ensemble, task: Task) -> int:
@@ -89,7 +106,7 @@ def how_many_are_enough(found: Findings) -> int:
     If no model was fitted to them, as when a model is given, their share of the gain decides.
     """
     used, value = _helpful(found), found.useful.values
-    if found.saved < MUCH or not used:
+    if found.saved < MUCH or not used or found.task.event:
         return 0
     if found.saved_by_best:
         enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]
@@ -116,7 +133,13 @@ def about_leaks(found: Findings) -> Iterator[str]:
         f"Ask whether {'it' if is_one else 'each'} is known at the time when the prediction is"
         " needed, or comes after it."
     )
-    if saved >= NEARLY_PERFECT:
+    if found.task.event and leaks:
+        yield (
+            f"{names} alone put{'s' * is_one} the held-out rows nearly in the order of their"
+            " events, as columns do that are made of the time: the length of observation, the"
+            f" number of visits. {reason}"
+        )
+    elif saved >= NEARLY_PERFECT:
         yield (
             f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
             " Often a column then gives the answer away; the most important"

@@ -92,9 +92,16 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     _add_options_of_independence(table)
     parser.add_argument(
         "--task",
-        choices=("regression", "classification", "counts"),
-        help="what the target holds: numbers, classes, or counts, regressed by the Poisson loss"
-        " (default: numbers or classes, by the column's values)",
+        choices=("regression", "classification", "counts", "survival"),
+        help="what the target holds: numbers, classes, counts, regressed by the Poisson loss, or"
+        " times after which an event came or observation ended, with --event (default: numbers or"
+        " classes, by the column's values)",
+    )
+    table.add_argument(
+        "--event",
+        metavar="NAME",
+        help="the column that says whether the event had come at the target's time; its values are"
+        " two, such as 0 and 1, of which the last in order, or --positive, says that it had",
     )
     table.add_argument(
         "--model",
@@ -159,7 +166,7 @@ def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
 def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Refuse options that do not go with each other."""
     about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
-    about_a_table += ["groups", "no_groups", "no_dates", "time", "by"]
+    about_a_table += ["groups", "no_groups", "no_dates", "time", "by", "event"]
     if options.data is None:
         for name in about_a_table:
             if getattr(options, name):
@@ -168,6 +175,7 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
                 )
     if options.task in ("regression", "counts") and options.positive is not None:
         parser.error(f"--positive names a class, so it does not go with --task {options.task}")
+    _refuse_about_events(parser, options)
     if options.open and options.report is None:
         parser.error("--open shows the report; name its file with --report")
     if options.groups is not None and options.no_groups:
@@ -176,6 +184,22 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
         _refuse_beside_a_model(parser, options)
     if options.seed < 0:
         parser.error(f"--seed must not be negative; got {options.seed}")
+
+
+def _refuse_about_events(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse times without events, and what does not go with them."""
+    if options.task == "survival" and options.event is None:
+        parser.error(
+            "--task survival asks when an event comes; name with --event the column that says"
+            " whether it has come"
+        )
+    if options.event is not None and options.task not in (None, "survival"):
+        parser.error(f"--event is about times, and does not go with --task {options.task}")
+    if options.event is not None and options.by is not None:
+        parser.error(
+            "--by judges some rows apart, and does not go with --event: rows at risk are needed"
+            " together"
+        )
 
 
 def _refuse_beside_a_model(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:

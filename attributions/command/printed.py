@@ -178,6 +178,7 @@ def draw(found: Findings, folder: Path) -> Path:
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     unit = "log-odds" if task.is_classification else "the target's unit"
     unit = "log-probabilities of all classes" if task.classes else unit
+    unit = "logarithms of hazards or times" if task.event else unit
     UsedUsefulDisplay.from_attributions(
         found.used,
         found.useful,

@@ -94,7 +94,8 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         task = demonstration(options.seed)
         _describe(task)
         return findings_of(fit(task, GREEDY), task)
-    file = open_batches(options.data) if given and options.report is None else None
+    in_batches = given is not None and options.report is None and options.event is None
+    file = open_batches(options.data) if in_batches else None
     if given is not None and file is not None:
         question = _question(options, given, options.data, [*file.names])
         found = findings_of_file(file, question, given)
@@ -209,6 +210,7 @@ def _question(
         looks_for_groups=not options.no_groups,
         by=options.by,
         takes_dates_apart=not options.no_dates,
+        event=options.event,
     )
     if given is None:
         return question
@@ -220,8 +222,14 @@ def _question(
             " apart, and is judged by all of them; leave out --positive."
         )
     task = "classification" if is_classification else "regression"
-    if options.task not in (None, task) or (options.positive and not is_classification):
-        asked = f"--positive {options.positive}" if options.positive else f"--task {options.task}"
+    if given.ensemble.loss.has_pairs:
+        return _question_of_times(options, question)
+    refused = {
+        f"--event {options.event}": bool(options.event),
+        f"--positive {options.positive}": bool(options.positive) and not is_classification,
+        f"--task {options.task}": options.task not in (None, task),
+    }
+    if asked := next((text for text, is_so in refused.items() if is_so), ""):
         raise UnusableTableError(
             f"{asked}: the model predicts {'classes' if is_classification else 'numbers'};"
             f" leave out {asked.split()[0]}."
@@ -238,3 +246,13 @@ def _question(
         positive=positive if is_classification and not several else None,
         classes=given.classes if several else None,
     )
+
+
+def _question_of_times(options: argparse.Namespace, question: Question) -> Question:
+    """Return what is asked of a table where a given model predicts when an event comes."""
+    if options.event is None:
+        raise UnusableTableError(
+            f"The model predicts when an event comes: {options.target} must hold times, and another"
+            " column, to be named with --event, whether the event had come by then."
+        )
+    return replace(question, task="survival")

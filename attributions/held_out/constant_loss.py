@@ -18,7 +18,7 @@ from gbt.losses.amounts import LogLink
 from gbt.losses.half import CrossEntropy
 from gbt.losses.loss import Loss
 from gbt.losses.ranking import NDCG
-from gbt.losses.survival import Cox
+from gbt.losses.survival import Aft, Cox
 from gbt.model.ensemble import Ensemble
 
 MOST_DISTINCT = 2**20  # 16 MB travel from where the rows are
@@ -104,7 +104,7 @@ def percent_of_one(ensemble: Ensemble, targets: Targets, removes_own_work: bool)
 
 def least_loss(loss: Loss, y: Any) -> Any:
     """Return the least loss that every target could have, at a prediction that is right."""
-    if isinstance(loss, Cox):
+    if isinstance(loss, Aft | Cox):
         return loss.least(y)
     if isinstance(loss, CrossEntropy):
         return -(xlogy(y, y) + xlogy(1 - y, 1 - y))

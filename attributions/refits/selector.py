@@ -37,6 +37,7 @@ from attributions.refits.measures import (
     refuse_unreadable_by,
 )
 from attributions.results import GlobalAttribution
+from gbt.losses.known import as_loss, is_loss
 from gbt.model.credit import Group, members_of
 from gbt.tables.given import as_given, collected
 from gbt.tables.names import shown
@@ -146,7 +147,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         if hasattr(X, "columns"):  # the estimator is to see the frame, with names and dtypes
             validate_data(self, X, y, skip_check_array=True)
         else:
-            X, y = validate_data(
+            X, y = _validated(
                 self,
                 as_given(X),
                 y,
@@ -244,3 +245,17 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.multi_output = False
         return tags
+
+
+def _validated(selector: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+    """Return checked rows and targets; times with events are left to the estimator."""
+    if np.asarray(y).dtype.names or _takes_pairs(selector.estimator):
+        return validate_data(selector, X, **options), y
+    return validate_data(selector, X, y, **options)
+
+
+def _takes_pairs(estimator: Any) -> bool:
+    """Say whether a target is two numbers to a model of ours, be it within a pipeline."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    losses = [value for name, value in given.items() if name.split("__")[-1] == "loss"]
+    return any(is_loss(loss) and as_loss(loss).has_pairs for loss in losses)

@@ -95,8 +95,8 @@ class BaseGBT(Predicts):
             0. Rows of an array or frame of Dask stay where they are (docs/guide/dask.md).
         y : array of shape (n,)
             Targets; a classifier's are labels of any one type, which become ``classes_``. With
-            ``loss="cox"`` times of events (``gbt.losses.survival.times`` has the forms), with
-            "pairwise" and "ndcg" grades, more for better rows.
+            ``loss="cox"`` or "aft" times of events (``gbt.losses.survival.times`` has the forms),
+            with "pairwise" and "ndcg" grades, more for better rows.
         sample_weight : array of shape (n,), optional
             Not negative. Rows of weight 0 are dropped before anything else.
         eval_set : list of (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score)

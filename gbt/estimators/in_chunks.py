@@ -42,7 +42,7 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
         ("max_leaves", estimator.max_leaves is not None),
         ("warm_start", bool(estimator.warm_start)),
         ("train_score", bool(estimator.train_score)),
-        ("loss", isinstance(loss, OwnLoss) or loss.has_pairs),
+        ("loss", isinstance(loss, OwnLoss) or not loss.is_by_row),
     ):
         if is_other:
             raise ValueError(

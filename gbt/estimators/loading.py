@@ -33,6 +33,7 @@ from gbt.losses.known import OF_REGRESSION, OWN, as_loss, is_loss, is_same, para
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.survival.laws import LAWS
 from gbt.model.ensemble import NUMBERS, Ensemble
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.policies import as_policy, described_policy
@@ -204,9 +205,9 @@ def _rebuild_own_loss(value: dict[str, Any], where: str, own: Any) -> Loss:
 
 
 def _as_parameter(value: Any, where: str, default: str | float | None) -> Any:
-    """Return a parameter of a loss: a number like the default, or the name of another loss."""
+    """Return a parameter of a loss: a number like the default, or a name of its kind."""
     if isinstance(default, str):
-        return as_choice(value, where, LOSSES)
+        return as_choice(value, where, next(names for names in (LOSSES, LAWS) if default in names))
     if default is None and value is None:
         return None
     kinds = {bool: np.bool_, int: np.int64}

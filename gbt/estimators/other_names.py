@@ -147,6 +147,7 @@ pseudo_huber <- reg:pseudohubererror
 cox <- survival:cox coxph cox_ph
 pairwise <- rank:pairwise PairLogit ranknet
 ndcg <- rank:ndcg rank:map lambdarank rank_xendcg YetiRank lambdamart
+aft <- survival:aft survivalaft weibull lognormal loglogistic accelerated_failure_time
 """)
 
 # Values of eval_metric; errors and losses are negated here, because larger is better.

@@ -213,9 +213,9 @@ class SharedParameters:
                 " labels there is GBTClassifier", is_loss), """
         "half_squared_error" (None), "cross_entropy" (the logistic loss, of targets from 0 to 1),
         "poisson", "gamma", "tweedie" (three that predict exp of the raw prediction),
-        "squared_log_error", "quantile", "absolute", "huber", "pseudo_huber", "cox" (times to an
-        event; predictions are log hazard ratios), "pairwise" or "ndcg" (the order of rows within
-        the ``groups`` of ``fit``).
+        "squared_log_error", "quantile", "absolute", "huber", "pseudo_huber", of times to an event
+        "cox" (predictions are log hazard ratios) and "aft" (predictions are times), or "pairwise"
+        and "ndcg" (the order of rows within the ``groups`` of ``fit``).
         ``gbt.losses`` and ``gbt.losses.amounts`` have them as classes with their parameters, such
         as ``Quantile(alpha=0.9)``. Or an object of your own with the methods value,
         gradient_hessian, link and inverse_link, in NumPy. Leaf values are -learning_rate G/(H +

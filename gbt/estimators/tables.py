@@ -103,12 +103,13 @@ class ChecksTables(SharedParameters, NamedParameters):
     ) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return a table as rows of floats, its targets as given, and its weights."""
         is_shared = isinstance(X, SharedRows)
-        if y is not None and self._has_pairs:
-            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
-            X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
-            return X, as_pairs(self._own_loss(), y, len(X)), as_weight(sample_weight, len(X))
         if is_shared:
             y, sample_weight = in_memory(y), in_memory(sample_weight)
+        if y is not None and self._has_pairs:
+            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
+            if not is_shared:
+                X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
+            return X, as_pairs(self._own_loss(), y, len(X)), as_weight(sample_weight, len(X))
         if y is not None:
             warn_of_other_order(X, y, stacklevel=5)  # where fit was called
             y = as_column(y)

@@ -212,7 +212,7 @@ _PACKAGES = {library: library.lower() for library in _OWN_PREDICTIONS}
 
 def _takes_missing(model: Any) -> bool:
     """Say whether the model takes missing values, which some of scikit-learn's refuse."""
-    if type(model).__module__.startswith("sklearn."):
+    if type(model).__module__.startswith(("sklearn.", "sksurv.")):
         return model.__sklearn_tags__().input_tags.allow_nan
     return True
 

@@ -19,10 +19,10 @@ loss                          value                        gradient g    hessian
 with p = 1 / (1 + exp(-f)), m = exp(f), and x+ the positive part of x. The names tell the constant:
 the squared error is halved, and so is the binomial deviance. Losses know no sample weights; code
 that sums over rows multiplies by them. `Tweedie` and `SquaredLogError` have their formulas in
-``gbt.losses.amounts``, the losses of several outputs in ``gbt.losses.several_outputs``, and that of
-times to an event, `Cox`, in ``gbt.losses.survival``, and those of an order, `Pairwise` and `NDCG`,
-in ``gbt.losses.ranking``. Under these three the loss of a row depends on other rows: such losses
-know weights, and are asked for all rows at once (``Loss.prepared``).
+``gbt.losses.amounts``, the losses of several outputs in ``gbt.losses.several_outputs``, those of
+times to an event, `Cox` and `Aft`, in ``gbt.losses.survival``, and those of an order, `Pairwise`
+and `NDCG`, in ``gbt.losses.ranking``. Under `Cox` and the last two the loss of a row depends on
+other rows: such losses know weights, and are asked for all rows at once (``Loss.prepared``).
 
 Read ``loss`` first (the methods of a loss), then the losses themselves: ``half`` (the two that
 kernels know), ``amounts``, ``robust``, ``several_outputs``. ``own`` wraps a user's object,
@@ -60,11 +60,12 @@ from gbt.losses.loss import GivenLoss, Loss
 from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
-from gbt.losses.survival import Cox
+from gbt.losses.survival import Aft, Cox
 
 __all__ = [
     "NDCG",
     "Absolute",
+    "Aft",
     "Cox",
     "CrossEntropy",
     "Gamma",

@@ -13,7 +13,7 @@ from gbt.losses.own import OF_A_LOSS, OwnLoss
 from gbt.losses.ranking.pairs import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import OneOutput
-from gbt.losses.survival.cox import Cox
+from gbt.losses.survival import Aft, Cox
 
 # What a regressor takes as ``loss=`` by name, and what model files may name.
 OF_REGRESSION: dict[str, Callable[..., Loss]] = {
@@ -30,6 +30,7 @@ OF_REGRESSION: dict[str, Callable[..., Loss]] = {
     "cox": Cox,
     "pairwise": Pairwise,
     "ndcg": NDCG,
+    "aft": Aft,
 }
 OWN = "own"  # in files, the key under which the name of a user's class stands
 

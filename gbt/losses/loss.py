@@ -146,8 +146,8 @@ class GivenLoss(ByRow):
 
     def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
         """Raise ValueError unless there is a raw prediction for every target."""
-        if raw_prediction.shape[-1:] != y.shape:
-            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
+        if raw_prediction.shape[-1:] != (len(y),):
+            raise ValueError(f"y has {len(y)} rows, raw predictions {raw_prediction.shape}.")
 
     def link(self, prediction: float) -> float | np.ndarray:
         return float(prediction)

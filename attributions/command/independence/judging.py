@@ -161,7 +161,7 @@ def _is_sorted(task: Task) -> bool:
     It may be so in part, as where rows with a target above 0 come first: rows above some number
     then follow each other, and hardly ever change with rows below it.
     """
-    y = task.y_valid[np.argsort(task.held_out)]
+    y = task.y_valid.reshape(len(task.y_valid), -1)[np.argsort(task.held_out), 0]
     for limit in np.unique(np.quantile(y, np.arange(10) / 10, method="lower")):
         is_above = y > limit
         by_chance = 2 * is_above.mean() * (1 - is_above.mean())

@@ -76,4 +76,6 @@ def predicted_class(task: Task, c: int | None = None) -> str:
 
 def answer(task: Task, row: int) -> str:
     """Return the target of a held-out row as the file writes it."""
-    return cell(task.target, task.target.numbers[task.held_out[row]])
+    text = cell(task.target, task.target.numbers[task.held_out[row]])
+    is_censored = bool(task.event) and task.y_valid[row, 1] in (0, np.inf)
+    return f"{text} or later" if is_censored else text

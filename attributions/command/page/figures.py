@@ -173,6 +173,8 @@ def raw_unit(report: Report) -> str:
         return "unnormalised log-probability"
     if report.task.is_classification:
         return "log-odds"
+    if report.task.event:
+        return "the logarithm of the " + ("hazard" if report.model.loss.name == "cox" else "time")
     if report.model.loss.inverse_link(np.ones(1)) != 1.0:
         return "the raw prediction's unit"
     target = report.task.target.name if report.task.path else "the target"

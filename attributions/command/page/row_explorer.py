@@ -39,7 +39,7 @@ def row_data(report: Report) -> dict:
     task, chosen = report.task, report.chosen
     numbers = [held_out_numbers(task, k)[chosen.rows] for k in range(len(task.features))]
     predicted = report.model.loss.inverse_link(report.raw_prediction[chosen.rows])
-    of_two = predicted_class(task) if not task.classes else ""
+    of_two = predicted_class(task) if task.is_classification and not task.classes else ""
     rows = []
     for i, row in enumerate(chosen.rows):
         c = int(predicted[i].argmax()) if task.classes else None

@@ -20,6 +20,8 @@ SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
     "accuracy": "share of rows whose most probable class is the true one; best 1",
     "log-loss": "how surprised the predictions are by the truth; best 0",
+    "concordance": "how often, of two rows, the one with the earlier event has the higher risk;"
+    " best 1",
     "R^2": "share of the target's variance that is explained; best 1",
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }

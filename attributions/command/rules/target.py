@@ -30,7 +30,8 @@ class Target:
     """The target of every row, nan where it is missing, and what kind it is and why.
 
     If there are more than two ``classes``, y has their numbers and ``classes`` their names.
-    ``loss`` is that of the fit; None is the estimators' default.
+    ``loss`` is that of the fit; None is the estimators' default. Of times to an event y has two
+    columns, the time and whether the event came.
     """
 
     y: np.ndarray
@@ -38,6 +39,21 @@ class Target:
     description: str
     classes: tuple[str, ...] = ()
     loss: str | None = None
+
+    @property
+    def is_known(self) -> np.ndarray:
+        """Which rows have a target."""
+        return ~np.isnan(self.y.reshape(len(self.y), -1)).any(axis=1)
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether each half of the rows gets the same share of classes, or of events."""
+        return self.is_classification or self.y.ndim == 2
+
+    @property
+    def shared(self) -> np.ndarray:
+        """Classes, or events, or other targets."""
+        return self.y if self.y.ndim == 1 else self.y[:, 1]
 
 
 def read_target(
@@ -60,23 +76,7 @@ def read_target(
         What a given model calls its classes, where it has more than two.
     """
     name = repr(elided(column.name))
-    if column.kind == "dates":
-        raise UnusableTableError(
-            f"The target {name} holds {reason_to_leave_out(column)}; it must hold classes or"
-            " numbers. Choose another column, or add one that holds what you want to know of the"
-            " date: the days until then, the year, or whether it was before a certain day."
-        )
-    if column.n_strays:
-        raise UnusableTableError(
-            f"The target {name} holds numbers, and {column.n_strays:,} times something else, such"
-            f" as {elided(column.stray)!r}; correct these cells, or empty them to leave their rows"
-            " out."
-        )
-    if column.n_distinct < 2:
-        values = f"one value alone, {elided(column.example)!r}" if column.n_distinct else "no value"
-        raise UnusableTableError(
-            f"The target {name} holds {values}; it must hold two classes, or numbers that differ."
-        )
+    _refuse_other_columns(column, name)
     is_asked = task is not None or positive is not None
     names: tuple[str, ...] = ()
     single = ""
@@ -102,6 +102,65 @@ def read_target(
     why, rule = ("as asked for", "") if is_asked else (why, rule)
     loss = "poisson" if task == "counts" else None
     return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}{single}", names, loss)
+
+
+def read_times(column: Column, event: Column, positive: str | None) -> Target:
+    """Take a column for times, and another for whether the event came then.
+
+    ``positive`` is the value that says so; None: the last of two.
+    """
+    name = repr(elided(column.name))
+    _refuse_other_columns(column, name)
+    time = _numbers(column, "survival", name)
+    if np.nanmin(time) < 0:
+        row = int(np.nanargmin(time))
+        raise UnusableTableError(
+            f"The target {name} holds {time[row]:.15g} in row {row + 1}. It must hold times from"
+            " the beginning of observation on, which are not negative; correct it, or empty the"
+            " cell to leave the row out."
+        )
+    values, labels = _values_and_labels(event)
+    if positive is None and labels != ["1"] and len(labels) != 2:
+        raise UnusableTableError(
+            f"--event {event.name} holds {listed(labels)}. It must hold two values, the last of"
+            " which says that the event came, such as 0 and 1; or say with --positive which does."
+        )
+    which = -1 if positive is None else _place(positive, labels, f"--event {event.name}")
+    came = np.where(np.isnan(event.numbers), np.nan, event.numbers == values[which])
+    y = np.column_stack([time, came])
+    y[np.isnan(y).any(axis=1)] = np.nan
+    if not np.nansum(y[:, 1]):
+        raise UnusableTableError(
+            f"No row with a time has the event: {event.name!r} is nowhere {labels[which]!r} there."
+            " Nothing can be learned of when events come."
+        )
+    what = (
+        f"Task: the time to an event, {name}; the event had come where {elided(event.name)!r} is"
+        f" {elided(labels[which])!r} ({100 * np.nanmean(y[:, 1]):.1f} % of rows), and others are"
+        " censored: observed for so long without it."
+    )
+    return Target(y, False, what, loss="cox")
+
+
+def _refuse_other_columns(column: Column, name: str) -> None:
+    """Raise UnusableTableError for a column that cannot be a target."""
+    if column.kind == "dates":
+        raise UnusableTableError(
+            f"The target {name} holds {reason_to_leave_out(column)}; it must hold classes or"
+            " numbers. Choose another column, or add one that holds what you want to know of the"
+            " date: the days until then, the year, or whether it was before a certain day."
+        )
+    if column.n_strays:
+        raise UnusableTableError(
+            f"The target {name} holds numbers, and {column.n_strays:,} times something else, such"
+            f" as {elided(column.stray)!r}; correct these cells, or empty them to leave their rows"
+            " out."
+        )
+    if column.n_distinct < 2:
+        values = f"one value alone, {elided(column.example)!r}" if column.n_distinct else "no value"
+        raise UnusableTableError(
+            f"The target {name} holds {values}; it must hold two classes, or numbers that differ."
+        )
 
 
 def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
@@ -176,7 +235,8 @@ def _without_single_rows(column: Column, is_asked: bool) -> tuple[Column, str]:
 def _two_classes(column: Column, positive: str | None) -> tuple[np.ndarray, str]:
     """Return 0 and 1, nan where missing, and words for the two."""
     values, labels = _values_and_labels(column)
-    place = 1 if positive is None else _place(positive, labels, repr(elided(column.name)))
+    name = f"The target {elided(column.name)!r}"
+    place = 1 if positive is None else _place(positive, labels, name)
     y = np.where(np.isnan(column.numbers), np.nan, column.numbers == values[place])
     others = f"the other {len(labels) - 1} classes"
     others = repr(elided(labels[1 - place])) if len(labels) == 2 else others
@@ -225,7 +285,6 @@ def _place(label: str, labels: list[str], name: str) -> int:
     if label not in labels:
         hint = nearest(label, labels, f"; it holds {listed(labels)}.")
         raise UnusableTableError(
-            f"The target {name} holds no {label!r}, the class to predict by --positive or"
-            f" --model{hint}"
+            f"{name} holds no {label!r}, the value that --positive or --model asks for{hint}"
         )
     return labels.index(label)

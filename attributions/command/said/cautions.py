@@ -8,6 +8,7 @@ from attributions.command.findings import Findings
 from attributions.command.leaks import about_leaks
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.said.about_belonging import about_belonging
+from attributions.command.said.about_times import about_censoring
 from attributions.command.verdicts import UNCLEAR
 from attributions.command.wording import N_NAMED, shown_names
 
@@ -26,6 +27,7 @@ def cautions(found: Findings) -> list[str]:
     return [
         *about_belonging(found),
         *_about_rows(found),
+        *about_censoring(found),
         *_about_the_model(found),
         *about_leaks(found),
         *_about_columns(found),

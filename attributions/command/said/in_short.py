@@ -6,6 +6,7 @@ import numpy as np
 
 from attributions.command.findings import Findings
 from attributions.command.said.about_belonging import compared
+from attributions.command.said.about_times import about_order
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
 from attributions.command.wording import shown_names
 from attributions.results import GlobalAttribution
@@ -14,6 +15,7 @@ from attributions.results import GlobalAttribution
 def in_short(found: Findings) -> Iterator[str]:
     """Yield what was found, the most important first."""
     task, n_features = found.task, len(found.useful)
+    yield from about_order(found)
     if found.saved > 0:
         yield (
             f"The model's {found.loss_name} on held-out rows is {found.saved:.1f} % below that of"

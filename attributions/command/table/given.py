@@ -23,6 +23,7 @@ from attributions.command.table.description import what_is_there
 from attributions.command.table.file import BatchFile, TableFile
 from attributions.command.table.task import Question, Task, groups_of, read_columns
 from attributions.command.unusable import UnusableTableError, listed
+from gbt.losses.survival.times import bounds_of
 from gbt.model.ensemble import Ensemble
 from gbt.tables.categories import EncodedRows
 from gbt.tables.spelled import plain_number
@@ -43,10 +44,11 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         columns=columns,
         left_out={
             **dict.fromkeys(question.drop, "as asked for"),
+            question.event or "": "it says whether the event came",
             **{
                 name: "the model does not take it"
                 for name in columns
-                if name not in (*task.feature_names, question.target)
+                if name not in (*task.feature_names, question.target, question.event)
             },
         },
         held_out=labelled,
@@ -65,8 +67,9 @@ def task_without_rows(
 ) -> tuple[Task, np.ndarray]:
     """Return the task of judging a given model without X, and which rows have a target."""
     features, are_by_name = _features_of_model(names, question, model.feature_names)
-    labelled = np.flatnonzero(~np.isnan(target.y))
-    if len(labelled) < 2 or not np.ptp(target.y[labelled]):
+    labelled = np.flatnonzero(target.is_known)
+    y = target.y[labelled]
+    if len(labelled) < 2 or not np.ptp(y):
         raise UnusableTableError(
             f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"
             " model can be judged on rows of different targets only."
@@ -80,16 +83,19 @@ def task_without_rows(
             "The model does not know the names of its features: columns are in order."
         )
     nothing = np.empty((0, len(features)))
+    if model.loss.name == "aft":
+        y = bounds_of(y)
     task = Task(
         description=description,
         is_classification=target.is_classification,
         X_train=nothing,
         y_train=np.empty(0),
         X_valid=nothing,
-        y_valid=target.y[labelled],
+        y_valid=y,
         feature_names=tuple(features),
         classes=target.classes,
         path=table.path,
+        event=question.event or "",
     )
     return task, labelled
 
@@ -98,7 +104,8 @@ def _features_of_model(
     columns: Sequence[str], question: Question, names: Sequence[str]
 ) -> tuple[list[str], bool]:
     """Return the columns that a model takes, in its order, and whether they were found by name."""
-    others = [name for name in columns if name != question.target and name not in question.drop]
+    taken = (question.target, question.event, *question.drop)
+    others = [name for name in columns if name not in taken]
     by_name = {name.replace(" ", "_"): name for name in others}  # as LightGBM writes it
     by_name |= {name: name for name in others}
     are_by_name = all(name in by_name for name in names)

@@ -16,7 +16,7 @@ from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import Column, column_of, columns_of_date
 from attributions.command.rules.dates import PARTS
 from attributions.command.rules.identifiers import reason_to_leave_out
-from attributions.command.rules.target import Target, read_target
+from attributions.command.rules.target import Target, read_target, read_times
 from attributions.command.table.description import what_became_of, what_is_there
 from attributions.command.table.file import TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
@@ -33,10 +33,11 @@ class Question:
     ----------
     target : str
         The column to predict.
-    task : {"classification", "regression", "counts"} or None
+    task : {"classification", "regression", "counts", "survival"} or None
         None for the rule of `CLASSES_OR_NUMBERS`.
     positive : str or None
-        The class whose probability is modelled, against all others.
+        The class whose probability is modelled, against all others; or what ``event`` holds where
+        the event came.
     groups : str or None
         The column whose values hold rows together.
     time : str or None
@@ -47,6 +48,8 @@ class Question:
         The column by whose values the held-out rows are judged apart.
     takes_dates_apart : bool
         Whether year, month, weekday and days since the first are made of dates.
+    event : str or None
+        The column that says whether the event had come at the target's time.
     classes : sequence of str or None
         What a given model calls its classes, where it has more than two.
     keep, drop : collections of str
@@ -67,6 +70,7 @@ class Question:
     looks_for_groups: bool = True
     by: str | None = None
     takes_dates_apart: bool = True
+    event: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +112,8 @@ class Task:
         they are judged; or nothing.
     loss : str or None
         Loss of the fit; None is the estimators' default.
+    event : str
+        The column that says whether the event came; y has two columns then.
     """
 
     description: list[str]
@@ -131,6 +137,7 @@ class Task:
     in_time: str = ""
     by: str = ""
     loss: str | None = None
+    event: str = ""
 
     @property
     def features(self) -> list[Column]:
@@ -147,8 +154,10 @@ def table_task(
     features, reasons = _features(columns, question)
     labelled, train, valid, how = _split(table, columns, target, question)
     y, classes, rare = _without_rare(target, target.y, train, valid)
-    train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
-    if not all(len(half) and np.ptp(y[half]) for half in (train, valid)):
+    if classes or rare:
+        train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
+    in_half = target.shared if y.ndim == 2 else y
+    if not all(len(half) and np.ptp(in_half[half]) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
         raise UnusableTableError(
             f"{table.path} has {len(labelled):,} rows with a target: too few to have"
@@ -180,13 +189,18 @@ def table_task(
         target=columns[question.target],
         columns=columns,
         of_dates={c.name: c for c in features if c.name not in columns},
-        left_out={**dict.fromkeys(question.drop, "as asked for"), **reasons},
+        left_out={
+            **dict.fromkeys(question.drop, "as asked for"),
+            **reasons,
+            question.event or "": "it says whether the event came",
+        },
         held_out=valid,
         groups=groups_of(columns, question, valid),
         grouped_by=question.groups or "",
         in_time=question.time or "",
         by=question.by or "",
         loss=target.loss,
+        event=question.event or "",
     )
 
 
@@ -203,8 +217,8 @@ def _split(
     table: TableFile, columns: Mapping[str, Column], target: Target, question: Question
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
     """Return the rows with a target, those to train on, those held out, and how they were split."""
-    labelled = np.flatnonzero(~np.isnan(target.y))
-    y = target.y[labelled]
+    labelled = np.flatnonzero(target.is_known)
+    y, has_shares = target.shared[labelled], target.has_shares
     if question.time is not None:
         times = columns[question.time].numbers
         if columns[question.time].kind == "words" or columns[question.time].n_distinct < 2:
@@ -218,16 +232,17 @@ def _split(
         how = f"the earlier and the later ones by {elided(question.time)}"
     elif question.groups is not None:
         groups = labels_of_groups(columns[question.groups])[labelled]
-        train, valid = halves_of_groups(groups, y, target.is_classification, question.seed)
+        train, valid = halves_of_groups(groups, y, has_shares, question.seed)
         n_each = [len(np.unique(groups[half])) for half in (train, valid)]
         how = (
             f"{n_each[0]:,} and {n_each[1]:,} whole values of {elided(question.groups)}, at random"
             f" (seed {question.seed})"
         )
     else:
-        train, valid = random_halves(y, target.is_classification, question.seed)
+        train, valid = random_halves(y, has_shares, question.seed)
         how = f"at random (seed {question.seed})"
         how += ", with the same share of each class" * target.is_classification
+        how += ", with the same share of events" * (target.y.ndim == 2)
     return labelled, labelled[train], labelled[valid], how
 
 
@@ -273,6 +288,9 @@ def read_columns(
         name: column_of(name, cells, table.has_decimal_commas, may_be_codes)
         for name, cells in table.columns.items()
     }
+    if question.event is not None:
+        times = columns[question.target], columns[question.event]
+        return columns, read_times(*times, question.positive)
     return columns, read_target(
         columns[question.target], question.task, question.positive, question.classes
     )
@@ -288,6 +306,7 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
         ("--groups", [question.groups] if question.groups is not None else []),
         ("--time", [question.time] if question.time is not None else []),
         ("--by", [question.by] if question.by is not None else []),
+        ("--event", [question.event] if question.event is not None else []),
     ):
         for name in asked:
             if name not in names:
@@ -299,15 +318,19 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
             f" {', '.join(SEPARATORS.values())}?"
         )
     for name in question.drop:
-        if name == question.target or name in question.keep:
+        if name in (question.target, question.event, *question.keep):
             raise UnusableTableError(
-                f"--drop {name!r} leaves out a column that --target or --keep asks for; choose one."
+                f"--drop {name!r} leaves out a column that --target, --event or --keep asks"
+                " for; choose one."
             )
-    for option, column in (("--groups", question.groups), ("--time", question.time)):
+    for option, column, what in (
+        ("--groups", question.groups, "which rows belong together"),
+        ("--time", question.time, "when a row was"),
+        ("--event", question.event, "whether the event came"),
+    ):
         if column == question.target:
             raise UnusableTableError(
-                f"{option} {column!r} is the target; name the column that says"
-                f" {'which rows belong together' if option == '--groups' else 'when a row was'}."
+                f"{option} {column!r} is the target; name the column that says {what}."
             )
 
 
@@ -315,7 +338,7 @@ def _features(
     columns: dict[str, Column], question: Question
 ) -> tuple[list[Column], dict[str, str]]:
     """Return the columns that are features, and why each of the others is none."""
-    others = [column for column in columns.values() if column.name != question.target]
+    others = [c for c in columns.values() if c.name not in (question.target, question.event)]
     reasons = {c.name: reason_to_leave_out(c) for c in others if c.name not in question.keep}
     reasons = {name: why for name, why in reasons.items() if why and name not in question.drop}
     if question.groups is not None and question.groups not in (*question.keep, *question.drop):

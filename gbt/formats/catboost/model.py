@@ -30,7 +30,7 @@ from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.ranking import Pairwise
 from gbt.losses.several_outputs import Softmax
-from gbt.losses.survival import Cox
+from gbt.losses.survival import Aft, Cox
 from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
 from gbt.tables.categories import Categories
@@ -44,6 +44,7 @@ LOSS_OF_FUNCTION: dict[str, Loss] = {
     "QueryRMSE": Pairwise(),
 }
 OF_CLASSES = "MultiClass"
+OF_TIMES = "SurvivalAft"  # may be followed by its parameters, as in "SurvivalAft:dist=Normal"
 
 
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
@@ -91,12 +92,25 @@ def _of_answers(model: Model, state: bytes, parameters: dict[str, Any]) -> Impor
     return replace(imported, ensemble=ensemble, has_levels_of_rows=True, has_counters=True)
 
 
+def _loss_of(function: Any, n_outputs: int) -> Loss | None:
+    """Return the loss of a model's loss function; None where that is none of ours."""
+    if function == OF_CLASSES:
+        return Softmax(n_outputs, 1.0)
+    name, _, text = str(function).partition(":")
+    if name != OF_TIMES:
+        return LOSS_OF_FUNCTION.get(function)
+    given = dict(part.split("=") for part in text.split(";") if part)
+    law, scale = given.get("dist", "Normal").lower(), float(given.get("scale", 1.0))
+    return Aft(law, scale, is_newton=True)
+
+
 def _import(
     model: Model, parameters: dict[str, Any], categories: Categories | None, levels: Hashed
 ) -> Imported:
     function = parameters.get("loss_function")
-    if function not in (*LOSS_OF_FUNCTION, OF_CLASSES):
-        allowed = [*LOSS_OF_FUNCTION, OF_CLASSES]
+    loss = _loss_of(function, model.n_outputs)
+    if loss is None:
+        allowed = [*LOSS_OF_FUNCTION, OF_CLASSES, OF_TIMES]
         raise ValueError(f"loss_function={function!r} cannot be imported, only {allowed} can.")
     n_outputs = model.n_outputs if function == OF_CLASSES else 1
     if model.n_outputs != n_outputs or len(model.bias) != n_outputs or model.scale != 1:
@@ -105,7 +119,6 @@ def _import(
             " imported. Train one model for each target, and do not rescale it."
         )
     bias = float(model.bias[0]) if n_outputs == 1 else model.bias
-    loss = Softmax(n_outputs, 1.0) if function == OF_CLASSES else LOSS_OF_FUNCTION[function]
     nodes = read_trees(model)
     tree, value, weight = nodes.tree, nodes.value, nodes.tree.add_up(nodes.weight)
     leaf = tree.is_leaf

@@ -9,6 +9,9 @@ model                        what its nodes keep, and what follows              
 ``HistGradientBoosting*``    counts, and eta times the step at leaves. Squared error     float64
                              without weights: H is the count, so all, if these sums
                              give the values of inner nodes. Else G and H are lost.
+scikit-survival's            as the first; leaves are means of Cox's negative gradients  float32
+``GradientBoosting-          too, so that G = -W mean is known and H is lost.
+SurvivalAnalysis``
 ``RandomForest*``            W, counts, means of the targets: the step from b under      float32
 ``ExtraTrees*``              half the squared error (of 0 and 1 for two classes, whose
 ``DecisionTree*``            mean is the probability), G = -W (mean - b) and H = W.
@@ -47,6 +50,7 @@ from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.robust import Absolute, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.survival import Cox
 from gbt.model.statistics import node_step
 
 BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
@@ -60,6 +64,7 @@ HISTOGRAM_LOSSES = (*BOOSTED_LOSSES, "poisson", "gamma")
 REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
+OF_TIMES = "GradientBoostingSurvivalAnalysis"  # of scikit-survival, which need not be installed
 FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
 
 
@@ -86,7 +91,14 @@ def import_sklearn(model: Any) -> Imported | None:
             "An IsolationForest cannot be imported: it predicts from depths of leaves and has no"
             " loss."
         )
-    if not isinstance(model, (*BOOSTED, *HISTOGRAMS, *FORESTS, *TREES)):
+    if _is_of_survival(model, "RandomSurvivalForest", "ExtraSurvivalTrees", "SurvivalTree"):
+        raise ValueError(
+            f"A {type(model).__name__} cannot be imported: its leaves hold hazards at many times,"
+            " its splits are chosen by log-rank tests, and no loss belongs to them."
+            f" {OF_TIMES} can be imported."
+        )
+    is_of_times = _is_of_survival(model, OF_TIMES)
+    if not (is_of_times or isinstance(model, (*BOOSTED, *HISTOGRAMS, *FORESTS, *TREES))):
         return None
     check_is_fitted(model)
     classes = getattr(model, IS_CLASSIFIER, (0, 1))
@@ -101,7 +113,7 @@ def import_sklearn(model: Any) -> Imported | None:
             tuple(predictor for predictors in model._predictors for predictor in predictors),
             lambda: _histograms(model),
         )
-    if isinstance(model, BOOSTED):
+    if is_of_times or isinstance(model, BOOSTED):
         state = *model.estimators_.ravel(), model.learning_rate
         return kept(model, state, lambda: _boosted(model))
     estimators = [model] if isinstance(model, TREES) else model.estimators_
@@ -153,14 +165,19 @@ def _averaged(model: Any, estimators: Any) -> Imported:
 def _boosted(model: Any) -> Imported:
     """Import gradient boosting, whose leaves are the step, and whose inner nodes are means."""
     n_outputs = model.estimators_.shape[1]
-    loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, BOOSTED_LOSSES)
+    is_of_times = _is_of_survival(model, OF_TIMES)
+    allowed = ("coxph",) if is_of_times else BOOSTED_LOSSES
+    loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, allowed)
     if model.init is not None and model.init != "zero":
         raise ValueError(
             f"init={model.init!r} cannot be imported: the trees start from the predictions of"
             " another model. Train with init=None or init='zero'."
         )
+    if is_of_times and model.dropout_rate > 0:
+        raise ValueError("dropout_rate cannot be imported: trees are rescaled in training.")
     nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()], 1)
     is_squared = model.loss == "squared_error"
+    are_means = is_squared or is_of_times  # of negative gradients
     start = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))
     ensemble = to_ensemble(
         nodes.tree,
@@ -168,10 +185,10 @@ def _boosted(model: Any) -> Imported:
         threshold=nodes.threshold,
         missing_left=nodes.missing_left,
         value=model.learning_rate * nodes.value,
-        sum_gradient=-nodes.weight * nodes.value if is_squared else None,
+        sum_gradient=-nodes.weight * nodes.value if are_means else None,
         sum_hessian=nodes.weight if is_squared else None,
         n_samples=nodes.n_samples,
-        values_are_known=is_squared,
+        values_are_known=are_means,
         base_score=float(start[0, 0]) if n_outputs == 1 else start[0].astype(np.float64),
         learning_rate=float(model.learning_rate),
         reg_lambda=0.0,
@@ -179,14 +196,19 @@ def _boosted(model: Any) -> Imported:
         feature_names=_names(model),
         input_dtype=np.float32,
     )
-    unknown = None if is_squared else f"scikit-learn does not keep it under loss={model.loss!r}"
+    unknown = None if are_means else f"scikit-learn does not keep it under loss={model.loss!r}"
     return Imported(
         ensemble,
         "scikit-learn",
         unknown,
         is_sampled=model.subsample < 1,
-        leaves_are_steps=model.loss not in REFITTED,
+        leaves_are_steps=model.loss not in REFITTED and not is_of_times,
     )
+
+
+def _is_of_survival(model: Any, *names: str) -> bool:
+    """Say whether a model is of one of these classes of scikit-survival."""
+    return type(model).__module__.startswith("sksurv.") and type(model).__name__ in names
 
 
 def _histograms(model: Any) -> Imported:
@@ -267,6 +289,7 @@ def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[s
         "absolute_error": Absolute(),
         "poisson": Poisson(max_delta_step=0.0),
         "gamma": Gamma(is_newton=True),
+        "coxph": Cox(),
     }
     return Quantile(alpha) if name == "quantile" else others[name]
 

@@ -17,9 +17,11 @@ objective                             loss
 ``survival:cox``                      ``cox``, its hessian the second derivative
 ``rank:pairwise``                     ``pairwise``
 ``rank:ndcg``, ``rank:map``           ``ndcg``
+``survival:aft``                      ``aft``, its derivatives clipped
 ====================================  ============================================================
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
@@ -28,7 +30,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
-from gbt.losses.survival import Cox
+from gbt.losses.survival import Aft, Cox
 
 LOSS_OF_OBJECTIVE = {
     "reg:squarederror": "half_squared_error",
@@ -39,9 +41,10 @@ LOSS_OF_OBJECTIVE = {
 OTHERS = (
     "multi:softprob", "multi:softmax", "count:poisson", "reg:gamma", "reg:tweedie",
     "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
-    "survival:cox", "rank:pairwise", "rank:ndcg", "rank:map",
+    "survival:cox", "survival:aft", "rank:pairwise", "rank:ndcg", "rank:map",
 )  # fmt: skip
 OF_CLASSES = ("multi:softprob", "multi:softmax")
+DISTRIBUTION = "aft_loss_distribution"  # the only parameter of an objective that is a word
 WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
 FIRST_SMOOTHED = (
     3,
@@ -49,10 +52,8 @@ FIRST_SMOOTHED = (
 )  # the version that trains these on smoothed derivatives; others refit leaves
 
 
-def loss_of(
-    objective: str, numbers: dict[str, list[float]], n_classes: int, n_targets: int
-) -> Loss:
-    """Return the loss of an objective; ``numbers`` are its parameters."""
+def loss_of(objective: str, numbers: dict[str, Any], n_classes: int, n_targets: int) -> Loss:
+    """Return the loss of an objective; ``numbers`` are its parameters, and its distribution."""
     if objective in LOSS_OF_OBJECTIVE and not (objective == "reg:logistic" and n_targets < 2):
         name = LOSS_OF_OBJECTIVE[objective]
         return LOSSES[name] if n_targets < 2 else SeveralTargets(n_targets, name)
@@ -69,22 +70,20 @@ def loss_of(
             raise ValueError(f"objective={objective!r} cannot be imported with several {name}.")
         return found[0]
 
-    if objective == "count:poisson":
-        return Poisson(only("max_delta_step", 0.7))
-    if objective == "reg:tweedie":
-        return Tweedie(only("tweedie_variance_power", 1.5), is_newton=True)
-    if objective == "reg:pseudohubererror":
-        return PseudoHuber(only("huber_slope", 1.0))
-    if objective == "reg:quantileerror":
-        return Quantile(only("quantile_alpha", 0.5))
-    others: dict[str, Loss] = {
-        "reg:logistic": CrossEntropy(),
-        "reg:gamma": Gamma(is_newton=True),
-        "reg:squaredlogerror": SquaredLogError(),
-        "reg:absoluteerror": Absolute(),
-        "survival:cox": Cox(is_newton=True),
-        "rank:pairwise": Pairwise(),
-        "rank:ndcg": NDCG(),
-        "rank:map": NDCG(),
+    law = numbers.get(DISTRIBUTION, "normal")
+    makers: dict[str, Callable[[], Loss]] = {
+        "reg:logistic": CrossEntropy,
+        "count:poisson": lambda: Poisson(only("max_delta_step", 0.7)),
+        "reg:gamma": lambda: Gamma(is_newton=True),
+        "reg:tweedie": lambda: Tweedie(only("tweedie_variance_power", 1.5), is_newton=True),
+        "reg:squaredlogerror": SquaredLogError,
+        "reg:pseudohubererror": lambda: PseudoHuber(only("huber_slope", 1.0)),
+        "reg:absoluteerror": Absolute,
+        "reg:quantileerror": lambda: Quantile(only("quantile_alpha", 0.5)),
+        "survival:cox": lambda: Cox(is_newton=True),
+        "survival:aft": lambda: Aft(law, only(f"{DISTRIBUTION}_scale", 1.0), is_newton=True),
+        "rank:pairwise": Pairwise,
+        "rank:ndcg": NDCG,
+        "rank:map": NDCG,
     }
-    return others[objective]
+    return makers[objective]()

@@ -62,6 +62,7 @@ from gbt.formats.xgboost.document import (
     whole,
 )
 from gbt.formats.xgboost.losses import (
+    DISTRIBUTION,
     FIRST_SMOOTHED,
     LOSS_OF_OBJECTIVE,
     OF_CLASSES,
@@ -330,13 +331,16 @@ def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
     return loss, n_features, per_round
 
 
-def _objective_numbers(learner: Any) -> dict[str, list[float]]:
+def _objective_numbers(learner: Any) -> dict[str, Any]:
     """Return the parameters of the objective, which the JSON has as text."""
-    found = {}
+    found: dict[str, Any] = {}
     for parameters in learner["objective"].values():
         for name, text in parameters.items() if isinstance(parameters, dict) else ():
             if name.startswith("lambdarank_"):
                 continue  # which pairs a ranker takes, partly in words
+            if name == DISTRIBUTION:
+                found[name] = str(text)
+                continue
             try:
                 found[name] = [float(np.float32(one)) for one in numbers_in(text)]
             except (TypeError, ValueError) as error:

@@ -40,10 +40,12 @@ from typing import Any
 import numpy as np
 
 from gbt.files.whole_files import write_whole
+from gbt.formats.xgboost.losses import DISTRIBUTION
 from gbt.losses.amounts import Poisson, Tweedie
 from gbt.losses.loss import Loss
 from gbt.losses.robust import PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
+from gbt.losses.survival import Aft
 from gbt.model.ensemble import Ensemble
 
 VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
@@ -63,6 +65,7 @@ OBJECTIVES = {  # by the name of a loss: the objective, and the key of its param
     "pseudo_huber": ("reg:pseudohubererror", "pseudo_huber_param"),
     "quantile": ("reg:quantileerror", "quantile_loss_param"),
     "absolute": ("reg:absoluteerror", None),
+    "aft": ("survival:aft", "aft_loss_param"),
 }
 
 
@@ -166,6 +169,8 @@ def _objective(loss: Loss) -> dict[str, Any]:
         numbers = {"huber_slope": repr(loss.delta)}
     elif isinstance(loss, Quantile):
         numbers = {"quantile_alpha": f"[{loss.alpha!r}]"}
+    elif isinstance(loss, Aft):
+        numbers = {DISTRIBUTION: loss.distribution, f"{DISTRIBUTION}_scale": repr(loss.scale)}
     name, record = OBJECTIVES[loss.of_each if isinstance(loss, SeveralTargets) else loss.name]
     return {"name": name, **({} if record is None else {record: numbers})}
 

@@ -33,7 +33,7 @@ import numpy as np
 
 from gbt.losses.loss import GivenLoss, Pair
 from gbt.losses.survival.concordance import concordance
-from gbt.losses.survival.times import as_times, check_times
+from gbt.losses.survival.times import as_times, bounds_of, check_times
 
 # Hazards e^600 times smaller than the largest count as that: e^-600 and its reciprocal are float64.
 MOST_SPREAD = 600.0
@@ -121,11 +121,6 @@ class Cox(GivenLoss):
         """Return the rows sorted into risk sets."""
         return RiskSets.of(y, weight)
 
-    def check_shape(self, y: Any, raw_prediction: np.ndarray) -> None:
-        """Raise ValueError unless there is a raw prediction for every row."""
-        if raw_prediction.shape[-1] != len(y):
-            raise ValueError(f"y has {len(y)} rows, raw predictions {raw_prediction.shape}.")
-
     def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
         """Return log S - f of rows that have the event, 0 of others."""
         rows = _rows(y)
@@ -184,7 +179,7 @@ class Cox(GivenLoss):
 
     def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
         """Return Harrell's concordance."""
-        return concordance(y, prediction, weight)
+        return concordance(bounds_of(y), prediction, weight)
 
 
 def _rows(y: Any) -> RiskSets:

@@ -355,3 +355,21 @@ def test_unusable_parameters_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             HeldOutSelector(MODEL, **options).fit(X, y)
+
+
+def test_times_to_an_event_of_every_form_are_handed_on():
+    X, _ = table()
+    time = np.random.default_rng(1).exponential(np.exp(X[:, 0]))
+    event = time < 2
+    structured = np.array(
+        [*zip(event, time, strict=True)], dtype=[("event", bool), ("time", float)]
+    )
+    pairs = np.column_stack([time, event])
+    model = GBTRegressor(loss="cox", n_estimators=10, max_depth=2, splitter="greedy")
+    selectors = [HeldOutSelector(model).fit(X, y) for y in (pairs, structured, pairs.tolist())]
+    for selector in selectors:
+        assert selector.support_[0]
+        assert selector.support_.sum() < 4
+        assert_same(selector.p_values_, selectors[0].p_values_)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        HeldOutSelector(model).fit(X[1:], pairs)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from attributions import held_out_gain, predecomp, tree_shap
-from gbt.formats import as_ensemble
-from gbt.losses import Cox
+from gbt import GBTRegressor
+from gbt.formats import as_ensemble, to_xgboost
+from gbt.losses import Aft, Cox
 from tests.asserts import assert_close, peer
 
 
@@ -61,6 +62,70 @@ def test_predictions_sums_and_measures(fit, options, seed):
         assert_close(attribution.residual(ensemble.raw_predict(X_new)), 0 * expected, 10.0)
 
 
+def bounds_of(y, infinity=np.inf):
+    """Return the ends of the interval that a signed time stands for, some of them wider."""
+    wide = np.arange(len(y)) % 5 == 0
+    lower = np.where(wide, 0.7 * abs(y), abs(y))
+    return np.column_stack([lower, np.where(wide | (y > 0), abs(y), infinity)])
+
+
+@pytest.mark.parametrize("law", ["normal", "logistic", "extreme"])
+@pytest.mark.parametrize("scale", [0.25, 1.0])
+def test_xgboosts_accelerated_failure_time(law, scale):
+    xgboost = peer("xgboost")
+    (X, y), (X_new, y_new) = table(200, 0), table(150, 100)
+    y, y_new = bounds_of(y) ** 0.2, bounds_of(y_new) ** 0.2  # see test_aft: XGBoost's rounding
+    rows = xgboost.DMatrix(X, label_lower_bound=y[:, 0], label_upper_bound=y[:, 1])
+    asked = {
+        "objective": "survival:aft", "aft_loss_distribution": law,
+        "aft_loss_distribution_scale": scale, "max_depth": 3,
+    }  # fmt: skip
+    model = xgboost.train(asked, rows, 12)
+    ensemble = as_ensemble(model)
+    assert ensemble.loss == Aft(law, float(np.float32(scale)), is_newton=True)
+    assert ensemble.statistics == {"gradients", "hessians", "values"}
+    new = xgboost.DMatrix(X_new)
+    np.testing.assert_allclose(
+        ensemble.raw_predict(X_new), model.predict(new, output_margin=True), atol=3e-6
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        as_ensemble(model, X, y)  # sums are those of our clipped derivatives
+    assert held_out_gain(model, X_new, y_new).values.argmax() == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "loss"),
+    [
+        ("SurvivalAft", Aft(is_newton=True)),
+        ("SurvivalAft:dist=Extreme;scale=0.3", Aft("extreme", 0.3, is_newton=True)),
+        ("SurvivalAft:scale=2;dist=Logistic", Aft("logistic", 2.0, is_newton=True)),
+    ],
+)
+def test_catboosts_accelerated_failure_time(function, loss):
+    X, y = table(200, 0)
+    y = bounds_of(y, -1)
+    model, margin = catboost_model(X, y, loss_function=function)
+    ensemble = as_ensemble(model)
+    assert ensemble.loss == loss
+    np.testing.assert_allclose(ensemble.raw_predict(X), margin(X), atol=1e-9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with_rows = as_ensemble(model, X, y)
+    assert with_rows.statistics == {"gradients", "hessians", "counts", "values"}
+
+
+def test_ours_is_written_for_xgboost(tmp_path):
+    X, y = table(200, 0)
+    ours = GBTRegressor(loss=Aft("logistic", 0.4), n_estimators=5, splitter="greedy")
+    ours.fit(X, bounds_of(y))
+    to_xgboost(ours, tmp_path / "model.json")
+    theirs = peer("xgboost").Booster(model_file=tmp_path / "model.json")
+    predicted = theirs.predict(peer("xgboost").DMatrix(X))
+    np.testing.assert_allclose(predicted, ours.predict(X), rtol=1e-5)
+    assert as_ensemble(theirs).loss == Aft("logistic", float(np.float32(0.4)), is_newton=True)
+
+
 def test_ties_are_taken_otherwise_by_xgboost():
     """One row of a tie after the other: sums are not Breslow's, and those of the rows are said."""
     X, y = table(200, 0, has_ties=True)
@@ -71,3 +136,27 @@ def test_ties_are_taken_otherwise_by_xgboost():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         held_out_gain(model, *table(150, 7, has_ties=True))
+
+
+def test_scikit_survivals_boosting_is_read_and_its_forests_are_refused():
+    """Leaves are means of Cox's negative gradients, so that G is known without rows."""
+    ensemble = peer("sksurv.ensemble")
+    X, y = table(200, 0, has_ties=True)
+    X, (X_new, y_new) = np.nan_to_num(X), table(150, 100)
+    times = np.array([*zip(y > 0, abs(y), strict=True)], dtype=[("event", bool), ("time", float)])
+    model = ensemble.GradientBoostingSurvivalAnalysis(n_estimators=12, max_depth=2).fit(X, times)
+    read = as_ensemble(model)
+    assert read.loss == Cox()
+    assert read.statistics == {"gradients", "counts", "values"}
+    np.testing.assert_allclose(read.raw_predict(X), model.predict(X), atol=1e-12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with_rows = as_ensemble(model, X, times)
+    assert "hessians" in with_rows.statistics
+    assert held_out_gain(model, np.nan_to_num(X_new), y_new).values.argmax() == 0
+    with pytest.raises(ValueError, match=r"only \['coxph'\] can"):
+        as_ensemble(
+            ensemble.GradientBoostingSurvivalAnalysis(loss="squared", n_estimators=2).fit(X, times)
+        )
+    with pytest.raises(ValueError, match="RandomSurvivalForest cannot be imported: its leaves"):
+        as_ensemble(ensemble.RandomSurvivalForest(n_estimators=2).fit(X, times))

@@ -1,0 +1,157 @@
+r"""The loss of accelerated failure time: at what time the event comes (Wei 1992).
+
+The logarithm of the time is the raw prediction f and noise of a given law (``laws``)::
+
+    log T  =  f  +  scale Z                 z = (log t - f) / scale
+
+What is known of T is an interval: one moment, if the event was seen there; all that comes after t,
+if it has not come by then; all before t, if it had come when one first looked; from one visit to
+the next, if it came between them. With phi the density of Z and P the probability of the interval::
+
+                 the event is seen at t                T lies between two bounds
+    value        -log( phi(z) / (scale t) )            -log P
+    gradient     (d log phi / dz) / scale              (d log P / dz) / scale
+    hessian      -(d^2 log phi / dz^2) / scale^2       -(d^2 log P / dz^2) / scale^2
+
+All of it is convex in f. ``predict`` returns e^f, as XGBoost does: with the normal and the logistic
+law the time by which half of such rows have had the event, with the extreme law 63 % of them.
+
+The hessian is the larger one of those at f and at the prediction nearest to f within the interval:
+far off, Newton's step with that at f alone may be e^(distance) times too long, as ``gbt.losses``
+tells of Poisson's loss. XGBoost and CatBoost have that at f, and clip it to at most 15 and
+gradients to [-15, 15] (``is_newton``): for the normal law hessians are clipped at all scales below
+0.26. Where P is below 1e-12 or so their derivatives of intervals are rounding errors; those here
+are not.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gbt.losses.loss import GivenLoss, Pair, root_between
+from gbt.losses.sums import exact_sum
+from gbt.losses.survival.concordance import concordance
+from gbt.losses.survival.laws import LAWS, Law
+from gbt.losses.survival.times import as_bounds, check_bounds
+
+FARTHEST = 700.0  # z beyond it counts as that: e^700 is a float64 number
+LEAST_HESSIAN, STEEPEST = 1e-16, 15.0  # XGBoost's and CatBoost's
+
+
+@dataclass(frozen=True)
+class Aft(GivenLoss):
+    """The negative log-likelihood of accelerated failure time.
+
+    Parameters
+    ----------
+    distribution : {"normal", "logistic", "extreme"}
+        The law of the noise.
+    scale : float
+        What it is multiplied by, above 0.
+    is_newton : bool
+        Whether derivatives are those of XGBoost and CatBoost: the hessian is the second derivative,
+        and both are clipped.
+    """
+
+    distribution: str = "normal"
+    scale: float = 1.0
+    is_newton: bool = False
+
+    name = "aft"
+    metric = "AFT loss"
+    name_of_score = "concordance"
+    has_pairs = True
+
+    def __post_init__(self) -> None:
+        if self.distribution not in LAWS:
+            raise ValueError(f"distribution must be one of {[*LAWS]}; got {self.distribution!r}.")
+        if not 0 < self.scale < np.inf:
+            raise ValueError(f"scale must be a number in (0, inf); got {self.scale!r}.")
+
+    @property
+    def law(self) -> Law:
+        """The law of the noise."""
+        return LAWS[self.distribution]
+
+    def as_pairs(self, y: Any) -> np.ndarray:
+        """Return bounds of times, (n, 2), whatever form they are given in."""
+        return as_bounds(y)
+
+    def check_target(self, y: np.ndarray) -> None:
+        """Raise ValueError unless bounds are such."""
+        check_bounds(self.name, y)
+
+    def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return the loss of every row."""
+        return self._value(y, *self._bounds(y, raw_prediction))
+
+    def _value(self, y: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            of_moment = self.law.log_density(low) - np.log(self.scale * y[:, 0])
+        return -np.where(y[:, 0] == y[:, 1], of_moment, self.law.log_probability(low, high))
+
+    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        """Return gradient and hessian, also for T sets of predictions, (T, n)."""
+        gradient, hessian = self.law.moved(*self._bounds(y, raw_prediction))
+        gradient, hessian = gradient / self.scale, hessian / self.scale**2
+        if self.is_newton:
+            gradient = np.clip(gradient, -STEEPEST, STEEPEST)
+            return gradient, np.clip(hessian, LEAST_HESSIAN, STEEPEST)
+        with np.errstate(divide="ignore"):
+            within = np.clip(raw_prediction, *np.log(y.T))
+        _, hessian_within = self.law.moved(*self._bounds(y, within))
+        hessian = np.maximum(hessian, hessian_within / self.scale**2)
+        return gradient, np.maximum(hessian, LEAST_HESSIAN)
+
+    def _bounds(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
+        """Return z of the lower and of the upper bounds."""
+        with np.errstate(divide="ignore"):
+            lower, upper = np.log(y.T)
+        low, high = ((bound - raw_prediction) / self.scale for bound in (lower, upper))
+        return np.clip(low, -FARTHEST, FARTHEST), np.clip(high, -FARTHEST, FARTHEST)
+
+    def link(self, prediction: float) -> float:
+        """Turn a time into a raw prediction."""
+        if not 0 < prediction < np.inf:
+            raise ValueError(f"The aft loss predicts times above 0; got base_score={prediction}.")
+        return float(np.log(prediction))
+
+    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
+        """Return times."""
+        return np.exp(raw_prediction)
+
+    def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
+        """Return where the gradients add up to 0; if most rows are censored, beyond all bounds."""
+        for side, is_open in (("upper", np.isinf(y[:, 1])), ("lower", y[:, 0] == 0)):
+            if is_open.all():
+                raise ValueError(
+                    f"y has no row with an {side} bound: no event is known to have come"
+                    f" {'before' if side == 'upper' else 'after'} any time, and no time fits best."
+                )
+
+        def slope(f: float) -> float:
+            gradient, _ = self.law.moved(*self._bounds(y, np.full(len(y), f)))
+            return exact_sum(weight * gradient)
+
+        bounds = np.log(y[(y > 0) & np.isfinite(y)])
+        low, high = bounds.min(), bounds.max()
+        step = max(high - low, self.scale)
+        while slope(low) > 0:
+            low, step = low - step, 2 * step
+        while slope(high) < 0:
+            high, step = high + step, 2 * step
+        return float(root_between(low, high, slope))
+
+    def least(self, y: np.ndarray) -> np.ndarray:
+        """Return the loss of rows at the prediction that suits each of them best."""
+        with np.errstate(divide="ignore"):
+            width = np.subtract(*np.log(y.T[::-1])) / self.scale
+        low = self.law.best_start(np.clip(width, 1e-300, FARTHEST))
+        is_open = np.isinf(width)
+        of_interval = self._value(y, low, low + np.where(is_open, FARTHEST, width))
+        return np.where(is_open, 0.0, of_interval)
+
+    def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
+        """Return Harrell's concordance."""
+        return concordance(y, -prediction, weight)

@@ -1,0 +1,143 @@
+"""``--task survival``: what is said of a table of times to an event, and what is refused."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from attributions.__main__ import main
+from gbt import GBTRegressor
+from gbt.losses import Aft
+from tests.html_checks import Page
+
+
+@pytest.fixture
+def run(capsys, tmp_path):
+    """Run the command line in this process; return the status and both outputs on one line."""
+
+    def run(path, *options):
+        places = [] if "--report" in options else ["--out", str(tmp_path / "out")]
+        status = main(["--data", str(path), "--target", "days", *map(str, options), *places])
+        printed = capsys.readouterr()
+        return status, " ".join(printed.out.split()), " ".join(printed.err.split())
+
+    return run
+
+
+def drawn(n=400, seed=0):
+    """Draw patients; the first column shortens their times."""
+    rng = np.random.default_rng(seed)
+    x, noise = rng.normal(size=(2, n)).round(3)
+    time, end = rng.exponential(300 * np.exp(-x)), rng.uniform(50, 900, n)
+    days, dead = np.minimum(time, end).round(1), time <= end
+    return {
+        "x": x,
+        "noise": noise,
+        "visits": np.floor(days / 20),
+        "days": days,
+        "status": np.where(dead, "dead", "alive"),
+    }
+
+
+def write(path, columns):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([[*columns], *zip(*columns.values(), strict=True)])
+    return path
+
+
+def test_a_table_of_times(run, tmp_path):
+    path = write(tmp_path / "t.csv", drawn())
+    asked = ("--task", "survival", "--event", "status", "--drop", "visits")
+    status, out, _ = run(path, *asked)
+    assert status == 0
+    share = 100 * np.mean(drawn()["status"] == "dead")
+    assert f"the event had come where 'status' is 'dead' ({share:.1f} % of rows)" in out
+    assert "with the same share of events" in out
+    right = int(re.search(r"expects the right one first in (\d+); guessing is right in 50", out)[1])
+    assert 65 < right < 80
+    of_model, of_constant = re.search(r"concordance (\S+) (\S+) Cox", out).groups()
+    assert float(of_constant) == 0.5
+    assert round(100 * float(of_model)) == right
+    assert "helps, 1 of 2: x" in out
+    n_censored = int(re.search(r"(\d+) of the 200 held-out rows are censored", out)[1])
+    assert n_censored == pytest.approx(200 - 2 * share, abs=1)
+    assert "no table can show it" in out
+
+
+def test_a_column_made_of_the_time_is_told(run, tmp_path):
+    status, out, _ = run(write(tmp_path / "t.csv", drawn()), "--event", "status")
+    assert status == 0
+    assert "visits alone puts the held-out rows nearly in the order of their events" in out
+    assert "run it again with --drop visits" in out
+    assert "x alone puts" not in out
+
+
+def test_the_page_and_rows_of_a_table_of_times(run, tmp_path):
+    page = tmp_path / "report.html"
+    path = write(tmp_path / "t.csv", drawn())
+    assert run(path, "--event", "status", "--drop", "visits", "--report", page)[0] == 0
+    read = Page(page.read_text(encoding="utf-8"))
+    assert read.problems == []
+    for text in ("concordance", "the logarithm of the hazard", "it says whether the event came"):
+        assert text in read.text
+    assert re.search(r'"\d[\d.]* or later"', page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("loss", ["cox", Aft("extreme", 0.8)])
+def test_a_given_model_of_times(loss, run, tmp_path):
+    columns = drawn()
+    X = np.column_stack([columns["x"], columns["noise"]])
+    y = np.empty(400, dtype=[("dead", bool), ("days", float)])
+    y["dead"], y["days"] = columns["status"] == "dead", columns["days"]
+    model = GBTRegressor(loss=loss, n_estimators=30, max_depth=2, splitter="greedy").fit(X, y)
+    model.save(tmp_path / "model.json")
+    del columns["visits"]
+    new = drawn(300, seed=1)
+    del new["visits"]
+    path = write(tmp_path / "new.csv", new)
+    status, out, _ = run(path, "--model", tmp_path / "model.json", "--event", "status")
+    assert status == 0
+    y_new = np.empty(300, dtype=y.dtype)
+    y_new["dead"], y_new["days"] = new["status"] == "dead", new["days"]
+    score = model.score(np.column_stack([new["x"], new["noise"]]), y_new)
+    assert f"expects the right one first in {100 * score:.0f}" in out
+    assert "helps, 1 of 2: x" in out
+    status, _, err = run(path, "--model", tmp_path / "model.json")
+    assert status == 2
+    assert "another column, to be named with --event, whether the event had come" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"days": lambda days: -days}, (), "in row .* times from the beginning of observation on"),
+        ({"status": lambda status: status * 0}, (), "--event status holds '0'. It must hold two"),
+        ({"status": lambda status: np.arange(400) % 3}, (), "holds '0', '1', '2'.*--positive"),
+        ({}, ("--positive", "ill"), "--event status holds no 'ill'"),
+        ({}, ("--event", "days"), "--event 'days' is the target; .*whether the event came"),
+        ({}, ("--event", "death"), "no column 'death'"),
+        ({}, ("--drop", "status"), "leaves out a column that --target, --event or --keep asks"),
+        ({"days": lambda days: np.where(days > 200, "long", "short")}, (), "words such as 'long'"),
+    ],
+)
+def test_bad_tables_are_refused(change, options, message, run, tmp_path):
+    columns = drawn() | {"status": (drawn()["status"] == "dead").astype(int)}
+    columns |= {name: make(columns[name]) for name, make in change.items()}
+    status, _, err = run(write(tmp_path / "t.csv", columns), "--event", "status", *options)
+    assert status == 2
+    assert re.search(message, err), err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--task", "survival"), "name with --event the column"),
+        (("--event", "status", "--task", "counts"), "does not go with --task counts"),
+        (("--event", "status", "--by", "x"), "--by judges some rows apart"),
+    ],
+)
+def test_contradictions_are_refused(options, message, run, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run(tmp_path / "t.csv", *options)
+    assert message in " ".join(capsys.readouterr().err.split())
