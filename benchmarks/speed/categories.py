@@ -32,14 +32,14 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from benchmarks.study.files import DOCS, header, page_with, without_header
+from benchmarks.study.files import fill, header, read_rows
+from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
 
 FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
 OUT = Path(__file__).parents[1] / "results" / "categories.csv"
 OUT_OF_SECONDS = OUT.with_name("categories_seconds.csv")
 TIMED = ["greedy", "LightGBM", "XGBoost", "scikit-learn"]
-PAGE = DOCS / "categories.md"
 # What tells rows apart and nothing else, and parts of the target.
 DROPPED = {
     "bike_kaggle_train": ["casual", "registered"],
@@ -214,7 +214,7 @@ def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
     """Compute what is not in the file yet, line by line."""
     done = set()
     if out.exists():
-        done = {(r["table"], int(r["split"]), r["method"]) for r in read_lines(out)}
+        done = {(r["table"], r["split"], r["method"]) for r in read_rows(out)}
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         made = header("python -m benchmarks.speed.categories --data FOLDER", "splits from 0")
@@ -234,18 +234,12 @@ def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
                 print(*line.values(), flush=True)
 
 
-def read_lines(path: Path) -> list[dict[str, str]]:
-    """Return the lines of a file of results."""
-    with path.open(newline="") as file:
-        return list(csv.DictReader(without_header(file)))
-
-
 def means_over_splits(path: Path) -> pd.DataFrame:
     """Return the mean scores of the splits that all methods have: a row a table, a column a method.
 
     Rows are known by task, table and largest number of levels.
     """
-    lines = pd.DataFrame(read_lines(path)).astype({"score": float})
+    lines = pd.DataFrame(read_rows(path))
     n_methods = lines.groupby(["table", "split"])["method"].transform("nunique")
     lines = lines[n_methods == lines["method"].nunique()]
     return lines.pivot_table(
@@ -269,12 +263,12 @@ def report(path: Path) -> str:
     }
     for words, scores in of_tasks.items():
         lines.append([f"**{words}**", "", *(f"**{score:.4f}**" for score in scores)])
-    return markdown(["table", "largest number of levels", *means.columns], lines)
+    return markdown(["table", "largest number of levels", *means.columns], lines, 1)
 
 
 def report_of_seconds(path: Path) -> str:
     """Return the table of seconds: medians over the splits, and means of ratios over the tables."""
-    seconds = pd.DataFrame(read_lines(path)).astype({"seconds": float, "rows": int})
+    seconds = pd.DataFrame(read_rows(path))
     medians = seconds.pivot_table(
         index=["table", "rows"], columns="method", values="seconds", aggfunc="median", sort=False
     )[TIMED]
@@ -285,13 +279,7 @@ def report_of_seconds(path: Path) -> str:
     ratios = np.exp(np.log(medians.div(medians["greedy"], axis=0)).mean())
     words = "**geometric mean, greedy is 1**"
     lines.append([words, "", *(f"**{ratio:.2f}**" for ratio in ratios)])
-    return markdown(["seconds of a fit, one thread", "rows", *TIMED], lines)
-
-
-def markdown(head: list[str], lines: list[list[str]]) -> str:
-    """Return a table whose first column is of words."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in [head, rule, *lines])
+    return markdown(["seconds of a fit, one thread", "rows", *TIMED], lines, 1)
 
 
 def main() -> None:
@@ -303,7 +291,7 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", choices=[*METHODS])
     parser.add_argument("--seconds", action="store_true", help="report the seconds of fits")
     parser.add_argument("--from-results", action="store_true", help="compute nothing")
-    parser.add_argument("--write", action="store_true", help=f"write the table into {PAGE.name}")
+    parser.add_argument("--write", action="store_true", help="write the table into its page")
     given = parser.parse_args()
     out = given.out or (OUT_OF_SECONDS if given.seconds else OUT)
     if not given.from_results:
@@ -316,7 +304,7 @@ def main() -> None:
     print(table)
     if given.write:
         block = "seconds" if given.seconds else "libraries"
-        PAGE.write_text(page_with({block: table}, PAGE.read_text(), PAGE.name))
+        fill({block: table}, "categories")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from benchmarks.speed import (
     splitter_cost,
 )
 from benchmarks.speed.growth import __main__ as growth
-from benchmarks.study.files import DOCS, RESULTS, is_filled, page_with, read_rows
+from benchmarks.study.files import DOCS, RESULTS, is_filled, read_rows
 from benchmarks.study.whole_tables import WHOLE, Whole
 from gbt import GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
@@ -97,12 +97,10 @@ def test_arithmetic_of_clusters(capsys):
         assert line in page
 
 
-def test_categories_beside_other_libraries(monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["categories", "--from-results"])
-    categories.main()
-    table = capsys.readouterr().out.rstrip("\n")
-    page = categories.PAGE.read_text()
-    assert page_with({"libraries": table}, page, "") == page
+def test_the_page_of_categories_says_what_its_files_say():
+    seconds = categories.report_of_seconds(categories.OUT_OF_SECONDS)
+    shown = {"libraries": categories.report(categories.OUT), "seconds": seconds}
+    assert is_filled(shown, "categories")
 
 
 def test_local_mdi_puts_trees_together_as_the_library_does():
