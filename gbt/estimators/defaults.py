@@ -23,11 +23,11 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy
 from gbt.splitting.unbiased import Unbiased
 
-AS_XGBOOST = {
+AS_XGBOOST: dict[str, Any] = {
     "n_estimators": 100, "min_child_weight": 1.0, "min_samples_leaf": 1,
     "categorical_smoothing": 20.0, "max_bins": None,
 }  # fmt: skip
-GUARDED = {
+GUARDED: dict[str, Any] = {
     "n_estimators": 200, "min_child_weight": 1e-3, "min_samples_leaf": 1,
     "categorical_smoothing": 5.0, "max_bins": None,
 }  # fmt: skip

@@ -345,7 +345,8 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
     facts, packs = records(p, COLUMN), records(n_packs + len(sparse.packs), PACK)
     facts["n_values"], facts["n_present"] = columns.n_values, columns.n_present
     facts["n_bins"], facts["missing_bin"] = columns.n_bins, columns.missing_bin
-    facts["is_closed"] = (columns.n_bins == columns.n_values) | (columns.max_bins is not None)
+    is_binned = (columns.n_bins < columns.n_values) & (columns.max_bins is not None)
+    facts["is_closed"] = (columns.n_bins == columns.n_values) | is_binned
     facts["direction"], facts["has_levels"] = 0 if directions is None else directions, 0
     facts["line"], facts["is_sparse"] = sparse.line, sparse.is_sparse
     facts["first_place"] = np.where(
@@ -353,7 +354,8 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
     )
     facts["first_stored"], facts["n_stored"] = sparse.first, sparse.n_stored
     facts["zero_code"], facts["zero_bin"] = sparse.zero_code, sparse.zero_bin
-    is_grouped = (sparse.is_sparse == 0) & ~_has_heavy_bins(columns)
+    # Of a group it would have to be found out what its bins hold, and no bin is looked into.
+    is_grouped = (sparse.is_sparse == 0) & ~_has_heavy_bins(columns) & ~is_binned
     facts["most_bits"] = np.where(is_grouped, MOST_GROUP_BITS, 0)
 
     in_packs = np.concatenate([np.flatnonzero(sparse.is_sparse == 0), *sparse.packs])

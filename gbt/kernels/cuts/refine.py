@@ -109,22 +109,6 @@ def pick(packed_bins, lane, bits, listed, marks, keys):
 
 
 @internal
-def add_codes(keys, n, codes, packed_bins, lane, first_code, is_binned):
-    """Put codes before the first n keys, which are rows: their own, or the last ones of their bins.
-
-    keys         int64   INOUT   row; then code << 32 | row
-    is_binned    bool    IN      whether no cut divides a bin
-    """
-    for i in range(n):
-        row = np.uint64(keys[i])
-        code = np.int64(codes[row])
-        if is_binned:
-            b = packed_bins[row] >> np.uint64(8 * lane) & np.uint64(255)
-            code = first_code[b + np.uint64(1)] - 1
-        keys[i] |= code << 32
-
-
-@internal
 def sort_keys(keys, n):
     """Sort the first n in place, by Shell's method: as fast as any for some tens of keys.
 
@@ -290,15 +274,14 @@ def refine_column(j, k, found, node, histogram, table, rows, terms, scratch):
     time_of_sort = len(listed) * PER_ROW_LOOKED_AT + n_own * PER_ROW_SORTED
     time_of_narrow = len(listed) * PER_ROW + (column.n_values >> shift) * PER_NARROW_BIN
     missing = sums_of_bin(histogram, column.first_bin, column.missing_bin, terms)
-    # Bins that are closed are in groups of at most `MOST_SORTED` rows, or they are not looked into.
-    is_binned = column.is_closed != 0 and column.n_bins < column.n_values
-    if n_own <= MOST_SORTED and (is_binned or time_of_sort < min(time_of_walk, time_of_narrow)):
+    if n_own <= MOST_SORTED and time_of_sort < min(time_of_walk, time_of_narrow):
         keys, marks, start = scratch.keys, scratch.marks, np.int64(0)
         for a in range(n_candidates):
             marks[candidates[a].bin] = 1
-        packed_bins, lane = table.packed_bins[column.line // LANES], column.line % LANES
-        pick(packed_bins, lane, bits, listed, marks, keys)
-        add_codes(keys, n_own, codes, packed_bins, lane, first_code, is_binned)
+        line = column.line
+        pick(table.packed_bins[line // LANES], line % LANES, bits, listed, marks, keys)
+        for i in range(n_own):
+            keys[i] |= np.int64(codes[keys[i]]) << 32
         sort_keys(keys, n_own)
         for a in range(n_candidates):
             candidate = candidates[a]

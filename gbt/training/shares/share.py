@@ -137,7 +137,7 @@ class Share:
 
     def has_missing(self) -> np.ndarray:
         """Say of every column whether some value is missing."""
-        return np.isnan(self.columns).any(axis=1)
+        return np.any(np.isnan(self.columns), axis=1)
 
     def find_bins(self, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
         """Find the bins of all values; return the least and the largest value of every bin."""
