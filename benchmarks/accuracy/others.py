@@ -62,7 +62,7 @@ def linear(X: pd.DataFrame, kind: str):
 
 def as_taken(library: str, train: pd.DataFrame, test: pd.DataFrame):
     """Return two tables as a library takes them."""
-    if library == "CatBoost":
+    if library in ("CatBoost", "ChimeraBoost"):
         return with_words(train), with_words(test)
     if library == "HistGradientBoosting":
         many = [c for c in train if train[c].dtype == "category"
@@ -129,6 +129,20 @@ def fitted(library: str, way: str, kind: str, X: pd.DataFrame, y: np.ndarray, se
         of_kind = xgboost.XGBRegressor if kind == "number" else xgboost.XGBClassifier
         model = of_kind(n_jobs=1, enable_categorical=True, random_state=seed, **options)
         return model.fit(X, y, eval_set=held_out or None, verbose=False)
+    words = [c for c in X if not pd.api.types.is_numeric_dtype(X[c])]
+    if library == "ChimeraBoost":
+        import chimeraboost
+
+        of_kind = chimeraboost.ChimeraBoostRegressor if kind == "number" else (
+            chimeraboost.ChimeraBoostClassifier
+        )  # fmt: skip
+        model = of_kind(thread_count=1, random_state=seed)
+        return model.fit(X, y, cat_features=[X.columns.get_loc(c) for c in words])
+    if library == "Perpetual":
+        from perpetual.sklearn import PerpetualClassifier, PerpetualRegressor
+
+        of_kind = PerpetualRegressor if kind == "number" else PerpetualClassifier
+        return of_kind(num_threads=1, seed=seed).fit(X, y)
     import catboost
 
     options = {
@@ -142,5 +156,4 @@ def fitted(library: str, way: str, kind: str, X: pd.DataFrame, y: np.ndarray, se
     model = of_kind(
         thread_count=1, random_seed=seed, verbose=False, allow_writing_files=False, **options
     )
-    words = [c for c in X if not pd.api.types.is_numeric_dtype(X[c])]
     return model.fit(X, y, cat_features=words, eval_set=held_out[0] if held_out else None)
