@@ -84,11 +84,6 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         table.add_argument(
             option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
         )
-    table.add_argument(
-        "--no-dates",
-        action="store_true",
-        help="make no year, month, weekday and days since the first of columns of dates",
-    )
     _add_options_of_independence(table)
     parser.add_argument(
         "--task",
@@ -155,6 +150,11 @@ def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         help="the column by which rows are in order: fit on the earlier, judge on the later half,"
         " and say what changed there",
+    )
+    table.add_argument(
+        "--no-dates",
+        action="store_true",
+        help="make no year, month, weekday and days since the first of columns of dates",
     )
     table.add_argument(
         "--by",

@@ -286,7 +286,7 @@ def test_partial_dependence_is_the_mean_over_tables_with_one_value(feature):
     (X, y), (X_new, _) = draw(0), draw(1, 60)
     model = make_pipeline(STEPS["indicators"], GBTClassifier(splitter="greedy", **FEW))
     pipeline = model.fit(X, np.digitize(y, [0, 1]))
-    X_new = X_new.astype({"city": "category"})
+    X_new["city"] = pd.Categorical(X_new["city"], ["Rome", "Lima", "Bern", "Oslo"])
     curve = partial_dependence(pipeline, feature, X_new)
     assert curve.feature_name == feature
     raw = as_ensemble(pipeline)

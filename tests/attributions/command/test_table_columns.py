@@ -159,7 +159,7 @@ def test_dates(cells, days):
 
 
 def test_parts_of_dates():
-    texts = ["1969-12-31", "2024-02-29 23:59", "", "2023-05-01"]
+    texts = ["1969-12-31 12:00", "2024-02-29 23:59", "", "2023-05-01"]
     year, month, weekday, days = columns_of_date(as_column("on", texts), is_in_order=False)
     assert [c.name for c in (year, days)] == ["on: year", "on: days since the first"]
     assert_same(year.numbers, [1969, 2024, np.nan, 2023])
