@@ -58,6 +58,10 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Do what the options ask for; return the exit status."""
     try:
         check_places(options)
+        if options.report is not None and find_spec("matplotlib") is None:
+            raise UnusableTableError(
+                "--report draws with Matplotlib, which is not installed: pip install matplotlib."
+            )
         given = read_model(options.model) if options.model else None
         found = _findings(options, given)
         if given is None or options.report is None:
