@@ -118,8 +118,9 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
 
 
 def _describe(task: Task) -> None:
-    """Print what is being done."""
-    _say(*(line for text in task.description for line in lines_of(text)))
+    """Print what is being done; the rules by which it was decided stand on the page."""
+    texts = [text.partition(" (The rule: ")[0] for text in task.description]
+    _say(*(line for text in texts for line in lines_of(text)))
 
 
 def _write_folder(found: Findings, folder: Path) -> None:

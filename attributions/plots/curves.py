@@ -25,7 +25,7 @@ MOST_LEVELS = 30
 MARGIN = 0.05  # of the range of the cuts, beyond the first and the last
 SEEN = METHODS["partial_dependence"].seen
 VALUE = "mean raw prediction"
-OF_ROWS = "\n(grey: where the rows are)"
+OF_ROWS, OF_MISSING = "grey: where the rows are", "ring: missing"
 
 
 class BoostingDisplay(Display):
@@ -152,41 +152,64 @@ class CurveDisplay(Display):
         heading = f"{SEEN} {on_one_line(curve.feature_name)}" if title is None else title
         is_of_levels = curve.levels is not None
         shown = self._shown_levels() if is_of_levels else np.empty(0, dtype=int)
-        words = [curve.feature_name, heading, *self._names_of_levels(shown)]
+        words = [curve.feature_name, heading, *self._names_of_levels(shown), *self._outputs]
         sheet = Sheet(ax, figsize, words, (5.6, 1.4 if is_of_levels else 3.8), len(shown))
         values = curve.values.reshape(len(curve.values), -1)
+        several = values.shape[1] > 1
+        colors = [
+            sheet.drawn_in(CURVES[k % len(CURVES)] if several else BLUE)
+            for k in range(values.shape[1])
+        ]
         if is_of_levels:
-            self._draw_levels(sheet, values, shown)
+            self._draw_levels(sheet, values, colors, shown)
             sheet.quieten(grid="x", left=False)
             sheet.caption(heading, VALUE)
         else:
-            self._draw_steps(sheet, values)
+            said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self._has_missing
+            below = on_one_line(curve.feature_name) + f"\n({'; '.join(said)})" * bool(said)
+            sheet.caption(heading, below, VALUE)
+            self._draw_steps(sheet, values, colors)
             sheet.quieten(grid="y")
-            below = on_one_line(curve.feature_name) + OF_ROWS * (curve.shares is not None)
             sheet.caption(heading, below, VALUE)
         return sheet.ax
 
-    def _draw_steps(self, sheet: Sheet, values: np.ndarray) -> None:
+    @property
+    def _outputs(self) -> list[str]:
+        return [str(name) for name in self.curve.output_names or ()]
+
+    @property
+    def _has_missing(self) -> bool:
+        shares = self.curve.shares
+        return shares is not None and bool(shares[-1] > 0)
+
+    def _draw_steps(self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"]) -> None:
         """Draw one line an output, the distribution, and where the feature is missing."""
         curve, ax = self.curve, sheet.ax
         cuts = curve.cuts if len(curve.cuts) else np.zeros(1)
         margin = MARGIN * (cuts[-1] - cuts[0]) or 1.0
         edges = np.concatenate([[cuts[0] - margin], curve.cuts, [cuts[-1] + margin]])
-        self.lines_ = []
-        for k, of_output in enumerate(values.T):
-            color = sheet.drawn_in(BLUE if values.shape[1] == 1 else CURVES[k % len(CURVES)])
-            label = None if curve.output_names is None else str(curve.output_names[k])
-            line = ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8, label=label)
-            self.lines_.append(line)
-            if curve.shares is not None and curve.shares[-1] > 0:
-                at_missing = np.ravel(curve.missing)[k]
+        self.lines_ = [
+            ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
+            for of_output, color in zip(values.T, colors, strict=True)
+        ]
+        if self._has_missing:
+            for at_missing, color in zip(np.ravel(curve.missing), colors, strict=True):
                 ax.plot(edges[-1], at_missing, "o", mfc="none", color=color, clip_on=False)
-        if curve.output_names is not None:
-            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
         ax.set_xlim(edges[0], edges[-1])
         ax.margins(y=0.08)
         if curve.shares is not None:
             self._draw_distribution(sheet, edges)
+        if self._outputs:
+            numbers, fontsize = np.arange(len(colors)), sheet.rows_that_fit(len(colors))[1]
+            name_curves(
+                sheet,
+                self._outputs,
+                numbers,
+                values[-1],
+                edges[-1],
+                dict(enumerate(colors)),
+                fontsize,
+            )
 
     def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
         """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.
@@ -212,24 +235,22 @@ class CurveDisplay(Display):
             return np.arange(min(n, MOST_LEVELS))
         return np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
 
-    def _draw_levels(self, sheet: Sheet, values: np.ndarray, shown: np.ndarray) -> None:
+    def _draw_levels(
+        self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"], shown: np.ndarray
+    ) -> None:
         """Draw a row for every level, with its name beside it."""
         ax = sheet.ax
         n_shown, fontsize = sheet.rows_that_fit(len(shown))
         shown = shown[:n_shown]
-        start: Any = values.min()
+        places, outputs = np.arange(n_shown), self._outputs or [""] * len(colors)
         self.lines_ = [
-            ax.plot(
-                of_output[shown],
-                np.arange(len(shown)),
-                "o",
-                color=sheet.drawn_in(BLUE if values.shape[1] == 1 else CURVES[k % len(CURVES)]),
-            )[0]
-            for k, of_output in enumerate(values.T)
+            ax.plot(of_output[shown], places, "o", color=color, label=name)[0]
+            for of_output, color, name in zip(values.T, colors, outputs, strict=True)
         ]
-        if values.shape[1] == 1:
-            color = sheet.drawn_in(BLUE)
-            ax.hlines(np.arange(len(shown)), start, values[shown, 0], color=color, lw=1.8)
+        if self._outputs:
+            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
+        else:
+            ax.hlines(places, values.min(), values[shown, 0], color=colors[0], lw=1.8)
         sheet.name_rows(self._names_of_levels(np.arange(len(values))), shown, fontsize)
 
     def _names_of_levels(self, numbers: np.ndarray) -> list[str]:

@@ -44,7 +44,7 @@ class PairsDisplay(Display):
         result, names = self.attribution, self.attribution.feature_names
         matrix = result.matrix()
         size = np.abs(matrix)
-        largest = max(size.max(initial=0), np.finfo(float).tiny)
+        largest = size.max(initial=0)
         of_feature = np.maximum(size.max(axis=0), size.max(axis=1))
         shown = np.argsort(-of_feature, kind="stable")[: self.max_display]
         shown = shown[of_feature[shown] >= WORTH_A_SQUARE * largest]
@@ -67,7 +67,7 @@ class PairsDisplay(Display):
         rows, columns = np.nonzero(table)
         values = table[rows, columns]
         cell = min(sheet.ax.get_window_extent().size) / len(shown) * 72 / sheet.figure.dpi
-        areas = (SQUARE * cell) ** 2 * np.abs(values) / largest
+        areas = (SQUARE * cell) ** 2 * np.abs(values) / (largest or 1.0)
         colors = [sheet.drawn_in(BLUE if value > 0 else VERMILION) for value in values]
         self.squares_ = sheet.ax.scatter(columns, rows, areas, colors, marker="s", linewidths=0)
         sheet.say_if_nothing(table)

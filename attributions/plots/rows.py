@@ -22,7 +22,7 @@ KINDS = ("waterfall", "force")
 SHORT = 10  # letters of a number that is written in full
 DARKEST = 0.35  # where a swarm's colours begin on a dark background: darker ones are not seen
 ROOM = 0.14  # of the bars' width, beside them, for their numbers
-BESIDE = 0.6  # of the bars' width, beside them, for names in a force plot
+BESIDE = 0.75  # of the bars' width, beside them, for names in a force plot
 MOST_FORCES = 10  # features of a force plot
 
 
@@ -297,8 +297,8 @@ class LocalAttributionDisplay(Display):
         bar.ax.set_yticklabels(["low", "high"], color=ink)
         label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
         height = sheet.ax.get_window_extent().height
-        wrap(label, words, height, along="height")
-        if label.get_window_extent().height < 0.75 * height:
+        wrap(label, words, 0.8 * height, along="height")
+        if label.get_window_extent().height < 0.6 * height:
             bar.ax.yaxis.labelpad = -12  # between "low" and "high"
         bar.outline.set_visible(False)
 

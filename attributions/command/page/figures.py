@@ -6,7 +6,7 @@ they can be found, and are drawn in the reader's own font.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from io import StringIO
 from textwrap import fill
@@ -28,9 +28,11 @@ from attributions.plots import (
 )
 from attributions.plots.colors import WRITTEN, contrast, mixed, readable
 from attributions.plots.sheet import Display
+from attributions.results import FeatureCurve
 
 N_BARS, N_POINTS = 10, 100  # features in a picture, at most
 LOW = (6.4, 4.2)  # inches, of a picture as wide as others
+N_CLASSES = 4  # of several, that have a curve
 N_SAID = 6  # values of a curve in its text alternative
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
@@ -96,7 +98,7 @@ def dependence(report: Report, k: int) -> Markup:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)
     if report.task.classes:
-        curve = replace(curve, output_names=tuple(map(shortened, report.task.classes)))
+        curve = _of_some_classes(curve, [shortened(name) for name in report.task.classes])
 
     def at(step: int) -> str:
         if curve.levels is not None:
@@ -115,6 +117,17 @@ def dependence(report: Report, k: int) -> Markup:
         f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in some
     )
     return _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None)
+
+
+def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
+    """Return the curves of the classes whose predictions change most."""
+    some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
+    return replace(
+        curve,
+        values=curve.values[:, some],
+        missing=np.asarray(curve.missing)[some],
+        output_names=tuple(names[c] for c in some),
+    )
 
 
 def raw_unit(report: Report) -> str:

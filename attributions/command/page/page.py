@@ -146,7 +146,8 @@ def _figures(report: Report) -> Iterator[Markup]:
         yield _figure(
             join("How the prediction changes with ", element("bdi", report.task.feature_names[k])),
             figures.dependence(report, k),
-            f"Partial dependence: the mean prediction, in {figures.raw_unit(report)}.",
+            f"Partial dependence: the mean prediction, in {figures.raw_unit(report)}"
+            f"{', of the classes that change most' * bool(report.task.classes)}.",
         )
 
 

@@ -54,7 +54,7 @@ def how_good(found: Findings) -> str:
     n_rows = len(found.task.y_valid)
     rows = f"{n_rows:,} rows" + " that it has not seen" * (not found.model_file)
     if found.loss_name == "log-loss":
-        return f"Of {rows} the model tells {_right(found)}."
+        return _how_often_right(found, rows)
     explained = _score(found, "R^2")
     if explained is not None:
         spread = f"the spread of {elided(found.task.target.name)}"
@@ -65,21 +65,21 @@ def how_good(found: Findings) -> str:
     )
 
 
-def _right(found: Findings) -> str:
-    """Say how many classes of a hundred are told right, and by chance; of two, how many pairs."""
+def _how_often_right(found: Findings, rows: str) -> str:
+    """Say how many classes of a hundred are right, and of the commonest; of two, how many pairs."""
     y, raw = found.task.y_valid.astype(np.intp), found.raw_prediction
     is_right = (raw > 0) == y if raw.ndim == 1 else raw.argmax(axis=1) == y
     of_model, commonest = 100 * is_right.mean(), 100 * np.bincount(y).max() / len(y)
     said = (
-        f"the class of {_of_100(of_model)} in 100 rightly, where always naming the commonest would"
-        f" do so of {_of_100(commonest)}"
+        f"The model is right in {_of_100(of_model)} of 100 cases, on {rows}; always naming the"
+        f" commonest class would be right in {_of_100(commonest)}."
     )
     auc = _score(found, "AUC")
     if auc is not None:
         said += (
-            f"; of two rows of different classes it tells which is which in {_of_100(100 * auc)}"
+            " Of two rows of different classes it tells which is which in"
+            f" {_of_100(100 * auc)} of 100 pairs."
         )
-        said += " of 100 pairs"
     return said
 
 

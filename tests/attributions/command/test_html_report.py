@@ -118,7 +118,7 @@ def test_the_answer_comes_first_and_rules_last(run, tmp_path):
     text = out.read_text(encoding="utf-8")
     order = ['id="summary-title"', "The model explains", "The features that help most",
              "helps, 2 of 4: ", "hurts, ", 'id="features"', 'id="warnings-title"',
-             "<details>", RULES[HELPS], "Task: regression"]  # fmt: skip
+             "<details>", RULES[HELPS], "(The rule: words, two different"]  # fmt: skip
     places = [text.index(words) for words in order]
     assert places == sorted(places)
     assert text.index("Task: regression") > text.index("<details>")
