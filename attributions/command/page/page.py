@@ -99,7 +99,7 @@ def _about_scores(report: Report) -> Iterator[str]:
     what = "the shares of the classes in" if report.task.classes else "the number that is best for"
     yield f"The constant model gives every row {what} {whose} rows."
     yield (
-        "Held-out gain, below, is what the splits at a feature are worth on held-out rows, in per"
+        "Held-out gain is what the splits at a feature are worth on held-out rows, in per"
         f" cent of the {report.found.loss_name} of the best constant there. Values of features do"
         " not add up to what the model saves."
     )
