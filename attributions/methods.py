@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-SAVED = "loss saved per unit of learning rate"
+WORTH = "What each feature is worth"
 AT_ONCE = "give it all rows at once, in memory or as tables of Dask"
 
 
@@ -13,6 +13,8 @@ class Method(NamedTuple):
     ----------
     title, unit : str
         In pictures; the unit of a feature's value.
+    seen : str
+        What a picture of it shows.
     no_sum : str
         Why it is no sum over rows; empty where it is one.
     is_judged : bool
@@ -35,6 +37,7 @@ class Method(NamedTuple):
 
     title: str = ""
     unit: str = "value"
+    seen: str = WORTH
     no_sum: str = ""
     is_judged: bool = False
     is_testable: bool = False
@@ -52,24 +55,32 @@ SUM_OF_ALL = Method(is_judged=True, is_testable=True, adds_up_features=True, add
 METHODS = {
     "held_out_gain": SUM_OF_ALL._replace(
         title="Held-out gain",
-        unit=f"{SAVED}, confirmed by held-out rows",
+        unit="gain that held-out rows confirm",
+        seen=f"{WORTH} on new rows",
         no_sum=f"the means of nodes are those of all rows; {AT_ONCE}",
         is_in_percent=True,
     ),
-    "tree_inner": SUM_OF_ALL._replace(title="TreeInner", unit=SAVED),
-    "tree_inner_pairs": Method("TreeInner by pairs", SAVED),
+    "tree_inner": SUM_OF_ALL._replace(
+        title="TreeInner", unit="gain", seen=f"{WORTH} on these rows"
+    ),
+    "tree_inner_pairs": Method("TreeInner by pairs", "gain", "What features earn together"),
     "partial_inner": SUM_OF_ALL._replace(
-        title="Partial TreeInner", unit=f"{SAVED}, own work added back"
+        title="Partial TreeInner",
+        unit="gain, own work added back",
+        seen=f"{WORTH} on these rows",
     ),
     "forest_inner": SUM_OF_ALL._replace(
-        title="ForestInner", unit="inner product per unit of learning rate"
+        title="ForestInner",
+        unit="inner product with the gradients of the start",
+        seen=f"{WORTH} on these rows",
     ),
-    "tree_shap_pairs": Method("TreeSHAP by pairs"),
-    "partial_dependence": Method("Partial dependence"),
+    "tree_shap_pairs": Method("TreeSHAP by pairs", seen="How features act together"),
+    "partial_dependence": Method("Partial dependence", seen="How the prediction changes with"),
     "permutation": Method(
         "Permutation importance",
         "drop of the score",
-        "shuffling a chunk is not a part of shuffling all rows",
+        "How much worse the score gets when a feature is shuffled",
+        no_sum="shuffling a chunk is not a part of shuffling all rows",
         is_testable=True,
         without_errors="its metric gives one number for all rows; with a function that gives one a"
         " row there are",
@@ -77,23 +88,29 @@ METHODS = {
     "given_others": Method(
         "Given the others",
         "contribution times residual, less what the other features say of both",
+        "What each feature says that the others do not",
         is_testable=True,
         adds_up_models=True,
     ),
     "absolute": Method(
-        "Absolute attribution", "absolute contribution to the raw prediction", adds_up_models=True
+        "Absolute attribution",
+        "absolute contribution to the raw prediction",
+        "How far each feature moves predictions",
+        adds_up_models=True,
     ),
     "total_gain": Method(
         "Total gain",
         "gain promised on the training rows",
-        "it is read off the model, not summed over rows",
+        "What each feature promised on the training rows",
+        no_sum="it is read off the model, not summed over rows",
         adds_up_features=True,
         has_errors=False,
     ),
     "unbiased_gain": Method(
         "Unbiased gain",
         "gain, one factor from other rows",
-        f"it is made of ratios of sums over rows; {AT_ONCE}",
+        f"{WORTH} on other rows",
+        no_sum=f"it is made of ratios of sums over rows; {AT_ONCE}",
         without_errors="it was computed with standard_error=False, or with form='sampled', which"
         " has none",
     ),
@@ -106,13 +123,15 @@ METHODS = {
     "mdi_plus": Method(
         "MDI+",
         "score of the feature's own part, less that of the mean",
-        "a metric is no sum over rows",
+        "How well each feature's own part predicts",
+        no_sum="a metric is no sum over rows",
         has_errors=False,
     ),
     "mdi_oob": Method(
         "MDI-oob",
         "covariance with the target on rows left out",
-        "its means are over other rows for each tree",
+        f"{WORTH} on rows left out",
+        no_sum="its means are over other rows for each tree",
     ),
 }
 

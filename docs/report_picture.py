@@ -1,4 +1,4 @@
-"""The picture of the report in README: its table of features, as a browser shows it.
+"""The picture of the report in README: its first screen, as a browser shows it.
 
     python -m docs.report_picture    writes docs/report.png; needs Chromium and Pillow
 
@@ -19,12 +19,12 @@ WIDTH, MARGIN = 1000, 16
 N_COLORS = 32  # of letters and lines there are few, and the file stays small
 
 
-def table_of(report, folder):
-    """Return the table of features of a report, as PNG."""
+def first_screen(report, folder):
+    """Return what a report says first, as PNG."""
     with started(folder) as browser:
         browser.open(report, width=WIDTH)
         top, bottom = (
-            browser.run(f"document.querySelector('#features').getBoundingClientRect().{edge}")
+            browser.run(f"document.querySelector('#summary').getBoundingClientRect().{edge}")
             for edge in ("top", "bottom")
         )
         clip = {"x": 0, "y": top - MARGIN, "width": WIDTH, "height": bottom - top + 2 * MARGIN}
@@ -38,6 +38,6 @@ if __name__ == "__main__":
     with TemporaryDirectory() as folder:
         report = Path(folder, "report.html")
         main(["--report", str(report)])
-        picture = Image.open(BytesIO(table_of(report, Path(folder, "profile"))))
+        picture = Image.open(BytesIO(first_screen(report, Path(folder, "profile"))))
         path = Path(__file__).with_name("report.png")
         picture.convert("RGB").quantize(N_COLORS).save(path, optimize=True)

@@ -9,6 +9,12 @@ mpl.use("Agg")
 from matplotlib.text import Text
 
 
+def drawn(display, *results, **options):
+    """Return a display of results, made with some of the options and drawn with the others."""
+    drawing = {name: options.pop(name) for name in ("ax", "title", "figsize") if name in options}
+    return display(*results, **options).plot(**drawing)
+
+
 def written(figure):
     """Draw a figure and return the texts that are drawn, in the order in which they are."""
     texts = []

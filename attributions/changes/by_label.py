@@ -256,15 +256,8 @@ class AttributionByLabel(tables.ShownAsTable):
         """
         from attributions.plots import ByLabelDisplay
 
-        return ByLabelDisplay.from_attribution(
-            self,
-            changes=changes,
-            kind=kind,
-            max_display=max_display,
-            ax=ax,
-            title=title,
-            figsize=figsize,
-        )
+        display = ByLabelDisplay(self, changes=changes, kind=kind, max_display=max_display)
+        return display.plot(ax, title=title, figsize=figsize)
 
     def ranking(self) -> np.ndarray:
         """Return the feature numbers, those first that save most loss over all rows."""

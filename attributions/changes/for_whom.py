@@ -123,7 +123,7 @@ class ForWhom(tables.ShownAsTable):
         """
         from attributions.plots import ForWhomDisplay
 
-        return ForWhomDisplay.from_groups(self, ax=ax, title=title, figsize=figsize)
+        return ForWhomDisplay(self).plot(ax, title=title, figsize=figsize)
 
 
 def for_whom(

@@ -98,7 +98,7 @@ def partial_dependence(
         cuts=cuts,
         values=curves[:-1],
         missing=curves[-1],
-        shares=None if rows is None else _distribution(rows[:, k], cuts, levels),
+        shares=None if rows is None else distribution(rows[:, k], cuts, levels),
         levels=levels,
         is_additive=_is_additive(ensemble, k),
         method="partial_dependence",
@@ -267,7 +267,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
         cuts=cuts,
         values=np.array(means[:-1]),
         missing=means[-1],
-        shares=_distribution(x, cuts, levels),
+        shares=distribution(x, cuts, levels),
         levels=levels,
         is_additive=False,  # as far as is known
         method="partial_dependence",
@@ -275,7 +275,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
     )
 
 
-def _distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> np.ndarray:
+def distribution(x: np.ndarray, cuts: np.ndarray, levels: Any) -> np.ndarray:
     """Return the share of the rows by interval or level, and last the share without a value."""
     n = len(cuts) + 1 if levels is None else len(levels)
     where = np.searchsorted(cuts, x, side="left") if levels is None else np.nan_to_num(x, nan=n)

@@ -238,7 +238,7 @@ def findings_in_batches(
         task=task,
         scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
         saved=100 * (1 - loss / constant_loss),
-        useful=_scaled(useful, per_cent),
+        useful=replace(_scaled(useful, per_cent), percent_of_one=1.0),
         gain=total_gain(model),
         used=_scaled(used, 1 / len(y)),
         raw_prediction=raw_prediction,
@@ -306,6 +306,5 @@ def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
     """Return an importance in another unit."""
     in_its_unit = ("values", "standard_error", "per_tree", "per_output", "contributions")
     of_powers = dict.fromkeys(in_its_unit, factor) | {"second_moments": factor**2}
-    of_powers["percent_of_one"] = 1 / factor
     numbers = {name: getattr(result, name) for name in of_powers}
     return replace(result, **{k: of_powers[k] * v for k, v in numbers.items() if v is not None})

@@ -2,17 +2,15 @@
 
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping
 from io import BytesIO, StringIO
 from pathlib import Path
 
 import numpy as np
 
 from attributions.command.findings import Findings
-from attributions.command.said.about_changes import about_changes
-from attributions.command.said.cautions import cautions
-from attributions.command.said.in_short import in_short, ranks
-from attributions.command.said.next_steps import next_steps
+from attributions.command.said.in_short import ranks
+from attributions.command.said.sections import IN_SHORT, sections
 from attributions.command.verdicts import UNUSED
 from attributions.command.wording import (
     ABOVE_100,
@@ -33,17 +31,32 @@ N_SCORE_DECIMALS = 7
 
 
 def report(found: Findings) -> list[str]:
-    """Return the lines that say how good the model is, what its features do, and what to mistrust.
+    """Return the lines that say what was found, how good the model is, and what to mistrust.
 
     Its sentences are those of the page that ``--report`` writes.
     """
+    said = sections(found)
+    first = {IN_SHORT: said.pop(IN_SHORT)}
     return [
+        *_section_lines(first),
         *_score_lines(found),
         "",
         *table_lines(found),
         "",
-        *_sentences(found),
+        *_section_lines(said)[:-1],
     ]
+
+
+def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
+    """Return headings with their sentences, and an empty line after each section."""
+    lines = []
+    for title, texts in said.items():
+        if texts:
+            lines.append(title)
+            for text in texts:
+                lines += lines_of(text, "  ", "    ")
+            lines.append("")
+    return lines
 
 
 def _score_lines(found: Findings) -> list[str]:
@@ -114,25 +127,6 @@ def table_lines(found: Findings) -> list[str]:
     return lines
 
 
-def _sentences(found: Findings) -> Iterator[str]:
-    """Say what the table shows, what to mistrust and what to do, as the page does."""
-    yield from lines_of(
-        "Held-out gain is what the splits on the feature are worth on rows that the model has not"
-        " seen (below 0: they made predictions worse). Total gain is what the same splits promised"
-        " on the training rows."
-    )
-    for title, texts in (
-        ("In short", [*in_short(found)]),
-        ("What changed", [*about_changes(found)]),
-        ("What to do next", next_steps(found)),
-        ("Warnings", cautions(found)),
-    ):
-        if texts:
-            yield from ("", title)
-        for text in texts:
-            yield from lines_of(text, "  ", "    ")
-
-
 def write_table(found: Findings, folder: Path) -> Path:
     """Write all features, best first and unused ones last, as a CSV file."""
     path, task = folder / FEATURES, found.task
@@ -169,29 +163,16 @@ def defused(name: str) -> str:
 
 
 def draw(found: Findings, folder: Path) -> Path:
-    """Draw what is used against what is useful."""
-    from matplotlib.figure import Figure
+    """Draw what is used against what is useful, as the page does."""
+    from matplotlib import pyplot
 
     from attributions.plots import UsedUsefulDisplay
 
-    path, task = folder / PICTURE, found.task
-    figure = Figure(figsize=(7.6, 5.2), layout="constrained")
-    unit = "log-odds" if task.is_classification else "the target's unit"
-    unit = "log-probabilities of all classes" if task.classes else unit
-    unit = "logarithms of hazards or times" if task.event else unit
-    UsedUsefulDisplay.from_attributions(
-        found.used,
-        found.useful,
-        highlight=() if task.noise is None else (task.noise,),
-        highlight_label="random numbers",
-        used_label=f"used: absolute contribution to the prediction, in {unit},\nsum over trees,"
-        f" mean over {len(task.y_valid):,} held-out rows, 95 % intervals,\neach by itself",
-        useful_label="useful: held-out gain,\n% of the constant model's"
-        f" {found.loss_name}, 95 % intervals, each by itself",
-        ax=figure.subplots(),
-    )
-    content = BytesIO()
+    path, content = folder / PICTURE, BytesIO()
+    display = UsedUsefulDisplay(found.gain, found.useful, intervals=found.intervals)
+    figure = display.plot().figure_
     figure.savefig(content, dpi=150, format="png")
+    pyplot.close(figure)
     write_whole(content.getvalue(), path)
     return path
 

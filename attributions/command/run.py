@@ -58,6 +58,10 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
     """Do what the options ask for; return the exit status."""
     try:
         check_places(options)
+        if options.report is not None and find_spec("matplotlib") is None:
+            raise UnusableTableError(
+                "--report draws with Matplotlib, which is not installed: pip install matplotlib."
+            )
         given = read_model(options.model) if options.model else None
         found = _findings(options, given)
         if given is None or options.report is None:
@@ -114,8 +118,9 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
 
 
 def _describe(task: Task) -> None:
-    """Print what is being done."""
-    _say(*(line for text in task.description for line in lines_of(text)))
+    """Print what is being done; the rules by which it was decided stand on the page."""
+    texts = [text.partition(" (The rule: ")[0] for text in task.description]
+    _say(*(line for text in texts for line in lines_of(text)))
 
 
 def _write_folder(found: Findings, folder: Path) -> None:

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.held_out.constant_loss import percent_of_one
+from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.rows_at_splits import (
     NodeTotals,
     RowsAtSplits,
@@ -307,11 +307,14 @@ def held_out_gain_rows(
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values = rows_at_splits.parts_of_all(part, n_jobs)
+    targets = Targets(rows_at_splits.y, rows_at_splits.weight)
+    percent = percent_of_one(steps.ensemble, targets, removes_own_work=True)
     return LocalAttribution(
         values=values,
         base_values=np.zeros(len(values)),
         feature_names=steps.ensemble.credited_names,
         method=steps.method,
         index=row_labels(X),
+        percent_of_one=None if percent is None else len(values) * percent,
         **explained_data(steps.ensemble, rows_at_splits.X, X),
     )

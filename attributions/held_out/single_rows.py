@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows
 from attributions.inputs import explained_data, row_labels
 from attributions.per_row.bound import Judge
@@ -114,8 +115,12 @@ def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> Loca
 
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
     given = None if chunk.is_part else chunk.X
-    data = explained_data(judge.ensemble, rows.X, given)
-    return _as_result(judge, name, values, base_values, data, row_labels(chunk.X))
+    about: dict[str, Any] = explained_data(judge.ensemble, rows.X, given)
+    if not chunk.is_part:
+        partial_form = name == "partial_inner"
+        percent = percent_of_one(judge.ensemble, Targets(rows.y, rows.weight), partial_form)
+        about["percent_of_one"] = None if percent is None else len(values) * percent
+    return _as_result(judge, name, values, base_values, about, row_labels(chunk.X))
 
 
 def _as_result(
@@ -123,7 +128,7 @@ def _as_result(
     name: str,
     values: np.ndarray,
     base_values: np.ndarray,
-    data: dict[str, Any],
+    about: dict[str, Any],
     index: Any = None,
 ) -> LocalAttribution:
     """Return the numbers with the names that belong to them."""
@@ -133,5 +138,5 @@ def _as_result(
         feature_names=judge.ensemble.credited_names,
         method=f"{name}({judge.ifa_name})",
         index=index,
-        **data,
+        **about,
     )

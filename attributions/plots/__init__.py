@@ -1,7 +1,7 @@
 """Pictures of attributions and trees: display objects like those of scikit-learn.
 
-A display keeps the data that it draws. ``from_attribution`` makes one and draws it; ``plot`` draws
-it again, on other axes if need be, and sets ``ax_`` and ``figure_``.
+A display keeps the data that it draws: ``ImportanceDisplay(result)``. Its ``plot`` draws it, again
+and on other axes if need be, sets ``ax_`` and ``figure_``, and returns the display.
 
 ===========================  =======================================================================
 ``ImportanceDisplay``        Features by importance: bars with 95 % intervals
@@ -11,20 +11,20 @@ it again, on other axes if need be, and sets ``ax_`` and ``figure_``.
 ``UsedUsefulDisplay``        How much the model uses each feature, and how far that helps: points
 ``PairsDisplay``             What features earned below splits on others, one square a pair
 ``CurveDisplay``             Predictions by the value of one feature, and how that is distributed
-``LocalAttributionDisplay``  One row as signed bars, or all rows as a swarm
+``LocalAttributionDisplay``  One row as a waterfall or a force plot, or all rows as a swarm
 ``TreeDisplay``              One tree of a model, with the sums that its nodes remember
 ===========================  =======================================================================
 
-All take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches), and those
-of many features ``max_display`` (how many to show, or to name, at most).
+All ``plot`` take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches).
+Displays of many features are made with ``max_display`` (how many to show, or to name, at most).
 
-Bars and points are hollow where an interval is not to be relied on (``is_reliable``).
-Blue helps or raises, vermilion hurts or lowers; the two are told apart by colour-blind readers too
-(Okabe and Ito 2008). All other colours are those of the axes, so dark styles stay dark. Names are
-drawn as they are, cut in the middle where they are too long; a figure of one's own leaves room for
-them with ``layout="constrained"``. If nearly all values would coincide on an axis, it becomes a
-symlog axis, and its label says so. Matplotlib is imported when
-something is drawn.
+Blue helps, vermilion hurts, and of what is grey it cannot be told, since its interval has 0 in it.
+What moves a single prediction up is vermilion, down blue, as in shap. The two are told apart by
+colour-blind readers too (Okabe and Ito 2008). Bars and points are hollow where an interval is not
+to be relied on (``is_reliable``). Other colours are those of the axes, so dark styles stay dark.
+Names are drawn as they are, cut in the middle where they are too long; a figure of one's own leaves
+room for them with ``layout="constrained"``. If nearly all values would coincide on an axis, it
+becomes a symlog axis, and its label says so. Matplotlib is imported when something is drawn.
 """
 
 from attributions.plots.colors import BLUE, GREY, INK, VERMILION

@@ -1,55 +1,83 @@
-"""Titles and labels of pictures: names of methods and units, and what marks mean."""
+"""Titles and labels of pictures: what is seen, in which unit, and what marks mean."""
 
-from typing import Any
+from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 
-from attributions.methods import facts_of
+from attributions.methods import facts_of, kind_of
+from attributions.plots.colors import BLUE, GREY, VERMILION
+from attributions.plots.shown import PerFeature
 
-PER_CENT = "per cent of the loss of a constant prediction"
-DOUBTED = "\n(hollow: intervals not to be relied on, few rows may carry the sum)"
+TWO_SIDED_95 = 1.959963984540054
+OF_CONSTANT = "% of the loss of a constant prediction"
+HOLLOW = "hollow: a few rows may carry it"
+UNTOLD = "grey: cannot be told, the interval has 0 in it"
 
 
-def are_doubtful(result: Any) -> np.ndarray:
+class Unit(NamedTuple):
+    """What numbers are multiplied by to be drawn, and the label of their axis."""
+
+    factor: float
+    label: str
+
+
+def unit_of(result: PerFeature, intervals: bool = True) -> Unit:
+    """Return the unit that people know best: per cent, a mean over rows, or that of the method."""
+    facts, n_rows = facts_of(result.method), f"{result.n_samples:,} rows"
+    kind = kind_of(result.method)
+    if result.percent_of_one is not None:
+        factor, unit, over = result.percent_of_one, f"{facts.title}, {OF_CONSTANT}", n_rows
+    elif kind == "total_gain":
+        factor, unit, over = 100 / (result.values.sum() or 1.0), "% of all gain", "training rows"
+    elif kind == "absolute":
+        factor, unit, over = 1 / result.n_samples, f"mean {facts.unit}", n_rows
+    else:
+        factor, unit, over = 1.0, facts.unit, "" if facts.no_sum else f"sum over {n_rows}"
+    errors = "95 % intervals" if intervals and result.standard_error is not None else ""
+    return Unit(factor, ", ".join(filter(None, (unit, over, errors))))
+
+
+def ends_of(result: PerFeature) -> np.ndarray | None:
+    """Return the 95 % intervals of all values, each by itself, (p, 2); None without errors."""
+    if result.standard_error is None:
+        return None
+    half = TWO_SIDED_95 * result.standard_error
+    return np.column_stack([result.values - half, result.values + half])
+
+
+def bounded(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return intervals that can be drawn, (p, 2); those of which nothing is said have no width.
+
+    Where one end is not bounded it is drawn as far from the value as the other one.
+    """
+    reach = np.abs(np.nan_to_num(ends - values[:, np.newaxis], posinf=np.inf, neginf=-np.inf))
+    reach = np.where(np.isinf(reach), reach[:, ::-1], reach)
+    reach[np.isinf(reach)] = 0.0  # nothing bounds either end
+    return values[:, np.newaxis] + reach * (-1, 1)
+
+
+def verdict_colors(values: np.ndarray, ends: np.ndarray | None) -> list[str]:
+    """Return blue for what helps, vermilion for what hurts, grey where an interval has 0 in it."""
+    low, high = (values, values) if ends is None else ends.T
+    if ends is None:  # nothing is in doubt
+        return [VERMILION if value < 0 else BLUE for value in values]
+    return [BLUE if a > 0 else VERMILION if b < 0 else GREY for a, b in zip(low, high, strict=True)]
+
+
+def notes(colors: Collection[str], doubtful: np.ndarray) -> str:
+    """Return a line that says what grey and hollow marks mean, if there are any."""
+    said = [UNTOLD] * (GREY in colors) + [HOLLOW] * bool(np.any(doubtful))
+    return f"\n({'; '.join(said)})" if said else ""
+
+
+def are_doubtful(result: PerFeature) -> np.ndarray:
     """Return which features are known to have intervals that are not to be relied on."""
     if result.is_reliable is None:
         return np.zeros(len(result.values), dtype=bool)
     return ~result.is_reliable
 
 
-def title_of(method: str) -> str:
-    """Write ``"tree_inner(predecomp)"`` as "TreeInner (PreDecomp)"."""
-    method, _, output = method.partition(" of ")  # as LocalAttribution.output writes it
-    _, _, inside = method.partition("(")
-    details = [facts_of(word).title for word in inside.rstrip(")").split(", ") if word]
-    title = facts_of(method).title + (f" ({', '.join(details)})" if details else "")
-    whose = f"output {output}" if output.isdigit() else output  # a class has a name of its own
-    return f"{title} of {whose}" if output else title
-
-
-def per_cent_of_one(result: Any) -> float | None:
-    """Return the per cent that a value of 1 stands for; None if none are to be drawn."""
-    return result.percent_of_one if facts_of(result.method).is_in_percent else None
-
-
-def value_label(result: Any, intervals: bool = True, in_percent: bool = False) -> str:
-    """Return the label of the axis of values: unit, number of rows, and what intervals are."""
-    facts = facts_of(result.method)
-    said = [] if facts.no_sum else [f"sum over {result.n_samples:,} rows"]
-    if in_percent:
-        said = [f"{result.n_samples:,} held-out rows"]
-    if intervals and result.standard_error is not None:
-        said.append("95 % intervals")
-    unit = PER_CENT if in_percent else facts.unit
-    return ",\n".join([unit, *([", ".join(said)] if said else [])])
-
-
-def row_label(method: str) -> str:
-    """Name the unit of one row's contributions."""
-    facts = facts_of(method)
-    return f"{facts.unit} (above 0: helped)" if facts.is_judged else facts.unit_of_row
-
-
 def share(n_shown: int, n_features: int, best: str = "") -> str:
     """Return a text that says how many of the features are shown; empty if all are."""
-    return f"{best}{n_shown:,} of {n_features:,} features" if n_shown < n_features else ""
+    return f" ({best}{n_shown:,} of {n_features:,} features)" if n_shown < n_features else ""

@@ -1,11 +1,13 @@
 """Curves: importance along boosting, and predictions by the value of one feature."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attributions.plots.captions import title_of, value_label
+from attributions.methods import METHODS, facts_of
+from attributions.names import on_one_line
+from attributions.plots.captions import unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.places import spread
 from attributions.plots.sheet import ROW_HEIGHT, Display, Sheet, as_max_display
@@ -21,8 +23,9 @@ N_BINS = 40  # of the distribution
 HEIGHT_OF_BINS = 0.18  # of the axes
 MOST_LEVELS = 30
 MARGIN = 0.05  # of the range of the cuts, beyond the first and the last
+SEEN = METHODS["partial_dependence"].seen
 VALUE = "mean raw prediction"
-OF_ROWS = "\n(grey: how the rows are distributed)"
+OF_ROWS, OF_MISSING = "grey: where the rows are", "ring: missing"
 
 
 class BoostingDisplay(Display):
@@ -55,65 +58,36 @@ class BoostingDisplay(Display):
         self.max_display = as_max_display(max_display, len(attribution.values))
         self.attribution = attribution
 
-    @classmethod
-    def from_attribution(
-        cls,
-        attribution: PerFeature,
-        *,
-        max_display: int | None = 6,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display and draw it.
-
-        Parameters
-        ----------
-        attribution, max_display
-            As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
-        display = cls(attribution, max_display=max_display)
-        return display.plot(ax, title=title, figsize=figsize)
-
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result, names = self.attribution, self.attribution.feature_names
-        by_tree = np.asarray(result.per_tree)
+        unit = unit_of(result, intervals=False)
+        by_tree = unit.factor * np.asarray(result.per_tree)
         n_trees, n_features = by_tree.shape
         curves = np.concatenate([np.zeros((1, n_features)), np.cumsum(by_tree, axis=0)])
         named = np.argsort(-np.abs(curves[-1]), kind="stable")[: self.max_display]
         named = named[curves[:, named].any(axis=0)]
-        heading = f"{title_of(result.method)} along boosting" if title is None else title
-        words = [*(names[k] for k in named), heading]
-        sheet = Sheet(ax, figsize, words, width=7.2, height=4.4)
+        heading = f"{facts_of(result.method).seen}, tree by tree" if title is None else title
+        sheet = Sheet(ax, figsize, [*(names[k] for k in named), heading], (7.2, 4.4))
         ax = sheet.ax
-        below = f"trees{sheet.lettering.note(names, named)}"
-        beside = value_label(result, intervals=False) + sheet.uncrowd("y", curves[:, named])
-        sheet.caption(heading, below, beside)
+        captions = heading, "trees", unit.label + sheet.uncrowd("y", curves[:, named])
+        sheet.caption(*captions)
 
         n_named, fontsize = sheet.rows_that_fit(len(named))
         named = named[:n_named]
         color = {k: sheet.drawn_in(CURVES[j % len(CURVES)]) for j, k in enumerate(named)}
         dashes = {k: DASHES[j // len(CURVES) % len(DASHES)] for j, k in enumerate(named)}
-        self.lines_ = [
-            ax.plot(
-                np.arange(n_trees + 1),
-                curves[:, k],
-                color=color.get(k, GREY),
-                linestyle=dashes.get(k, "-"),
-                linewidth=1.8 if k in color else 0.7,
-                alpha=1.0 if k in color else 0.5,
-                zorder=3 if k in color else 2,
-            )[0]
-            for k in range(n_features)
-        ]
-        ax.axhline(0, color=sheet.colors.ink, linewidth=0.8)
+        self.lines_ = []
+        for k in range(n_features):
+            drawn: dict[str, Any] = {"color": GREY, "linewidth": 0.7, "alpha": 0.5, "zorder": 2}
+            if k in color:
+                drawn = {"color": color[k], "linestyle": dashes[k], "linewidth": 1.8, "zorder": 3}
+            self.lines_ += ax.plot(np.arange(n_trees + 1), curves[:, k], **drawn)
+        sheet.zero_line("y")
         ax.set_xlim(0, max(n_trees, 1))
         sheet.say_if_nothing(curves)
         name_curves(sheet, names, named, curves[-1, named], n_trees, color, fontsize)
         sheet.quieten(grid="y")
-        sheet.caption(heading, below, beside)
+        sheet.caption(*captions)
         return ax
 
 
@@ -128,13 +102,15 @@ def name_curves(
 ) -> None:
     """Write names at the right of the axes, near the ends of the curves, which lie at ``last``."""
     ax = sheet.ax
-    texts = sheet.lettering.names(names, named, sheet.room("right"), fontsize)
+    texts = sheet.lettering.names(names, named, sheet.room, fontsize)
     height = ax.get_window_extent().height
     gap = ROW_HEIGHT * fontsize * sheet.figure.dpi / 72 / height
     at_end = ax.transData.transform(np.column_stack([np.full(len(ends), last), ends]))
     shares = ax.transAxes.inverted().transform(at_end)[:, 1]
     places = spread(shares, gap, gap / 2, 1 - gap / 2)
     for k, text, end, place in zip(named, texts, ends, places, strict=True):
+        line = {"arrowstyle": "-", "color": color[k], "linewidth": 0.7, "relpos": (0, 0.5)}
+        written = sheet.lettering.properties | {"color": readable(color[k], sheet.colors.outside)}
         ax.annotate(
             text,
             (last, end),
@@ -143,18 +119,8 @@ def name_curves(
             fontsize=fontsize,
             va="center",
             annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": color[k],
-                "linewidth": 0.7,
-                "relpos": (0, 0.5),
-                "shrinkA": 1,
-                "shrinkB": 0,
-            },
-            **{
-                **sheet.lettering.properties,
-                "color": readable(color[k], sheet.colors.outside),
-            },
+            arrowprops={**line, "shrinkA": 1, "shrinkB": 0},
+            **written,
         )
 
 
@@ -181,73 +147,80 @@ class CurveDisplay(Display):
     def __init__(self, curve: Curve):
         self.curve = curve
 
-    @classmethod
-    def from_curve(
-        cls,
-        curve: Curve,
-        *,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display and draw it.
-
-        Parameters
-        ----------
-        curve
-            As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
-        return cls(curve).plot(ax, title=title, figsize=figsize)
-
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         curve = self.curve
-        heading = title_of(curve.method) if title is None else title
+        heading = f"{SEEN} {on_one_line(curve.feature_name)}" if title is None else title
         is_of_levels = curve.levels is not None
         shown = self._shown_levels() if is_of_levels else np.empty(0, dtype=int)
-        words = [curve.feature_name, heading, *self._names_of_levels(shown)]
-        sheet = Sheet(ax, figsize, words, 5.6, 1.4 if is_of_levels else 3.8, len(shown))
-        name = sheet.lettering.writable(curve.feature_name)
+        words = [curve.feature_name, heading, *self._names_of_levels(shown), *self._outputs]
+        sheet = Sheet(ax, figsize, words, (5.6, 1.4 if is_of_levels else 3.8), len(shown))
         values = curve.values.reshape(len(curve.values), -1)
+        several = values.shape[1] > 1
+        colors = [
+            sheet.drawn_in(CURVES[k % len(CURVES)] if several else BLUE)
+            for k in range(values.shape[1])
+        ]
         if is_of_levels:
-            self._draw_levels(sheet, values, shown)
+            self._draw_levels(sheet, values, colors, shown)
             sheet.quieten(grid="x", left=False)
-            sheet.caption(heading, f"{VALUE}, by {name}")
+            sheet.caption(heading, VALUE)
         else:
-            self._draw_steps(sheet, values)
+            said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self._has_missing
+            below = on_one_line(curve.feature_name) + f"\n({'; '.join(said)})" * bool(said)
+            sheet.caption(heading, below, VALUE)
+            self._draw_steps(sheet, values, colors)
             sheet.quieten(grid="y")
-            sheet.caption(heading, name + (OF_ROWS if curve.shares is not None else ""), VALUE)
+            sheet.caption(heading, below, VALUE)
         return sheet.ax
 
-    def _draw_steps(self, sheet: Sheet, values: np.ndarray) -> None:
+    @property
+    def _outputs(self) -> list[str]:
+        return [str(name) for name in self.curve.output_names or ()]
+
+    @property
+    def _has_missing(self) -> bool:
+        shares = self.curve.shares
+        return shares is not None and bool(shares[-1] > 0)
+
+    def _draw_steps(self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"]) -> None:
         """Draw one line an output, the distribution, and where the feature is missing."""
         curve, ax = self.curve, sheet.ax
         cuts = curve.cuts if len(curve.cuts) else np.zeros(1)
         margin = MARGIN * (cuts[-1] - cuts[0]) or 1.0
         edges = np.concatenate([[cuts[0] - margin], curve.cuts, [cuts[-1] + margin]])
-        self.lines_ = []
-        for k, of_output in enumerate(values.T):
-            color = sheet.drawn_in(BLUE if values.shape[1] == 1 else CURVES[k % len(CURVES)])
-            label = None if curve.output_names is None else str(curve.output_names[k])
-            line = ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8, label=label)
-            self.lines_.append(line)
-            if curve.shares is not None and curve.shares[-1] > 0:
-                at_missing = np.ravel(curve.missing)[k]
+        self.lines_ = [
+            ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
+            for of_output, color in zip(values.T, colors, strict=True)
+        ]
+        if self._has_missing:
+            for at_missing, color in zip(np.ravel(curve.missing), colors, strict=True):
                 ax.plot(edges[-1], at_missing, "o", mfc="none", color=color, clip_on=False)
-        if curve.output_names is not None:
-            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
         ax.set_xlim(edges[0], edges[-1])
         ax.margins(y=0.08)
         if curve.shares is not None:
             self._draw_distribution(sheet, edges)
+        if self._outputs:
+            numbers, fontsize = np.arange(len(colors)), sheet.rows_that_fit(len(colors))[1]
+            name_curves(
+                sheet,
+                self._outputs,
+                numbers,
+                values[-1],
+                edges[-1],
+                dict(enumerate(colors)),
+                fontsize,
+            )
 
     def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
-        """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes."""
-        shares = np.asarray(self.curve.shares)[: len(edges) - 1]
-        up_to = np.concatenate([[0.0], np.cumsum(shares)])
-        bins = np.linspace(edges[0], edges[-1], N_BINS + 1)
-        heights = np.diff(np.interp(bins, edges, up_to))
+        """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.
+
+        How far the rows beyond the first and the last cut reach is not known: they have no bar.
+        """
+        up_to = np.cumsum(np.asarray(self.curve.shares)[: len(edges) - 2])  # at every cut
+        if len(up_to) < 2:
+            return
+        bins = np.linspace(edges[1], edges[-2], N_BINS + 1)
+        heights = np.diff(np.interp(bins, edges[1:-1], up_to))
         ax = sheet.ax
         low, high = ax.get_ylim()
         low -= HEIGHT_OF_BINS * (high - low)
@@ -262,24 +235,22 @@ class CurveDisplay(Display):
             return np.arange(min(n, MOST_LEVELS))
         return np.sort(np.argsort(-shares[:n], kind="stable")[:MOST_LEVELS])
 
-    def _draw_levels(self, sheet: Sheet, values: np.ndarray, shown: np.ndarray) -> None:
+    def _draw_levels(
+        self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"], shown: np.ndarray
+    ) -> None:
         """Draw a row for every level, with its name beside it."""
         ax = sheet.ax
         n_shown, fontsize = sheet.rows_that_fit(len(shown))
         shown = shown[:n_shown]
-        start: Any = values.min()
+        places, outputs = np.arange(n_shown), self._outputs or [""] * len(colors)
         self.lines_ = [
-            ax.plot(
-                of_output[shown],
-                np.arange(len(shown)),
-                "o",
-                color=sheet.drawn_in(BLUE if values.shape[1] == 1 else CURVES[k % len(CURVES)]),
-            )[0]
-            for k, of_output in enumerate(values.T)
+            ax.plot(of_output[shown], places, "o", color=color, label=name)[0]
+            for of_output, color, name in zip(values.T, colors, outputs, strict=True)
         ]
-        if values.shape[1] == 1:
-            color = sheet.drawn_in(BLUE)
-            ax.hlines(np.arange(len(shown)), start, values[shown, 0], color=color, lw=1.8)
+        if self._outputs:
+            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
+        else:
+            ax.hlines(places, values.min(), values[shown, 0], color=colors[0], lw=1.8)
         sheet.name_rows(self._names_of_levels(np.arange(len(values))), shown, fontsize)
 
     def _names_of_levels(self, numbers: np.ndarray) -> list[str]:

@@ -1,39 +1,45 @@
 """Importance: of all rows as bars, by label as lines, dots or heat, and of groups of rows."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attributions.methods import facts_of
 from attributions.plots.captions import (
-    DOUBTED,
-    PER_CENT,
+    OF_CONSTANT,
+    TWO_SIDED_95,
     are_doubtful,
-    per_cent_of_one,
+    bounded,
+    ends_of,
+    notes,
     share,
-    title_of,
-    value_label,
+    unit_of,
+    verdict_colors,
 )
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
-from attributions.plots.sheet import TWO_SIDED_95, Display, Sheet, as_max_display, is_crowded
+from attributions.plots.sheet import Display, Sheet, as_max_display, is_crowded
 from attributions.plots.shown import PerFeature, PerGroup, PerLabel
 from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
 MOST_DOTS = 6  # labels beside each other
 MOST_TICKS = 12
 KINDS = ("lines", "dots", "heat")
-UNITS = {"percent": PER_CENT, "loss": "loss that the feature saves a row"}
+UNITS = {"percent": OF_CONSTANT, "loss": "loss saved a row"}
+SEEN = facts_of("held_out_gain").seen
 MARKED = "ringed: changed beyond chance"
 
 
 class ImportanceDisplay(Display):
     """Bars of the most important features, with 95 % intervals where there are standard errors.
 
-    A hollow bar is one whose interval is not to be relied on (``is_reliable``).
+    Blue features help, vermilion ones hurt; of grey ones it cannot be told, since their interval
+    has 0 in it. A hollow bar is one whose interval is not to be relied on (``is_reliable``).
 
     The single shuffles of permutation importance are dots. If most bars would be too short to be
     seen, their values are written beside the names; the axis stays linear, since bars are compared
@@ -45,6 +51,8 @@ class ImportanceDisplay(Display):
     max_display : int or None
         How many features to show at most, best first; None for all. Where the axes are too low for
         so many names, fewer are shown.
+    intervals : float64 array of shape (p, 2), optional
+        Drawn in place of the 95 % intervals of single features: ends that hold together, say.
 
     Attributes
     ----------
@@ -53,73 +61,60 @@ class ImportanceDisplay(Display):
         From top to bottom.
     """
 
-    def __init__(self, attribution: PerFeature, *, max_display: int | None = 20):
-        self.max_display = as_max_display(max_display, len(attribution.values))
-        self.attribution = attribution
-
-    @classmethod
-    def from_attribution(
-        cls,
+    def __init__(
+        self,
         attribution: PerFeature,
         *,
         max_display: int | None = 20,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display and draw it.
-
-        Parameters
-        ----------
-        attribution, max_display
-            As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
-        display = cls(attribution, max_display=max_display)
-        return display.plot(ax, title=title, figsize=figsize)
+        intervals: np.ndarray | None = None,
+    ):
+        self.max_display = as_max_display(max_display, len(attribution.values))
+        self.attribution = attribution
+        self.ends = ends_of(attribution) if intervals is None else intervals
 
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+        from matplotlib.colors import to_rgba
+
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]
-        heading = title_of(result.method) if title is None else title
-        words = [*(names[k] for k in ranking), heading]
-        sheet = Sheet(ax, figsize, words, width=6.4, height=1.1, n_rows=len(ranking))
-        ax, ink = sheet.ax, sheet.colors.ink
-        per_cent = per_cent_of_one(result)
-        unit = 1.0 if per_cent is None else per_cent
-        label = value_label(result, in_percent=per_cent is not None)
-        label += " (dots: single shuffles)" * (result.repeats is not None)
-        label += sheet.lettering.note(names, ranking)
-        label += DOUBTED * bool(are_doubtful(result)[ranking].any())
+        heading = facts_of(result.method).seen if title is None else title
+        sheet = Sheet(
+            ax, figsize, [*(names[k] for k in ranking), heading], (6.4, 1.2), len(ranking)
+        )
+        ax, unit = sheet.ax, unit_of(result)
+        doubtful = are_doubtful(result)
+        colors = verdict_colors(result.values, self.ends)
+        label = unit.label + " (dots: single shuffles)" * (result.repeats is not None)
+        label += notes([colors[k] for k in ranking], doubtful[ranking])
         sheet.caption(heading, label)
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
         shown = ranking[:n_shown]
-        places, values = np.arange(n_shown), unit * result.values[shown]
-        intervals = result.standard_error
-        self.bars_ = ax.barh(
-            places,
-            values,
-            height=0.7,
-            color=[sheet.drawn_in(VERMILION if value < 0 else BLUE) for value in values],
-            xerr=None if intervals is None else TWO_SIDED_95 * unit * intervals[shown],
-            error_kw={"ecolor": ink, "elinewidth": 1.0},
-        )
-        doubts = are_doubtful(result)[shown]
-        for bar, is_doubtful in zip(self.bars_, doubts, strict=True):
-            if is_doubtful:
-                bar.set(edgecolor=bar.get_facecolor(), facecolor="none", linewidth=1.2)
+        places, values = np.arange(n_shown), unit.factor * result.values[shown]
+        reach = None
+        if self.ends is not None:
+            ends = unit.factor * bounded(result.values, self.ends)[shown].T
+            reach = np.abs(ends - values)
+            is_open = self.ends[shown, 1] == np.inf
+            ax.plot(ends[1][is_open], places[is_open], ">", color=sheet.colors.ink, ms=4)
+        self.bars_ = ax.barh(places, values, height=0.7, xerr=reach, ecolor=sheet.colors.ink)
+        for k, bar in zip(shown, self.bars_, strict=True):
+            edge = sheet.drawn_in(colors[k])
+            bar.set(edgecolor=edge, linewidth=1.2)
+            bar.set_facecolor("none" if doubtful[k] else to_rgba(edge, PALE))
+        if self.bars_.errorbar is not None:
+            lines: Any = self.bars_.errorbar.lines[2]
+            lines[0].set(linewidth=1.6, path_effects=sheet.halo())
         if result.repeats is not None:
-            ax.plot(result.repeats[shown], places, "o", color=ink, markersize=2.5, alpha=0.6)
+            ax.plot(result.repeats[shown], places, "o", color=sheet.colors.ink, ms=2.5, alpha=0.6)
         if ax.get_xlim()[0] < 0:
-            ax.axvline(0, color=ink, linewidth=0.8)
-        sheet.say_if_nothing(result.values, intervals, result.repeats)
+            sheet.zero_line("x")
+        sheet.say_if_nothing(result.values, self.ends, result.repeats)
         written = [f": {value:.3g}" for value in values] if is_crowded(values) else None
         sheet.name_rows(names, shown, fontsize, written)
         sheet.quieten(grid="x", left=False)
-        some = share(n_shown, len(names), best="best ") if title is None else ""
-        sheet.caption(heading + (f": {some}" if some else ""), label)
+        best = share(n_shown, len(names), best="best ") * (title is None)
+        sheet.caption(heading + best, label)
         return ax
 
 
@@ -164,46 +159,21 @@ class ByLabelDisplay(Display):
         self.unit = "percent" if changes is None else changes.unit
         self.lines_: list[Any] = []
 
-    @classmethod
-    def from_attribution(
-        cls,
-        attribution: PerLabel,
-        *,
-        changes: Any = None,
-        kind: str | None = None,
-        max_display: int | None = None,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display and draw it.
-
-        Parameters
-        ----------
-        attribution, changes, kind, max_display
-            As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
-        display = cls(attribution, changes=changes, kind=kind, max_display=max_display)
-        return display.plot(ax, title=title, figsize=figsize)
-
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]
         values = result.values_in(self.unit)
         reach = TWO_SIDED_95 * result.standard_error_in(self.unit)
-        heading = f"{title_of(result.method)} by label" if title is None else title
+        best = share(len(ranking), len(names), best="best ")
+        heading = f"{SEEN} to each label{best}" if title is None else title
         words = [*(names[k] for k in ranking), *result.label_texts, heading]
-        n_rows = 0 if self.kind == "lines" else len(ranking)
-        sheet = Sheet(ax, figsize, words, 7.2, 4.2 if self.kind == "lines" else 1.6, n_rows)
-        unit = f"{UNITS[self.unit]},\n{result.n_samples.sum():,} held-out rows, 95 % intervals"
-        unit = unit.removesuffix(", 95 % intervals") if self.kind == "heat" else unit
-        unit += f"\n({MARKED})" if self.changes is not None else ""
-        unit += sheet.lettering.note(names, ranking)
-        some = share(len(ranking), len(names), best="best ") if title is None else ""
-        heading += f": {some}" if some else ""
-        captions = (heading, "", unit) if self.kind == "lines" else (heading, unit)
+        are_lines = self.kind == "lines"
+        size, n_rows = ((7.2, 4.2), 0) if are_lines else ((7.2, 1.6), len(ranking))
+        sheet = Sheet(ax, figsize, words, size, n_rows)
+        unit = f"{UNITS[self.unit]},\n{result.n_samples.sum():,} held-out rows"
+        unit += ", 95 % intervals" * (self.kind != "heat")
+        unit += f"\n({MARKED})" * (self.changes is not None)
+        captions = (heading, "", unit) if are_lines else (heading, unit)
         sheet.caption(*captions)
         draw = {"lines": self._draw_lines, "dots": self._draw_dots, "heat": self._draw_heat}
         draw[self.kind](sheet, ranking, values, reach)
@@ -228,7 +198,7 @@ class ByLabelDisplay(Display):
             ax.fill_between(at, low, high, color=color[k], alpha=0.15, linewidth=0)
             self.lines_ += ax.plot(at, values[:, k], "o-", color=color[k], ms=3.5, lw=1.8)
             self._ring(sheet, at[marked[:, k]], values[marked[:, k], k])
-        ax.axhline(0, color=sheet.colors.ink, linewidth=0.8)
+        sheet.zero_line("y")
         self._name_labels(sheet)
         _, fontsize = sheet.rows_that_fit(len(ranking))
         ends = np.array([_last_known(values[:, k]) for k in ranking])
@@ -249,7 +219,7 @@ class ByLabelDisplay(Display):
             ax.hlines(y, x - half, x + half, color=color, linewidth=1.2)
             self.lines_ += ax.plot(x, y, "o", color=color, ms=4.5, label=text)
             self._ring(sheet, x[marked[j, ranking]], y[marked[j, ranking]])
-        ax.axvline(0, color=sheet.colors.ink, linewidth=0.8)
+        sheet.zero_line("x")
         ax.legend(frameon=False, fontsize=fontsize, loc="lower right", labelcolor=sheet.colors.ink)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
         sheet.quieten(grid="x", left=False)
@@ -289,11 +259,8 @@ class ByLabelDisplay(Display):
     def _name_labels(self, sheet: Sheet) -> None:
         """Write labels below the axes, all of them or some at equal distances."""
         texts = self.attribution.label_texts
-        at = np.arange(0, len(texts), -(-len(texts) // MOST_TICKS))
-        slant: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
-        longest = max(len(text) for text in texts)
-        style = slant if longest * len(at) > 60 else {}
-        sheet.ax.set_xticks(at, [texts[j] for j in at], **style, **sheet.lettering.properties)
+        at = range(0, len(texts), -(-len(texts) // MOST_TICKS))
+        sheet.name_columns([texts[j] for j in at], at)
 
 
 def _last_known(values: np.ndarray) -> float:
@@ -319,40 +286,22 @@ class ForWhomDisplay(Display):
         self.groups = groups
         self.points_: list[Any] = []
 
-    @classmethod
-    def from_groups(
-        cls,
-        groups: PerGroup,
-        *,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display and draw it.
-
-        Parameters
-        ----------
-        groups
-            As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
-        return cls(groups).plot(ax, title=title, figsize=figsize)
-
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result = self.groups
         heading = f"For whom {result.feature} helps" if title is None else title
         n = len(result.groups)
-        sheet = Sheet(ax, figsize, [*result.groups, heading], 9.0, 1.6, n)
-        label = f"{UNITS['loss']}, 95 % intervals of all groups together\n(line: all rows)"
+        sheet = Sheet(ax, figsize, [*result.groups, heading], (9.0, 1.6), n)
+        label = f"{UNITS['loss']}, 95 % intervals of all groups together\n(dotted: all rows)"
         sheet.caption(heading, label)
         _, fontsize = sheet.rows_that_fit(n)
-        low, high = result.worth.confidence_interval()[:, 0].T
-        for y, (value, left, right) in enumerate(zip(result.values, low, high, strict=True)):
-            color = sheet.drawn_in(BLUE if value > 0 else VERMILION)
-            sheet.ax.hlines(y, left, right, color=color, linewidth=1.5)
+        ends = result.worth.confidence_interval()[:, 0]
+        colors = map(sheet.drawn_in, verdict_colors(result.values, ends))
+        for y, (value, (low, high), color) in enumerate(
+            zip(result.values, ends, colors, strict=True)
+        ):
+            sheet.ax.hlines(y, low, high, color=color, linewidth=1.5)
             self.points_ += sheet.ax.plot(value, y, "o", color=color, ms=6)
-        sheet.ax.axvline(0, color=sheet.colors.ink, linewidth=0.8)
+        sheet.zero_line("x")
         sheet.ax.axvline(result.overall, color=sheet.colors.ink, linewidth=0.8, linestyle=":")
         sheet.name_rows(
             result.groups, range(n), fontsize, [f"  ({rows:,} rows)" for rows in result.n_rows]

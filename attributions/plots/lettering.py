@@ -1,9 +1,7 @@
-"""Words on a picture: in letters that some font has, and cut to the room that there is.
+"""Words on a picture: in letters that some installed font has, and cut to the room that there is.
 
-Matplotlib takes ``$`` for the start of a formula and warns of letters that its font lacks. Here
-nothing is a formula. Letters that the style's font lacks are taken from another installed font;
-where none has them, a name is replaced by its column number, and the picture says so. (In a title
-there are question marks.)
+Matplotlib takes ``$`` for the start of a formula; here nothing is a formula. Letters that the
+style's font lacks are taken from another installed font that has them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontEntry
     from matplotlib.text import Text
 
-NO_FONT = "names whose letters no installed font has are column numbers"
 UNASSIGNED = 0x0378  # no character has this number: a font that draws it draws placeholders
 LEAST_LETTERS = 4
 
@@ -36,14 +33,12 @@ class Lettering:
     ----------
     properties : dict
         Of every ``Text`` on the picture.
-    missing : set of str
-        Letters that no font has.
     """
 
     def __init__(self, figure: "Figure", words: Iterable[str]):
         from matplotlib.text import Text
 
-        families, self.missing = families_for("".join(words) + ELLIPSIS)
+        families = families_for("".join(words) + ELLIPSIS)
         self.properties: dict[str, Any] = {"parse_math": False, "usetex": False, "family": families}
         self._text = Text(**self.properties)
         self._text.set_figure(figure)
@@ -87,24 +82,11 @@ class Lettering:
         """
         rooms = np.broadcast_to(room, len(columns))
         texts = [on_one_line(feature_names[k]) for k in columns]
-        texts = [
-            f"column {k}" if self.missing & set(text) else text
-            for k, text in zip(columns, texts, strict=True)
-        ]
         cuts = [self.cut(text, r, fontsize) for text, r in zip(texts, rooms, strict=True)]
         return [
             cut if cuts.count(cut) == 1 else self._numbered(text, k, r, fontsize)
             for text, cut, k, r in zip(texts, cuts, columns, rooms, strict=True)
         ]
-
-    def writable(self, text: str) -> str:
-        """Return a text with question marks for the letters that no font has."""
-        return "".join("?" if letter in self.missing else letter for letter in text)
-
-    def note(self, feature_names: Sequence[str], columns: Collection[int]) -> str:
-        """Return a line on names that are replaced by column numbers; empty if there are none."""
-        is_lacking = any(self.missing & set(on_one_line(feature_names[k])) for k in columns)
-        return f"\n({NO_FONT})" if is_lacking else ""
 
     def _numbered(self, text: str, k: int, room: float, fontsize: float) -> str:
         """Return a text with the number of its column, in the middle where it has to be cut."""
@@ -115,28 +97,19 @@ class Lettering:
         return cut if self.size(cut, fontsize)[0] <= room else number
 
 
-def families_for(letters: str) -> tuple[list[str], set[str]]:
-    """Return the style's font families, others for letters they lack, and letters of no font."""
+def families_for(letters: str) -> list[str]:
+    """Return the style's font families, and others for letters that they lack."""
     from matplotlib import font_manager, rcParams
+    from matplotlib.font_manager import FontProperties
 
     families = list(rcParams["font.family"])
-    lacking = {c for c in on_one_line(letters) if not c.isspace()}
-    for family in families:
-        try:
-            path = font_manager.findfont(
-                font_manager.FontProperties(family=family), fallback_to_default=False
-            )
-        except ValueError:
-            continue  # the style names a font that is not installed; Matplotlib passes it over
-        lacking -= letters_of(path, lacking)
-    for font in sorted(font_manager.fontManager.ttflist, key=_is_unusual):
-        if not lacking:
-            break
-        found = letters_of(font.fname, lacking)
-        if found:
+    lacking = {letter for letter in on_one_line(letters) if not letter.isspace()}
+    lacking -= letters_of(font_manager.findfont(FontProperties(family=families)), lacking)
+    for font in sorted(font_manager.fontManager.ttflist, key=_is_unusual) if lacking else ():
+        if own := letters_of(font.fname, lacking):
             families.append(font.name)
-            lacking -= found
-    return families, lacking
+            lacking -= own
+    return families
 
 
 def letters_of(path: str, letters: set[str]) -> set[str]:
@@ -149,7 +122,7 @@ def letters_of(path: str, letters: set[str]) -> set[str]:
         return set()  # a file that is gone, or one that FreeType cannot read
     if font.get_char_index(UNASSIGNED):
         return set()
-    return {c for c in letters if font.get_char_index(ord(c))}
+    return {letter for letter in letters if font.get_char_index(ord(letter))}
 
 
 def wrap(text: "Text", words: str, room: float, along: str = "width") -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 # Where a name may stand beside its point, best first: the corners are clear of intervals.
 SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)])
-DISTANCES = (0, 2, 4, 7, 11)  # from the point, in line heights
+DISTANCES = (0, 1, 2, 3, 4.5, 6, 8, 11)  # from the point, in line heights
 
 
 class Box(NamedTuple):
@@ -35,13 +35,12 @@ class Box(NamedTuple):
 
 
 def place_beside(
-    point: Any, size: Any, points: Any, gap: float, taken: Any, frame: Any, is_needed: Any
+    point: Any, size: Any, points: Any, gap: float, taken: Any, frame: Any
 ) -> tuple[Box, bool] | None:
-    """Return a free place for a name of some size beside its point, and whether it is far off.
+    """Return a free place for a name of some size near its point, and whether it is far off.
 
-    A place is free if it lies in the frame and meets no other name. Returned is the nearest that
-    hides no point. If there is none, a name that is needed gets the place that hides the fewest
-    points, and for any other None is returned.
+    A place is free if it lies in the frame and meets no other name; None if there is none. Returned
+    is the nearest that hides no point, or else the one that hides the fewest.
 
     Parameters
     ----------
@@ -54,11 +53,9 @@ def place_beside(
     taken : list of Box
         Other names.
     frame : Box
-    is_needed : bool
-        Whether to look farther than beside the point, and to hide points in the end.
     """
     fewest, best = np.inf, None
-    for distance in DISTANCES[: None if is_needed else 1]:
+    for distance in DISTANCES:
         for side in SIDES:
             away = gap / np.abs(side).sum() + distance * size[1]
             low = point + side * (size / 2 + away) - size / 2
@@ -70,7 +67,7 @@ def place_beside(
                 fewest, best = n_hidden, (box, distance > 0)
         if fewest == 0:
             break
-    return best if is_needed or fewest == 0 else None
+    return best
 
 
 def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:

@@ -1,38 +1,62 @@
-"""Contributions to rows: one row as signed bars, or all rows as a swarm."""
+"""Contributions to rows: one row as a waterfall or a force plot, or all rows as a swarm."""
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from attributions.methods import facts_of
 from attributions.names import find_row, on_one_line
-from attributions.plots.captions import row_label, share, title_of
+from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Sheet, as_max_display
 from attributions.plots.shown import PerRow
+from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
+KINDS = ("waterfall", "force")
 SHORT = 10  # letters of a number that is written in full
 DARKEST = 0.35  # where a swarm's colours begin on a dark background: darker ones are not seen
+ROOM = 0.14  # of the bars' width, beside them, for their numbers
+BESIDE = 0.75  # of the bars' width, beside them, for names in a force plot
+MOST_FORCES = 10  # features of a force plot
+
+
+class Steps(NamedTuple):
+    """The way of one row from its start to its end: the strongest features, then all others."""
+
+    names: tuple[str, ...]  # of all features, and one of those that are not shown
+    columns: list[int]  # which of the names
+    said: list[str]  # what stands behind them: the values of the features
+    moves: np.ndarray
+    start: float
+    end: float
 
 
 class LocalAttributionDisplay(Display):
-    """Signed bars for one row, or a swarm of all rows for each feature.
+    """One row as a waterfall or a force plot, or a swarm of all rows for each feature.
+
+    What raises a prediction is vermilion, what lowers it blue, as in shap. Where numbers say
+    whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue helped and
+    vermilion hurt, as everywhere else.
 
     Parameters
     ----------
     attribution : LocalAttribution
     row : label or int, optional
-        The row to draw as bars: its label in the frame that was explained, or its number, from 0,
+        The row to draw: its label in the frame that was explained, or its number, from 0,
         where rows have no labels; None for the swarm.
+    kind : {"waterfall", "force"}
+        How one row is drawn: a bar a feature below one another, with numbers, from the start to the
+        prediction; or all bars in one line.
     max_display : int or None
         How many features to show at most, those with the largest mean absolute contribution; None
-        for all. Where the axes are too low for so many names, fewer are shown.
+        for all. Where the axes are too low for so many names, fewer are shown. A force plot has ten
+        at most.
 
     Attributes
     ----------
@@ -44,102 +68,176 @@ class LocalAttributionDisplay(Display):
         attribution: PerRow,
         *,
         row: Hashable | None = None,
+        kind: str = "waterfall",
         max_display: int | None = 12,
     ):
         attribution.check_one_output("A picture")
         n_rows, n_features = attribution.values.shape
         if n_rows == 0:
             raise ValueError("The attribution has no rows; a picture needs at least one.")
+        if kind not in KINDS:
+            raise ValueError(f"kind={as_shown(kind)}; use 'waterfall' or 'force'.")
         self.row = None if row is None else find_row(row, n_rows, attribution.index)
+        self.kind = kind
         self.max_display = as_max_display(max_display, n_features)
         self.attribution = attribution
-
-    @classmethod
-    def from_attribution(
-        cls,
-        attribution: PerRow,
-        *,
-        row: Hashable | None = None,
-        max_display: int | None = 12,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display and draw it.
-
-        Parameters
-        ----------
-        attribution, row, max_display
-            As for the class.
-        ax, title, figsize
-            As for ``LocalAttribution.plot``.
-        """
-        display = cls(attribution, row=row, max_display=max_display)
-        return display.plot(ax, title=title, figsize=figsize)
+        method, _, self.output = attribution.method.partition(" of ")  # of several
+        self.facts = facts_of(method)
+        self.unit = attribution.percent_of_one or 1.0
+        self.up, self.down = (BLUE, VERMILION) if self.facts.is_judged else (VERMILION, BLUE)
 
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result = self.attribution
-        rows = result.values if self.row is None else result.values[[self.row]]
+        rows = self.unit * (result.values if self.row is None else result.values[[self.row]])
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
         heading = self._heading() if title is None else title
         if self.row is not None and rows.any():
             ranking = ranking[rows[0, ranking] != 0]  # bars of 0 would only use up room
-        words = [*(result.feature_names[k] for k in ranking), heading]
-        sheet = Sheet(ax, figsize, words, width=7.2, height=1.3, n_rows=1.4 * len(ranking))
-        ax = sheet.ax
-        label = row_label(result.method) + sheet.lettering.note(result.feature_names, ranking)
-        label += sheet.uncrowd("x", rows[:, ranking]) if self.row is None else self._total()
-        sheet.caption(heading, label)
-
-        n_shown, fontsize = sheet.rows_that_fit(len(ranking))
-        shown = ranking[:n_shown]
+        words = [*(result.feature_names[k] for k in ranking), heading, "\N{MINUS SIGN}"]
+        is_force = self.row is not None and self.kind == "force"
+        n_rows = min(len(ranking), MOST_FORCES) / 2 + 5 if is_force else 1.4 * (len(ranking) + 1)
+        sheet = Sheet(ax, figsize, words, (7.2, 1.5), n_rows)
+        ax, label = sheet.ax, self._unit_label()
         if self.row is None:
-            label += self._swarm(sheet, shown, fontsize)
+            label += sheet.uncrowd("x", rows[:, ranking])
+        sheet.caption(heading, label)
+        n_shown, fontsize = sheet.rows_that_fit(len(ranking))
+        if self.row is None:
+            label += self._swarm(sheet, rows, ranking[:n_shown], fontsize)
+            heading += share(n_shown, len(result.feature_names)) * (title is None)
+        elif is_force:
+            self._force(sheet, rows[0], ranking[:MOST_FORCES])
         else:
-            self._bars(sheet, shown, fontsize)
-        ax.axvline(0, color=sheet.colors.ink, linewidth=0.8, zorder=1)
+            self._waterfall(sheet, rows[0], ranking)
         sheet.say_if_nothing(rows)
         sheet.quieten(grid="x", left=False)
-        some = share(n_shown, len(result.feature_names)) if title is None else ""
-        sheet.caption(heading + (f", {some}" if some else ""), label)
+        sheet.caption(heading, label)
         return ax
 
     def _heading(self) -> str:
         """Return the title: all rows, or one row by its label, or by its number if it has none."""
-        result = self.attribution
+        result, judged = self.attribution, self.facts.is_judged
+        whose = f"output {self.output}" if self.output.isdigit() else self.output
+        of = f", for {whose}" * bool(whose)  # a class has a name of its own
         if self.row is None:
-            return f"{title_of(result.method)} of {len(result.values):,} rows"
+            verb = "helps each row" if judged else "moves predictions"
+            return f"How each feature {verb}{of}, {len(result.values):,} rows"
         label = self.row if result.index is None else list(result.index)[self.row]
-        return f"Row {on_one_line(label)}: {title_of(result.method)}"
+        whom = f"row {on_one_line(label)}"
+        verb = f"helped {whom}" if judged else f"moves the prediction of {whom}"
+        return f"How each feature {verb}{of}"
 
-    def _total(self) -> str:
-        """Return a line with base value, contributions and prediction, if they add up."""
-        result = self.attribution
-        if not facts_of(result.method.split(" of ")[0]).is_whole_prediction:
-            return ""
-        base, moved = result.base_values[self.row], result.values[self.row].sum()
-        return (
-            f"\nbase value {base:.6g}, all contributions {moved:+.6g}:"
-            f" raw\N{NO-BREAK SPACE}prediction\N{NO-BREAK SPACE}{base + moved:.6g}"
-        )
+    def _unit_label(self) -> str:
+        """Return the unit of a row's numbers, and where they lead to."""
+        if self.facts.is_judged:
+            unit = f"{OF_CONSTANT}, of a row" if self.attribution.percent_of_one else "gain"
+            return f"{unit} (above 0: helped)"
+        if self.row is None or not self.facts.is_whole_prediction:
+            return self.facts.unit_of_row
+        return "raw prediction"
 
-    def _bars(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
-        """Draw the contributions of one row, with the values of the features in their names."""
+    def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Steps:
+        """Return what leads from the base value, or from 0, to the sum of all contributions."""
         result = self.attribution
-        values = result.values[self.row, shown]
-        sheet.ax.barh(
-            np.arange(len(shown)),
-            values,
-            height=0.7,
-            color=[sheet.drawn_in(VERMILION if value < 0 else BLUE) for value in values],
-        )
-        numbers = None
+        is_whole = self.facts.is_whole_prediction and self.row is not None
+        start = float(result.base_values[self.row]) if is_whole else 0.0
+        said = [""] * len(shown)
         if result.data is not None:
-            x = result.shown_data()[self.row, shown]
-            numbers = [f" = {_in_words(value)}" for value in x]
-        sheet.name_rows(result.feature_names, shown, fontsize, numbers)
+            said = [f" = {_in_words(value)}" for value in result.shown_data()[self.row, shown]]
+        columns, moves = [*shown], contributions[shown]
+        n_others = int(np.count_nonzero(contributions) - np.count_nonzero(moves))
+        if n_others:
+            columns, said = [*columns, len(contributions)], [*said, ""]
+            moves = np.append(moves, contributions.sum() - moves.sum())
+        names = (*result.feature_names, f"{n_others:,} other feature{'s' * (n_others > 1)}")
+        return Steps(names, columns, said, moves, start, start + float(contributions.sum()))
 
-    def _swarm(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> str:
+    def _color(self, sheet: Sheet, move: float) -> Any:
+        return sheet.drawn_in(self.up if move > 0 else self.down)
+
+    def _waterfall(self, sheet: Sheet, contributions: np.ndarray, ranking: np.ndarray) -> None:
+        """Draw every move from where the one above has led to, with its number beside it."""
+        ax = sheet.ax
+        n_shown, fontsize = sheet.rows_that_fit(len(ranking) + 1)
+        fits_all = n_shown > len(ranking)
+        steps = self._steps(contributions, ranking if fits_all else ranking[: n_shown - 1])
+        ends = steps.start + np.cumsum(steps.moves)
+        lefts = np.concatenate([[steps.start], ends[:-1]])
+        colors = [self._color(sheet, move) for move in steps.moves]
+        places = np.arange(len(ends))
+        ax.barh(places, steps.moves, left=lefts, height=0.7, color=colors)
+        ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.colors.ink, lw=0.6, ls=":")
+        low, high = min(steps.start, *ends), max(steps.start, *ends)
+        margin = ROOM * ((high - low) or 1.0)
+        ax.set_xlim(low - margin, high + margin)
+        for place, move, end, left in zip(places, steps.moves, ends, lefts, strict=True):
+            side = 1 if move >= 0 else -1
+            ax.annotate(
+                _signed(move), (max(end, left) if side > 0 else min(end, left), place),
+                xytext=(4 * side, 0), textcoords="offset points", va="center",
+                ha="left" if side > 0 else "right", fontsize=fontsize, **sheet.write,
+            )  # fmt: skip
+        sheet.name_rows(steps.names, steps.columns, fontsize, steps.said)
+        self._write_sums(sheet, steps, fontsize)
+
+    def _write_sums(self, sheet: Sheet, steps: Steps, fontsize: float) -> None:
+        """Mark where the way starts, above the first bar, and where it ends, below the last."""
+        ax, n = sheet.ax, len(steps.moves)
+        if not self.facts.is_whole_prediction:
+            sheet.zero_line("x")
+        ends = (("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1))
+        said = ends if self.facts.is_whole_prediction else ((("sum", steps.end, n + 0.1)),)
+        ax.set_ylim(n + 0.7, -1.7)
+        for word, value, place in said:
+            ax.plot([value, value], [place, min(max(place, 0), n - 1)], lw=0.8,
+                    color=sheet.colors.ink, ls=":")  # fmt: skip
+            middle = np.mean(ax.get_xlim())
+            ax.annotate(
+                f"{word} {value:.4g}", (value, place), xytext=(4 if value < middle else -4, 0),
+                textcoords="offset points", ha="left" if value < middle else "right",
+                va="center", fontsize=fontsize, fontweight="bold", **sheet.write,
+            )  # fmt: skip
+
+    def _force(self, sheet: Sheet, contributions: np.ndarray, shown: np.ndarray) -> None:
+        """Draw all bars in one line: what raises from the left, what lowers from the right.
+
+        The strongest are outside. So names can stand below one another, the strongest first, away
+        from the middle, and no line to a name crosses another name.
+        """
+        ax, steps = sheet.ax, self._steps(contributions, shown)
+        order = np.argsort(-np.abs(steps.moves), kind="stable")
+        sides = [[j for j in order if steps.moves[j] * side > 0] for side in (1, -1)]
+        n_rows = max(map(len, sides))
+        low, high = (steps.end - steps.moves[members].sum() for members in sides)
+        margin = BESIDE * ((high - low) or 1.0)
+        ax.set(xlim=(low - margin, high + margin), ylim=(n_rows - 0.3, -2.6), yticks=[])
+        _, fontsize = sheet.rows_that_fit(n_rows + 3)
+        frame, dots = ax.get_window_extent(), sheet.figure.dpi / 72
+        for side, members, place in zip((1, -1), sides, (low, high), strict=True):
+            for row, j in enumerate(members):
+                move, middle = steps.moves[j], place + steps.moves[j] / 2
+                color, place = self._color(sheet, move), place + move
+                ax.barh(-1, move, left=place - move, height=0.8, color=color,
+                        edgecolor=sheet.colors.background)  # fmt: skip
+                ax.plot([middle] * 2, [-0.6, row], color=color, linewidth=0.7)
+                at = ax.transData.transform((middle, row))[0]
+                name = on_one_line(steps.names[steps.columns[j]]) + steps.said[j]
+                number = f"  {_signed(move)}"
+                room = abs(at - (frame.x0 if side > 0 else frame.x1)) - 4 * dots
+                room -= sheet.lettering.size(number, fontsize)[0]
+                ax.annotate(
+                    sheet.lettering.cut(name, room, fontsize) + number, (middle, row),
+                    xytext=(-3 * side, 0), textcoords="offset points", va="center",
+                    ha="right" if side > 0 else "left", fontsize=fontsize, **sheet.write,
+                )  # fmt: skip
+        whole = self.facts.is_whole_prediction
+        said = f"prediction {steps.end:.4g}" if whole else f"sum {steps.end:.4g}"
+        said += f" (base value {steps.start:.4g})" * whole
+        ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.colors.ink, linewidth=1.2)
+        ax.annotate(said, (steps.end, -1.6), ha="center", va="bottom", fontsize=fontsize,
+                    fontweight="bold", **sheet.write)  # fmt: skip
+
+    def _swarm(self, sheet: Sheet, rows: np.ndarray, shown: np.ndarray, fontsize: float) -> str:
         """Draw every row as a point, pushed aside where many contributions are alike.
 
         Points are coloured by the rank of the feature's value, red where it is missing. Levels are
@@ -168,10 +266,11 @@ class LocalAttributionDisplay(Display):
                     "vmax": 1.0,
                     "plotnonfinite": True,
                 }
-            values = result.values[:, k]
+            values = rows[:, k]
             aside = _swarm_offsets(to_axis.transform(values))
             ax.scatter(values, place + aside, s=7, linewidths=0, zorder=2, **coloring)
         sheet.name_rows(result.feature_names, shown, fontsize)
+        sheet.zero_line("x")
         if result.data is None:
             return ""
         are_words = [self._are_words(k) for k in shown]
@@ -198,10 +297,15 @@ class LocalAttributionDisplay(Display):
         bar.ax.set_yticklabels(["low", "high"], color=ink)
         label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
         height = sheet.ax.get_window_extent().height
-        wrap(label, words, height, along="height")
-        if label.get_window_extent().height < 0.75 * height:
+        wrap(label, words, 0.8 * height, along="height")
+        if label.get_window_extent().height < 0.6 * height:
             bar.ax.yaxis.labelpad = -12  # between "low" and "high"
         bar.outline.set_visible(False)
+
+
+def _signed(number: float) -> str:
+    """Return a number with its sign and three digits."""
+    return f"{number:+.3g}".replace("-", "\N{MINUS SIGN}")
 
 
 def _in_words(value: object) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from attributions.plots.colors import DRAWN, INK, RGB, mixed, readable, seen_through
+from attributions.plots.colors import DRAWN, RGB, mixed, readable, seen_through
 from attributions.plots.lettering import Lettering, wrap
 from gbt.tables.names import shown
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
-TWO_SIDED_95 = 1.959963984540054
 ROW_HEIGHT = 1.45  # font sizes from one name on the axis to the next: fewer, and names touch
 ROOMY_HEIGHT = 1.87
 LEAST_FONT = 6.0
 TALLEST = 150.0  # inches: the highest figure that Matplotlib draws at 400 dots an inch
-NAMES_SHARE = 0.45  # of the figure's width, for names beside the axes if the layout makes room
+NAMES_SHARE = 0.45  # of the figure's width, for names beside the axes
 LEAST_LINE = 0.5  # titles and labels are wrapped at no less than this share of the width
 SLACK = 0.93  # letters are a little wider at fewer dots an inch
 # An axis is crowded if all values but the largest quarter would share 2 % of it.
 CROWDED, LONE = 0.02, 0.25
 N_TICKS = 4  # on either side of a symlog axis
+LEVEL_LETTERS = 60  # of names below the axes, which stand level if they are fewer
 
 
 class Colors(NamedTuple):
@@ -37,7 +37,7 @@ class Colors(NamedTuple):
 
 
 class Display:
-    """A picture that keeps its data; ``_draw`` draws it and returns the axes."""
+    """A picture that keeps its data: ``plot`` draws it, as often as it is asked to."""
 
     ax_: "Axes"
     figure_: Any
@@ -75,10 +75,10 @@ class Sheet:
         Of the new figure, in inches.
     words : iterable of str
         All that is going to be written.
-    width, height : float
+    size : (float, float)
         Of the new figure where ``figsize`` is None, in inches.
     n_rows : int
-        Named rows for which the new figure is to be high enough, beyond ``height``.
+        Named rows for which the new figure is to be high enough, beyond that height.
 
     Attributes
     ----------
@@ -94,11 +94,10 @@ class Sheet:
         ax: "Axes | None",
         figsize: tuple[float, float] | None,
         words: Iterable[str],
-        width: float,
-        height: float,
+        size: tuple[float, float],
         n_rows: float = 0,
     ):
-        self.ax = new_axes(figsize, width, height, n_rows) if ax is None else own_axes(ax, figsize)
+        self.ax = new_axes(figsize, size, n_rows) if ax is None else own_axes(ax, figsize)
         self.figure = self.ax.figure.canvas.figure
         self.lettering = Lettering(self.figure, words)
         faces = [figure.get_facecolor() for figure in (self.ax.figure, self.figure)]
@@ -117,47 +116,27 @@ class Sheet:
         """Return a colour as it can be seen within the axes."""
         return readable(color, self.colors.background, DRAWN)
 
-    def written_in(self, color: "ColorType") -> "ColorType":
-        """Return a colour as it can be read within the axes."""
-        return readable(color, self.colors.background)
-
     def lay_out(self) -> None:
         """Run the figure's layout, so that sizes can be measured."""
         engine = self.figure.get_layout_engine()
         if engine is not None:
             engine.execute(self.figure)
 
-    def caption(
-        self, title: str, x: str, y: str = "", aside: str = "", color: "ColorType" = INK
-    ) -> None:
-        """Write the title and what the axes show, in lines about as long as the axes.
-
-        A few words ``aside`` are written in ``color`` to the right of the title or, where there is
-        no room, as its last line.
-        """
+    def caption(self, title: str, x: str, y: str = "") -> None:
+        """Write the title and what the axes show, in lines about as long as the axes."""
         ax, properties = self.ax, self.lettering.properties
-        title, aside = self.lettering.writable(title), self.lettering.writable(aside)
         in_title = ax.set_title(title, loc="left", **properties)
         in_x, in_y = ax.set_xlabel(x, **properties), ax.set_ylabel(y, **properties)
         for text in (in_title, in_x, in_y):
             text.set_color(readable(text.get_color(), self.colors.outside))
         cell_width, cell_height = self._cell_size()
         wrap(in_y, y, cell_height, along="height")
-        width, taken = LEAST_LINE * cell_width, 0.0
-        wrap(in_title, title, width)
-        wrap(in_x, x, width)
-        self.lay_out()
-        width = max(width, SLACK * ax.get_window_extent().width)
-        if aside:
-            colored = {**properties, "color": readable(color, self.colors.outside)}
-            at_right = ax.set_title(aside, loc="right", fontsize="medium", **colored)
-            taken = at_right.get_window_extent().width + self.figure.dpi / 6
-            if taken > width / 2:
-                at_right.set_text("")
-                title, taken = f"{title}\n{aside}", 0.0
-        wrap(in_title, title, width - taken)
-        wrap(in_x, x, width)
-        self.lay_out()
+        width = LEAST_LINE * cell_width
+        for _ in range(2):
+            wrap(in_title, title, width)
+            wrap(in_x, x, width)
+            self.lay_out()
+            width = max(width, SLACK * ax.get_window_extent().width)
 
     def quieten(self, grid: Literal["both", "x", "y"], left: bool = True) -> None:
         """Remove frames and ticks that say nothing; draw the others in colours that can be seen."""
@@ -191,32 +170,26 @@ class Sheet:
     ) -> None:
         """Write the names of columns, and a number behind each, beside rows from top to bottom."""
         numbers = [""] * len(columns) if numbers is None else numbers
-        room = [self.room("left") - self.lettering.size(n, fontsize)[0] for n in numbers]
+        room = [self.room - self.lettering.size(n, fontsize)[0] for n in numbers]
         names = self.lettering.names(feature_names, columns, room, fontsize)
         texts = [name + number for name, number in zip(names, numbers, strict=True)]
         places = np.arange(len(columns))
         self.ax.set_yticks(places, texts, fontsize=fontsize, **self.lettering.properties)
         self.ax.set_ylim(len(columns) - 0.4, -0.6)
 
-    def room(self, side: str) -> float:
-        """Return how many pixels names may take at the left or the right of the axes.
+    def name_columns(
+        self, texts: Sequence[str], at: Sequence[float] | None = None, **style: Any
+    ) -> None:
+        """Write names below the axes, upright where they are long."""
+        is_long = max(map(len, texts), default=0) * len(texts) > LEVEL_LETTERS
+        places = range(len(texts)) if at is None else at
+        style |= {"rotation": 90 * is_long, **self.lettering.properties}
+        self.ax.set_xticks(places, texts, **style)
 
-        With a layout the axes give way; without one it is the distance to the next axes.
-        """
-        extent = self.ax.get_window_extent()
-        if self.figure.get_layout_engine() is not None:
-            return NAMES_SHARE * self._cell_size()[0]
-        others = [
-            other.get_window_extent()
-            for other in self.figure.axes
-            if other is not self.ax and other.get_visible()
-        ]
-        others = [o for o in others if o.y0 < extent.y1 and o.y1 > extent.y0]
-        gap = 0.6 * tick_size() * self.figure.dpi / 72
-        if side == "left":
-            return extent.x0 - max([0.0, *(o.x1 for o in others if o.x1 <= extent.x0)]) - gap
-        end = self.figure.bbox.x1
-        return min([end, *(o.x0 for o in others if o.x0 >= extent.x1)]) - extent.x1 - gap
+    @property
+    def room(self) -> float:
+        """Pixels that names may take beside the axes, which give way in a constrained layout."""
+        return NAMES_SHARE * self._cell_size()[0]
 
     def uncrowd(self, which: str, values: np.ndarray) -> str:
         """Make an axis symlog if nearly all values would coincide on it; return a note for a label.
@@ -240,20 +213,27 @@ class Sheet:
         axis.set_minor_locator(ticker.NullLocator())
         return f"\n(symlog axis, linear within \N{PLUS-MINUS SIGN}{linear:g})"
 
+    def zero_line(self, across: Literal["x", "y"]) -> None:
+        """Draw the line at 0 of one axis."""
+        draw = self.ax.axvline if across == "x" else self.ax.axhline
+        draw(0, color=self.colors.ink, linewidth=0.8, zorder=1.5)
+
+    def halo(self, width: float = 2.5) -> list[Any]:
+        """Return the effect that parts lines and letters from what they are drawn on."""
+        from matplotlib.patheffects import withStroke
+
+        return [withStroke(linewidth=width, foreground=self.colors.background)]
+
     def say_if_nothing(self, *values: np.ndarray | None) -> None:
         """Write that all values are 0, if they are, since empty axes look like a defect."""
         if not any(np.any(v) for v in values):
-            self.ax.text(
-                0.5,
-                0.5,
-                "all values are 0",
-                transform=self.ax.transAxes,
-                ha="center",
-                va="center",
-                **{**self.write, "color": mixed(self.colors.background, self.colors.ink, 0.7)},
-                bbox={"facecolor": self.colors.background, "edgecolor": "none", "pad": 6},
-                zorder=6,
-            )
+            middle: dict[str, Any] = {
+                "transform": self.ax.transAxes,
+                "ha": "center",
+                "va": "center",
+            }
+            box = {"facecolor": self.colors.background, "edgecolor": "none", "pad": 6}
+            self.ax.text(0.5, 0.5, "all values are 0", bbox=box, zorder=6, **middle, **self.write)
 
     def _cell_size(self) -> tuple[float, float]:
         """Return the size in pixels of the part of the figure that belongs to the axes."""
@@ -266,7 +246,7 @@ class Sheet:
 
 
 def new_axes(
-    figsize: tuple[float, float] | None, width: float, height: float, n_rows: float
+    figsize: tuple[float, float] | None, size: tuple[float, float], n_rows: float
 ) -> "Axes":
     """Return the axes of a new figure."""
     try:
@@ -274,7 +254,7 @@ def new_axes(
     except ImportError as error:
         raise ImportError("plots need Matplotlib: pip install matplotlib.") from error
     if figsize is None:
-        figsize = width, min(height + ROOMY_HEIGHT * n_rows * tick_size() / 72, TALLEST)
+        figsize = size[0], min(size[1] + ROOMY_HEIGHT * n_rows * tick_size() / 72, TALLEST)
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
 
 

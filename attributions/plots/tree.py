@@ -39,20 +39,25 @@ LEGEND = {
 }
 
 
-class Arrangement(NamedTuple):
-    """Where the boxes of some nodes go, in pixels from the upper left, at the font size `FONT`."""
+class Grid(NamedTuple):
+    """Which cells the boxes of some nodes are in: a column for each depth, a line for each leaf."""
 
     depth: int
     texts: dict[int, str]
-    centers: dict[int, np.ndarray]
-    starts: dict[int, float]  # the left side of a box
-    size: np.ndarray  # of all together
+    lines: dict[int, float]
+    sizes: dict[int, np.ndarray]  # of boxes, in pixels at the font size `FONT`
+    cell: np.ndarray  # its size
+
+    @property
+    def n_cells(self) -> np.ndarray:
+        """How many columns and lines there are."""
+        return np.array([self.depth + 1, max(self.lines.values()) + 1])
 
 
 class TreeDisplay(Display):
     """Boxes of nodes: their question, value, number of training rows, and sums G and H.
 
-    Blue boxes raise the prediction, vermilion ones lower it.
+    Vermilion boxes raise the prediction, blue ones lower it.
 
     Parameters
     ----------
@@ -109,38 +114,13 @@ class TreeDisplay(Display):
         self.categories = categories
 
     @classmethod
-    def from_tree(
-        cls,
-        tree: "Tree",
-        *,
-        feature_names: Sequence[str] | None = None,
-        max_depth: int | None = 4,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
-    ) -> Self:
-        """Make the display of a tree and draw it.
-
-        Parameters
-        ----------
-        tree, feature_names, max_depth
-            As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-        """
-        display = cls(tree, feature_names=feature_names, max_depth=max_depth)
-        return display.plot(ax, title=title, figsize=figsize)
-
-    @classmethod
     def from_model(
         cls,
         model: Any,
         number: int = 0,
         *,
         max_depth: int | None = 4,
-        ax: "Axes | None" = None,
-        title: str | None = None,
-        figsize: tuple[float, float] | None = None,
+        **drawing: Any,
     ) -> Self:
         """Make the display of a model's tree and draw it.
 
@@ -152,8 +132,8 @@ class TreeDisplay(Display):
             Which tree, from 0.
         max_depth
             As for the class.
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
+        **drawing
+            ``ax``, ``title`` and ``figsize`` of `plot`.
         """
         from gbt.formats import as_ensemble
 
@@ -172,29 +152,29 @@ class TreeDisplay(Display):
             statistics=ensemble.statistics,
             categories=ensemble.categories,
         )
-        return display.plot(ax, title=title, figsize=figsize)
+        return display.plot(**drawing)
 
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         depths = self.tree.depth
         depth = int(depths.max() if self.max_depth is None else min(self.max_depth, depths.max()))
         names = [self.feature_names[k] for k in self._columns]
         words = [*names, title or self.name, "\N{LESS-THAN OR EQUAL TO}"]
-        sheet = Sheet(ax, figsize, words, width=6.4, height=4.8)
+        sheet = Sheet(ax, figsize, words, (6.4, 4.8))
         if ax is None and figsize is None:
-            inches = self._arrange(sheet, depth).size / sheet.figure.dpi + (0.3, 1.2)
+            grid = self._grid(sheet, depth)
+            inches = grid.n_cells * grid.cell / sheet.figure.dpi + (0.3, 1.2)
             sheet.figure.set_size_inches(*np.clip(inches, LEAST_SIZE, LARGEST_SIZE))
         sheet.ax.spines[:].set_visible(False)
         sheet.ax.set(xticks=[], yticks=[])
         known = [text for name, text in LEGEND.items() if name in {"values", *self.statistics}]
         legend = ". ".join([*known, "missing: where rows go whose value is missing"])
-        legend += sheet.lettering.note(self.feature_names, self._columns)
         sheet.caption(self._heading(depth) if title is None else title, legend)
-        layout = self._arrange(sheet, depth)
-        while layout.depth > 0 and FONT * self._scale(sheet, layout) < LEAST_FONT:
-            layout = self._arrange(sheet, layout.depth - 1)
-        if layout.depth < depth and title is None:
-            sheet.caption(self._heading(layout.depth), legend)
-        self._draw_boxes(sheet, layout)
+        grid = self._grid(sheet, depth)
+        while grid.depth > 0 and FONT * self._scale(sheet, grid) < LEAST_FONT:
+            grid = self._grid(sheet, grid.depth - 1)
+        if grid.depth < depth and title is None:
+            sheet.caption(self._heading(grid.depth), legend)
+        self._draw_boxes(sheet, grid)
         return sheet.ax
 
     def _heading(self, depth: int) -> str:
@@ -208,34 +188,23 @@ class TreeDisplay(Display):
             " nodes not shown"
         )
 
-    def _arrange(self, sheet: Sheet, depth: int) -> Arrangement:
-        """Return places for the nodes down to ``depth``: a column for each depth, a line a leaf."""
+    def _grid(self, sheet: Sheet, depth: int) -> Grid:
+        """Return the cells of the nodes down to ``depth``, and how large cells have to be."""
         tree, depths = self.tree, self.tree.depth
-        is_end = (tree.left < 0) | (depths == depth)
         shown: list[int] = np.flatnonzero(depths <= depth).tolist()
         texts = self._texts(sheet, shown, depths == depth)
-        sizes = {t: self._box_size(sheet, texts[t]) for t in shown}
-        gap = sheet.lettering.size(NO + MISSING, FONT)[0] * 1.4
-        widths = [max(sizes[t][0] for t in shown if depths[t] == d) for d in range(depth + 1)]
-        middles = np.cumsum([0.0, *(width + gap for width in widths)])[:-1] + np.array(widths) / 2
-
-        ends, inner = [t for t in shown if is_end[t]], [t for t in shown if not is_end[t]]
-        # A box of two children has one and a half lines for itself.
-        highest = max((sizes[t][1] for t in inner), default=0.0)
-        line = 1.15 * max(*(sizes[t][1] for t in ends), highest / 1.5)
-        heights = {t: line * (place + 0.5) for place, t in enumerate(ends)}  # preorder: from above
+        margin = 2 * PADDING * FONT * sheet.figure.dpi / 72
+        sizes = {t: sheet.lettering.size(texts[t], FONT) + margin for t in shown}
+        ends = [t for t in shown if tree.left[t] < 0 or depths[t] == depth]
+        lines = {t: float(line) for line, t in enumerate(ends)}  # preorder: from above
         for t in shown[::-1]:
-            if t not in heights:
-                heights[t] = (heights[tree.left[t]] + heights[tree.right[t]]) / 2
-        centers = {t: np.array([middles[depths[t]], heights[t]]) for t in shown}
-        starts = {t: centers[t][0] - sizes[t][0] / 2 for t in shown}
-        return Arrangement(
-            depth,
-            texts,
-            centers,
-            starts,
-            np.array([middles[-1] + widths[-1] / 2, line * len(ends)]),
-        )
+            if t not in lines:
+                lines[t] = (lines[tree.left[t]] + lines[tree.right[t]]) / 2
+        width = max(size[0] for size in sizes.values())
+        width += 1.4 * sheet.lettering.size(NO + MISSING, FONT)[0]
+        # A box of two children has one and a half lines for itself.
+        height = 1.15 * max(size[1] / (1 if t in ends else 1.5) for t, size in sizes.items())
+        return Grid(depth, texts, lines, sizes, np.array([width, height]))
 
     def _texts(self, sheet: Sheet, shown: list[int], is_deepest: np.ndarray) -> dict[int, str]:
         """Return the texts of the boxes."""
@@ -290,66 +259,51 @@ class TreeDisplay(Display):
             n_below[t] = 2 + n_below[children].sum()
         return n_below
 
-    def _box_size(self, sheet: Sheet, text: str) -> np.ndarray:
-        """Return width and height of a box in pixels."""
-        return sheet.lettering.size(text, FONT) + 2 * PADDING * FONT * sheet.figure.dpi / 72
+    def _scale(self, sheet: Sheet, grid: Grid) -> float:
+        """Return the factor by which the cells have to shrink to fit into the axes."""
+        return min(1.0, *sheet.ax.get_window_extent().size / (grid.n_cells * grid.cell))
 
-    def _scale(self, sheet: Sheet, layout: Arrangement) -> float:
-        """Return the factor by which the boxes have to shrink to fit into the axes."""
-        return min(1.0, *np.divide(sheet.ax.get_window_extent().size, layout.size))
-
-    def _draw_boxes(self, sheet: Sheet, layout: Arrangement) -> None:
+    def _draw_boxes(self, sheet: Sheet, grid: Grid) -> None:
         """Draw the boxes, and lines with the answers between them."""
-        ax, tree = sheet.ax, self.tree
-        scale = self._scale(sheet, layout)
-        width, height = np.divide(sheet.ax.get_window_extent().size, scale)
-        ax.set_xlim(0, width)
-        ax.set_ylim(height, 0)
-        moved = (np.array([width, height]) - layout.size) / 2
+        ax, tree, ink = sheet.ax, self.tree, sheet.colors.ink
+        scale = self._scale(sheet, grid)
+        n_seen = ax.get_window_extent().size / (scale * grid.cell)
+        (width, height), (beside, above) = n_seen, (n_seen - grid.n_cells) / 2 + 0.5
+        ax.set(xlim=(-beside, width - beside), ylim=(height - above, -above))
         fontsize = FONT * scale
+        box = {"boxstyle": f"round,pad={PADDING}", "edgecolor": ink, "linewidth": 0.6}
         largest = np.abs(tree.value).max()
         self.boxes_: dict[int, Text] = {}
-        for t, text in layout.texts.items():
+        for t, text in grid.texts.items():
             strength = STRONGEST * abs(tree.value[t]) / largest if largest > 0 else 0.0
-            color = VERMILION if tree.value[t] < 0 else BLUE
+            color = BLUE if tree.value[t] < 0 else VERMILION
             face = mixed(sheet.colors.background, color, strength)
-            x, y = layout.centers[t] + moved
             self.boxes_[t] = ax.text(
-                x,
-                y,
+                tree.depth[t],
+                grid.lines[t],
                 text,
                 fontsize=fontsize,
                 ha="center",
                 va="center",
                 linespacing=1.2,
-                bbox={
-                    "boxstyle": f"round,pad={PADDING}",
-                    "facecolor": face,
-                    "edgecolor": sheet.colors.ink,
-                    "linewidth": 0.6,
-                },
+                bbox=box | {"facecolor": face},
                 zorder=3,
-                **{**sheet.write, "color": readable(sheet.colors.ink, face)},
+                **{**sheet.write, "color": readable(ink, face)},
             )
-        for t in layout.texts:
-            if tree.left[t] in layout.texts:
-                for child, answer, side in (
-                    (tree.left[t], YES, "bottom"),
-                    (tree.right[t], NO, "top"),
-                ):
+            if tree.left[t] in grid.texts:
+                for child, answer, up in ((tree.left[t], YES, 1), (tree.right[t], NO, -1)):
                     is_missing = bool(tree.missing_left[t]) == (answer == YES)
-                    x, y = layout.centers[t] + moved
-                    end = layout.starts[child] + moved[0]
-                    at = layout.centers[child][1] + moved[1]
-                    ax.plot([x, x, end], [y, at, at], color=sheet.colors.ink, linewidth=0.8)
+                    x, at = tree.depth[child], grid.lines[child]
+                    end = x - grid.sizes[child][0] / grid.cell[0] / 2
+                    ax.plot([x - 1, x - 1, x], [grid.lines[t], at, at], color=ink, linewidth=0.8)
                     ax.annotate(
                         answer + MISSING * is_missing,
                         (end, at),
-                        xytext=(-0.5 * fontsize, 0.2 * fontsize * (1 if side == "bottom" else -1)),
+                        xytext=(-0.5 * fontsize, 0.2 * fontsize * up),
                         textcoords="offset points",
                         fontsize=fontsize,
                         ha="right",
-                        va=side,
+                        va="bottom" if up > 0 else "top",
                         **sheet.write,
                     )
 

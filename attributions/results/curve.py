@@ -148,7 +148,7 @@ class FeatureCurve(tables.ShownAsTable):
         """
         from attributions.plots import CurveDisplay
 
-        return CurveDisplay.from_curve(self, ax=ax, title=title, figsize=figsize)
+        return CurveDisplay(self).plot(ax, title=title, figsize=figsize)
 
     def _with_missing(self) -> np.ndarray:
         return np.concatenate([self.values, np.asarray(self.missing)[np.newaxis]])

@@ -454,7 +454,7 @@ class GlobalAttribution(Shareable, tables.ShownAsTable):
         ax : matplotlib Axes, optional
             Where to draw; a new figure without it.
         title : str, optional
-            Instead of the one that names the method; drawn as it is.
+            Instead of the one that says what is seen; drawn as it is.
         figsize : (float, float), optional
             Of the new figure, in inches.
 
@@ -468,12 +468,10 @@ class GlobalAttribution(Shareable, tables.ShownAsTable):
 
         if self.per_tree is not None:
             n_named = N_CURVES if max_display is None else min(max_display, N_CURVES)
-            return BoostingDisplay.from_attribution(
-                self, max_display=n_named, ax=ax, title=title, figsize=figsize
-            )
-        return ImportanceDisplay.from_attribution(
-            self, max_display=max_display, ax=ax, title=title, figsize=figsize
-        )
+            curves = BoostingDisplay(self, max_display=n_named)
+            return curves.plot(ax, title=title, figsize=figsize)
+        bars = ImportanceDisplay(self, max_display=max_display)
+        return bars.plot(ax, title=title, figsize=figsize)
 
     def _kept_contributions(self, wanted: str) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""

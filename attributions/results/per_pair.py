@@ -128,7 +128,7 @@ class PairAttribution(tables.ShownAsTable):
         title: Any = None,
         figsize: Any = None,
     ) -> "PairsDisplay":
-        """Draw the pairs of the best features as rectangles, blue for help, vermilion for harm.
+        """Draw pairs as squares, blue for help, vermilion for harm; those too small are left out.
 
         Parameters are those of `GlobalAttribution.plot`.
 
@@ -139,9 +139,7 @@ class PairAttribution(tables.ShownAsTable):
         """
         from attributions.plots import PairsDisplay
 
-        return PairsDisplay.from_attribution(
-            self, max_display=max_display, ax=ax, title=title, figsize=figsize
-        )
+        return PairsDisplay(self, max_display=max_display).plot(ax, title=title, figsize=figsize)
 
     def _names(self, side: int) -> np.ndarray:
         """Return the names of the first or the second features; None where both are the same."""

@@ -53,6 +53,9 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         What the K outputs are called: the classes; their numbers without it.
     categories : tuple, optional
         The levels of every categorical column, None for the others, as the model has them.
+    percent_of_one : float, optional
+        A value of 1 in per cent of the mean loss of a row under the best constant prediction, where
+        values say what features saved. Pictures use it.
     """
 
     values: np.ndarray
@@ -63,6 +66,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
     index: Any = None
     output_names: tuple[Hashable, ...] | None = None
     categories: Categories | None = None
+    percent_of_one: float | None = None
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values, dtype=np.float64)
@@ -253,28 +257,28 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         self,
         *,
         row: Hashable | None = None,
+        kind: str = "waterfall",
         max_display: int | None = 12,
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
     ) -> "LocalAttributionDisplay":
-        """Draw one row as signed bars, or all rows as a swarm.
+        """Draw one row as a waterfall or a force plot, or all rows as a swarm.
 
         Parameters
         ----------
         row : label or int, optional
-            The row to draw as bars: its label in the frame that was explained, as `head` and
-            `to_frame` show it (362 is the row called 362, wherever it stands), or its number, from
-            0, where rows have no labels. None for the swarm of all rows.
+            The row to draw: its label in the frame that was explained, as `head` and `to_frame`
+            show it (362 is the row called 362, wherever it stands), or its number, from 0, where
+            rows have no labels. None for the swarm of all rows.
+        kind : {"waterfall", "force"}
+            Of one row: a bar a feature, with numbers, from the base value to the prediction, or
+            all bars in one line, ten at most.
         max_display : int or None
             How many features to show at most, those with the largest mean absolute contribution;
-            None for all. Where the axes are too low for so many names, fewer are shown.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure without it.
-        title : str, optional
-            Instead of the one that names the method; drawn as it is.
-        figsize : (float, float), optional
-            Width and height of the new figure in inches.
+            None for all. The others of a row are added up.
+        ax, title, figsize
+            As for ``GlobalAttribution.plot``.
 
         Returns
         -------
@@ -283,9 +287,8 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         """
         from attributions.plots import LocalAttributionDisplay
 
-        return LocalAttributionDisplay.from_attribution(
-            self, row=row, max_display=max_display, ax=ax, title=title, figsize=figsize
-        )
+        display = LocalAttributionDisplay(self, row=row, kind=kind, max_display=max_display)
+        return display.plot(ax, title=title, figsize=figsize)
 
 
 def check_shape(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:

@@ -19,7 +19,6 @@ from attributions.per_row.predecomp import predecomp
 from gbt.model.ensemble import Ensemble
 
 MOST_ROWS = 200  # in the row explorer
-N_SAMPLED = 2_000  # rows whose contributions are drawn against values
 KINDS_OF_ROWS = ("largest error", "highest prediction", "lowest prediction", "drawn at random")
 KINDS_OF_CLASSIFIED_ROWS = ("largest error", "most certain", "least certain", "drawn at random")
 
@@ -41,12 +40,6 @@ class RowContributions:
     rows: np.ndarray
     contributions: np.ndarray
     base_values: np.ndarray
-
-    @property
-    def strength(self) -> np.ndarray:
-        """How far each feature moves predictions, of all classes together; shape (p,)."""
-        by_class = np.abs(self.contributions).mean(axis=0)
-        return by_class if by_class.ndim == 1 else by_class.sum(axis=1)
 
     def to_class(self, c: int | None) -> np.ndarray:
         """Return the contributions to one class, or to the only output; shape (n, p)."""
@@ -70,8 +63,6 @@ class Report:
         How it came about, so that it can be repeated.
     raw_prediction : float64 array
         Of all held-out rows.
-    sample : RowContributions
-        Drawn at random, for pictures.
     chosen : RowContributions
         Those of the row explorer.
     kinds : list of str
@@ -83,7 +74,6 @@ class Report:
     found: Findings
     made: Mapping[str, str]
     raw_prediction: np.ndarray
-    sample: RowContributions
     chosen: RowContributions
     kinds: list[str]
     helped: np.ndarray
@@ -106,7 +96,6 @@ class Report:
         raw_prediction = found.raw_prediction
         loss = excess(model.loss, y, raw_prediction)
         random = np.random.default_rng(seed)
-        sampled = np.sort(random.permutation(len(y))[:N_SAMPLED])
         of_classes = raw_prediction.ndim > 1
         chosen, kinds = choose_rows(
             loss,
@@ -121,7 +110,6 @@ class Report:
             found,
             made,
             raw_prediction,
-            sample=RowContributions.of(model, task, sampled),
             chosen=RowContributions.of(model, task, chosen),
             kinds=kinds,
             helped=helped * found.per_cent_of_row,

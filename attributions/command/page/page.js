@@ -107,3 +107,6 @@ document.getElementById("find-row").addEventListener("change", (event) => {
   if (place >= 0) show(place);
 });
 show(0);
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+});

@@ -1,28 +1,23 @@
 """All of the report in the order of the page: the template filled with what the report says."""
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 import numpy as np
 
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
-from attributions.command.page.cells import predicted_class
-from attributions.command.page.contents import MOST_ROWS, N_SAMPLED, Report
+from attributions.command.page.contents import MOST_ROWS, Report
 from attributions.command.page.markup import Markup, data, element, join
 from attributions.command.page.row_explorer import MOST_FEATURES, row_data
-from attributions.command.said.about_changes import about_changes
-from attributions.command.said.cautions import cautions
-from attributions.command.said.in_short import in_short
-from attributions.command.said.next_steps import next_steps
+from attributions.command.said.sections import CHANGED, IN_SHORT, NEXT, WARNINGS, sections
 from attributions.command.verdicts import RULES
 
-# Contributions are drawn against values for at most 6 features, the strongest, and for none that is
-# weaker than 1 % of the strongest.
-N_DRAWN, LEAST_DRAWN = 6, 0.01
+N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
 
 
 def page(report: Report) -> str:
@@ -32,13 +27,18 @@ def page(report: Report) -> str:
         folder.joinpath(f"page.{kind}").read_text(encoding="utf-8")
         for kind in ("html", "css", "js")
     )
+    said = sections(report.found)
     parts = {
         "title": join(_title(report)),
         "lead": join(_lead(report)),
-        "summary": _summary(report),
-        "next": element("ul", *(element("li", text) for text in next_steps(report.found))),
-        "warnings": _warnings(report),
-        "description": element("ul", *(element("li", line) for line in report.task.description)),
+        "answer": figures.answer(report),
+        "good": join(said[IN_SHORT][0]),
+        "said": _listed(said[IN_SHORT][1:] + said[CHANGED]),
+        "next": _listed(said[NEXT]),
+        "warnings": _warnings(said[WARNINGS]),
+        "n_warnings": str(len(said[WARNINGS])),
+        "warned": _warned(len(said[WARNINGS])),
+        "description": _listed(report.task.description),
         "columns": tables.columns(report),
         "scores": tables.scores(report),
         "about_scores": join(*(element("p", text) for text in _about_scores(report))),
@@ -51,14 +51,12 @@ def page(report: Report) -> str:
         "about_rows": element("p", _about_rows(report)),
         "made": _made(report),
         "most_rows": str(MOST_ROWS),
-        "n_sampled": f"{N_SAMPLED:,}",
-        "most_points": str(figures.MOST_POINTS),
         "row_data": data("row-data", row_data(report)),
-        "style": style,
         "script": script,
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
     }
-    return Template(template).substitute(parts)
+    drawn = figures.dark_colors(parts["answer"] + parts["figures"])
+    return Template(template).substitute(parts, style=style.replace("/*pictures*/", drawn))
 
 
 def _title(report: Report) -> str:
@@ -76,23 +74,22 @@ def _lead(report: Report) -> str:
     return f"A model of gradient boosted trees was fitted to the table and judged on {rows}."
 
 
-def _summary(report: Report) -> Markup:
-    """Say the most important in a few sentences."""
-    lines = [*in_short(report.found), *about_changes(report.found)]
-    n_warnings = len(cautions(report.found))
-    if n_warnings:
-        lines.append(
-            f"There {'are' if n_warnings > 1 else 'is'} {n_warnings} warning"
-            f"{'s' * (n_warnings > 1)}; read below."
-        )
-    return element("ul", *(element("li", line) for line in lines))
+def _listed(texts: Sequence[str]) -> Markup:
+    return element("ul", *(element("li", text) for text in texts))
 
 
-def _warnings(report: Report) -> Markup:
-    found = cautions(report.found)
-    if not found:
+def _warned(n_warnings: int) -> Markup:
+    """Say how many warnings are to be read before any of this is believed."""
+    if not n_warnings:
+        return Markup()
+    said = f"{n_warnings} warning{'s' * (n_warnings > 1)} to read first"
+    return element("p", element("a", said, href="#warnings"))
+
+
+def _warnings(texts: Sequence[str]) -> Markup:
+    if not texts:
         return element("p", "None of the checks found anything.", class_="none")
-    return element("ul", *(element("li", text) for text in found), class_="warnings")
+    return element("ul", *(element("li", text) for text in texts), class_="warnings")
 
 
 def _about_scores(report: Report) -> Iterator[str]:
@@ -102,7 +99,7 @@ def _about_scores(report: Report) -> Iterator[str]:
     what = "the shares of the classes in" if report.task.classes else "the number that is best for"
     yield f"The constant model gives every row {what} {whose} rows."
     yield (
-        "Held-out gain, below, is what the splits at a feature are worth on held-out rows, in per"
+        "Held-out gain is what the splits at a feature are worth on held-out rows, in per"
         f" cent of the {report.found.loss_name} of the best constant there. Values of features do"
         " not add up to what the model saves."
     )
@@ -120,54 +117,41 @@ def _asterisk(report: Report) -> str:
 def _figures(report: Report) -> Iterator[Markup]:
     """Return the pictures with their headings and captions."""
     yield _figure(
-        "Used against useful",
+        "What the model uses, and what of it helps",
         figures.used_useful(report),
         "To the right: the feature's share of the gain that all splits promised in training."
-        " Upwards: what they are worth on held-out rows, in per cent of the constant model's"
-        f" {report.found.loss_name}. Far right and above 0: used and useful. Far right and near 0"
-        " or below: used, but of no use on new rows. Lines are 95 % intervals, which hold"
-        " together; blue is"
-        " \u201chelps\u201d, orange \u201churts\u201d, grey all others.",
+        " Upwards: what they are worth on held-out rows. Far right and above 0: used and useful."
+        " Far right and near 0 or below: used, but of no use on new rows.",
     )
     if report.found.useful.per_tree is not None:
         yield _figure(
-            "Held-out gain along boosting",
+            "What each feature is worth, tree by tree",
             figures.boosting(report),
-            "What its splits are worth on held-out rows, in per cent of the constant model's"
-            f" {report.found.loss_name}, as tree after tree is added. A curve that turns down has"
-            " begun to learn what holds in the training rows only.",
+            f"{report.model.n_trees:,} trees{figures.in_rounds(report)}. A curve that turns down"
+            " has begun to learn what holds in the training rows only.",
         )
-    for over in report.found.over:
+    for number, over in enumerate(report.found.over):
         other = over.result.label_texts[over.reference]
-        marks = "rings in the picture and stars in the table" if over.is_time else "stars"
         yield _figure(
             join("What features are worth by ", element("bdi", over.column)),
-            join(figures.over_time(report, over) if over.is_time else "", tables.over(over)),
+            join(figures.by_label(report, over, number), tables.over(over)),
             "What a feature saves of the loss of a row, first order, judged by the rows of each"
             f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
-            f" \u201c{other}\u201d has {marks}; numbers of the table are per cent of the loss of"
-            " the best constant there.",
+            f" \u201c{other}\u201d has rings in the picture and stars in the table; numbers of the"
+            " table are per cent of the loss of the best constant there.",
         )
-    strength = report.sample.strength
-    least = LEAST_DRAWN * strength.max()
-    strongest = [k for k in np.argsort(-strength, kind="stable")[:N_DRAWN] if strength[k] > least]
-    for k in strongest:
-        words = bool(report.task.features[k].words)
+    strength = report.found.used.values
+    strongest = np.argsort(-strength, kind="stable")[:N_CURVES]
+    for k in strongest[strength[strongest] > LEAST_MOVE * strength.max()]:
         yield _figure(
-            join(
-                "How ",
-                element("bdi", report.task.feature_names[k]),
-                " moves the prediction",
-                *_of_class(report, k),
-            ),
+            join("How the prediction changes with ", element("bdi", report.task.feature_names[k])),
             figures.dependence(report, k),
-            f"Above 0 it raises the prediction, in {figures.raw_unit(report)}."
-            if not words
-            else f"Bars to the right raise the prediction, in {figures.raw_unit(report)}.",
+            f"Partial dependence: the mean prediction, in {figures.raw_unit(report)}"
+            f"{', of the classes that change most' * bool(report.task.classes)}.",
         )
 
 
-def _figure(heading: str, picture: Markup, caption: str) -> Markup:
+def _figure(heading: Any, picture: Markup, caption: str) -> Markup:
     return element("figure", element("h3", heading), picture, element("figcaption", caption))
 
 
@@ -209,12 +193,6 @@ def _of_raw(report: Report) -> str:
     if report.task.classes:
         return " of the most probable class, but for what the classes of a row have in common"
     return "'s log-odds" if report.task.is_classification else ""
-
-
-def _of_class(report: Report, k: int) -> list[Markup | str]:
-    """Say which of several classes a picture is about."""
-    c = figures.drawn_class(report, k)
-    return [] if c is None else [" of ", element("bdi", predicted_class(report.task, c))]
 
 
 def _made(report: Report) -> Markup:

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-import attributions.command.page.figures as figures
 from attributions.command.over import Over
 from attributions.command.page.cells import cell, shortened
 from attributions.command.page.contents import Report
@@ -14,6 +13,7 @@ from attributions.command.printed import N_SCORE_DECIMALS
 from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
 from attributions.command.simpler import LINEAR, TREE
+from attributions.command.verdicts import HELPS, HURTS
 from attributions.command.wording import ABOVE_100, value_and_interval
 
 SCORES = {  # what each measure is, for readers who do not know it
@@ -26,6 +26,7 @@ SCORES = {  # what each measure is, for readers who do not know it
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }
 
+MARKS = {HELPS: "good", HURTS: "bad"}  # classes of the page's style
 N_OVER = 8  # features in a table of labels
 LAST = 1e300  # by which what is not known is sorted
 OTHERS = {LINEAR: "linear model", TREE: "one tree"}
@@ -70,7 +71,7 @@ def over(found: Over) -> Markup:
 def features(report: Report) -> Markup:
     """Return all features with held-out gain, interval and verdict; the script sorts them."""
     useful, said, gain_rank = report.found.useful, report.found, ranks(report.found.gain)
-    low, high = figures.interval_range(report)
+    axis = _range_of(report)
     head = [
         ("feature", False),
         ("verdict", False),
@@ -84,9 +85,7 @@ def features(report: Report) -> Markup:
     for k in said.order:
         value, ends, is_used = useful.values[k], said.intervals[k], bool(said.is_used[k])
         shown_value, shown_ends = value_and_interval(value, ends)
-        interval = join(
-            figures.interval_bar(report, k, low, high), element("span", shown_ends, class_="ends")
-        )
+        interval = join(interval_bar(report, k, axis), element("span", shown_ends, class_="ends"))
         start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
         p_value, verdict = float(said.p_values[k]), said.verdicts[k]
         told = join(verdict, "*" * bool(said.doubtful[k]))
@@ -102,7 +101,7 @@ def features(report: Report) -> Markup:
         ]
         cells = [
             element("th", name(useful.feature_names[k]), scope="row"),
-            element("td", told, class_=f"verdict {figures.MARKS.get(verdict, 'other')}"),
+            element("td", told, class_=f"verdict {MARKS.get(verdict, 'other')}"),
             *(
                 element("td", text, data_value=number, class_=kind, data_label=label)
                 for (kind, number, text), (label, _) in zip(shown, head[2:], strict=True)
@@ -131,6 +130,38 @@ def features(report: Report) -> Markup:
         element("tbody", *rows),
         id="features",
     )
+
+
+def interval_bar(report: Report, k: int, axis: tuple[float, float]) -> Markup:
+    """Draw one feature's importance with its interval, beside its numbers in the table.
+
+    The point has the colour of the verdict, and is hollow where a few rows may carry the value.
+    """
+    found = report.found
+    numbers = np.array([0, found.intervals[k, 0], found.useful.values[k], found.intervals[k, 1]])
+    zero, start, middle, end = (
+        3 + 94 * (np.clip(numbers, *axis) - axis[0]) / (axis[1] - axis[0])
+    ).round(1)
+    parts = [element("line", x1=zero, x2=zero, y1=1, y2=15, class_="zero")]
+    if start < end:
+        parts.append(element("line", x1=start, x2=end, y1=8, y2=8, class_="interval"))
+    kind = MARKS.get(found.verdicts[k], "other") + " hollow" * bool(found.doubtful[k])
+    parts.append(element("circle", cx=middle, cy=8, r=4, class_=kind))
+    return element("svg", *parts, class_="bar", viewBox="0 0 100 16", aria_hidden="true")
+
+
+def _range_of(report: Report) -> tuple[float, float]:
+    """Return the least and the largest of values and of ends of intervals that are bounded, or 0.
+
+    With an interval that has no end there is as much room again beyond its value.
+    """
+    values, ends = report.found.useful.values, report.found.intervals
+    low, high = ends.T
+    open_above = 2 * values - np.where(np.isfinite(low), low, values)
+    high = np.where(np.isposinf(high), open_above, high)
+    numbers = np.concatenate([values, low[np.isfinite(low)], high[np.isfinite(high)], [0.0]])
+    least, most = float(numbers.min()), float(numbers.max())
+    return (least, most) if most > least else (-1.0, 1.0)
 
 
 def columns(report: Report) -> Markup:

@@ -9,14 +9,12 @@ from attributions.command.findings import Findings
 FEW_EVENTS = 50  # among the held-out rows
 
 
-def about_order(found: Findings) -> Iterator[str]:
+def about_order(found: Findings) -> str:
     """Say what the concordance is, in words."""
-    if found.task.event:
-        yield (
-            "Of 100 pairs of rows of which it is known whose event came first, the model expects"
-            f" the right one first in {100 * found.scores[0].of_model:.0f}; guessing is right in"
-            " 50."
-        )
+    return (
+        "Of 100 pairs of rows of which it is known whose event came first, the model expects the"
+        f" right one first in {100 * found.scores[0].of_model:.0f}; guessing is right in 50."
+    )
 
 
 def about_censoring(found: Findings) -> Iterator[str]:

@@ -7,34 +7,31 @@ import numpy as np
 from attributions.command.findings import Findings
 from attributions.command.said.about_belonging import compared
 from attributions.command.said.about_times import about_order
-from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED
+from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
 from attributions.command.wording import shown_names
+from attributions.names import elided
 from attributions.results import GlobalAttribution
+
+N_NEAREST = 3  # features of which it is said how many rows would tell
+MANY_ROWS = 1e9  # so many would not tell, either
 
 
 def in_short(found: Findings) -> Iterator[str]:
     """Yield what was found, the most important first."""
     task, n_features = found.task, len(found.useful)
-    yield from about_order(found)
-    if found.saved > 0:
-        yield (
-            f"The model's {found.loss_name} on held-out rows is {found.saved:.1f} % below that of"
-            " predicting the same for every row."
-        )
-    else:
-        yield (
-            f"As a whole the model is no better than the constant: its {found.loss_name} is"
-            f" {abs(found.saved):.1f} % higher."
-        )
+    yield how_good(found)
     for verdict in (HELPS, HURTS, UNCLEAR, UNUSED):
         told = found.with_verdict(verdict)
         if verdict == HELPS and found.saved <= 0:
             yield "helps: no feature, since the model is no better than a constant"
             continue
+        if verdict == UNUSED and not told:
+            continue
         n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
         why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
         names = ": " * bool(told) + shown_names([task.feature_names[k] for k in told])
-        yield f"{verdict}, {len(told)} of {n_features}{why}{names}"
+        what_would_tell = _rows_that_would_tell(found) if verdict == UNCLEAR else ""
+        yield f"{verdict}, {len(told)} of {n_features}{why}{names}{what_would_tell}"
     if task.noise is not None:
         by_gain, held_out = ranks(found.gain)[task.noise], found.order.index(task.noise) + 1
         yield (
@@ -43,6 +40,79 @@ def in_short(found: Findings) -> Iterator[str]:
         )
     if both := compared(found):
         yield both
+
+
+def how_good(found: Findings) -> str:
+    """Say how good the model is by a number that needs no explanation."""
+    if found.saved <= 0:
+        return (
+            f"As a whole the model is no better than the constant: its {found.loss_name} is"
+            f" {abs(found.saved):.1f} % higher."
+        )
+    if found.task.event:
+        return about_order(found)
+    n_rows = len(found.task.y_valid)
+    rows = f"{n_rows:,} rows" + " that it has not seen" * (not found.model_file)
+    if found.loss_name == "log-loss":
+        return _how_often_right(found, rows)
+    explained = _score(found, "R^2")
+    if explained is not None:
+        spread = f"the spread of {elided(found.task.target.name)}"
+        return f"The model explains {_of_100(max(100 * explained, 0.0))} % of {spread} in {rows}."
+    return (
+        f"In {rows} the model's {found.loss_name} is {found.saved:.1f} % below that of predicting"
+        " the same for every row."
+    )
+
+
+def _how_often_right(found: Findings, rows: str) -> str:
+    """Say how many classes of a hundred are right, and of the commonest; of two, how many pairs."""
+    y, raw = found.task.y_valid.astype(np.intp), found.raw_prediction
+    is_right = (raw > 0) == y if raw.ndim == 1 else raw.argmax(axis=1) == y
+    of_model, commonest = 100 * is_right.mean(), 100 * np.bincount(y).max() / len(y)
+    said = (
+        f"The model is right in {_of_100(of_model)} of 100 cases, on {rows}; always naming the"
+        f" commonest class would be right in {_of_100(commonest)}."
+    )
+    auc = _score(found, "AUC")
+    if auc is not None:
+        said += (
+            " Of two rows of different classes it tells which is which in"
+            f" {_of_100(100 * auc)} of 100 pairs."
+        )
+    return said
+
+
+def _score(found: Findings, name: str) -> float | None:
+    return next((score.of_model for score in found.scores if score.name == name), None)
+
+
+def _of_100(number: float) -> str:
+    """Return a share without decimals, but for one near the ends."""
+    return f"{number:.0f}" if 10 <= number <= 99 else f"{number:.1f}"
+
+
+def _rows_that_would_tell(found: Findings) -> str:
+    """Say how many rows would give the features nearest to a verdict one, if it is known."""
+    useful, told = found.useful, found.with_verdict(UNCLEAR)
+    errors = np.asarray(useful.standard_error)
+    needed = {
+        k: rows_needed(useful.values[k], found.intervals[k], errors[k], useful.n_samples)
+        for k in told
+        if not (found.doubtful[k] or np.isnan(found.intervals[k]).any())
+    }
+    nearest = [k for k in sorted(needed, key=needed.__getitem__) if needed[k] < MANY_ROWS]
+    if not nearest:
+        return ""
+    names = [
+        f"{elided(found.task.feature_names[k])} {float(f'{needed[k]:.2g}'):,.0f}"
+        for k in nearest[:N_NEAREST]
+    ]
+    others = "; the others take more" * (len(told) > len(names))
+    return (
+        ". If what was measured is true, this many held-out rows would tell (there are"
+        f" {useful.n_samples:,}): {', '.join(names)}{others}."
+    )
 
 
 def ranks(result: GlobalAttribution) -> np.ndarray:

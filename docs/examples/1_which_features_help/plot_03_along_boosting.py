@@ -27,5 +27,5 @@ for ax, rows, title in (
     (right, (X_new, y_new), "new rows"),
 ):
     result = tree_inner(model, *rows, per_tree=True, standard_error=False)
-    BoostingDisplay.from_attribution(result, ax=ax, title=title)
+    BoostingDisplay(result).plot(ax, title=title)
 plt.show()

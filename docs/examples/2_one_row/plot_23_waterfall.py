@@ -49,7 +49,7 @@ why = predecomp(model, X_new)
 waterfall(why.to_shap(), "predecomp")
 
 # %%
-# Our own picture does not need shap. Its bars begin at 0, so that their lengths can be compared.
+# Our own waterfall does not need shap; ``kind="force"`` draws the same in one line.
 
 why.plot(row=X_new.index[highest], figsize=(8, 4.5))
 plt.show()

@@ -12,9 +12,11 @@ import pytest
 
 import gbt
 from attributions.command.page.contents import MOST_ROWS, choose_rows
+from attributions.command.page.figures import as_markup
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.run import main
 from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
+from attributions.plots.colors import contrast
 from attributions.results import GlobalAttribution
 from tests.asserts import peer
 from tests.html_checks import Page
@@ -102,11 +104,59 @@ def test_a_classification_with_words_and_gaps(run, tmp_path):
     for text in ("red", "green", "blue", "Only 80 rows are held out", "log-odds", "--target y"):
         assert text in page.text, text
     sections = re.split(r"\n(?:In short|What to do next|Warnings)\n", said)[1:]
+    sections = [each.split("\n\n")[0] for each in sections]
     printed = [text for each in sections for text in re.split(r"\n  (?=\S)", "\n" + each)[1:]]
     assert len(sections) == 3
     assert len(printed) > 7
     for text in printed:
-        assert " ".join(text.split("\n\n")[0].split()) in " ".join(page.text.split())
+        assert " ".join(text.split()) in " ".join(page.text.split())
+
+
+def test_the_answer_comes_first_and_rules_last(run, tmp_path):
+    path, out = write_csv(tmp_path / "table.csv", columns()), tmp_path / "out.html"
+    assert run("--data", path, "--target", "amount", "--drop", "y", "--report", out)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    order = ['id="summary-title"', "The model explains", "The features that help most",
+             "helps, 2 of 4: ", "hurts, ", 'id="features"', 'id="warnings-title"',
+             "<details>", RULES[HELPS], "(The rule: words, two different"]  # fmt: skip
+    places = [text.index(words) for words in order]
+    assert places == sorted(places)
+    assert text.index("Task: regression") > text.index("<details>")
+
+
+def test_pictures_have_the_colours_of_the_page(run, tmp_path):
+    """None is Matplotlib's alone, and each has one for dark screens."""
+    path, out = write_csv(tmp_path / "table.csv", columns()), tmp_path / "out.html"
+    assert run("--data", path, "--target", "y", "--drop", "amount", "--report", out)[0] == 0
+    text = out.read_text(encoding="utf-8")
+    pictures = "".join(re.findall(r'<svg[^>]*role="img".*?</svg>', text, flags=re.DOTALL))
+    drawn = re.findall(r"(?:fill|stroke): ([^;\"]*)", pictures)
+    used = {*re.findall(r"var\(--x([0-9a-f]{6}), #\1\)", pictures)}
+    assert {*drawn} - {"none"} == {f"var(--x{color}, #{color})" for color in used}
+    dark = dict(re.findall(r"--x([0-9a-f]{6}):(#[0-9a-f]{6});", text))
+    assert used == {*dark}
+    assert dark["ffffff"] == "#16181b"  # paper
+    for color in used:
+        least = min(contrast(f"#{color}", "white"), 4.5)
+        assert contrast(dark[color], "#16181b") >= least - 0.01
+
+
+def test_a_name_that_looks_like_markup_is_not_changed_in_a_picture():
+    svg = '<svg viewBox="0 0 9 9"><g id="a"><text>fill: #ffffff &lt;g id="b"</text></g></svg>'
+    assert as_markup(svg, "x") == (
+        '<svg viewBox="0 0 9 9" role="img" aria-label="x">'
+        '<g><text>fill: #ffffff &lt;g id="b"</text></g></svg>'
+    )
+    assert 'style="fill: var(--xffffff, #ffffff)"' in as_markup(
+        svg.replace("<text>", '<text style="fill: #ffffff">'), "x"
+    )
+
+
+def test_without_matplotlib_no_report_is_begun(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("attributions.command.run.find_spec", lambda name: None)
+    status, said, error = run("--report", tmp_path / "out.html")
+    assert (status, said) == (2, "")
+    assert "pip install matplotlib" in error
 
 
 def test_a_regression_adds_up_to_its_predictions(run, tmp_path):
@@ -193,8 +243,7 @@ def test_several_classes(run, tmp_path):
     assert cells(text, "noise")[1].rstrip("*") != HELPS
     for words in ("accuracy", "shares of the classes", "unnormalised log-probability"):
         assert words in page.text
-    assert "along 3,000 trees (1,000 rounds of 3, one for each class)" in text
-    assert ">trees (1,000 rounds of 3, one for each class)<" in text
+    assert "3,000 trees (1,000 rounds of 3, one for each class)" in page.text
     assert "that move a row most" not in page.text  # all three have a line
     found = explored(text)
     assert len(found["base"]) == 3

@@ -167,9 +167,19 @@ def test_everything_but_sorting_and_single_rows_is_there_without_a_script(browse
     layout = browser.call("DOMSnapshot.captureSnapshot", computedStyles=[])
     (document,) = layout["documents"]
     drawn = {layout["strings"][n] for n in document["layout"]["text"] if n >= 0}
-    assert {"helps", "hurts", "not used"} <= drawn
+    assert {"helps", "not used", "What the words mean"} <= drawn
     assert any("This part needs JavaScript" in line for line in drawn)
     assert not any("Find a feature" in line for line in drawn)
+
+
+def test_the_first_screen_is_the_answer(browser, report):
+    browser.open(report, width=1200, height=900)
+    for selector in ("#summary li:last-child", "#summary figcaption"):
+        bottom = f"document.querySelector('{selector}').getBoundingClientRect().bottom"
+        assert browser.run(bottom) < 900
+    browser.open(report, width=360, height=740)
+    bottom = "document.querySelector('#summary figure svg').getBoundingClientRect().bottom"
+    assert browser.run(bottom) < 740
 
 
 @pytest.mark.parametrize("width", [360, 1200])

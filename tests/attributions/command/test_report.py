@@ -12,8 +12,10 @@ from attributions.command.findings import Findings, Score
 from attributions.command.printed import report, table_lines
 from attributions.command.rules.columns import column_of
 from attributions.command.said.cautions import cautions
-from attributions.command.said.in_short import ranks
+from attributions.command.said.in_short import how_good, in_short, ranks
 from attributions.command.table.task import Task
+from attributions.command.verdicts import rows_needed, said_of
+from attributions.names import elided
 from attributions.results import GlobalAttribution
 from gbt import GBTRegressor
 from tests.asserts import assert_same
@@ -21,6 +23,7 @@ from tests.asserts import assert_same
 NAMES = ("large", "small", "tiny", "unused", "a name of more than thirty-two letters")
 VALUES = [41.23, 0.1234, 1.2e-6, 0.0, -5.0]
 ERRORS = [3.14, 0.0271, 3.3e-6, 0.0, 12.0]
+USED = np.array([True])
 GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
@@ -118,11 +121,12 @@ def test_long_names_are_elided():
 )
 def test_scores_are_printed_beside_the_constant_model(score, line):
     lines = report(findings(score))
-    assert lines[0].split() == ["On", "100", "held-out", "rows", "model", "constant"]
-    assert " ".join(lines[1].split()) == line
-    assert (
-        lines[2].strip() == "(The constant model predicts the training rows' mean for every row.)"
-    )
+    assert lines[0] == "In short"
+    first = lines.index("") + 1
+    assert lines[first].split() == ["On", "100", "held-out", "rows", "model", "constant"]
+    assert " ".join(lines[first + 1].split()) == line
+    whole = "(The constant model predicts the training rows' mean for every row.)"
+    assert lines[first + 2].strip() == whole
 
 
 def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
@@ -130,6 +134,83 @@ def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
     for saved, by in ((0.0, "0.0"), (-3.14, "3.1")):
         text = " ".join(report(findings(saved=saved)))
         assert f"no better than the constant: its squared error is {by} % higher." in text
+
+
+@pytest.mark.parametrize(
+    ("raw", "score", "said"),
+    [
+        (
+            [-1.0, -1.0, 1.0, 1.0],
+            Score("AUC", 0.875, 0.5),
+            " Of two rows of different classes it tells which is which in 88 of 100 pairs.",
+        ),
+        (
+            [[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 3.0]],
+            Score("accuracy", 0.75, 0.75),
+            "",
+        ),
+    ],
+)
+def test_how_many_of_a_hundred_a_classifier_tells_rightly(raw, score, said):
+    """By hand: of one row in four it names the wrong class."""
+    y = np.array([0.0, 0.0, 0.0, 1.0])
+    classified = replace(task(), y_valid=y, is_classification=True)
+    kind = SimpleNamespace(name="softmax" if np.ndim(raw) > 1 else "half_logistic", metric="")
+    found = replace(
+        findings(score), task=classified, raw_prediction=np.array(raw),
+        model=SimpleNamespace(loss=kind, feature=model().feature),
+    )  # fmt: skip
+    assert how_good(found) == (
+        "The model is right in 75 of 100 cases, on 4 rows that it has not seen; always naming the"
+        f" commonest class would be right in 75.{said}"
+    )
+
+
+def test_what_a_regression_explains():
+    said = "The model explains 50 % of the spread of y in 100 rows that it has not seen."
+    assert how_good(findings()) == said
+    assert "explains 99.7 % of" in how_good(findings(Score("R^2", 0.997, 0.0)))
+    assert "in 100 rows." in how_good(replace(findings(), model_file="model.json"))
+
+
+def test_rows_that_would_tell_by_hand():
+    """An end 2 errors from the value must move to 0.84 errors beyond 0: (2.84) ** 2 as many."""
+    needed = rows_needed(1.0, np.array([-1.0, 9.0]), 1.0, 100)
+    assert needed == pytest.approx(100 * 2.8416212335729143**2)
+    assert rows_needed(-1.0, np.array([-9.0, 1.0]), 1.0, 100) == pytest.approx(needed)
+    assert rows_needed(0.5, np.array([-1.5, 9.0]), 1.0, 100) == pytest.approx(4 * needed)
+    assert rows_needed(1.0, np.array([-np.inf, np.inf]), 1.0, 100) == np.inf
+    assert rows_needed(0.0, np.array([-1.0, 1.0]), 1.0, 100) == np.inf
+
+
+def test_so_many_rows_give_a_verdict_in_four_of_five_tables():
+    """Rows of mean 0.1 and variance 1: 100 say nothing; 1,000 tables of as many as asked for do."""
+
+    def judged(total, n_rows):
+        error = np.array([np.sqrt(n_rows)])
+        return said_of(GlobalAttribution([total], error, n_rows, ("x",), "held_out_gain"), USED)
+
+    few = judged(10.0, 100)
+    assert few.verdicts == ["cannot be told"]
+    n_rows = round(rows_needed(10.0, few.intervals[0], 10.0, 100))
+    totals = np.random.default_rng(0).normal(0.1 * n_rows, np.sqrt(n_rows), 1_000)
+    share = np.mean([judged(total, n_rows).verdicts == ["helps"] for total in totals])
+    assert abs(share - 0.8) < 0.04  # three errors
+
+
+def test_the_rows_that_would_tell_are_said_of_the_nearest():
+    found = findings()
+    [text] = [text for text in in_short(found) if text.startswith("cannot be told")]
+    nearest = [
+        f"{name} {float(f'{needed:.2g}'):,.0f}"
+        for needed, name in sorted(
+            (rows_needed(VALUES[k], found.intervals[k], ERRORS[k], 100), elided(NAMES[k]))
+            for k in (2, 4)
+        )
+    ]
+    assert text.endswith(f"would tell (there are 100): {', '.join(nearest)}.")
+    doubtful = replace(found.useful, kurtosis=np.array([3.0, 3.0, 21.0, 21.0, 21.0]))
+    assert "would tell" not in " ".join(in_short(replace(found, useful=doubtful)))
 
 
 def test_ranks():
@@ -145,7 +226,7 @@ def test_the_terminal_gives_one_verdict_a_feature():
     assert "helps, 2 of 5: large, small hurts, 0 of 5 cannot be told, 2 of 5: tiny" in text
     assert "not used, 1 of 5: unused" in text
     for name in ("large", "small"):
-        assert text.split("In short")[1].split("What to do next")[0].count(name) == 1
+        assert text.split("In short")[1].split("On 100 held-out rows")[0].count(name) == 1
 
 
 def test_a_model_worse_than_a_constant_has_no_features_that_help():

@@ -1,5 +1,7 @@
 """What features earned below splits on others: by hand, by definition, adding up to the whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -197,9 +199,13 @@ def test_the_picture():
     from matplotlib import pyplot
 
     display = result_of().plot()
-    assert display.squares_.get_paths()[0] is not None
-    assert len(display.squares_.get_paths()) == 3
-    areas = [np.prod(path.get_extents().size) for path in display.squares_.get_paths()]
-    # Ranking of features: c (4), a (1), b (-2). In the rows c a b: (c, a), (a, b), (b, b).
-    assert_close(np.array(areas) / areas[0], [1, 0.25, 0.5], 4)
+    areas = display.squares_.get_sizes()
+    # Features by their largest square: a (4, with c), c, b (2). (a, b), (c, a), (b, b) row by row.
+    assert_close(areas / areas[0], [1, 4, 2], 4)
+    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+        assert [label.get_text() for label in axis.get_ticklabels()] == ["a", "c", "b"]
+    values = np.array([1.0, 0.019, 0.02])  # of the largest, of which 2 % are seen
+    small = replace(result_of(), values=values, pairs=np.array([[0, 0], [1, 1], [2, 2]]))
+    names = [label.get_text() for label in small.plot().ax_.yaxis.get_ticklabels()]
+    assert names == ["a", "c"]
     pyplot.close("all")

@@ -1,6 +1,7 @@
 """Pictures hold the data, in order, with their intervals, and draw without a warning."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -8,7 +9,12 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgba
 
-from attributions import GlobalAttribution, LocalAttribution, held_out_gain
+from attributions import (
+    GlobalAttribution,
+    LocalAttribution,
+    held_out_gain,
+    held_out_gain_rows,
+)
 from attributions.plots import (
     BLUE,
     VERMILION,
@@ -20,7 +26,7 @@ from attributions.plots.places import Box, place_beside, spread
 from attributions.plots.rows import _swarm_offsets
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
-from tests.pictures import tick_labels, words_on
+from tests.pictures import drawn, tick_labels, words_on
 
 VALUES = np.array([0.5, -1.0, 3.0, 0.0])
 ERRORS = np.array([0.1, 0.2, 1.0, 0.0])
@@ -50,7 +56,7 @@ def rows(n=30, data=True, index=None):
 
 def used_useful(**options):
     used = importance(np.array([1.0, 2.0, 3.0, 0.0]), ERRORS, "absolute(predecomp, tree)")
-    return UsedUsefulDisplay.from_attributions(used, importance(), **options)
+    return drawn(UsedUsefulDisplay, used, importance(), **options)
 
 
 def test_bars_are_sorted_with_their_intervals():
@@ -59,15 +65,17 @@ def test_bars_are_sorted_with_their_intervals():
     assert isinstance(display, ImportanceDisplay)
     assert_same([bar.get_width() for bar in display.bars_], [3.0, 0.5, 0.0, -1.0])
     assert tick_labels(display.ax_.yaxis) == ["rooms", "age", "unused", "income"]
-    colors = [bar.get_facecolor() for bar in display.bars_]
+    colors = [bar.get_edgecolor() for bar in display.bars_]
     assert colors[0] == to_rgba(BLUE)
     assert colors[3] == to_rgba(VERMILION)
+    assert len({*colors}) == 3  # of an interval with 0 in it nothing can be told
+    assert "grey: cannot be told" in " ".join(words)
     segments = display.bars_.errorbar.lines[2][0].get_segments()
     assert_close(segments[0][:, 0], [3 - 1.959963984540054, 3 + 1.959963984540054], 5.0)
     low, high = display.ax_.get_ylim()
     assert low > high  # the best on top
-    assert "TreeInner (PreDecomp)" in words
-    assert any("sum over 1,234 rows, 95 % intervals" in line for line in words)
+    assert "What each feature is worth on these rows" in words
+    assert any("gain, sum over 1,234 rows, 95 % intervals" in line for line in words)
 
 
 def test_bars_whose_intervals_are_doubtful_are_hollow():
@@ -80,17 +88,18 @@ def test_bars_whose_intervals_are_doubtful_are_hollow():
     assert "hollow" in display.ax_.get_xlabel()
     for known in (importance(), importance(kurtosis=[3.0] * 4)):
         plain = known.plot()
-        assert all(bar.get_facecolor()[3] == 1 for bar in plain.bars_)
+        assert all(bar.get_facecolor()[3] > 0 for bar in plain.bars_)
         assert "hollow" not in plain.ax_.get_xlabel()
 
 
 def test_the_best_bars_only():
     display = importance(np.arange(50.0), None, "total_gain").plot(max_display=3)
     words = words_on(display.figure_)
-    assert_same([bar.get_width() for bar in display.bars_], [49.0, 48.0, 47.0])
+    widths = [bar.get_width() for bar in display.bars_]
+    assert_close(np.array(widths), [49 / 12.25, 48 / 12.25, 47 / 12.25], 4.0)  # % of 1,225
     assert display.bars_.errorbar is None
-    assert "Total gain: best 3 of 50 features" in words
-    assert "95 %" not in " ".join(words)
+    assert "What each feature promised on the training rows (best 3 of 50 features)" in words
+    assert "% of all gain, training rows" in words
     assert len(importance(np.arange(50.0), None).plot(max_display=None).bars_) == 50
 
 
@@ -112,7 +121,7 @@ def test_a_result_along_boosting_is_drawn_as_curves():
 
 
 def test_curves_add_up_the_trees():
-    display = BoostingDisplay.from_attribution(importance(per_tree=PER_TREE), max_display=2)
+    display = drawn(BoostingDisplay, importance(per_tree=PER_TREE), max_display=2)
     words = words_on(display.figure_)
     for k, line in enumerate(display.lines_):
         assert_same(line.get_xdata(), [0, 1, 2])
@@ -125,17 +134,20 @@ def test_curves_add_up_the_trees():
 
 
 def test_used_against_useful():
-    display = used_useful(highlight=[2], highlight_label="of interest", max_display=1)
+    """Absolute contributions are summed over 1,234 rows, and drawn as their mean."""
+    display = used_useful(max_display=2)
     words = words_on(display.figure_)
-    assert_same(display.points_.get_offsets(), np.column_stack([[1.0, 2.0, 3.0, 0.0], VALUES]))
-    assert [tuple(c) == to_rgba(BLUE) for c in display.points_.get_facecolors()] == [
-        False, False, True, False,
-    ]  # fmt: skip
-    assert "rooms" in words
-    assert "blue: of interest" in words
-    assert sum(name in words for name in NAMES) == 2
-    assert any(line.startswith("used: ") for line in words)
-    assert any(line.startswith("useful: ") for line in words)
+    x = np.array([1.0, 2.0, 3.0, 0.0]) / 1234
+    assert_close(np.asarray(display.points_.get_offsets()), np.column_stack([x, VALUES]), 1.0)
+    blue, vermilion, also_blue, grey = map(tuple, display.points_.get_edgecolors())
+    assert (blue, vermilion) == (to_rgba(BLUE), to_rgba(VERMILION))
+    assert also_blue == blue
+    assert len({*grey[:3]}) == 1
+    assert {name for name in NAMES if name in words} == {"rooms", "income"}
+    assert "TreeInner (useful)" in words
+    assert any(
+        line.startswith("mean absolute contribution to the raw prediction (used)") for line in words
+    )
     assert display.ax_.get_xlim()[0] == 0
     zero_lines = [line for line in display.ax_.lines if np.all(np.equal(line.get_ydata(), 0))]
     assert zero_lines
@@ -147,11 +159,19 @@ def test_used_against_useful():
         assert np.isclose(segments[:, :, 1], ends, rtol=0, atol=1e-12).all(axis=1).any()
 
 
-def test_features_are_highlighted_by_name_or_number():
-    by_name, by_number = used_useful(highlight=["rooms"]), used_useful(highlight=[2])
-    assert by_name.highlight == by_number.highlight == (2,)
-    with pytest.raises(ValueError, match="did you mean 'rooms'"):
-        used_useful(highlight=["room"])
+def test_intervals_that_are_given_are_drawn_and_judge():
+    """One without an end is as long as towards the other, and has an arrow; nan is not drawn."""
+    given = np.array([[0.1, np.inf], [-2.0, 1.0], [np.nan, np.nan], [0.0, 0.0]])
+    display = ImportanceDisplay(importance(), intervals=given).plot()
+    rooms, age, unused, income = display.bars_.errorbar.lines[2][0].get_segments()
+    assert_close(age[:, 0], [0.1, 0.9], 3.0)
+    assert any(line.get_marker() == ">" and len(line.get_xdata()) for line in display.ax_.lines)
+    assert_close(income[:, 0], [-2.0, 1.0], 2.0)
+    assert_same(rooms[:, 0], [3.0, 3.0])
+    assert_same(unused[:, 0], [0.0, 0.0])
+    colors = [bar.get_edgecolor() for bar in display.bars_]
+    assert colors[1] == to_rgba(BLUE)
+    assert colors[0] == colors[2] == colors[3] != colors[1]
 
 
 def test_used_against_useful_of_other_features_is_refused():
@@ -159,33 +179,82 @@ def test_used_against_useful_of_other_features_is_refused():
         UsedUsefulDisplay(importance(np.zeros(3), None), importance())
 
 
-def test_one_row_as_signed_bars():
+def bars_of(display):
+    """Return where the bars of a waterfall start and how far they go."""
+    return [[bar.get_x(), bar.get_width()] for bar in display.ax_.patches]
+
+
+def test_one_row_as_a_waterfall():
+    """Each bar starts where the one above has led to; what is not shown is one more bar."""
     attribution = rows()
-    display = attribution.plot(row=2, max_display=3)
+    attribution = replace(attribution, base_values=np.full(30, 2.0))
+    display = attribution.plot(row=2, max_display=2)
     words = words_on(display.figure_)
-    order = np.argsort(-np.abs(attribution.values[2]))[:3]
-    widths = [bar.get_width() for bar in display.ax_.patches]
-    assert_same(widths, attribution.values[2, order])
-    labels = [f"{NAMES[k]} = {attribution.data[2, k]:.4g}" for k in order]
-    assert tick_labels(display.ax_.yaxis) == labels
-    assert "Row 2: PreDecomp, 3 of 4 features" in words
-    assert len(rows(data=False).plot(row=-1).ax_.patches) == 3  # no bar for a contribution of 0
+    moves = attribution.values[2]
+    first, second, third = np.argsort(-np.abs(moves))[:3]  # the last moves nothing
+    starts = [2.0, 2.0 + moves[first], 2.0 + moves[first] + moves[second]]
+    expected = np.column_stack([starts, moves[[first, second, third]]])
+    assert_close(np.array(bars_of(display)), expected, 10.0)
+    labels = [f"{NAMES[k]} = {attribution.data[2, k]:.4g}" for k in (first, second)]
+    assert tick_labels(display.ax_.yaxis) == [*labels, "1 other feature"]
+    for move in (moves[first], moves[second], moves[third]):
+        assert f"{move:+.3g}".replace("-", "\N{MINUS SIGN}") in words
+    assert "base value 2" in words
+    assert f"prediction {2 + moves.sum():.4g}" in words
+    colors = [to_rgba(VERMILION if move > 0 else BLUE) for move in moves[[first, second, third]]]
+    assert [bar.get_facecolor() for bar in display.ax_.patches] == colors
+    assert "How each feature moves the prediction of row 2" in words
+    assert len(bars_of(rows(data=False).plot(row=-1))) == 3  # no bar for a contribution of 0
     assert "income = missing" in words_on(attribution.plot(row=0).figure_)
     for row in (30, -31):
         with pytest.raises(ValueError, match=f"row={row}, but the attribution has 30 rows"):
             attribution.plot(row=row)
 
 
+def test_one_row_in_one_line():
+    """What raises ends at the prediction, and so does what lowers; ten have bars, others one."""
+    values = np.append(np.arange(1.0, 13.0), [-3.0, -4.0])[np.newaxis]
+    names = tuple(f"x{k}" for k in range(14))
+    attribution = LocalAttribution(values, np.array([1.0]), names, "predecomp")
+    display = attribution.plot(row=0, kind="force", max_display=None)
+    words = words_on(display.figure_)
+    ends = np.array([[bar.get_x(), bar.get_x() + bar.get_width()] for bar in display.ax_.patches])
+    total = 1.0 + values.sum()
+    assert len(ends) == 11
+    up, down = ends[ends[:, 0] < total], ends[ends[:, 0] >= total]
+    assert_close([up.min(), up.max(), down.min()], [total - 78.0 + 3, total, total], 80.0)
+    assert f"prediction {total:.4g} (base value 1)" in words
+    assert any(word.startswith("x11") and word.endswith("+12") for word in words)
+    with pytest.raises(ValueError, match="kind='pie'; use 'waterfall' or 'force'"):
+        attribution.plot(row=0, kind="pie")
+
+
+def test_rows_that_are_judged_are_in_per_cent_blue_where_a_feature_helped():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200)
+    model = GBTRegressor(n_estimators=20, splitter="greedy").fit(X[:100], y[:100])
+    result = held_out_gain_rows(model, X[100:], y[100:])
+    display = result.plot(row=5)
+    whole = held_out_gain(model, X[100:], y[100:]).percent()
+    mean = result.percent_of_one * result.values.mean(axis=0)
+    assert_close(mean, whole, np.abs(whole), k=100)
+    assert "% of the loss of a constant prediction, of a row" in " ".join(words_on(display.figure_))
+    for bar in display.ax_.patches:
+        assert bar.get_facecolor() == to_rgba(BLUE if bar.get_width() > 0 else VERMILION)
+    assert display.ax_.get_title(loc="left") == "How each feature helped row 5"
+
+
 def test_a_row_by_its_label():
     attribution = rows(4, index=pandas.Index(["r1", "r2", "r3", "r4"]))
     display = attribution.plot(row="r3")
-    assert "Row r3: PreDecomp, 3 of 4 features" in words_on(display.figure_)
+    assert "How each feature moves the prediction of row r3" in words_on(display.figure_)
     order = np.argsort(-np.abs(attribution.values[2]))[:3]  # the last is 0, and has no bar
-    assert_same([bar.get_width() for bar in display.ax_.patches], attribution.values[2, order])
+    assert_same([width for _, width in bars_of(display)], attribution.values[2, order])
     shuffled = rows(4, index=pandas.Index([3, 2, 1, 0]))
     display = shuffled.plot(row=1)
-    assert "Row 1: PreDecomp, 3 of 4 features" in words_on(display.figure_)
-    assert_same([bar.get_width() for bar in display.ax_.patches], attribution.values[2, order])
+    assert "How each feature moves the prediction of row 1" in words_on(display.figure_)
+    assert_same([width for _, width in bars_of(display)], attribution.values[2, order])
     with pytest.raises(ValueError, match="row='r9', but no row has this label"):
         attribution.plot(row="r9")
 
@@ -202,9 +271,9 @@ def test_all_rows_as_a_swarm(data):
         assert_same(x, attribution.values[:, k])
         assert (np.abs(y - place) <= 0.4).all()
     assert ("feature value (rank), vermilion: missing" in words) == data  # "income" has such a row
-    assert "PreDecomp of 30 rows" in words
+    assert "How each feature moves predictions, 30 rows" in words
     fewer = words_on(attribution.plot(max_display=3).figure_)
-    assert "PreDecomp of 30 rows, 3 of 4 features" in fewer
+    assert "How each feature moves predictions, 30 rows (3 of 4 features)" in fewer
 
 
 @pytest.mark.slow
@@ -214,11 +283,9 @@ def test_all_rows_as_a_swarm(data):
         lambda: importance(np.zeros(1), None).plot(),
         lambda: rows(1).plot(),
         lambda: rows(1).plot(row=0),
-        lambda: BoostingDisplay.from_attribution(importance(per_tree=np.zeros((0, 4)))),
-        lambda: UsedUsefulDisplay.from_attributions(importance(np.zeros(4)), importance()),
-        lambda: UsedUsefulDisplay.from_attributions(
-            importance(np.ones(1), None), importance(np.ones(1), None)
-        ),
+        lambda: BoostingDisplay(importance(per_tree=np.zeros((0, 4)))).plot(),
+        lambda: UsedUsefulDisplay(importance(np.zeros(4)), importance()).plot(),
+        lambda: UsedUsefulDisplay(*[importance(np.ones(1), None)] * 2).plot(),
     ],
 )
 def test_extreme_cases_draw_without_a_warning(draw):
@@ -233,9 +300,7 @@ def test_no_rows_are_no_picture():
 
 ALL_KINDS = {
     "bars": lambda **options: importance().plot(**options),
-    "curves": lambda **options: BoostingDisplay.from_attribution(
-        importance(per_tree=PER_TREE), **options
-    ),
+    "curves": lambda **options: drawn(BoostingDisplay, importance(per_tree=PER_TREE), **options),
     "used": used_useful,
     "swarm": lambda **options: rows().plot(**options),
     "row": lambda **options: rows().plot(row=1, **options),
@@ -249,7 +314,7 @@ def test_every_picture_takes_the_same_options(draw):
     assert_same(display.figure_.get_size_inches(), [5.0, 4.0])
     words = words_on(display.figure_)
     assert "Mine" in words
-    assert not any("PreDecomp" in line for line in words)
+    assert not any("each feature" in line for line in words)
     named = {name for name in NAMES for line in words if line.split(" = ")[0] == name}
     assert len(named) == 2
     assert draw(title="").ax_.get_title(loc="left") == ""
@@ -295,10 +360,10 @@ def test_names_are_moved_apart_and_no_further():
     assert len(spread(np.array([]), 0.1, 0.0, 1.0)) == 0
 
 
-def place(points, taken=(), is_needed=False, frame=(0, 0, 100, 100)):
+def place(points, taken=(), frame=(0, 0, 100, 100)):
     frame = Box(np.array(frame[:2]), np.array(frame[2:]))
     points, size = np.array(points, dtype=float), np.array([20.0, 10.0])
-    return place_beside(points[0], size, points, 2.0, list(taken), frame, is_needed)
+    return place_beside(points[0], size, points, 2.0, list(taken), frame)
 
 
 def test_a_name_stands_beside_its_point_where_nothing_is():
@@ -346,7 +411,8 @@ def test_held_out_gain_is_drawn_in_per_cent():
     display = result.plot()
     widths = [bar.get_width() for bar in display.bars_]
     assert_close(np.array(widths), result.percent()[result.ranking()], np.abs(result.percent()))
-    assert display.ax_.get_xlabel().startswith("per cent of the loss of a constant prediction")
+    label = display.ax_.get_xlabel()
+    assert label.startswith("Held-out gain, % of the loss of a constant prediction, 100 rows")
     segments = display.bars_.errorbar[2][0].get_segments()
     half = np.array([np.ptp(segment[:, 0]) / 2 for segment in segments])
     expected = 1.959963984540054 * result.standard_error * result.percent() / result.values

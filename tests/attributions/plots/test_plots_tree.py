@@ -44,7 +44,7 @@ def grown(depth, n_rows=3000):
 
 
 def test_boxes_say_what_the_nodes_remember():
-    display = TreeDisplay.from_tree(by_hand(), feature_names=["income", "age"])
+    display = TreeDisplay(by_hand(), feature_names=["income", "age"]).plot()
     texts = {t: text.get_text().split("\n") for t, text in display.boxes_.items()}
     assert texts == {
         0: ["age ≤ 2.5", "value 0   n 2,000", "G -3   H 2000"],
@@ -60,7 +60,7 @@ def test_boxes_say_what_the_nodes_remember():
 
 
 def test_answers_stand_before_their_boxes_and_say_where_missing_values_go():
-    display = TreeDisplay.from_tree(by_hand())
+    display = TreeDisplay(by_hand()).plot()
     written(display.figure_)
     answers = [text for text in display.ax_.texts if text not in display.boxes_.values()]
     found = {}
@@ -106,7 +106,7 @@ def test_trees_of_models_have_their_numbers_and_names():
 @pytest.mark.parametrize("depth", [0, 1, 4, 7])
 def test_trees_can_be_read_and_what_is_cut_is_counted(depth):
     tree = grown(max(depth, 1)).trees[0] if depth else _root_only()
-    display = TreeDisplay.from_tree(tree)
+    display = TreeDisplay(tree).plot()
     texts = written(display.figure_)
     assert_inside(texts, display.figure_.bbox.extents)
     assert_apart(texts)
@@ -132,10 +132,10 @@ def _root_only():
 
 def test_the_depth_is_chosen():
     tree = grown(6).trees[0]
-    display = TreeDisplay.from_tree(tree, max_depth=1)
+    display = TreeDisplay(tree, max_depth=1).plot()
     assert len(display.boxes_) == 3
-    assert len(TreeDisplay.from_tree(tree, max_depth=None).boxes_) == tree.n_nodes
-    assert "... " in TreeDisplay.from_tree(tree, max_depth=0).boxes_[0].get_text()
+    assert len(TreeDisplay(tree, max_depth=None).plot().boxes_) == tree.n_nodes
+    assert "... " in TreeDisplay(tree, max_depth=0).plot().boxes_[0].get_text()
     for wrong in (-1, 2.5, "3"):
         with pytest.raises(ValueError, match=f"max_depth={wrong!r}; it must be a whole number"):
             TreeDisplay(tree, max_depth=wrong)
@@ -155,7 +155,7 @@ def test_what_rounding_leaves_of_0_is_0():
         sum_gradient=np.array([-4.69e-14, 4.0, -4.0, -1.5, -2.5]),
         value=np.array([2.292e-16, -0.25, 1e-9, 0.5, 2.0]),
     )
-    boxes = TreeDisplay.from_tree(tree).boxes_
+    boxes = TreeDisplay(tree).plot().boxes_
     assert "value 0   " in boxes[0].get_text()
     assert "G 0   " in boxes[0].get_text()
     assert "value 1e-09   " in boxes[2].get_text()  # small, but no rounding

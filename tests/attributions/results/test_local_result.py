@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from attributions import LocalAttribution, predecomp
-from attributions import plots as plots_module
 from tests.asserts import assert_same, peer
 from tests.tree_cases import example_1
 
@@ -100,17 +99,3 @@ def test_what_to_install_is_said(monkeypatch, module, method, message):
 
     with pytest.raises(ImportError, match=message):
         getattr(attribution(), method)()
-
-
-def test_plot_makes_the_display_and_passes_the_options_on(monkeypatch):
-    calls = []
-    monkeypatch.setattr(
-        plots_module.LocalAttributionDisplay,
-        "from_attribution",
-        lambda *arguments, **options: calls.append((arguments, options)) or "the display",
-    )
-    result = attribution()
-
-    assert result.plot(row=1) == "the display"
-    others = {"max_display": 12, "ax": None, "title": None, "figsize": None}
-    assert calls == [((result,), {"row": 1, **others})]
