@@ -92,7 +92,7 @@ def tree_inner_pairs(
     def contributions(some: slice) -> tuple[np.ndarray, None]:
         by_pair = np.zeros((some.stop - some.start, len(codes)))
         block, weight = transposed(rows.X[some]), rows.weight[some]
-        for output, trees, gradient, _ in rows.steps(block, some):
+        for output, trees, gradient, _ in rows.steps(some, block):
             bound: Any = judge.bounds[output]
             links = bound.ensemble.predictor.links.of(trees)
             columns, row_weight = columns_of(block), -weight * gradient

@@ -21,7 +21,7 @@ from attributions.walk.steps import Paths
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
-from gbt.model.stages import Stage, stages, values_in_start
+from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
 from gbt.parallel.chunks import Chunk
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
@@ -63,8 +63,7 @@ class JudgedRows(RowsAtSpots):
     @cached_property
     def _steps_of_all(self) -> list[Stage]:
         """The derivatives of all rows together, for losses of rows that depend on each other."""
-        block, start = transposed(self.X), self.start(slice(0, len(self.X)))
-        along = stages(self.ensemble, block, self.prepared, start)
+        along = self.stages(slice(0, len(self.X)))
         return [Stage(0, trees, g.copy(), h.copy()) for _, trees, g, h in along]
 
     @property
@@ -96,10 +95,10 @@ class JudgedRows(RowsAtSpots):
         """
         return self.per_unit_of_step(self.changes.sum_by_tree(-sums))
 
-    def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
-        """Yield the derivatives of the rows of a transposed block *before* each tree."""
+    def steps(self, rows: slice, block: np.ndarray | None = None) -> Iterator[Stage]:
+        """Yield the derivatives of some rows *before* each tree; ``block`` has them transposed."""
         if self.ensemble.loss.is_by_row:
-            return stages(self.ensemble, block, self.y[rows], self.start(rows))
+            return self.stages(rows, self.spots(rows, block=block))
         of_all = self._steps_of_all
         return (Stage(k, trees, g[:, rows], h[:, rows]) for k, trees, g, h in of_all)
 
@@ -115,7 +114,7 @@ class JudgedRows(RowsAtSpots):
         n_outputs = self.ensemble.n_outputs
         q, r = np.zeros((2, self.ensemble.n_credited, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, _ in self.steps(block, rows):
+        for output, trees, gradient, _ in self.steps(rows, block):
             bound = self.model.bounds[output]
             row_weight = -weight * gradient
             bound.add(block, trees, row_weight, q)
@@ -134,7 +133,7 @@ class JudgedRows(RowsAtSpots):
         q, step, *earlier = np.zeros((2 + n_outputs, self.ensemble.n_credited, len(weight)))
         ones = np.ones((1, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, hessian in self.steps(block, rows):
+        for output, trees, gradient, hessian in self.steps(rows, block):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
                 k = self.model.touched[output][m]
                 step[k] = 0.0
@@ -149,9 +148,9 @@ class JudgedRows(RowsAtSpots):
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
         n_outputs = self.ensemble.n_outputs
         forests = np.zeros((n_outputs, self.ensemble.n_credited, len(y)))
-        others = np.zeros((n_outputs, len(y)))
-        for output, trees, gradient, _ in self.steps(block, rows):
-            self.model.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
+        others, ones = np.zeros((n_outputs, len(y))), np.ones((TREES_AT_ONCE, len(y)))
+        for output, trees, gradient, _ in self.steps(rows, block):
+            self.model.bounds[output].add(block, trees, ones[: len(trees)], forests[output])
             for g in gradient:
                 others[output] -= g
         if variant == "target":
@@ -169,12 +168,11 @@ class JudgedRows(RowsAtSpots):
         root value counts.
         """
         share = np.zeros(rows.stop - rows.start)
-        block = transposed(self.X[rows])
         moves = [
             bound.base_values - values_in_start(output)
             for bound, output in zip(self.model.bounds, self.ensemble.outputs, strict=True)
         ]
-        for output, trees, gradient, _ in self.steps(block, rows):
+        for output, trees, gradient, _ in self.steps(rows):
             for m, g in zip(trees, gradient, strict=True):
                 share -= moves[output][m] * g
         return self.per_unit_of_step(share)

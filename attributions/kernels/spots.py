@@ -66,15 +66,17 @@ def find_spots(X, links, spots):
 
 
 @kernel
-def write_states(spots, state, before):
-    """Write the states of rows before each tree, which adds to its own of K outputs.
+def predict_before(spots, begin, raw, before):
+    """Write the raw predictions of rows before each of T trees, which adds to one of K outputs.
 
-    spots              ``Spots``  IN
-    state    (K, n)    float64    INOUT  before the first tree; then after the last
-    before   (M, n)    float64    OUT
+    spots              ``Spots``  IN     not of odds
+    begin              int64      IN     the first of the trees
+    raw      (K, n)    float64    INOUT  before the first tree; then after the last
+    before   (T, n)    float64    OUT
     """
-    for m in range(before.shape[0]):
-        own, spot, first = m % state.shape[0], spots.of_row[m], spots.first[m]
+    for j in range(before.shape[0]):
+        m = begin + j
+        own, spot, first = m % raw.shape[0], spots.of_row[m], spots.first[m]
         for i in range(np.uint64(before.shape[1])):
-            before[m, i] = state[own, i]
-            state[own, i] += spots.value[first + np.uint64(spot[i])]
+            before[j, i] = raw[own, i]
+            raw[own, i] += spots.value[first + np.uint64(spot[i])]

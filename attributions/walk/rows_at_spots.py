@@ -12,7 +12,7 @@ Rows of a chunk are checked, converted and sent down anew for the second walk. T
 their spots, a byte or two a row and tree, if there is room.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 
 from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
-from attributions.kernels.spots import Spots, find_spots, odds, write_states
+from attributions.kernels.spots import Spots, find_spots, odds, predict_before
 from attributions.rows import Rows, Tally
 from attributions.statistics.groups import labels_of, merge_groups
 from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import N_PLACES, N_TOP
 from gbt.model.predictor import columns_of, transposed
+from gbt.model.stages import TREES_AT_ONCE, Stage, tree_blocks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are some numbers a node of all trees
@@ -48,8 +49,9 @@ class RowsAtSpots(Rows):
         ``keep`` says that a second walk will follow.
         """
         n_spots, dtype = len(self.y) * self.ensemble.n_trees, self.no_spots.of_row.dtype
-        has_room = n_spots * dtype.itemsize <= MOST_KEPT
-        kept = np.empty(n_spots, dtype) if keep and has_room and not self.is_part else None
+        has_room, kept = n_spots * dtype.itemsize <= MOST_KEPT, self.kept
+        if kept is None and keep and has_room and not self.is_part:
+            kept = np.empty(n_spots, dtype)
 
         def sums_of(rows: slice) -> np.ndarray:
             blocks = row_blocks(rows.stop - rows.start, self.rows_at_once)
@@ -97,21 +99,44 @@ class RowsAtSpots(Rows):
 
     def _given(self, rows: slice, spots: Spots) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of some rows before every tree, (M, n) each."""
-        raw, loss = self.start(rows), self.ensemble.loss
-        y = self.y[rows] if loss.is_by_row else self.prepared  # of all rows
-        (n_outputs, n), n_trees = raw.shape, len(spots.first)
-        before, gradient, hessian = np.empty((3, n_trees, n))
-        write_states(spots, raw, before)
-        if n_outputs == 1:
-            return loss.gradient_hessian(y, before, (gradient, hessian))
-        of_rounds = np.moveaxis(before.reshape(-1, n_outputs, n), 1, -1)
-        found = loss.gradient_hessian(y, of_rounds)
-        for part, of_part in zip((gradient, hessian), found, strict=True):
-            part.reshape(-1, n_outputs, n)[:] = np.moveaxis(of_part, -1, 1)
+        n_outputs, n_trees = self.ensemble.n_outputs, self.ensemble.n_trees
+        gradient, hessian = np.empty((2, n_trees, rows.stop - rows.start))
+        for k, trees, g, h in self.stages(rows, spots):
+            own = slice(trees.start * n_outputs + k, trees.stop * n_outputs, n_outputs)
+            gradient[own], hessian[own] = g, h
         return gradient, hessian
 
-    def spots(self, rows: slice, memory: np.ndarray | None = None) -> Spots:
-        """Return the spots of a block of rows: kept, or found now and put into ``memory``."""
+    def stages(self, rows: slice, spots: Spots | None = None) -> Iterator[Stage]:
+        """Yield the derivatives of a block of rows before all trees, some trees at a time.
+
+        Every stage is written to the same arrays, because new memory takes longer to fill.
+        """
+        raw, ensemble, loss = self.start(rows), self.ensemble, self.ensemble.loss
+        spots = self.spots(rows) if spots is None else spots
+        if self.are_odds:
+            spots = spots._replace(value=ensemble.predictor.reached_value)
+        y = self.y[rows] if loss.is_by_row else self.prepared  # of all rows
+        n_outputs, n = raw.shape
+        at_once = max(1, TREES_AT_ONCE // n_outputs)
+        room = np.empty((3, at_once * n_outputs, n))
+        for trees in tree_blocks(ensemble.n_rounds, at_once):
+            before, *pair = room[:, : len(trees) * n_outputs]
+            predict_before(spots, trees.start * n_outputs, raw, before)
+            if n_outputs == 1:
+                yield Stage(0, trees, *loss.gradient_hessian(y, before, (pair[0], pair[1])))
+                continue
+            of_rounds = np.moveaxis(before.reshape(-1, n_outputs, n), 1, -1)
+            found = loss.gradient_hessian(y, of_rounds)
+            for k in range(n_outputs):
+                yield Stage(k, trees, *(np.ascontiguousarray(part[..., k]) for part in found))
+
+    def spots(
+        self, rows: slice, memory: np.ndarray | None = None, block: np.ndarray | None = None
+    ) -> Spots:
+        """Return the spots of a block of rows: kept, or found now and put into ``memory``.
+
+        ``block`` has the rows if they are transposed already.
+        """
         n_trees, n = self.ensemble.n_trees, rows.stop - rows.start
         held = memory if self.kept is None else self.kept
         if held is None:
@@ -120,7 +145,7 @@ class RowsAtSpots(Rows):
             of_row = held[rows.start * n_trees : rows.stop * n_trees].reshape(n_trees, n)
         spots = self.no_spots._replace(of_row=of_row)
         if self.kept is None:
-            block = transposed(self.X[rows], dtype=self.X.dtype)
+            block = transposed(self.X[rows], dtype=self.X.dtype) if block is None else block
             find_spots(columns_of(block), self.ensemble.predictor.links_for(block), spots)
         return spots
 

@@ -95,23 +95,6 @@ class Predictor:
         descent.find_leaves(columns_of(block), links.of(trees), leaves)
         return leaves
 
-    def predict_before(
-        self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
-    ) -> None:
-        """Write the raw predictions of a `transposed` block before each tree to ``before``.
-
-        ``before`` is float64 of shape (T, n). ``raw_prediction`` is that before the first of these
-        trees, and becomes that after the last; in a forest it is the same before all trees.
-        """
-        if self.is_forest:
-            before[:] = raw_prediction
-            return
-        links = self.links_for(block).of(trees)
-        at = np.empty(len(raw_prediction), dtype=links.node.dtype)
-        descent.predict_before(
-            columns_of(block), links, self.reached_value, raw_prediction, at, before
-        )
-
     def of_nodes(self, sums: np.ndarray) -> np.ndarray:
         """Return the sums of nodes, float64 of shape (n_nodes,), from those of nodes and places."""
         return np.bincount(self.links.node.astype(np.int64), sums)

@@ -276,21 +276,3 @@ def add_leaf_values(X, links, value, out):
         go_down(X, links, m, at_1)
         for i in range(out.shape[0]):
             out[i] += value[at_1[i]]
-
-
-@uncounted
-def predict_before(X, links, value, raw_prediction, at, before):
-    """Keep what the prediction was before every tree.
-
-    X                (2 p, n)      float64    IN      a transposed block
-    links                          ``Links``  IN      of T trees
-    value            (N + 16 M,)   float64    IN      of nodes and places
-    raw_prediction   (n,)          float64    INOUT   before the first tree; then after the last
-    at               (n,)          unsigned   memory, of the type of ``links.node``
-    before           (T, n)        float64    OUT
-    """
-    for m in range(before.shape[0]):
-        go_down(X, links, m, at)
-        for i in range(at.shape[0]):
-            before[m, i] = raw_prediction[i]
-            raw_prediction[i] += value[at[i]]
