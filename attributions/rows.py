@@ -22,6 +22,7 @@ import numpy as np
 
 from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
+from attributions.statistics.row_sums import RowSums
 from gbt.formats import labels_of, target_encoder
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import with_queries
@@ -256,13 +257,11 @@ class AllRows:
         of_chunk = partial(_part_of_chunk, self.kind, self.model, part_of, self.n_jobs)
         return over_chunks(of_chunk, merge, self.given)
 
-    def sum(
-        self, measure: Callable[..., Any], merge: Callable[..., Any], stacklevel: int = 2
-    ) -> Any:
-        """Return what a measure of rows adds up to; `check` the rows on the way."""
-        result, tally = self.over(partial(_counted, measure), partial(_merged, merge))
+    def sum(self, sums_of: Callable[..., RowSums], stacklevel: int = 2) -> tuple[RowSums, int]:
+        """Return the sums of all rows, and how many there are; `check` them on the way."""
+        sums, tally = self.over(partial(_counted, sums_of), _merged)
         self.check(tally, stacklevel + 1)
-        return result
+        return sums, tally.n_rows
 
     def check(self, tally: Tally, stacklevel: int) -> None:
         """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
@@ -291,14 +290,14 @@ def _part_of_chunk(
     return part_of(rows, chunk.n_jobs(n_jobs)) if len(rows.X) else None
 
 
-def _counted(measure: Callable, rows: Rows, n_jobs: int | None) -> tuple[Any, Tally]:
-    """Return the measure of some rows, and their tally."""
-    return measure(rows, n_jobs), Tally.of(rows, n_jobs)
+def _counted(sums_of: Callable, rows: Rows, n_jobs: int | None) -> tuple[RowSums, Tally]:
+    """Return the sums of some rows, and their tally."""
+    return sums_of(rows, n_jobs), Tally.of(rows, n_jobs)
 
 
-def _merged(merge: Callable, one: tuple[Any, Tally], other: tuple[Any, Tally]) -> tuple[Any, Tally]:
-    """Merge the measures and the tallies of two sets of rows."""
-    return merge(one[0], other[0]), one[1].merge(other[1])
+def _merged(one: tuple[RowSums, Tally], other: tuple[RowSums, Tally]) -> tuple[RowSums, Tally]:
+    """Return the sums and the tally of two sets of rows."""
+    return one[0] + other[0], one[1].merge(other[1])
 
 
 def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> LeafCells:

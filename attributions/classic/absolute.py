@@ -8,6 +8,7 @@ No target enters, so this says what the model *uses*, not what is *useful*. A pi
 it against ``tree_inner`` on held-out rows (``attributions.plots.UsedUsefulDisplay``).
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,7 @@ from attributions.per_row.bound import Judge
 from attributions.per_row.individual import BoundAttribution
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Rows
-from attributions.statistics.groups import labels_of
-from attributions.statistics.row_sums import sum_over_rows
+from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.model.predictor import transposed
 from gbt.model.stages import tree_blocks
 from gbt.parallel.chunks import Chunk
@@ -43,25 +43,13 @@ def absolute(
 
     Parameters
     ----------
-    model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
-    X : array of shape (n, p)
-        Rows; nan is a missing value. Those of Dask are taken chunk by chunk, as in `tree_inner`.
-    ifa : {"predecomp", "saabas", "tree_shap"}, object, or callable
-        The individual attribution r_mk, as for `tree_inner`.
+    model, X, ifa, sample_weight, groups, columns, n_jobs
+        As for `tree_inner`.
     level : {"tree", "forest"}
         Whether absolute values are taken tree by tree, so that opposite steps do not cancel, or
         once, of the sum over the trees.
-    sample_weight : array of shape (n,), optional
-        Not negative; multiplies a row's contribution. A row of weight 0 counts as for `tree_inner`.
-    groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `held_out_gain`.
     per_output : bool
         Also return the (K, p) parts of the K outputs, of which values are the sum.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -73,7 +61,10 @@ def absolute(
         raise ValueError(f"level must be one of {LEVELS}; got {shown(level)}.")
     given = Chunk(X, None, sample_weight, groups)
     rows = AllRows.of(UntargetedRows, Judge.of(model, X, ifa, columns=columns), given, n_jobs)
-    return rows.sum(partial(_absolute, level, per_output), GlobalAttribution.merge)
+    sums, n_rows = rows.sum(partial(_absolute, level, per_output))
+    judge = rows.model
+    method, names = f"absolute({judge.ifa_name}, {level})", judge.ensemble.credited_names
+    return replace(GlobalAttribution.of_sums(sums, n_rows, names, method), per_output=sums.beside)
 
 
 class UntargetedRows(Rows):
@@ -82,11 +73,9 @@ class UntargetedRows(Rows):
     need_targets = False
 
 
-def _absolute(
-    level: str, per_output: bool, rows: UntargetedRows, n_jobs: int | None
-) -> GlobalAttribution:
+def _absolute(level: str, per_output: bool, rows: UntargetedRows, n_jobs: int | None) -> RowSums:
     """Return what some rows add."""
-    judge, X, weight, groups = rows.model, rows.X, rows.weight, rows.groups
+    judge, X, weight = rows.model, rows.X, rows.weight
     n_features = judge.ensemble.n_credited
 
     def by_tree(
@@ -118,14 +107,4 @@ def _absolute(
             total += moved
         return np.ascontiguousarray(total.T), parts if per_output else None
 
-    sums = sum_over_rows(contributions, len(X), n_jobs, groups)
-    return GlobalAttribution(
-        values=sums.total,
-        standard_error=sums.standard_error,
-        n_samples=len(X),
-        feature_names=judge.ensemble.credited_names,
-        method=f"absolute({judge.ifa_name}, {level})",
-        groups=labels_of(groups),
-        contributions=sums.by_group,
-        per_output=sums.per_tree,
-    )
+    return sum_over_rows(contributions, len(X), n_jobs, rows.groups)

@@ -29,21 +29,23 @@ and once more in d_ji, but in the importance only once, so m_c is subtracted: ps
 
 What varies is a sum over draws g: rows, or groups of n_g rows whose psi add up to s_g. Its variance
 is G / (G - 1) sum (s_g - n_g m)^2 about the mean m over the rows of all chunks, which no chunk
-knows. So a chunk hands on the three sums with which its own mean can be replaced by m:
+knows. So a chunk hands on how s and n vary, and how they do together (`RowSums`), of which
 
-    sum (s_g - n_g m)^2  =  sum e_g^2  -  2 (m - m_c) sum n_g e_g  +  (m - m_c)^2 sum n_g^2
+    sum (s_g - n_g m)^2  =  S_ss  -  2 m S_sn  +  m^2 S_nn
 
-with e_g = s_g - n_g m_c. A chunk of one row, or of one group, cannot estimate a variance and need
-not: it is one draw among those of the other chunks.
+A chunk of one row, or of one group, cannot estimate a variance and need not: it is one draw among
+those of the other chunks.
 """
 
+import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from attributions.statistics.groups import Groups
-from attributions.statistics.powers_of_two import OF_ZERO, exponent_of
+from attributions.statistics.powers_of_two import exponent_of
+from attributions.statistics.row_sums import RowSums
 
 
 class ShuffleErrors:
@@ -78,25 +80,15 @@ class ShuffleErrors:
         make pairs regardless of groups, so what pairs add to the squares is still counted by rows.
         """
         n_rows, n_repeats = len(self.own), self.n_repeats
-        mean = self.own.mean() / n_repeats
-        own = self.own / n_repeats - mean
-        parts = np.column_stack([own, own + (self.lent / n_repeats - mean)])
-        sizes = np.ones(n_rows)
+        own, lent = self.own / n_repeats, self.lent / n_repeats
+        draws = np.column_stack([own, own + (lent - own.mean()), np.ones(n_rows)])
         if groups is not None:
-            _, parts = groups.within(slice(None), parts)
-            sizes = np.bincount(groups.of_row).astype(np.float64)
+            _, draws = groups.within(slice(None), draws)
+        draws[:, :2] = np.ldexp(draws[:, :2], self.exponent)
         # Var(d) n / R; 0 for a single row, which keeps its value
         of_pairs = self.pair_squares * n_rows / max(n_rows - 1, 1) / n_repeats**2
-        return DropSums(
-            n_rows=n_rows,
-            n_draws=len(sizes),
-            squared_sizes=float(sizes @ sizes),
-            mean=np.ldexp([mean], self.exponent),
-            squares=np.sum(parts**2, axis=0)[np.newaxis],
-            by_size=(sizes @ parts)[np.newaxis],
-            of_pairs=np.array([of_pairs]),
-            exponent=np.array([self.exponent if parts.any() or of_pairs else OF_ZERO]),
-        )
+        columns = (RowSums.of(draws, second_moments=True),)
+        return DropSums(columns, np.ldexp([of_pairs**0.5], self.exponent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,86 +97,53 @@ class DropSums:
 
     Parameters
     ----------
-    n_rows, n_draws : int
-    squared_sizes : float
-        Sum over the draws of n_g^2.
-    mean : float64 array of shape (p,)
-        Mean drop over the rows.
-    squares, by_size : float64 arrays of shape (p, 2)
-        Sums over the draws of e_g^2 and of n_g e_g, of the rows' own drops and of psi.
+    columns : tuple of RowSums
+        Of each: the sums over draws of the rows' own drops, of psi, and of the numbers of rows.
     of_pairs : float64 array of shape (p,)
-        What chance pairs add to the squares of psi.
-    exponent : int array of shape (p,)
-        ``squares``, ``by_size`` and ``of_pairs`` are of drops divided by 2^exponent.
+        The root of what chance pairs add to the squares of psi.
     """
 
-    n_rows: int
-    n_draws: int
-    squared_sizes: float
-    mean: np.ndarray
-    squares: np.ndarray
-    by_size: np.ndarray
+    columns: tuple[RowSums, ...]
     of_pairs: np.ndarray
-    exponent: np.ndarray
 
     @classmethod
     def beside(cls, columns: "Sequence[DropSums]") -> "DropSums":
         """Put the columns of one chunk beside each other."""
-        first = columns[0]
-        return cls(
-            first.n_rows,
-            first.n_draws,
-            first.squared_sizes,
-            *(
-                np.concatenate([getattr(column, name) for column in columns])
-                for name in ("mean", "squares", "by_size", "of_pairs", "exponent")
-            ),
-        )
+        of_pairs = np.concatenate([column.of_pairs for column in columns])
+        return cls(tuple(column.columns[0] for column in columns), of_pairs)
 
     def merge(self, other: "DropSums") -> "DropSums":
         """Return the sums over the draws of both."""
-        n_rows = self.n_rows + other.n_rows
-        mean = self.mean + (other.mean - self.mean) * (other.n_rows / n_rows)
-        exponent = np.maximum(
-            np.maximum(self.exponent, other.exponent), exponent_of(np.abs(other.mean - self.mean))
-        )
-        one, another = self._in_unit(exponent), other._in_unit(exponent)
-        squares, by_size = one._about(mean)
-        others_squares, others_by_size = another._about(mean)
-        return DropSums(
-            n_rows=n_rows,
-            n_draws=self.n_draws + other.n_draws,
-            squared_sizes=self.squared_sizes + other.squared_sizes,
-            mean=mean,
-            squares=squares + others_squares,
-            by_size=by_size + others_by_size,
-            of_pairs=one.of_pairs + another.of_pairs,
-            exponent=exponent,
-        )
+        columns = tuple(map(operator.add, self.columns, other.columns))
+        return DropSums(columns, np.hypot(self.of_pairs, other.of_pairs))
 
-    def _in_unit(self, exponent: np.ndarray) -> "DropSums":
-        """Return the sums in another unit, 2^exponent."""
-        change = self.exponent - exponent
-        return replace(
-            self,
-            squares=np.ldexp(self.squares, 2 * change[:, np.newaxis]),
-            by_size=np.ldexp(self.by_size, change[:, np.newaxis]),
-            of_pairs=np.ldexp(self.of_pairs, 2 * change),
-            exponent=exponent,
-        )
-
-    def _about(self, mean: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return ``squares`` and ``by_size`` about another mean."""
-        shift = np.ldexp(mean - self.mean, -self.exponent)[:, np.newaxis]
-        by_size = self.by_size - shift * self.squared_sizes
-        return self.squares - shift * (self.by_size + by_size), by_size
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean drops over the rows, (p,)."""
+        return np.array([column.total[0] / column.total[2] for column in self.columns])
 
     @property
     def standard_error(self) -> np.ndarray | None:
         """Standard error of the mean drops over rows and shuffles; None for a single draw."""
-        if self.n_draws < 2:
+        n_draws = self.columns[0].n_rows
+        if n_draws < 2:
             return None
-        own, both = (self.n_draws / (self.n_draws - 1) * self.squares).T
-        variance = np.maximum(both - self.of_pairs, own)
-        error = np.sqrt(np.maximum(variance, 0.0)) / self.n_rows  # rounding can take 0 below it
-        return np.ldexp(error, self.exponent)
+        errors = map(_error_of, self.columns, self.of_pairs)
+        return np.array([*errors])
+
+
+def _error_of(sums: RowSums, of_pairs: float) -> float:
+    """Return the standard error of one column's mean drop."""
+    mean, n_rows, products = sums.total[:2] / sums.total[2], sums.total[2], sums.products
+    assert products is not None
+    own, both, of_size = sums.exponent + np.zeros(3, dtype=np.int64)
+    unit = max(own, both, *exponent_of(np.abs([*mean, of_pairs])))
+    mean, of_pairs = np.ldexp(mean, -unit), np.ldexp(of_pairs, -unit)
+    squares = np.zeros(2)
+    for j, exponent in enumerate((own, both)):
+        crossed = np.ldexp(products[j, 2], exponent + of_size - unit)
+        squares[j] = np.ldexp(products[j, j], 2 * (exponent - unit)) - 2 * mean[j] * crossed
+    squares += mean**2 * np.ldexp(products[2, 2], 2 * of_size)
+    own, both = sums.n_rows / (sums.n_rows - 1) * squares
+    variance = max(both - of_pairs**2, own, 0.0)  # rounding can take it below 0
+    return float(np.ldexp(np.sqrt(variance) / n_rows, unit))

@@ -48,6 +48,7 @@ import numpy as np
 
 from attributions.held_out.splits import StepsOfModel
 from attributions.kernels.held_out import add_parts_of_steps, add_up_steps, ask
+from attributions.kernels.spots import Spots
 
 
 class Asked(NamedTuple):
@@ -55,26 +56,25 @@ class Asked(NamedTuple):
 
     features: np.ndarray  # (q,) on which the tree splits
     without: np.ndarray  # (q, n) raw predictions without each of them
-    steps: np.ndarray  # (S, n) the nodes that rows have come to, from the leaf up
+    steps: np.ndarray  # (S, n) the nodes that rows have come to, from the spot up
     which: np.ndarray  # (S, n) the place of the step's feature in ``features``
     exposure: np.ndarray  # (1, S, n) what rows weigh in contrasts, beside their weights
 
 
 def walk_together(
-    model: StepsOfModel, block: np.ndarray, prepared: Any, raw: np.ndarray
+    model: StepsOfModel, spots: Spots, prepared: Any, raw: np.ndarray
 ) -> Iterator[tuple[tuple, np.ndarray, Asked]]:
-    """Yield, tree by tree, leaves (1, n) with tree and paths, gradients (1, S, n), what was asked.
+    """Yield, tree by tree, spots with tree and paths, gradients (1, S, n), and what was asked.
 
-    ``block`` has all rows, transposed, and ``prepared`` their targets; ``raw`` (1, n) is moved from
+    ``spots`` are those of all rows, and ``prepared`` their targets; ``raw`` (1, n) is moved from
     the start to after the last tree.
     """
     ensemble, paths, n = model.ensemble, model.paths, raw.shape[1]
     loss: Any = ensemble.loss
     work = np.zeros((1, ensemble.n_credited, n))
     for m in range(ensemble.n_trees):
-        leaves = ensemble.predictor.find_leaves(block, range(m, m + 1))
-        at = leaves[0].astype(np.int64)
-        steps = np.empty((max(1, int(paths.tree_depth[m])), n), np.int64)
+        at = (spots.first[m] + spots.of_row[m]).astype(np.int64)
+        steps = np.empty((max(1, int(spots.tree_depth[m])), n), np.int64)
         for step in steps:
             step[:] = at
             at = paths.up[at].astype(np.int64)
@@ -87,14 +87,14 @@ def walk_together(
         own, exposed = (
             np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
         )
-        ask(leaves, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
-        yield (leaves, m, paths), own, Asked(features, without, steps, which, exposed)
+        ask(spots, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
+        yield (spots, m, paths), own, Asked(features, without, steps, which, exposed)
 
 
 def add_up_together(
     walked: tuple, gradient: np.ndarray, asked: Asked, weight: np.ndarray, sums: np.ndarray
 ) -> None:
-    """Add to ``sums``, (n_nodes, 3), w g and w u at children, and at leaves the number of rows."""
+    """Add to ``sums``, (N + 16 M, 3), w g and w u at children, and at leaves the number of rows."""
     exposure = np.zeros_like(sums)
     add_up_steps(*walked, gradient, weight, sums)  # which puts w at leaves, in the second column
     add_up_steps(*walked, asked.exposure, weight, exposure)
@@ -112,7 +112,7 @@ def add_parts_together(
 ) -> None:
     """Add to ``out``, (p, n), what rows add in a tree: a g + b u, and through others.
 
-    ``part``, (n_nodes, 2), has a and b = -a r of the step to each node.
+    ``part``, (N + 16 M, 2), has a and b = -a r of the step to each node or place.
     """
     for numbers, factor in ((gradient, part[:, 0]), (asked.exposure, part[:, 1])):
         slope = np.column_stack([factor, np.zeros(len(factor))])

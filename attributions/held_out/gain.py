@@ -32,6 +32,7 @@ gain; ``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says 
 loops.
 """
 
+import operator
 from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any
@@ -39,18 +40,15 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
-from attributions.held_out.rows_at_splits import (
-    NodeTotals,
-    RowsAtSplits,
-    Spread,
-    merge_spreads,
-)
+from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted, sum_by_output
 from attributions.inputs import explained_data, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows, Intake, Tally
+from attributions.statistics.row_sums import RowSums
 from attributions.statistics.together import MOST_FEATURES
+from attributions.walk.rows_at_spots import NodeTotals
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 
@@ -220,12 +218,13 @@ def _held_out_gain(
     if wanted.standard_error:
         few = steps.ensemble.n_credited <= MOST_FEATURES
         with_moments = few if wanted.second_moments is None else wanted.second_moments
-        spread_of = partial(_spread, gains.parts(for_error=True), with_moments)
-        spread = over(spread_of, merge_spreads)
+        part = gains.parts(for_error=True)
+        spread_of = partial(RowsAtSplits.spread, part=part, second_moments=with_moments)
+        spread = over(spread_of, operator.add)
     ensemble = steps.ensemble
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
-        standard_error=None if spread is None else spread.sums.standard_error,
+        standard_error=None if spread is None else spread.standard_error,
         n_samples=totals.tally.n_rows,
         feature_names=ensemble.credited_names,
         method=steps.method,
@@ -238,7 +237,7 @@ def _held_out_gain(
     )
 
 
-def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
+def kurtosis_of(steps: StepsOfModel, spread: RowSums) -> np.ndarray:
     """Return the kurtosis of rows' contributions to every feature, from the model and the rows.
 
     Rows that have missed the rare large contributions cannot know that there are any. The model
@@ -250,27 +249,20 @@ def kurtosis_of(steps: StepsOfModel, spread: Spread) -> np.ndarray:
     rows say nothing at all, because none of its splits has rows on both sides: a value of 0 with
     an error of 0 is no finding.
     """
-    of_steps, of_gradients = steps.kurtosis_of_steps(), spread.gradients.kurtosis.max()
-    is_mute = (of_steps > 0) & (spread.parts.second == 0)
-    told = np.maximum(3 * of_steps * of_gradients, spread.parts.kurtosis)
+    of_steps, of_gradients = steps.kurtosis_of_steps(), spread.beside.kurtosis.max()
+    is_mute = (of_steps > 0) & (spread.squares == 0)
+    told = np.maximum(3 * of_steps * of_gradients, spread.kurtosis)
     return np.where(is_mute, np.inf, told)
 
 
-def _moments_of(spread: Spread, wanted: Wanted) -> np.ndarray | None:
+def _moments_of(spread: RowSums, wanted: Wanted) -> np.ndarray | None:
     """Return second moments; None if they do not fit into float64, and nobody asked for them."""
     try:
-        return spread.sums.second_moments
+        return spread.second_moments
     except ValueError:
         if wanted.second_moments:
             raise
         return None
-
-
-def _spread(
-    part: np.ndarray, second_moments: bool, rows: RowsAtSplits, n_jobs: int | None
-) -> Spread:
-    """Return how much the parts of rows vary."""
-    return rows.spread(part, second_moments, n_jobs)
 
 
 def held_out_gain_rows(

@@ -14,7 +14,7 @@ has chosen. It does not say that k and l interact in the data, because a sum of 
 deep trees, too.
 
 Which pairs a change belongs to is a matter of the node, so they are listed once for each, and rows
-only add (``attributions.kernels.pairs``). Only pairs that occur are kept; a block of rows has one
+only add (``attributions.kernels.paths``). Only pairs that occur are kept; a block of rows has one
 number for each.
 """
 
@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.steps import JudgedRows
-from attributions.kernels.pairs import Credits, add_pair_changes
+from attributions.kernels.paths import Credits, add_pair_changes
 from attributions.per_row.bound import Judge
-from attributions.per_row.predecomp import PathChanges
 from attributions.results import PairAttribution
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.ensemble import Ensemble
@@ -90,21 +89,14 @@ def tree_inner_pairs(
         for output, (node, code) in zip(ensemble.outputs, listed, strict=True)
     ]
 
-    def contributions(block: slice) -> tuple[np.ndarray, None]:
-        by_pair = np.zeros((block.stop - block.start, len(codes)))
-        columns, weight = transposed(rows.X[block]), rows.weight[block]
-        for output, trees, gradient, _ in rows.steps(columns, block):
-            bound = judge.bounds[output]
-            assert isinstance(bound, PathChanges)
+    def contributions(some: slice) -> tuple[np.ndarray, None]:
+        by_pair = np.zeros((some.stop - some.start, len(codes)))
+        block, weight = transposed(rows.X[some]), rows.weight[some]
+        for output, trees, gradient, _ in rows.steps(some, block):
+            bound: Any = judge.bounds[output]
             links = bound.ensemble.predictor.links.of(trees)
-            add_pair_changes(
-                columns_of(columns),
-                links,
-                bound.change,
-                credits[output],
-                -weight * gradient,
-                by_pair,
-            )
+            columns, row_weight = columns_of(block), -weight * gradient
+            add_pair_changes(columns, links, bound.change, credits[output], row_weight, by_pair)
         return rows.per_unit_of_step(by_pair), None
 
     rows_per_block = max(1, min(ROWS_PER_BLOCK, NUMBERS_AT_ONCE // max(len(codes), 1)))

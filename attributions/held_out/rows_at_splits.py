@@ -1,22 +1,12 @@
-r"""Rows that judge the splits of a model, walked twice, in memory or in chunks of Dask.
+r"""Rows that judge every split of their paths without the split's feature.
 
-The means of nodes are those of all rows. So a first walk adds up the sums of nodes, and only a
-second one can tell what single rows add to the held-out gain::
-
-    rows, or chunks of them  ->  sums of nodes  ->  gain of every split  ->  values
-                                                         |
-    the same rows            ->  parts of rows  <--------+
-                                 their squares add up  ->  standard errors
-
-Both walks go from the leaves up to the roots, some trees at a time: the raw predictions at which
-the loss is asked, one a row and step, are held in memory (``attributions.kernels.held_out``).
+Both walks go from the spots up to the roots (``attributions.walk``). Kernels do all of it where
+they know the loss. Otherwise it is asked for some trees at a time: the raw predictions at which,
+one a row and step, are held in memory (``attributions.kernels.held_out``).
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,68 +16,60 @@ from attributions.held_out.among_rows import (
     walk_together,
 )
 from attributions.held_out.constant_loss import Targets
-from attributions.held_out.splits import N_SUMS, StepsOfModel
-from attributions.kernels import held_out as kernels
-from attributions.kernels.contrasts import Spots, find_spots
+from attributions.held_out.splits import StepsOfModel
 from attributions.kernels.held_out import (
-    add_parts_of_rows,
+    Known,
+    Paths,
+    add_parts_of_known,
     add_parts_of_steps,
-    add_up_rows,
+    add_up_known,
     add_up_steps,
     ask,
     ask_classes,
 )
-from attributions.kernels.odds import MAX_ODDS, odds
-from attributions.rows import Rows, Tally
-from attributions.statistics.groups import Groups, GroupSums, labels_of
-from attributions.statistics.kurtosis import Moments
-from attributions.statistics.row_sums import RowSums
-from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC
-from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from attributions.kernels.spots import MAX_ODDS, Spots, odds
+from attributions.statistics.row_sums import RowSums, sum_over_rows
+from attributions.walk.rows_at_spots import RowsAtSpots
 from gbt.losses.several_outputs import Softmax
 from gbt.model.ensemble import Ensemble
-from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import tree_blocks
-from gbt.parallel.blas import one_blas_thread
-from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
+from gbt.parallel.in_order import row_blocks
 from gbt.parallel.threads import over_blocks
 
-BLOCKS_PER_SUM = 16  # of rows; their sums are three numbers a node of all trees
-MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
 NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 260 kB
+
+Gradients = Callable[[int, int, int], np.ndarray]
 
 
 @dataclass(eq=False)
-class RowsAtSplits(Rows):
-    """Rows that judge every split of their paths; ``model`` is a `StepsOfModel`.
-
-    ``kept`` holds the spots of all rows in all trees, once `node_sums` has kept them.
-    """
-
-    kept: np.ndarray | None = None
+class RowsAtSplits(RowsAtSpots):
+    """Rows that judge every split of their paths; ``model`` is a `StepsOfModel`."""
 
     asks_all_at_once = True
 
-    def node_sums(self, n_jobs: int | None, keep: bool = False) -> np.ndarray:
-        """Return the sums of rows at every node, (n_nodes, 3): see `add_up_steps`.
+    def targets(self) -> Targets:
+        """Return the targets, which only together have a best constant."""
+        return Targets(self.y, self.weight)
 
-        ``keep`` says that `parts` will be asked for: spots are kept if there is room.
-        """
-        n_spots = len(self.y) * self.ensemble.n_trees
-        keep = keep and self._is_known and not self.is_part
-        if keep and n_spots * self._no_spots.of_row.itemsize <= MOST_KEPT:
-            self.kept = np.empty(n_spots, self._no_spots.of_row.dtype)
-        sums = merge_blocks(
-            self._sums_of_known if self._is_known else self._sums_of_given,
-            lambda a, b: np.add(a, b, out=a),
-            len(self.X),
-            n_jobs,
-            BLOCKS_PER_SUM * self.rows_at_once,
-        )
-        if not self._is_known:
-            return sums
-        of_node = self.ensemble.predictor.of_nodes
-        return np.column_stack([of_node(np.ascontiguousarray(column)) for column in sums.T])
+    def sums_at_spots(self, blocks: Iterable[tuple[slice, Spots]]) -> np.ndarray:
+        """Return sums over some blocks of rows: w g of the step to a node, w, rows that count."""
+        n_spots, paths = len(self.no_spots.value), self._paths
+        of_steps, of_leaves = np.zeros((2, n_spots)), np.zeros(2 * n_spots)
+        sums = np.zeros((n_spots, 3))
+        for rows, spots in blocks:
+            weight, raw = self.weight[rows], self.start(rows)
+            if self.is_known:
+                known = self._known(rows)
+                add_up_known(spots, known, self._most_odds, paths, weight, of_steps, of_leaves)
+            elif not self.ensemble.loss.is_by_row:
+                for walked, gradient, asked in walk_together(self.model, spots, self.prepared, raw):
+                    add_up_together(walked, gradient, asked, weight, sums)
+            else:
+                for first, gradient in self._gradients(rows, spots, raw):
+                    add_up_steps(spots, first, paths, gradient, weight, sums)
+        if self.is_known:
+            return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
+        return sums
 
     def parts(self, part: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
         """Return what every row of a block adds to every feature, (n, p); see `SplitGains.parts`.
@@ -95,31 +77,26 @@ class RowsAtSplits(Rows):
         Steps to a node bring a row w (a g + b), with a and b in ``part``, (n_nodes, 2). The second
         is w g at the prediction after the last tree, (n, K); of a forest at its start.
         """
-        out, weight = (
-            np.zeros((self.ensemble.n_credited, rows.stop - rows.start)),
-            self.weight[rows],
-        )
-        raw = self.start(rows)
-        if self._is_known:
-            known = self._known_rows(rows, is_walked=self.kept is not None)
-            part = part[self.ensemble.predictor.links.node]
+        ensemble, spots, raw = self.ensemble, self.spots(rows), self.start(rows)
+        weight, targets = self.weight[rows], self.y[rows]
+        part = part[ensemble.predictor.links.node]
+        out = np.zeros((ensemble.n_credited, len(weight)))
+        if self.is_known:
+            known = self._known(rows)
             slope, constant = np.ascontiguousarray(part.T)
-            paths = self.model.paths_of_rows
-            add_parts_of_rows(known, self._most_odds, paths, slope, constant, out)
-            raw[0] = known.state if self._most_odds is None else np.log(known.state)
-        elif not self.ensemble.loss.is_by_row:
-            for walked, gradient, asked in self._walk_together(raw):
-                loss, y = self.ensemble.loss, self.prepared
-                add_parts_together(loss, y, walked, gradient, asked, part, out)
+            add_parts_of_known(spots, known, self._most_odds, self._paths, slope, constant, out)
+            raw[0] = np.log(known.state) if self.are_odds else known.state
+        elif not ensemble.loss.is_by_row:
+            targets = self.prepared
+            for walked, gradient, asked in walk_together(self.model, spots, targets, raw):
+                add_parts_together(ensemble.loss, targets, walked, gradient, asked, part, out)
         else:
-            for *walked, gradient in self._walk(rows, raw):
-                add_parts_of_steps(*walked, part, gradient, out)
+            for first, gradient in self._gradients(rows, spots, raw):
+                add_parts_of_steps(spots, first, self._paths, part, gradient, out)
         out *= weight
-        asked = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
-        gradient, _ = self.ensemble.loss.gradient_hessian(self._targets(rows), asked)
-        return np.ascontiguousarray(out.T), gradient.reshape(len(weight), -1) * weight[
-            :, np.newaxis
-        ]
+        after = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
+        last, _ = ensemble.loss.gradient_hessian(targets, after)
+        return np.ascontiguousarray(out.T), last.reshape(len(weight), -1) * weight[:, np.newaxis]
 
     def parts_of_all(self, part: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Return what every row adds to every feature, (n, p): the `parts` of all blocks."""
@@ -134,145 +111,68 @@ class RowsAtSplits(Rows):
         over_blocks(fill, len(blocks), n_jobs, min_rows=1)
         return values
 
-    def spread(self, part: np.ndarray, second_moments: bool, n_jobs: int | None) -> "Spread":
-        """Return how much the parts of rows, or of groups of rows, vary."""
+    def spread(self, n_jobs: int | None, part: np.ndarray, second_moments: bool) -> RowSums:
+        """Return how much the parts of rows, or of groups of rows, vary; beside, the gradients."""
 
-        def of_block(rows: slice) -> RowSpread:
+        def contributions(rows: slice) -> tuple[np.ndarray, RowSums]:
             parts, gradients = self.parts(part, rows)
-            sums = RowSums.of(parts, None, second_moments)
-            return RowSpread(sums, Moments.of(parts), Moments.of(gradients))
+            return parts, RowSums.of(gradients, higher=True)
 
-        def of_groups(rows: slice, groups: Groups) -> GroupsOfBlock:
-            parts, gradients = self.parts(part, rows)
-            sums = GroupSums.of(groups, rows, lambda _: (parts, None))
-            return GroupsOfBlock(sums, Moments.of(gradients))
-
-        if self.groups is None:
-            with one_blas_thread() if second_moments else nullcontext():
-                return merge_blocks(
-                    of_block, RowSpread.merge, len(self.X), n_jobs, self.rows_at_once
-                )
-        of_block_of_groups = partial(of_groups, groups=self.groups)
-        sums, gradients = merge_blocks(
-            of_block_of_groups, GroupsOfBlock.merge, len(self.X), n_jobs, self.rows_at_once
+        return sum_over_rows(
+            contributions,
+            len(self.X),
+            n_jobs,
+            self.groups,
+            self.rows_at_once,
+            second_moments,
+            higher=True,
         )
-        return GroupSpread(self.groups.labels, sums.total, gradients, second_moments)
-
-    def _sums_of_given(self, rows: slice) -> np.ndarray:
-        """Add up some blocks of rows for a loss that kernels do not know, (n_nodes, 3)."""
-        sums = np.zeros((len(self.ensemble.feature), N_SUMS))
-        if not self.ensemble.loss.is_by_row:
-            for walked, gradient, asked in self._walk_together(self.start(rows)):
-                add_up_together(walked, gradient, asked, self.weight, sums)
-            return sums
-        for block in self._blocks_in(rows):
-            for *walked, gradient in self._walk(block, self.start(block)):
-                add_up_steps(*walked, gradient, self.weight[block], sums)
-        return sums
-
-    def _sums_of_known(self, rows: slice) -> np.ndarray:
-        """Add up some blocks of rows for the two losses of kernels, by node and place, (N, 3)."""
-        paths = self.model.paths_of_rows
-        of_steps, of_leaves = np.zeros((2, len(paths.up))), np.zeros(2 * len(paths.up))
-        for block in self._blocks_in(rows):
-            known = self._known_rows(block, is_walked=False)
-            add_up_rows(known, self._most_odds, paths, self.weight[block], of_steps, of_leaves)
-        return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
-
-    @property
-    def rows_at_once(self) -> int:
-        """How many rows the loss is asked for together: a block, or all if they are not alone."""
-        return ROWS_PER_BLOCK if self.ensemble.loss.is_by_row else len(self.X)
-
-    def _blocks_in(self, rows: slice) -> list[slice]:
-        """Cut a slice of rows into blocks."""
-        blocks = row_blocks(rows.stop - rows.start, self.rows_at_once)
-        return [slice(rows.start + block.start, rows.start + block.stop) for block in blocks]
-
-    def _targets(self, rows: slice) -> Any:
-        """Return the targets of a block as the loss takes them."""
-        return self.y[rows] if self.ensemble.loss.is_by_row else self.prepared
-
-    @property
-    def _is_known(self) -> bool:
-        """Whether kernels have the formulas of the loss."""
-        return self.ensemble.loss.kind != GIVEN
 
     @property
     def _most_odds(self) -> float | None:
         """Where odds are cut off; None where rows carry raw predictions."""
-        return MAX_ODDS if self.ensemble.loss.kind == HALF_LOGISTIC else None
+        return MAX_ODDS if self.are_odds else None
 
-    def _known_rows(self, rows: slice, is_walked: bool) -> kernels.KnownRows:
-        """Return a block of rows with their spots, which the first walk may have kept."""
-        ensemble, n = self.ensemble, rows.stop - rows.start
-        n_trees, no_spots = ensemble.n_trees, self._no_spots
-        if self.kept is None:
-            spot = np.empty((n_trees, n), no_spots.of_row.dtype)
-        else:
-            spot = self.kept[rows.start * n_trees : rows.stop * n_trees].reshape(n_trees, n)
-        if not is_walked:
-            block = transposed(self.X[rows], dtype=self.X.dtype)
-            links = ensemble.predictor.links_for(block)
-            find_spots(columns_of(block), links, no_spots._replace(of_row=spot))
-        (state,), shape = self.start(rows), (ensemble.n_credited, n)
-        is_logistic = self._most_odds is not None
-        return kernels.KnownRows(
-            spot,
-            no_spots.first,
-            self.y[rows],
-            odds(state) if is_logistic else state,
-            np.ones(shape) if is_logistic else np.zeros(shape),
-        )
+    @property
+    def _paths(self) -> Paths:
+        """The steps by which contributions are removed."""
+        return self.model.paths_of_odds if self.are_odds else self.model.paths
 
-    @cached_property
-    def _no_spots(self) -> Spots:
-        """Spots of no rows: which spots there are, and what they do to a state."""
-        links = self.ensemble.predictor.links
-        is_shallow = links.tree_depth <= N_TOP
-        n_spots = np.where(is_shallow, N_PLACES, np.diff(self.ensemble.tree_offset))
-        of_row = np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1))
-        first = np.where(is_shallow, links.places, links.roots)
-        return Spots(of_row, first, links.tree_depth, self.model.paths_of_rows.value)
+    def _known(self, rows: slice) -> Known:
+        """Return a block of rows before the first tree."""
+        shape = self.ensemble.n_credited, rows.stop - rows.start
+        work = np.ones(shape) if self.are_odds else np.zeros(shape)
+        return Known(self.y[rows], self.state(rows), work)
 
-    def _walk_together(self, raw: np.ndarray) -> Iterator[tuple]:
-        """Yield what all rows say of each tree, where they depend on each other."""
-        block = transposed(self.X, dtype=self.X.dtype)
-        return walk_together(self.model, block, self.prepared, raw)
+    def _gradients(
+        self, rows: slice, spots: Spots, raw: np.ndarray
+    ) -> Iterator[tuple[int, np.ndarray]]:
+        """Yield gradients of a block of rows at their steps, some trees at a time.
 
-    def _walk(self, rows: slice, raw: np.ndarray) -> Iterator[tuple]:
-        """Yield leaves and gradients of a block of rows, some trees at a time, for kernels.
-
-        That is: leaves (T, n), the number of the first of the T trees, all steps of the model, and
-        the gradients (T, S, n) of the tree's own output, step by step from the leaf up. ``raw``,
-        the raw predictions (K, n), are moved in place from the start to after the last tree.
+        That is: the number of the first of T trees, and the gradients (T, S, n) of the tree's own
+        output, step by step from the spot up. ``raw``, the raw predictions (K, n), are moved in
+        place from the start to after the last tree.
         """
-        ensemble, paths, y = self.ensemble, self.model.paths, self.y[rows]
-        block = transposed(self.X[rows], dtype=self.X.dtype)
-        n_outputs, n = ensemble.n_outputs, rows.stop - rows.start
+        ensemble, n_outputs, n = self.ensemble, *raw.shape
         is_softmax = isinstance(ensemble.loss, Softmax)
         asks = _of_classes if is_softmax and _may_be_odds(self.model, raw) else _of_any_loss
-        gradients_in = asks(self.model, y, raw)
-        n_steps = max(1, int(paths.tree_depth.max(initial=1)))
+        gradients_of = asks(self.model, spots, self.y[rows], raw)
+        n_steps = max(1, int(spots.tree_depth.max(initial=1)))
         of_round = n_outputs * n_steps * n * n_outputs
         for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
-            trees = range(rounds.start * n_outputs, rounds.stop * n_outputs)
-            leaves = ensemble.predictor.find_leaves(block, trees)
-            yield leaves, trees.start, paths, gradients_in(leaves, trees.start, n_steps)
+            first = rounds.start * n_outputs
+            yield first, gradients_of(first, len(rounds) * n_outputs, n_steps)
 
 
-Gradients = Callable[[np.ndarray, int, int], np.ndarray]
-
-
-def _of_any_loss(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
-    """Return a function of leaves (T, n), first tree and steps S that calls the loss itself."""
+def _of_any_loss(model: StepsOfModel, spots: Spots, y: np.ndarray, raw: np.ndarray) -> Gradients:
+    """Return a function of first tree, trees T and steps S that calls the loss itself."""
     ensemble = model.ensemble
     n_outputs, n = raw.shape
     work = np.zeros((n_outputs, ensemble.n_credited, n))
 
-    def gradients(leaves: np.ndarray, first: int, n_steps: int) -> np.ndarray:
-        asked = np.empty((len(leaves), n_steps, n, n_outputs))
-        ask(leaves, first, model.paths, raw, work, asked)
+    def gradients(first: int, n_trees: int, n_steps: int) -> np.ndarray:
+        asked = np.empty((n_trees, n_steps, n, n_outputs))
+        ask(spots, first, model.paths, raw, work, asked)
         return _gradients(ensemble, y, asked)
 
     return gradients
@@ -284,15 +184,16 @@ def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:
     return bool(spread + model.farthest <= np.log(MAX_ODDS))
 
 
-def _of_classes(model: StepsOfModel, y: np.ndarray, raw: np.ndarray) -> Gradients:
+def _of_classes(model: StepsOfModel, spots: Spots, y: np.ndarray, raw: np.ndarray) -> Gradients:
     """Do as `_of_any_loss`, for the softmax on odds; a row's ``raw`` may then lack a constant."""
     n_outputs, n = raw.shape
     work = np.ones((model.ensemble.n_credited, n, n_outputs))
     state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)
+    spots = spots._replace(value=odds(spots.value))
 
-    def gradients(leaves: np.ndarray, first: int, n_steps: int) -> np.ndarray:
-        found = np.empty((len(leaves), n_steps, n))
-        ask_classes(leaves, first, model.paths_of_odds, y, state, work, found)
+    def gradients(first: int, n_trees: int, n_steps: int) -> np.ndarray:
+        found = np.empty((n_trees, n_steps, n))
+        ask_classes(spots, first, model.paths_of_odds, y, state, work, found)
         np.log(state.T, out=raw)
         return found
 
@@ -309,99 +210,3 @@ def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarr
     of_rounds = gradient.reshape(-1, n_outputs, n_steps, n, n_outputs)
     own = np.einsum("rosno->rosn", of_rounds)
     return np.ascontiguousarray(own).reshape(n_trees, n_steps, n)
-
-
-@dataclass(frozen=True, eq=False)
-class NodeTotals:
-    """The sums of some rows at the nodes, and what only all rows together can tell."""
-
-    of_node: np.ndarray
-    tally: Tally
-    groups: np.ndarray | None  # the distinct labels of rows that belong together
-    targets: Targets
-
-    @classmethod
-    def of(cls, keep: bool, rows: RowsAtSplits, n_jobs: int | None) -> "NodeTotals":
-        """Walk the rows once; ``keep`` says that a second walk will follow."""
-        return cls(
-            rows.node_sums(n_jobs, keep),
-            Tally.of(rows, n_jobs),
-            labels_of(rows.groups),
-            Targets(rows.y, rows.weight),
-        )
-
-    def merge(self, other: "NodeTotals") -> "NodeTotals":
-        """Return the totals of the rows of both."""
-        return NodeTotals(
-            self.of_node + other.of_node,
-            self.tally.merge(other.tally),
-            union_of(self.groups, other.groups),
-            self.targets.merge(other.targets),
-        )
-
-
-def union_of(labels: np.ndarray | None, others: np.ndarray | None) -> np.ndarray | None:
-    """Return the distinct labels of groups in two chunks."""
-    return None if labels is None or others is None else np.union1d(labels, others)
-
-
-class RowSpread(NamedTuple):
-    """How much the parts of rows vary, and the gradients of these rows."""
-
-    sums: RowSums
-    parts: Moments
-    gradients: Moments
-
-    def merge(self, other: "RowSpread") -> "RowSpread":
-        """Return the spread of the rows of both."""
-        return RowSpread(
-            self.sums.merge(other.sums),
-            self.parts.merge(other.parts),
-            self.gradients.merge(other.gradients),
-        )
-
-
-class GroupsOfBlock(NamedTuple):
-    """The parts of a block of rows added up by group, and the gradients of the rows."""
-
-    sums: GroupSums
-    gradients: Moments
-
-    def merge(self, other: "GroupsOfBlock") -> "GroupsOfBlock":
-        """Return the sums of the rows of both."""
-        return GroupsOfBlock(self.sums.merge(other.sums), self.gradients.merge(other.gradients))
-
-
-class GroupSpread(NamedTuple):
-    """How much the sums of groups of rows vary, and the gradients of single rows."""
-
-    labels: np.ndarray
-    by_group: np.ndarray
-    gradients: Moments
-    second_moments: bool
-
-    def merge(self, other: "GroupSpread") -> "GroupSpread":
-        """Return the spread of the rows of both; a group may have rows in both."""
-        labels, of_row = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
-        by_group = np.zeros((len(labels), self.by_group.shape[1]))
-        np.add.at(by_group, of_row, np.concatenate([self.by_group, other.by_group]))
-        gradients = self.gradients.merge(other.gradients)
-        return GroupSpread(labels, by_group, gradients, self.second_moments)
-
-    @property
-    def sums(self) -> RowSums:
-        """The sums, for which groups are the draws."""
-        return RowSums.of(self.by_group, None, self.second_moments)
-
-    @property
-    def parts(self) -> Moments:
-        """The moments of what groups add."""
-        return Moments.of(self.by_group)
-
-
-Spread = RowSpread | GroupSpread
-
-
-def merge_spreads(one: Any, other: Any) -> Any:
-    """Return the spread of the rows of two chunks."""
-    return one.merge(other)

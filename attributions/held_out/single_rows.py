@@ -4,6 +4,7 @@
 and with what needs the single rows: the bootstrap, and sums over features (``grouped``).
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -51,7 +52,8 @@ def tree_inner_rows(
     bit, standard errors included: both add rows within blocks of ``row_sums.ROWS_PER_BLOCK`` first.
     ``values.sum(axis=0)`` adds in another order and agrees within rounding.
     """
-    return _explained("tree_inner", model, Chunk(X, y, init_score=init_score), ifa, columns, n_jobs)
+    rows = Chunk(X, y, init_score=init_score)
+    return _explained(JudgedRows.tree_inner, model, rows, ifa, columns, n_jobs)
 
 
 def partial_inner_rows(
@@ -77,66 +79,44 @@ def partial_inner_rows(
         ``values`` are q_ik; ``base_values`` are 0, since the rows' contributions do not add up to
         anything. ``GlobalAttribution.from_rows`` of it is `partial_inner` to the last bit.
     """
-    return _explained(
-        "partial_inner", model, Chunk(X, y, init_score=init_score), ifa, columns, n_jobs
-    )
+    rows = Chunk(X, y, init_score=init_score)
+    return _explained(JudgedRows.partial_inner, model, rows, ifa, columns, n_jobs)
 
 
 def _explained(
-    name: str, model: Any, rows: Chunk, ifa: Any, columns: str, n_jobs: int | None
+    contributions: Callable, model: Any, rows: Chunk, ifa: Any, columns: str, n_jobs: int | None
 ) -> LocalAttribution:
     """Explain rows of a table or of chunks; warnings point at the caller of the public function."""
-    judge = Judge.of(model, rows.X, ifa, columns=columns)
+    judge, name = Judge.of(model, rows.X, ifa, columns=columns), contributions.__name__
     if name == "partial_inner":
         judge.refuse_forest()
-    ensemble = judge.ensemble
+    ensemble, method = judge.ensemble, f"{name}({judge.ifa_name})"
+    result_of = partial(LocalAttribution, feature_names=ensemble.credited_names, method=method)
     no_values, no_rows = np.empty((0, ensemble.n_credited)), np.empty((0, ensemble.n_features))
-    of_none = _as_result(
-        judge, name, no_values, np.empty(0), explained_data(ensemble, no_rows, None)
-    )
-    return explain_rows(partial(_of_chunk, judge, name, n_jobs), rows, of_none)
+    of_none = result_of(no_values, np.empty(0), **explained_data(ensemble, no_rows, None))
+    return explain_rows(partial(_of_chunk, judge, contributions, result_of, n_jobs), rows, of_none)
 
 
-def _of_chunk(judge: Judge, name: str, n_jobs: int | None, chunk: Chunk) -> LocalAttribution:
+def _of_chunk(
+    judge: Judge, contributions: Callable, result_of: Callable, n_jobs: int | None, chunk: Chunk
+) -> LocalAttribution:
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
     rows.warn_if_seen(n_jobs, stacklevel=5)
-    values = np.empty((len(rows.X), judge.ensemble.n_credited))
-    base_values = np.zeros(len(rows.X))
+    values, base_values = np.empty((len(rows.X), judge.ensemble.n_credited)), np.zeros(len(rows.X))
     blocks = row_blocks(len(rows.X))
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:
-            if name == "tree_inner":
-                values[block], _ = rows.tree_inner(block)
+            values[block], _ = contributions(rows, block)
+            if contributions is JudgedRows.tree_inner:
                 base_values[block] = rows.base_share(block)
-            else:
-                values[block], _ = rows.partial_inner(block)
 
     over_blocks(fill, len(blocks), n_jobs, min_rows=1)
     given = None if chunk.is_part else chunk.X
-    about: dict[str, Any] = explained_data(judge.ensemble, rows.X, given)
+    data: dict[str, Any] = explained_data(judge.ensemble, rows.X, given)
     if not chunk.is_part:
-        partial_form = name == "partial_inner"
-        percent = percent_of_one(judge.ensemble, Targets(rows.y, rows.weight), partial_form)
-        about["percent_of_one"] = None if percent is None else len(values) * percent
-    return _as_result(judge, name, values, base_values, about, row_labels(chunk.X))
-
-
-def _as_result(
-    judge: Judge,
-    name: str,
-    values: np.ndarray,
-    base_values: np.ndarray,
-    about: dict[str, Any],
-    index: Any = None,
-) -> LocalAttribution:
-    """Return the numbers with the names that belong to them."""
-    return LocalAttribution(
-        values=values,
-        base_values=base_values,
-        feature_names=judge.ensemble.credited_names,
-        method=f"{name}({judge.ifa_name})",
-        index=index,
-        **about,
-    )
+        is_partial = contributions is JudgedRows.partial_inner
+        percent = percent_of_one(judge.ensemble, Targets(rows.y, rows.weight), is_partial)
+        data["percent_of_one"] = None if percent is None else len(values) * percent
+    return result_of(values, base_values, index=row_labels(chunk.X), **data)

@@ -25,15 +25,13 @@ from typing import Any
 import numpy as np
 
 from attributions.kernels.held_out import Paths
-from attributions.kernels.odds import odds
-from attributions.kernels.paths import add_up_leaves
+from attributions.kernels.spots import odds
 from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
 from attributions.statistics.powers_of_two import exponent_of_columns
-from gbt.kernels.rows.derivatives import HALF_LOGISTIC
+from attributions.walk.steps import Steps, lower_of
 from gbt.model.ensemble import Ensemble
-
-N_SUMS = 3  # w g of the step to a node, w, and rows that weigh something
+from gbt.model.statistics import add_up_trees, by_tree
 
 
 def mean_of_leaves(ensemble: Ensemble) -> Saabas:
@@ -54,18 +52,15 @@ class StepsOfModel(Intake):
     ----------
     ensemble, classes_, encode
         As for `Intake`.
-    lower : uint64 array of shape (n_nodes, 2)
-        The right and the left child of every node; a leaf is its own child.
-    paths : Paths
-        See ``attributions.kernels.held_out``.
+    steps : Steps
+        To the nodes.
     change : float64 array of shape (n_nodes,)
         How far the value of a node lies above that of its parent.
     method : str
         Of results; it says if leaves were weighted by their rows.
     """
 
-    lower: np.ndarray
-    paths: Paths
+    steps: Steps
     change: np.ndarray
     method: str = "held_out_gain"
 
@@ -74,46 +69,34 @@ class StepsOfModel(Intake):
         cls, ensemble: Ensemble, classes_: Any = None, encode: Callable | None = None
     ) -> "StepsOfModel":
         """List the steps of all trees, each in the place of the node that it leads to."""
-        weighted = mean_of_leaves(ensemble)
-        means = weighted.bind(ensemble)
-        lower = means.lower
-        up = np.arange(len(lower), dtype=np.uint64)
-        feature, change = np.zeros(len(lower), np.uint64), np.zeros(len(lower))
-        parent = np.flatnonzero(lower[:, 0] != lower[:, 1])
-        for side in (0, 1):
-            child = lower[parent, side]
-            up[child], feature[child] = parent, means.feature[parent]
-            change[child] = means.change[parent, side]
-        moves = not ensemble.is_forest  # whose trees are all judged at the same prediction
-        depth = ensemble.predictor.links.tree_depth
-        paths = Paths(up, feature, change * moves, ensemble.value * moves, depth)
+        weighted, steps = mean_of_leaves(ensemble), Steps.of(ensemble)
+        mean = weighted.bind(ensemble).node_value
         method = weighted.name.replace("saabas", "held_out_gain")
-        return cls(ensemble, classes_, lower, paths, change, method, encode=encode)
+        return cls(ensemble, classes_, steps, mean - mean[steps.up], method, encode=encode)
 
     @cached_property
-    def paths_of_rows(self) -> Paths:
-        """The steps to nodes and places; factors of odds for the logistic loss (`add_up_rows`)."""
-        is_logistic = self.ensemble.loss.kind == HALF_LOGISTIC
-        up, feature, step, value, depth = self.paths_of_odds if is_logistic else self.paths
+    def paths(self) -> Paths:
+        """The steps to nodes and places."""
         node = self.ensemble.predictor.links.node
-        return Paths(up[node], feature[node], step[node], value[node], depth)
+        change = self.change * (not self.ensemble.is_forest)  # all judged at the same prediction
+        return Paths(self.steps.up[node], self.steps.feature[node], change[node])
 
     @cached_property
     def paths_of_odds(self) -> Paths:
-        """The steps to nodes as factors of odds: e^value, and e^-step to remove a step."""
-        return self.paths._replace(step=odds(-self.paths.step), value=odds(self.paths.value))
+        """The same with e^-step to remove a step."""
+        return self.paths._replace(step=odds(-self.paths.step))
 
     @cached_property
     def farthest(self) -> float:
         """The most that all trees can move a row's raw prediction, or a feature's part of it."""
-        ensemble, at = self.ensemble, np.arange(len(self.paths.up))
-        by_node = np.abs(self.paths.value)
-        for_path = np.zeros(len(at))
-        for _ in range(self.paths.tree_depth.max(initial=0)):
-            for_path += np.abs(self.paths.step[at])
-            at = self.paths.up[at]
-        of_trees = np.maximum.reduceat(np.maximum(by_node, for_path), ensemble.tree_offset[:-1])
-        return float(of_trees.sum())
+        ensemble, at = self.ensemble, np.arange(len(self.change))
+        change, for_path = np.abs(self.change), np.zeros(len(at))
+        for _ in range(ensemble.predictor.links.tree_depth.max(initial=0)):
+            for_path += change[at]
+            at = self.steps.up[at]
+        of_node = np.maximum(np.abs(ensemble.value), for_path)
+        of_trees = np.maximum.reduceat(of_node, ensemble.tree_offset[:-1])
+        return float(of_trees.sum()) * (not ensemble.is_forest)
 
     def kurtosis_of_steps(self) -> np.ndarray:
         """Return how unequal a feature's steps are over the training rows, (p,); 0 if unused.
@@ -125,7 +108,7 @@ class StepsOfModel(Intake):
         """
         ensemble = self.ensemble
         counts = ensemble.n_samples if "counts" in ensemble.statistics else ensemble.sum_hessian
-        feature = self.paths.feature.astype(np.int64)
+        feature = self.steps.feature.astype(np.int64)
         change = np.ldexp(self.change, -exponent_of_columns(self.change))
         second, fourth = (
             np.bincount(feature, counts * change**power, minlength=ensemble.n_credited)
@@ -141,11 +124,10 @@ class StepsOfModel(Intake):
         Weights and numbers of rows stand at leaves. Only where the loss says what rows weigh in a
         contrast (``attributions.held_out.among_rows``) they stand at both children of a split.
         """
-        sums = np.array(sums.T)
-        for of_leaves in sums[1:] if self.ensemble.loss.is_by_row else sums[2:]:
-            add_up_leaves(self.lower, of_leaves)
-        gradient, weight, n_rows = sums
-        right, left = self.lower.T
+        n_given = 1 if self.ensemble.loss.is_by_row else 2
+        of_leaves = add_up_trees(self.ensemble, sums[:, n_given:].copy())
+        gradient, weight, n_rows = np.column_stack([sums[:, :n_given], of_leaves]).T
+        right, left = lower_of(self.ensemble).T
         node = np.flatnonzero((left != right) & (weight[left] > 0) & (weight[right] > 0))
         left, right = left[node], right[node]
         total = weight[left] + weight[right]
@@ -189,11 +171,7 @@ class SplitGains:
 
     def by_tree(self) -> np.ndarray:
         """Return the gains added up by tree and feature, (M, p)."""
-        ensemble = self.ensemble
-        n_trees, p = ensemble.n_trees, ensemble.n_credited
-        tree = np.searchsorted(ensemble.tree_offset, self.node, side="right") - 1
-        cell = tree * p + ensemble.credited[self.node]
-        return np.bincount(cell, self.gain, minlength=n_trees * p).reshape(n_trees, p)
+        return by_tree(self.ensemble, self.node, self.gain)
 
     def parts(self, for_error: bool) -> np.ndarray:
         """Return a and b of every step, (n_nodes, 2): a row adds w (a g + b).

@@ -7,26 +7,22 @@ and the gradients there, and call the attribution once with the gradients as wei
 stand in ``attributions.held_out.tree_inner``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
-from attributions.results import GlobalAttribution
-from attributions.rows import Rows
-from attributions.statistics.groups import labels_of
-from attributions.statistics.row_sums import sum_over_rows
-from gbt.kernels.rows.derivatives import GIVEN
+from attributions.walk.rows_at_spots import RowsAtSpots
+from attributions.walk.steps import Paths
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
-from gbt.model.stages import Stage, stages, values_in_start
+from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
 from gbt.parallel.chunks import Chunk
-from gbt.parallel.in_order import merge_blocks
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
@@ -53,7 +49,7 @@ class Wanted(NamedTuple):
         return wanted
 
 
-class JudgedRows(Rows):
+class JudgedRows(RowsAtSpots):
     """Rows whose model is a `Judge`."""
 
     model: Judge
@@ -67,8 +63,7 @@ class JudgedRows(Rows):
     @cached_property
     def _steps_of_all(self) -> list[Stage]:
         """The derivatives of all rows together, for losses of rows that depend on each other."""
-        block, start = transposed(self.X), self.start(slice(0, len(self.X)))
-        along = stages(self.ensemble, block, self.prepared, start)
+        along = self.stages(slice(0, len(self.X)))
         return [Stage(0, trees, g.copy(), h.copy()) for _, trees, g, h in along]
 
     @property
@@ -76,107 +71,59 @@ class JudgedRows(Rows):
         """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
         return all(isinstance(bound, PathChanges) for bound in self.model.bounds)
 
-    def sum(
-        self,
-        contributions: Callable,
-        name: str,
-        standard_error: bool,
-        n_jobs: int | None,
-        detail: str = "",
-        second_moments: bool = False,
-    ) -> GlobalAttribution:
-        """Add up the contributions of all rows."""
-        sums = sum_over_rows(
-            contributions, len(self.X), n_jobs, self.groups, second_moments=second_moments
-        )
-        if not np.isfinite(sums.total).all():
-            raise ValueError(
-                f"What rows add to {name} is not finite: either {self.model.ifa_name} returned"
-                " values that are not, or the targets are so large that their squares do not fit"
-                " into float64. Then fit a model to targets that are divided by a constant."
-            )
-        return GlobalAttribution(
-            values=sums.total,
-            standard_error=sums.standard_error if standard_error else None,
-            n_samples=len(self.X),
-            feature_names=self.ensemble.credited_names,
-            method=f"{name}({', '.join(filter(None, [self.model.ifa_name, detail]))})",
-            per_tree=sums.per_tree,
-            groups=labels_of(self.groups),
-            contributions=sums.by_group if standard_error else None,
-            second_moments=sums.second_moments,
-        )
+    @cached_property
+    def changes(self) -> PathChanges:
+        """The changes along the paths of the trees of all outputs; see `have_paths`."""
+        ensemble, n_outputs = self.ensemble, self.ensemble.n_outputs
+        value = np.empty(len(ensemble.feature))
+        of_trees = np.split(value, ensemble.tree_offset[1:-1])
+        bound: Any
+        for k, bound in enumerate(self.model.bounds):
+            for m, tree in enumerate(np.split(bound.node_value, bound.ensemble.tree_offset[1:-1])):
+                of_trees[m * n_outputs + k][:] = tree
+        return PathChanges(ensemble, value)
 
-    def sum_by_leaf(self, name: str, n_jobs: int | None) -> GlobalAttribution:
-        """Add up gradients by leaf, and multiply once, at the end: `PathChanges.sum_by_tree`."""
+    @cached_property
+    def paths(self) -> Paths:
+        """The steps that add -g times the change of value to the feature of the split."""
+        return self.paths_with(-self.changes.part)
 
-        def sums_of(rows: slice) -> list[np.ndarray]:
-            return self.sum_gradients(transposed(self.X[rows], dtype=self.X.dtype), rows)
+    def by_tree(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums over rows of r_mk w_i (-g_im), (M, p), from sums of w g by leaf, (n_nodes,).
 
-        def merge(sums: list[np.ndarray], others: list[np.ndarray]) -> list[np.ndarray]:
-            return [np.add(one, other, out=one) for one, other in zip(sums, others, strict=True)]
+        All rows of a leaf share one r_mk, so that sums are multiplied: `PathChanges.sum_by_tree`.
+        """
+        return self.per_unit_of_step(self.changes.sum_by_tree(-sums))
 
-        by_tree = self.by_tree(merge_blocks(sums_of, merge, len(self.X), n_jobs))
-        by_tree = self.per_unit_of_step(by_tree)
-        return GlobalAttribution(
-            values=by_tree.sum(axis=0),
-            standard_error=None,
-            n_samples=len(self.X),
-            feature_names=self.ensemble.credited_names,
-            method=f"{name}({self.model.ifa_name})",
-            per_tree=by_tree,
-            groups=labels_of(self.groups),
-        )
-
-    def by_tree(self, sums: list[np.ndarray]) -> np.ndarray:
-        """Return sums over rows of r_mk w_i (-g_im), (M, p), from sums of gradients by leaf."""
-        of_outputs = [
-            bound.sum_by_tree(-output.predictor.of_nodes(of_output))  # type: ignore[attr-defined]
-            for bound, output, of_output in zip(
-                self.model.bounds, self.ensemble.outputs, sums, strict=True
-            )
-        ]
-        return np.stack(of_outputs, axis=1).reshape(self.ensemble.n_trees, self.ensemble.n_credited)
-
-    def sum_gradients(self, block: np.ndarray, rows: slice) -> list[np.ndarray]:
-        """Return, for each output, the sum of w g over the rows that reach each node or place."""
-        ensemble, y, weight = self.ensemble, self.y[rows], self.weight[rows]
-        if ensemble.loss.kind != GIVEN:
-            (start,), kind = self.start(rows), ensemble.loss.kind
-            return [ensemble.predictor.sum_gradients(block, start, kind, y, weight)]
-        predictors = [output.predictor for output in ensemble.outputs]
-        sums = [np.zeros(len(predictor.reached_value)) for predictor in predictors]
-        for k, trees, gradient, _ in self.steps(block, rows):
-            leaves = predictors[k].find_leaves(block, trees).astype(np.int64)
-            terms = (weight * gradient).ravel()
-            sums[k] += np.bincount(leaves.ravel(), terms, minlength=len(sums[k]))
-        return sums
-
-    def steps(self, block: np.ndarray, rows: slice) -> Iterator[Stage]:
-        """Yield the derivatives of the rows of a transposed block *before* each tree."""
+    def steps(self, rows: slice, block: np.ndarray | None = None) -> Iterator[Stage]:
+        """Yield the derivatives of some rows *before* each tree; ``block`` has them transposed."""
         if self.ensemble.loss.is_by_row:
-            return stages(self.ensemble, block, self.y[rows], self.start(rows))
+            return self.stages(rows, self.spots(rows, block=block))
         of_all = self._steps_of_all
         return (Stage(k, trees, g[:, rows], h[:, rows]) for k, trees, g, h in of_all)
 
     def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
+        if self.have_paths and self.ensemble.loss.is_by_row:
+            q, sums = self.parts_along(self.paths, rows), None
+            if per_tree:
+                at_spots = self.sums_at_spots([(rows, self.spots(rows))])
+                sums = self.by_tree(self.of_nodes(at_spots[:, :1])[:, 0])
+            return self.by_row(q), sums
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
         q, r = np.zeros((2, self.ensemble.n_credited, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, _ in self.steps(block, rows):
+        for output, trees, gradient, _ in self.steps(rows, block):
             bound = self.model.bounds[output]
             row_weight = -weight * gradient
             bound.add(block, trees, row_weight, q)
-            if per_tree and not self.have_paths:
+            if per_tree:
                 touched = self.model.touched[output][trees.start : trees.stop]
                 for m, k in zip(trees, touched, strict=True):
                     r[k] = 0.0
                     bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
                     by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
-        if per_tree and self.have_paths:
-            by_tree = self.by_tree(self.sum_gradients(block, rows))
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
@@ -186,7 +133,7 @@ class JudgedRows(Rows):
         q, step, *earlier = np.zeros((2 + n_outputs, self.ensemble.n_credited, len(weight)))
         ones = np.ones((1, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
-        for output, trees, gradient, hessian in self.steps(block, rows):
+        for output, trees, gradient, hessian in self.steps(rows, block):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
                 k = self.model.touched[output][m]
                 step[k] = 0.0
@@ -201,9 +148,9 @@ class JudgedRows(Rows):
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
         n_outputs = self.ensemble.n_outputs
         forests = np.zeros((n_outputs, self.ensemble.n_credited, len(y)))
-        others = np.zeros((n_outputs, len(y)))
-        for output, trees, gradient, _ in self.steps(block, rows):
-            self.model.bounds[output].add(block, trees, np.ones(gradient.shape), forests[output])
+        others, ones = np.zeros((n_outputs, len(y))), np.ones((TREES_AT_ONCE, len(y)))
+        for output, trees, gradient, _ in self.steps(rows, block):
+            self.model.bounds[output].add(block, trees, ones[: len(trees)], forests[output])
             for g in gradient:
                 others[output] -= g
         if variant == "target":
@@ -221,12 +168,11 @@ class JudgedRows(Rows):
         root value counts.
         """
         share = np.zeros(rows.stop - rows.start)
-        block = transposed(self.X[rows])
         moves = [
             bound.base_values - values_in_start(output)
             for bound, output in zip(self.model.bounds, self.ensemble.outputs, strict=True)
         ]
-        for output, trees, gradient, _ in self.steps(block, rows):
+        for output, trees, gradient, _ in self.steps(rows):
             for m, g in zip(trees, gradient, strict=True):
                 share -= moves[output][m] * g
         return self.per_unit_of_step(share)

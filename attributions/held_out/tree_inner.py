@@ -39,11 +39,14 @@ training rows that every tree has seen not even that: the model keeps those sums
 reads them.
 """
 
+import operator
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, Wanted, sum_by_output
@@ -51,14 +54,15 @@ from attributions.inputs import as_training
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows
-from attributions.statistics.kurtosis import Moments, moments_over_rows
+from attributions.statistics.groups import labels_of
+from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
-from gbt.parallel.chunks import Chunk, over_chunks
+from gbt.parallel.chunks import Chunk
 from gbt.tables.names import shown
 
 FOREST_VARIANTS = ("residual", "target")
@@ -141,10 +145,8 @@ def tree_inner(
     """
     judge = Judge.of(model, X, ifa, training, columns)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
-    result = _sum(rows, partial(_tree_inner, wanted), standard_error)
-    result = _with_percent(result, rows, removes_own_work=False)
-    return _with_kurtosis(result, judge, training, JudgedRows.tree_inner, n_jobs)
+    given = Chunk(X, y, sample_weight, groups, init_score)
+    return _measure(JudgedRows.tree_inner, judge, given, wanted, training, n_jobs, False)
 
 
 def partial_inner(
@@ -209,10 +211,8 @@ def partial_inner(
     if standard_error:
         _warn_of_level(judge)
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
-    result = _sum(rows, partial(_partial_inner, wanted), standard_error)
-    result = _with_percent(result, rows, removes_own_work=True)
-    return _with_kurtosis(result, judge, training, JudgedRows.partial_inner, n_jobs)
+    given = Chunk(X, y, sample_weight, groups, init_score)
+    return _measure(JudgedRows.partial_inner, judge, given, wanted, training, n_jobs, True)
 
 
 def forest_inner(
@@ -265,10 +265,10 @@ def forest_inner(
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {shown(variant)}.")
     judge = Judge.of(model, X, ifa, training, columns)
-    rows = AllRows.of(JudgedRows, judge, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
-    result = _sum(rows, partial(_forest_inner, variant, standard_error), standard_error)
-    contributions = partial(JudgedRows.forest_inner, variant=variant)
-    return _with_kurtosis(result, judge, training, contributions, n_jobs)
+    wanted = Wanted(standard_error=standard_error)
+    given = Chunk(X, y, sample_weight, groups, init_score)
+    measure = JudgedRows.forest_inner
+    return _measure(measure, judge, given, wanted, training, n_jobs, variant=variant)
 
 
 class LevelWarning(UserWarning):
@@ -305,90 +305,67 @@ def _warn_of_level(judge: Judge) -> None:
         )
 
 
-def _sum(rows: AllRows, measure: Callable, standard_error: bool) -> GlobalAttribution:
-    """Return a measure of all rows; warnings point at the caller of the public function."""
-    merge = GlobalAttribution.merge if standard_error else _merge_without_errors
-    return rows.sum(measure, merge, stacklevel=3)
-
-
-def _merge_without_errors(one: GlobalAttribution, other: GlobalAttribution) -> GlobalAttribution:
-    """Merge results that were asked for without standard errors.
-
-    Drop the error: ``merge`` would compute one for two one-row chunks although none was asked for.
-    """
-    return replace(one.merge(other), standard_error=None)
-
-
-def _tree_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
-    """Return TreeInner of some rows."""
-    if rows.have_paths and not wanted.standard_error:
-        return _parts(rows.sum_by_leaf("tree_inner", n_jobs), rows, wanted)
-    contributions = partial(rows.tree_inner, per_tree=wanted.per_tree or wanted.per_output)
-    return _summed("tree_inner", contributions, rows, wanted, n_jobs)
-
-
-def _partial_inner(wanted: Wanted, rows: JudgedRows, n_jobs: int | None) -> GlobalAttribution:
-    """Return the partial form for some rows."""
-    contributions = partial(rows.partial_inner, per_tree=wanted.per_tree or wanted.per_output)
-    return _summed("partial_inner", contributions, rows, wanted, n_jobs)
-
-
-def _forest_inner(
-    variant: str, standard_error: bool, rows: JudgedRows, n_jobs: int | None
-) -> GlobalAttribution:
-    """Return ForestInner of some rows."""
-    contributions = partial(rows.forest_inner, variant=variant)
-    return rows.sum(contributions, "forest_inner", standard_error, n_jobs, detail=variant)
-
-
-def _summed(
-    name: str, contributions: Callable, rows: JudgedRows, wanted: Wanted, n_jobs: int | None
-) -> GlobalAttribution:
-    """Return the sum of contributions over rows, with the parts that are wanted."""
-    moments = bool(wanted.second_moments)
-    result = rows.sum(contributions, name, wanted.standard_error, n_jobs, second_moments=moments)
-    return _parts(result, rows, wanted)
-
-
-def _parts(result: GlobalAttribution, rows: JudgedRows, wanted: Wanted) -> GlobalAttribution:
-    """Return the result with its sums by tree, by output, both or neither, as is wanted."""
-    by_tree, per_output = result.per_tree, None
-    if by_tree is not None and wanted.per_output:
-        per_output = sum_by_output(rows.ensemble, by_tree)
-    return replace(result, per_tree=by_tree if wanted.per_tree else None, per_output=per_output)
-
-
-def _with_percent(
-    result: GlobalAttribution, rows: AllRows, removes_own_work: bool
-) -> GlobalAttribution:
-    """Return the result with ``percent_of_one``; without it where rows lie in chunks."""
-    if rows.rows is None:
-        return result
-    targets = Targets(rows.rows.y, rows.rows.weight)
-    percent = percent_of_one(rows.model.ensemble, targets, removes_own_work)
-    return replace(result, percent_of_one=percent)
-
-
-def _with_kurtosis(
-    result: GlobalAttribution,
-    judge: Judge,
-    training: Any,
+def _measure(
     contributions: Callable,
+    judge: Judge,
+    given: Chunk,
+    wanted: Wanted,
+    training: Any,
     n_jobs: int | None,
+    removes_own_work: bool | None = None,
+    **options: str,
 ) -> GlobalAttribution:
-    """Return the result with the kurtosis of what training rows contribute, if any are given."""
-    if training is None:
-        return result
-    moments_of = partial(_moments, judge, n_jobs, contributions)
-    moments = over_chunks(moments_of, Moments.merge, as_training(training))
-    return replace(result, kurtosis=moments.kurtosis)
+    """Return the sum of a measure's contributions; in per cent if it says what it removes.
+
+    Warnings point at the caller of the public function that calls this one.
+    """
+    ensemble, name = judge.ensemble, contributions.__name__
+    rows = AllRows.of(JudgedRows, judge, given, n_jobs)
+    sums, n_rows = rows.sum(partial(_sums, contributions, options, wanted), stacklevel=3)
+    if not np.isfinite(sums.total).all():
+        raise ValueError(
+            f"What rows add to {name} is not finite: either {judge.ifa_name} returned values that"
+            " are not, or the targets are so large that their squares do not fit into float64. Then"
+            " fit a model to targets that are divided by a constant."
+        )
+    kurtosis = percent = None
+    if training is not None:
+        seen = AllRows.of(JudgedRows, judge, as_training(training), n_jobs)
+        moments = partial(_moments, partial(contributions, **options))
+        kurtosis = seen.over(moments, operator.add).kurtosis
+    if removes_own_work is not None and rows.rows is not None:
+        targets = Targets(rows.rows.y, rows.rows.weight)
+        percent = percent_of_one(ensemble, targets, removes_own_work)
+    method, names = (
+        f"{name}({', '.join([judge.ifa_name, *options.values()])})",
+        ensemble.credited_names,
+    )
+    return replace(
+        GlobalAttribution.of_sums(sums, n_rows, names, method, wanted.standard_error),
+        per_tree=sums.beside if wanted.per_tree else None,
+        per_output=sum_by_output(ensemble, sums.beside) if wanted.per_output else None,
+        kurtosis=kurtosis,
+        percent_of_one=percent,
+    )
 
 
-def _moments(
-    judge: Judge, n_jobs: int | None, contributions: Callable, chunk: Chunk
-) -> Moments | None:
-    """Return the moments of rows' contributions; rows of weight 0 were not trained on."""
-    rows = JudgedRows.of(judge, chunk).without_zero_weight()
+def _sums(
+    contributions: Callable, options: dict, wanted: Wanted, rows: JudgedRows, n_jobs: int | None
+) -> RowSums:
+    """Return the sums of some rows, with sums by tree beside."""
+    n_rows, by_tree = len(rows.X), wanted.per_tree or wanted.per_output
+    if contributions is JudgedRows.tree_inner and rows.have_paths and not wanted.standard_error:
+        of_trees = rows.by_tree(rows.node_sums(n_jobs)[:, 0])
+        total = of_trees.sum(axis=0)
+        return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels_of(rows.groups))
+    own = partial(contributions, rows, **options, **({"per_tree": True} if by_tree else {}))
+    moments = bool(wanted.second_moments)
+    return sum_over_rows(own, n_rows, n_jobs, rows.groups, second_moments=moments)
+
+
+def _moments(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> RowSums | None:
+    """Return sums of powers of rows' contributions; rows of weight 0 were not trained on."""
+    rows = rows.without_zero_weight()
     if not len(rows.X):
         return None
-    return moments_over_rows(partial(contributions, rows), len(rows.X), chunk.n_jobs(n_jobs))
+    return sum_over_rows(partial(contributions, rows), len(rows.X), n_jobs, higher=True)

@@ -17,10 +17,8 @@ A row that has arrived at a root stays there, where steps and parts are 0.
    parts of rows.
 
 For the squared error and the logistic loss one kernel does all three, row by row, so that nothing
-is stored between them: `add_up_rows` in the first walk, `add_parts_of_rows` in the second. Logistic
-rows carry odds, e^f, and the factors e^-F that remove features: a step multiplies these by a number
-of its own, and no row needs an exponential. Odds are cut off at e^+-345, far beyond where a
-probability is 0 or 1 in float64.
+is stored between them: `add_up_known` in the first walk, `add_parts_of_known` in the second.
+Logistic rows carry odds (``attributions.kernels.spots``) and the factors e^-F that remove features.
 
 Rows of several classes carry odds, too, unless a model could take them beyond that: `ask_classes`
 does the first two steps for the softmax.
@@ -30,32 +28,29 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attributions.kernels.spots import stand_at_spots
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel, uncounted
 from gbt.kernels.platform.instructions import add_pair, max, min
 from gbt.kernels.rows.descent import N_TOP
 
 
 class Paths(NamedTuple):
-    """Steps to all N nodes of M trees, by the child; 0 at roots, except ``up``."""
+    """Steps to all nodes and places of M trees, by the child; 0 at roots, except ``up``."""
 
-    up: np.ndarray  # (N,) uint64, the parent; a root is its own
-    feature: np.ndarray  # (N,) uint64, on which the parent splits
-    step: np.ndarray  # (N,) float64, value less that of the parent; 0 in a forest
-    value: np.ndarray  # (N,) float64, that a leaf adds to the raw prediction; 0 in a forest
-    tree_depth: np.ndarray  # (M,) int64, steps from the root to the lowest leaf
+    up: np.ndarray  # (N + 16 M,) uint64, the parent; a root is its own
+    feature: np.ndarray  # (N + 16 M,) uint64, that the parent's split is credited to
+    step: np.ndarray  # (N + 16 M,) float64, value less that of the parent; e^-step for odds
 
 
 @internal
-def write_asked(leaf, paths, raw, work, at, asked):
-    """Write for every step of one tree the raw predictions without the step's feature.
+def write_asked(m, spots, paths, raw, work, at, asked):
+    """Write for every step of tree m the raw predictions without the step's feature.
 
-    leaf           (n,)        unsigned   IN    counted through all trees
-    paths ... work             see ``ask``
-    at             (n,)        uint64     memory
-    asked          (S, n, K)   float64    OUT
+    spots ... work             see ``ask``
+    at     (n,)        uint64     memory
+    asked  (S, n, K)   float64    OUT
     """
-    for i in range(at.shape[0]):
-        at[i] = leaf[i]
+    stand_at_spots(m, spots, at)
     for s in range(asked.shape[0]):
         for i in range(at.shape[0]):
             k = paths.feature[at[i]]
@@ -65,57 +60,48 @@ def write_asked(leaf, paths, raw, work, at, asked):
 
 
 @internal
-def move(leaf, n_steps, paths, at, raw, work):
-    """Take one output's raw predictions, and contributions to it, to its next tree.
-
-    leaf    (n,)       unsigned   IN      counted through all trees
-    at      (n,)       uint64     memory
-    raw     (n,)       float64    INOUT
-    work    (p, n)     float64    INOUT
-    """
+def move_output(m, spots, paths, at, raw, work):
+    """Take one output's raw predictions (n,), and contributions (p, n), beyond its tree m."""
+    stand_at_spots(m, spots, at)
     for i in range(at.shape[0]):
-        at[i] = leaf[i]
-        raw[i] += paths.value[at[i]]
-    for _ in range(n_steps):
+        raw[i] += spots.value[at[i]]
+    for _ in range(spots.tree_depth[m]):
         for i in range(at.shape[0]):
             work[paths.feature[at[i]], i] += paths.step[at[i]]
             at[i] = paths.up[at[i]]
 
 
 @kernel
-def ask(leaves, first, paths, raw, work, asked):
+def ask(spots, first, paths, raw, work, asked):
     """Write for every step the raw predictions without the step's feature, round by round.
 
     T trees of whole rounds, K outputs, S steps at most from a leaf to the root.
 
-    leaves   (T, n)         unsigned   IN     counted through all trees
-    first                   int64      IN     which tree of the model the first of them is
+    spots                   ``Spots``  IN     of all M trees
+    first                   int64      IN     the first of the T trees
     paths                   ``Paths``  IN
     raw      (K, n)         float64    INOUT  before the first round; then after the last
     work     (K, p, n)      float64    INOUT  what each feature has contributed
     asked    (T, S, n, K)   float64    OUT
     """
     n_outputs, at = raw.shape[0], np.empty(raw.shape[1], np.uint64)
-    for begin in range(0, leaves.shape[0], n_outputs):
+    for begin in range(0, asked.shape[0], n_outputs):
         for m in range(begin, begin + n_outputs):
-            write_asked(leaves[m], paths, raw, work, at, asked[m])
+            write_asked(first + m, spots, paths, raw, work, at, asked[m])
         for o in range(n_outputs):
-            m = begin + o
-            move(leaves[m], paths.tree_depth[first + m], paths, at, raw[o], work[o])
+            move_output(first + begin + o, spots, paths, at, raw[o], work[o])
 
 
 @internal
-def write_gradients(leaf, n_steps, paths, own, y, odds, work, at, gradient):
-    """Write p - [y = own] without the feature of every step of one tree, which adds to class own.
+def write_gradients_of_class(m, spots, paths, own, y, odds, work, at, gradient):
+    """Write p - [y = own] without the feature of every step of tree m, which adds to class own.
 
-    leaf, at       see ``write_asked``
-    n_steps        int64              IN     from the root to the lowest leaf
+    at             (n,)     uint64    memory
+    gradient       (S, n)   float64   OUT      first steps of the S, as many as the tree has
     others         see ``ask_classes``
-    gradient       (S, n)   float64   OUT    first n_steps of the S
     """
-    for i in range(at.shape[0]):
-        at[i] = leaf[i]
-    for s in range(n_steps):
+    stand_at_spots(m, spots, at)
+    for s in range(spots.tree_depth[m]):
         for i in range(at.shape[0]):
             k, total = paths.feature[at[i]], 0.0
             for o in range(odds.shape[1]):
@@ -126,12 +112,12 @@ def write_gradients(leaf, n_steps, paths, own, y, odds, work, at, gradient):
 
 
 @internal
-def move_class(leaf, n_steps, paths, own, at, odds, work):
-    """Take odds and what features take from them to the next tree of class own."""
+def move_class(m, spots, paths, own, at, odds, work):
+    """Take odds and what features take from them beyond tree m, of class own."""
+    stand_at_spots(m, spots, at)
     for i in range(at.shape[0]):
-        at[i] = leaf[i]
-        odds[i, own] *= paths.value[at[i]]
-    for _ in range(n_steps):
+        odds[i, own] *= spots.value[at[i]]
+    for _ in range(spots.tree_depth[m]):
         for i in range(at.shape[0]):
             k = paths.feature[at[i]]
             work[k, i, own] *= paths.step[at[i]]
@@ -139,79 +125,71 @@ def move_class(leaf, n_steps, paths, own, at, odds, work):
 
 
 @kernel
-def ask_classes(leaves, first, paths, y, odds, work, gradient):
+def ask_classes(spots, first, paths, y, odds, work, gradient):
     """Write the softmax's derivatives without the feature of every step, round by round.
 
     Nothing is cut off: neither odds nor what features take from them may go beyond `MAX_ODDS`.
 
-    leaves, first   see ``ask``
-    paths           ``Paths``             IN     of odds
+    spots, first, paths   see ``ask``; values and steps are of odds
     y          (n,)          float64      IN     classes 0 .. K - 1
     odds       (n, K)        float64      INOUT  before the first round; then after the last
     work       (p, n, K)     float64      INOUT  e^-F of every feature and class
     gradient   (T, S, n)     float64      OUT    of the class that the tree adds to
     """
     n_outputs, at = odds.shape[1], np.empty(odds.shape[0], np.uint64)
-    for begin in range(0, leaves.shape[0], n_outputs):
+    for begin in range(0, gradient.shape[0], n_outputs):
         for o in range(n_outputs):
             m = begin + o
-            n_steps = paths.tree_depth[first + m]
-            write_gradients(leaves[m], n_steps, paths, o, y, odds, work, at, gradient[m])
+            write_gradients_of_class(first + m, spots, paths, o, y, odds, work, at, gradient[m])
         for o in range(n_outputs):
-            m = begin + o
-            move_class(leaves[m], paths.tree_depth[first + m], paths, o, at, odds, work)
+            move_class(first + begin + o, spots, paths, o, at, odds, work)
 
 
 @kernel
-def add_up_steps(leaves, first, paths, gradient, weight, sums):
+def add_up_steps(spots, first, paths, gradient, weight, sums):
     """Add up the weighted gradients of every step at its child, and rows and weights at leaves.
 
-    leaves, first, paths          see ``ask``
-    gradient   (T, S, n)   float64   IN
-    weight     (n,)        float64   IN
-    sums       (N, 3)      float64   INOUT   w g of the step, w, rows that weigh something
+    spots, first, paths              see ``ask``
+    gradient   (T, S, n)      float64   IN
+    weight     (n,)           float64   IN
+    sums       (N + 16 M, 3)  float64   INOUT   w g of the step, w, rows that weigh something
     """
-    up, tree_depth = paths.up, paths.tree_depth
-    at = np.empty(leaves.shape[1], np.uint64)
-    for m in range(leaves.shape[0]):
+    at = np.empty(weight.shape[0], np.uint64)
+    for m in range(gradient.shape[0]):
+        stand_at_spots(first + m, spots, at)
         for i in range(at.shape[0]):
-            at[i] = leaves[m, i]
             sums[at[i], 1] += weight[i]
             sums[at[i], 2] += weight[i] > 0.0
-        for s in range(tree_depth[first + m]):
+        for s in range(spots.tree_depth[first + m]):
             for i in range(at.shape[0]):
                 sums[at[i], 0] += weight[i] * gradient[m, s, i]
-                at[i] = up[at[i]]
+                at[i] = paths.up[at[i]]
 
 
 @kernel
-def add_parts_of_steps(leaves, first, paths, part, gradient, out):
+def add_parts_of_steps(spots, first, paths, part, gradient, out):
     """Add every row's parts, a g + b at each step, to the features of the steps.
 
-    leaves, first, paths          see ``ask``
-    part       (N, 2)      float64   IN      a and b of the step to a node
-    gradient   (T, S, n)   float64   IN
-    out        (p, n)      float64   INOUT
+    spots, first, paths              see ``ask``
+    part       (N + 16 M, 2)  float64   IN      a and b of the step to a node
+    gradient   (T, S, n)      float64   IN
+    out        (p, n)         float64   INOUT
     """
-    up, feature, tree_depth = paths.up, paths.feature, paths.tree_depth
-    at = np.empty(leaves.shape[1], np.uint64)
-    for m in range(leaves.shape[0]):
-        for i in range(at.shape[0]):
-            at[i] = leaves[m, i]
-        for s in range(tree_depth[first + m]):
+    at = np.empty(out.shape[1], np.uint64)
+    for m in range(gradient.shape[0]):
+        stand_at_spots(first + m, spots, at)
+        for s in range(spots.tree_depth[first + m]):
             for i in range(at.shape[0]):
                 c = at[i]
-                out[feature[c], i] += part[c, 0] * gradient[m, s, i] + part[c, 1]
-                at[i] = up[c]
+                out[paths.feature[c], i] += part[c, 0] * gradient[m, s, i] + part[c, 1]
+                at[i] = paths.up[c]
 
 
-class KnownRows(NamedTuple):
-    """The rows of a block, with their leaves in all M trees and their states."""
+class Known(NamedTuple):
+    """Rows whose loss kernels know, before the next tree."""
 
-    spot: np.ndarray  # (M, n) unsigned, the leaf or place, counted from ``first``
-    first: np.ndarray  # (M,) unsigned, the number of the tree's first place or root
     y: np.ndarray  # (n,) float64
-    state: np.ndarray  # (n,) float64, the raw prediction or the odds of the next tree
+    state: np.ndarray  # (n,) float64, the raw prediction or the odds
     work: np.ndarray  # (p, n) float64, F of every feature, or e^-F
 
 
@@ -234,44 +212,44 @@ def moved(most_odds, number, step):
 
 
 @forced_inline
-def go_on(i, leaf, n_steps, most_odds, paths, rows):
-    """Take row i to the next tree."""
+def move_known(i, leaf, n_steps, most_odds, spots, paths, rows):
+    """Take row i beyond a tree in which it reaches a leaf."""
     at = leaf
     for _ in range(n_steps):
         k = paths.feature[at]
         rows.work[k, i] = moved(most_odds, rows.work[k, i], paths.step[at])
         at = paths.up[at]
-    rows.state[i] = moved(most_odds, rows.state[i], paths.value[leaf])
+    rows.state[i] = moved(most_odds, rows.state[i], spots.value[leaf])
 
 
 @forced_inline
-def add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
+def add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, sums, of_leaves):
     """Add up the gradients of one row at its steps in one tree."""
     y, state, w, at = rows.y[i], rows.state[i], weight[i], leaf
     for _ in range(n_steps):
         sums[at] += w * gradient_without(most_odds, y, state, rows.work[paths.feature[at], i])
         at = paths.up[at]
     add_pair(of_leaves, leaf * np.uint64(2), w, 1.0 if w > 0.0 else 0.0)
-    go_on(i, leaf, n_steps, most_odds, paths, rows)
+    move_known(i, leaf, n_steps, most_odds, spots, paths, rows)
 
 
 @forced_inline
-def add_up_tree(m, n_steps, most_odds, paths, rows, weight, sums, of_leaves):
+def add_up_tree(m, n_steps, most_odds, spots, paths, rows, weight, sums, of_leaves):
     """Add up the rows' gradients in one tree, each half of the rows in a lane of its own."""
     n, half = np.uint64(rows.y.shape[0]), np.uint64(rows.y.shape[0] // 2)
-    spot, first, a, b = rows.spot[m], np.uint64(rows.first[m]), sums[0], sums[1]
+    spot, first, a, b = spots.of_row[m], spots.first[m], sums[0], sums[1]
     for i in range(half):
         j = i + half
         leaf, other = first + np.uint64(spot[i]), first + np.uint64(spot[j])
-        add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, a, of_leaves)
-        add_up_row(j, other, n_steps, most_odds, paths, rows, weight, b, of_leaves)
+        add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, a, of_leaves)
+        add_up_row(j, other, n_steps, most_odds, spots, paths, rows, weight, b, of_leaves)
     for i in range(half + half, n):
         leaf = first + np.uint64(spot[i])
-        add_up_row(i, leaf, n_steps, most_odds, paths, rows, weight, a, of_leaves)
+        add_up_row(i, leaf, n_steps, most_odds, spots, paths, rows, weight, a, of_leaves)
 
 
 @uncounted
-def add_up_rows(rows, most_odds, paths, weight, sums, of_leaves):
+def add_up_known(spots, rows, most_odds, paths, weight, sums, of_leaves):
     """Add up the weighted gradients of all steps at their children, and rows and weights at leaves.
 
     Rows that follow one another often take the same steps, and an addition would have to wait for
@@ -279,24 +257,26 @@ def add_up_rows(rows, most_odds, paths, weight, sums, of_leaves):
     levels all rows take four steps, which the compiler writes down one after the other; beyond the
     root a step changes nothing.
 
-    rows                   ``KnownRows``   INOUT  go from the first tree to after the last
+    spots                       ``Spots``  IN     of all M trees
+    rows                        ``Known``  INOUT  go from the first tree to after the last
     most_odds                   float64    IN     None where rows carry raw predictions
-    paths                       ``Paths``  IN     of N nodes and places; of odds if rows carry these
+    paths                       ``Paths``  IN     of odds if rows carry these
     weight      (n,)            float64    IN
-    sums        (2, N)          float64    INOUT  of w g, in two lanes
-    of_leaves   (2 N,)          float64    INOUT  w, and 1 if a row weighs something
+    sums        (2, N + 16 M)   float64    INOUT  of w g, in two lanes
+    of_leaves   (2 (N + 16 M))  float64    INOUT  w, and 1 if a row weighs something
     """
-    for m in range(rows.spot.shape[0]):
-        if paths.tree_depth[m] <= N_TOP:
-            add_up_tree(m, N_TOP, most_odds, paths, rows, weight, sums, of_leaves)
+    for m in range(spots.tree_depth.shape[0]):
+        if spots.tree_depth[m] <= N_TOP:
+            add_up_tree(m, N_TOP, most_odds, spots, paths, rows, weight, sums, of_leaves)
         else:
-            add_up_tree(m, paths.tree_depth[m], most_odds, paths, rows, weight, sums, of_leaves)
+            n_steps = spots.tree_depth[m]
+            add_up_tree(m, n_steps, most_odds, spots, paths, rows, weight, sums, of_leaves)
 
 
 @forced_inline
-def add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out):
+def add_parts_of_tree(m, n_steps, most_odds, spots, paths, rows, slope, constant, out):
     """Add the parts of the rows in one tree."""
-    spot, first = rows.spot[m], np.uint64(rows.first[m])
+    spot, first = spots.of_row[m], spots.first[m]
     for i in range(np.uint64(rows.y.shape[0])):
         leaf = first + np.uint64(spot[i])
         y, state, at = rows.y[i], rows.state[i], leaf
@@ -305,20 +285,20 @@ def add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out):
             g = gradient_without(most_odds, y, state, rows.work[k, i])
             out[k, i] += slope[at] * g + constant[at]
             at = paths.up[at]
-        go_on(i, leaf, n_steps, most_odds, paths, rows)
+        move_known(i, leaf, n_steps, most_odds, spots, paths, rows)
 
 
 @uncounted
-def add_parts_of_rows(rows, most_odds, paths, slope, constant, out):
+def add_parts_of_known(spots, rows, most_odds, paths, slope, constant, out):
     """Add every row's parts, a g + b at each step, to the features of the steps.
 
-    rows, most_odds, paths          see ``add_up_rows``
-    slope, constant   (N,)          float64   IN      a and b of the step to a node
+    spots, rows, most_odds, paths    see ``add_up_known``
+    slope, constant   (N + 16 M,)   float64   IN      a and b of the step to a node
     out               (p, n)        float64   INOUT
     """
-    for m in range(rows.spot.shape[0]):
-        if paths.tree_depth[m] <= N_TOP:
-            add_parts_of_tree(m, N_TOP, most_odds, paths, rows, slope, constant, out)
+    for m in range(spots.tree_depth.shape[0]):
+        if spots.tree_depth[m] <= N_TOP:
+            add_parts_of_tree(m, N_TOP, most_odds, spots, paths, rows, slope, constant, out)
         else:
-            n_steps = paths.tree_depth[m]
-            add_parts_of_tree(m, n_steps, most_odds, paths, rows, slope, constant, out)
+            n_steps = spots.tree_depth[m]
+            add_parts_of_tree(m, n_steps, most_odds, spots, paths, rows, slope, constant, out)

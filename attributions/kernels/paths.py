@@ -10,102 +10,73 @@ A row with path a, b, d through nodes that split on features 3 and 0::
 
 PreDecomp walks with the values that the model keeps, Saabas with mean leaf values. Rows go down a
 tree together, as in ``gbt.kernels.rows.descent``, to one of 16 places in four steps at once. The
-credits of each place's path are listed first, so that rows only have to look them up. Further down
-rows go step by step; a row that has arrived at its leaf stays there, where no value changes. Cost
-of ``predecomp``, one thread (znver4): 1.3 ns a row and step in trees of depth 4, 2.0 at depth 6 and
-4.7 at depth 10.
+first three steps are credited as in ``attributions.kernels.contrasts``, the fourth is looked up by
+the place. Further down rows go step by step; a row that has arrived at its leaf stays there, where
+no value changes. Cost of ``predecomp``, one thread (znver4): 1.3 ns a row and step in trees of
+depth 4, 2.0 at depth 6 and 4.7 at depth 10.
 
 Where only the sum over rows is wanted, rows need not be told apart. Every row that takes an edge
 meets the same change, so the sum is the change times the weight of the rows that take the edge:
 rows add their weights up at their leaves, and one pass upwards gives the weight of every edge.
+
+Of pairs, a change belongs to the feature and each one that split above (`add_pair_changes`). Which
+these are depends on the node alone, so it is listed once for every node.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import internal, uncounted
-from gbt.kernels.platform.instructions import min
-from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down_the_top, takes_left
+from attributions.kernels.contrasts import (
+    N_WHOLE,
+    Below,
+    add_part,
+    add_parts_of_the_top,
+    ends_of_places,
+)
+from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.rows.descent import N_TOP, go_down_the_top, takes_left
 
-# Steps in which every node passes over all rows, which becomes vector instructions, and adds 0 to
-# those of other nodes. Further down, where nodes are many, rows are credited one by one.
-N_WHOLE = 3
 
+class Changes(NamedTuple):
+    """Changes of the node value in the steps of M trees, and the features credited with them.
 
-@internal
-def list_paths(root, lower, feature, change, path_feature, path_change):
-    """Write the credits of the first four steps to every place of a tree, and their features.
-
-    path_feature   (4, 16)   uint64    OUT   by step and place
-    path_change    (4, 16)   float64   OUT   0 below a leaf
+    N nodes; of nodes and places, see ``gbt.kernels.rows.descent``.
     """
-    for place in range(N_PLACES):
-        t = root
-        for step in range(N_TOP):
-            side = np.uint64(~place >> (N_TOP - 1 - step) & 1)  # 1 is left, which is bit 0
-            path_feature[step, place] = feature[t]
-            path_change[step, place] = change[t, side]
-            t = lower[t, side]
 
-
-@internal
-def credit_the_top(at, first, n_steps, path_feature, path_change, weight, out):
-    """Credit the first steps of rows whose places are known.
-
-    at             (n,)     uint64    IN     places
-    first                   uint64   IN      the tree's first place
-    path_feature, path_change                see ``list_paths``
-    weight         (n,)     float64   IN
-    out            (p, n)   float64   INOUT
-    """
-    for step in range(min(n_steps, N_WHOLE)):
-        width = N_PLACES >> step  # of places below a node
-        half, whole = np.uint64(width // 2), np.uint64(width)
-        for start in range(0, N_PLACES, width):
-            left, right = path_change[step, start], path_change[step, start + width - 1]
-            credit, of_node = out[path_feature[step, start]], first + np.uint64(start)
-            for i in range(at.shape[0]):
-                place = at[i] - of_node  # unsigned: very large for a place before the node's
-                change = left if place < half else right
-                credit[i] += weight[i] * change if place < whole else 0.0
-    for step in range(N_WHOLE, n_steps):
-        feature, change = path_feature[step], path_change[step]
-        for i in range(at.shape[0]):
-            place = at[i] - first
-            out[feature[place], np.uint64(i)] += weight[i] * change[place]
-
-
-def memory_for(n_rows):
-    """Return memory for `add_value_changes`: its arguments before the last one."""
-    path_feature = np.empty((N_TOP, N_PLACES), dtype=np.uint64)
-    return np.empty(n_rows, dtype=np.uint64), path_feature, np.empty((N_TOP, N_PLACES))
+    top: tuple[np.ndarray, np.ndarray]  # of depths 0 to 2, see ``add_parts_at_spots``; b = d = 0
+    below: Below  # of the step that leads to a place from depth 3
+    change: np.ndarray  # (N + 16 M, 2) float64, of the steps right and left
+    feature: np.ndarray  # (N + 16 M,) uint64, credited with these
 
 
 @uncounted
-def add_value_changes(
-    X, links, feature, change, row_weight, at, path_feature, path_change, out
-):  # fmt: skip
+def add_value_changes(X, links, first, changes, row_weight, at, end, out):
     """Add the changes of the node value along each row's path, tree by tree.
 
-    N nodes, M trees; of nodes and places, see ``gbt.kernels.rows.descent``.
-
-    X             (2 p, n)        float64  IN     a block from ``gbt.model.predictor.transposed``
-    links                       ``Links``  IN     of T trees
-    feature       (N + 16 M,)     uint64   IN     credited for the changes below
-    change        (N + 16 M, 2)   float64  IN     of the value, to the nodes right and left
-    row_weight    (T, n)          float64  IN
-    at, path_feature, path_change            memory, see ``memory_for``
-    out           (p, n)          float64  INOUT
+    X             (2 p, n)         float64  IN     a block from ``gbt.model.predictor.transposed``
+    links                        ``Links``  IN     of all M trees
+    first                          int64    IN     the first of T trees
+    changes                    ``Changes``  IN
+    row_weight    (T, n)           float64  IN
+    at            (n,)             uint64   memory
+    end           (n,)             int64    memory
+    out           (p, n)           float64  INOUT
     """
     column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    for m in range(row_weight.shape[0]):
-        n_steps, weight = links.tree_depth[m], row_weight[m]
+    feature, change, below = changes.feature, changes.change, changes.below
+    top_feature, top_part = changes.top
+    for j in range(row_weight.shape[0]):
+        m, weight = first + j, row_weight[j]
+        n_steps = links.tree_depth[m]
         if n_steps == 0:
             continue
         go_down_the_top(X, links, sets, m, at)
-        list_paths(links.roots[m], lower, feature, change, path_feature, path_change)
-        credit_the_top(
-            at, links.places[m], min(n_steps, N_TOP), path_feature, path_change, weight, out
-        )
+        ends_of_places(at, links.places[m], end)
+        add_parts_of_the_top(end, n_steps, top_feature[m], top_part[m], None, weight, None, out)
+        if n_steps > N_WHOLE:
+            for i in range(np.uint64(at.shape[0])):
+                add_part(i, at[i], below, None, weight, None, out)
         for _ in range(n_steps - N_TOP):
             for i in range(at.shape[0]):
                 t, row = at[i], np.uint64(i)
@@ -114,17 +85,38 @@ def add_value_changes(
                 at[i] = lower[t, side]
 
 
-@uncounted
-def add_up_leaves(lower, node_weight):
-    """Give each inner node of all trees the sum of its children.
+class Credits(NamedTuple):
+    """To which pairs the changes below every node are credited. N nodes, P pairs."""
 
-    lower         (n_nodes, 2)  uint64   IN     children after their parent; a leaf is its own
-    node_weight   (n_nodes,)    float64  INOUT  filled at the leaves on entry
+    first: np.ndarray  # (N + 1,) int64, where a node's pairs begin
+    pair: np.ndarray  # (first[N],) int64, numbers of pairs
+    share: np.ndarray  # (N,) float64, of a change, for each of the node's pairs
+
+
+@uncounted
+def add_pair_changes(X, links, change, credits, row_weight, out):
+    """Add the changes of the node value along each row's path to pairs of features.
+
+    Cost: that of a walk for every row and tree, and one addition for every pair on the path.
+
+    X             (2 p, n)        float64  IN     a block from ``gbt.model.predictor.transposed``
+    links                       ``Links``  IN     of T trees
+    change        (N, 2)          float64  IN     of the value, to the nodes right and left
+    credits                   ``Credits``  IN
+    row_weight    (T, n)          float64  IN
+    out           (n, P)          float64  INOUT
     """
-    for node in range(lower.shape[0] - 1, -1, -1):
-        l, r = lower[node, 1], lower[node, 0]
-        if l != r:
-            node_weight[node] = node_weight[l] + node_weight[r]
+    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
+    for i in range(X.shape[1]):
+        credit = out[i]
+        for m in range(row_weight.shape[0]):
+            t = links.roots[m]
+            for _ in range(links.tree_depth[m]):
+                side = takes_left(X[column[t], i], t, threshold, sets)
+                worth = row_weight[m, i] * change[t, side] * credits.share[t]
+                for j in range(credits.first[t], credits.first[t + np.uint64(1)]):
+                    credit[credits.pair[j]] += worth
+                t = lower[t, side]
 
 
 @uncounted

@@ -201,14 +201,8 @@ def mdi_oob(
             weight = np.ascontiguousarray(fresh[: len(trees), rows])
             bound.add(transposed(training.X[rows]), trees, weight, out)
             total[rows] += out.T
-    sums = RowSums.of(total)
-    return GlobalAttribution(
-        values=sums.total,
-        standard_error=sums.standard_error,
-        n_samples=sums.n_rows,
-        feature_names=ensemble.feature_names,
-        method=f"mdi_oob({name})",
-    )
+    names, method = ensemble.feature_names, f"mdi_oob({name})"
+    return GlobalAttribution.of_sums(RowSums.of(total), len(total), names, method)
 
 
 def left_out_predictions(problem: StumpProblem, linear_model: Any) -> np.ndarray:

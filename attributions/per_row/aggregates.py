@@ -47,7 +47,6 @@ def aggregate_trees(
         See ``attributions.per_row.individual.as_individual``.
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
     n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")

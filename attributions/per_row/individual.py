@@ -139,16 +139,10 @@ def attribute(
 
     Parameters
     ----------
-    model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
-    X : array of shape (n, p)
-        Rows to explain; nan is a missing value.
+    model, X, n_jobs, columns
+        As for `predecomp`.
     individual : str, IndividualAttribution or callable
         See `as_individual`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
 
     Returns
     -------

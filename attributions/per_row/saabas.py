@@ -68,18 +68,11 @@ def saabas(
 
     Parameters
     ----------
-    model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
-    X : array of shape (n, p)
-        Rows to explain; nan is a missing value. For an array or a frame of Dask the result is a
-        `ChunkedAttribution`, not computed yet.
+    model, X, columns, n_jobs
+        As for `predecomp`.
     weights : {"hessian", "count"}
         What a leaf weighs in the mean: its hessian sum (the paper's alternative definition), or its
         number of training rows (vanilla Saabas). They differ for the logistic loss.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------

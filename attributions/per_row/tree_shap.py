@@ -240,11 +240,8 @@ def tree_shap(
 
     Parameters
     ----------
-    model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
-    X : array of shape (n, p)
-        Rows to explain; nan is a missing value. For an array or a frame of Dask the result is a
-        `ChunkedAttribution`, not computed yet.
+    model, X, columns, n_jobs
+        As for `predecomp`.
     background : array of shape (n_background, p), optional
         Rows from which unknown features take their values (interventional TreeSHAP; the result is
         the mean over them, the cost proportional to their number). Without it, unknown features
@@ -252,10 +249,6 @@ def tree_shap(
     cover : {"hessian", "count"}
         What weighs the children of a node in path-dependent TreeSHAP: sums of hessians, as in
         XGBoost, or numbers of training rows, as in LightGBM. Not used with a background.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------

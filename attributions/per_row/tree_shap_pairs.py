@@ -33,16 +33,8 @@ def tree_shap_pairs(
 
     Parameters
     ----------
-    model : estimator, Ensemble or foreign model
-        Any fitted model that ``gbt.formats.as_ensemble`` takes.
-    X : array of shape (n, p)
-        Rows to explain; nan is a missing value. The result holds n p^2 numbers.
-    cover : {"hessian", "count"}
-        As for `tree_shap`.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
+    model, X, cover, columns, n_jobs
+        As for `tree_shap`, rows in memory. The result holds n p^2 numbers.
 
     Returns
     -------

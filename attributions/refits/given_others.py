@@ -44,7 +44,6 @@ from attributions.refits.measures import GivenRows, refuse_no_estimator
 from attributions.refits.without_column import without_column
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake, Rows
-from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.credit import members_of
 from gbt.model.ensemble import Ensemble
@@ -152,14 +151,7 @@ def given_others(
             own_part = residuals_of_line(contributed[:, k, output] - said, predicted[:, output])
             product[:, k] += own_part * residuals_of_line(left[:, output], predicted[:, output])
     sums = sum_over_rows(lambda block: (product[block], None), n_rows, 1, rows.groups)
-    return GlobalAttribution(
-        values=sums.total,
-        standard_error=sums.standard_error,
-        n_samples=n_rows,
-        feature_names=names,
-        method="given_others(saabas)",
-        groups=labels_of(rows.groups),
-    )
+    return GlobalAttribution.of_sums(sums, n_rows, names, "given_others(saabas)")
 
 
 def _behind(steps: Preparation, regressor: Any) -> Any:

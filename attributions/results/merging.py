@@ -23,7 +23,7 @@ import numpy as np
 
 from attributions.methods import facts_of, methods_with
 from attributions.names import first_difference
-from attributions.statistics.groups import check_apart, merge_groups
+from attributions.statistics.groups import check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from attributions.statistics.row_sums import RowSums
 from gbt.model.credit import Group
@@ -104,22 +104,17 @@ def _summed(one: Any, other: Any) -> Any:
     """Return the sum of both results, with the standard error of the sum."""
     _refuse_what_does_not_add_up(one, other)
     has_error = _has_squares(one) and _has_squares(other)
-    sums = _sums(one, has_error).merge(_sums(other, has_error))
-    groups, contributions = None, _both(np.concatenate, one.contributions, other.contributions)
-    if one.groups is not None and other.groups is not None:
-        groups, contributions = merge_groups(
-            one.groups, one.contributions, other.groups, other.contributions
-        )
-        if contributions is not None:  # exact, also where both have rows of a group
-            has_products = sums.products is not None
-            sums = RowSums.of(contributions, sums.per_tree, second_moments=has_products)
+    sums = _sums(one, has_error) + _sums(other, has_error)
+    contributions = sums.by_group
+    if sums.labels is None:
+        contributions = _both(np.concatenate, one.contributions, other.contributions)
     return replace(
         one,
         values=sums.total,
         standard_error=sums.standard_error if has_error else None,
         n_samples=one.n_samples + other.n_samples,
-        per_tree=sums.per_tree,
-        groups=groups,
+        per_tree=sums.beside,
+        groups=sums.labels,
         contributions=contributions,
         kurtosis=_both(np.maximum.reduce, one.kurtosis, other.kurtosis),
         per_output=_both(np.add.reduce, one.per_output, other.per_output),
@@ -129,14 +124,22 @@ def _summed(one: Any, other: Any) -> Any:
 
 def _sums(result: Any, has_error: bool) -> RowSums:
     """Return the sums that a result was made of; squares about the mean only if it has an error."""
-    n_draws, error = result.n_draws, np.zeros(len(result.values))
+    n_draws, error, products = result.n_draws, np.zeros(len(result.values)), result.second_moments
     if has_error and n_draws > 1:
         error = result.standard_error
-    exponent, products = exponent_of(error), result.second_moments
+    exponent = exponent_of(error)
     if products is not None:
         products = np.ldexp(products, -np.add.outer(exponent, exponent))
-    squares = np.ldexp(error, -exponent) ** 2 * ((n_draws - 1) / n_draws)
-    return RowSums(n_draws, result.values, squares, result.per_tree, None, products, exponent)
+    return RowSums(
+        n_rows=n_draws,
+        total=result.values,
+        squares=np.ldexp(error, -exponent) ** 2 * ((n_draws - 1) / n_draws),
+        beside=result.per_tree,
+        labels=result.groups,
+        by_group=None if result.groups is None else result.contributions,
+        products=products,
+        exponent=exponent,
+    )
 
 
 def _has_squares(result: Any) -> bool:

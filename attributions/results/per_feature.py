@@ -7,8 +7,8 @@ become intervals and p-values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,10 +24,10 @@ from attributions.results.grouping import Shareable, grouped
 from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
-from attributions.statistics.groups import Groups, labels_of, warn_of_few_groups
+from attributions.statistics.groups import Groups, warn_of_few_groups
 from attributions.statistics.kurtosis import limit_of
 from attributions.statistics.powers_of_two import exponent_of_columns
-from attributions.statistics.row_sums import sum_over_rows
+from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.tables.names import shown
 
 if TYPE_CHECKING:
@@ -96,21 +96,17 @@ class GlobalAttribution(Shareable, tables.ShownAsTable):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        n_features = len(self.feature_names)
-        of_feature = ("values", "standard_error", "kurtosis")
-        for name in (*of_feature, "per_tree", "per_output", "second_moments", "repeats"):
-            array = getattr(self, name)
-            if array is not None:
-                array = np.asarray(array, dtype=np.float64)
+        p = len(self.feature_names)
+        repeats: Any = self.repeats
+        shapes: dict[str, tuple] = dict.fromkeys(("values", "standard_error", "kurtosis"), (p,))
+        for name in ("per_tree", "per_output"):
+            shapes[name] = (*np.shape(getattr(self, name))[:1], p)
+        shapes |= {"second_moments": (p, p), "repeats": (p, *np.shape(repeats)[1:])}
+        for name, shape in shapes.items():
+            if getattr(self, name) is not None:
+                array = np.asarray(getattr(self, name), dtype=np.float64)
                 object.__setattr__(self, name, array)
-                if name in ("per_tree", "per_output"):
-                    check_shape(name, array, (len(array), n_features))
-                elif name == "second_moments":
-                    check_shape(name, array, (n_features, n_features))
-                elif name in of_feature:
-                    check_shape(name, array, (n_features,))
-        if self.repeats is not None:
-            check_shape("repeats", self.repeats, (n_features, *self.repeats.shape[1:]))
+                check_shape(name, array, shape)
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -185,15 +181,18 @@ class GlobalAttribution(Shareable, tables.ShownAsTable):
             values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
         draws = Groups.of(groups, len(values))
         sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, draws)
-        return cls(
-            values=sums.total,
-            standard_error=sums.standard_error,
-            n_samples=len(values),
-            feature_names=rows.feature_names,
-            method=rows.method,
-            groups=labels_of(draws),
-            contributions=values if draws is None else sums.by_group,
-        )
+        result = cls.of_sums(sums, len(values), rows.feature_names, rows.method)
+        return result if draws is not None else replace(result, contributions=values)
+
+    @classmethod
+    def of_sums(
+        cls, sums: RowSums, n_rows: int, names: tuple, method: str, has_error: bool = True
+    ) -> "GlobalAttribution":
+        """Return sums over rows with what these tell of the sums; errors only where asked for."""
+        error = sums.standard_error if has_error else None
+        more: dict[str, Any] = {"groups": sums.labels, "second_moments": sums.second_moments}
+        more["contributions"] = sums.by_group if has_error else None
+        return cls(sums.total, error, n_rows, names, method, **more)
 
     @property
     def n_draws(self) -> int:
@@ -381,8 +380,7 @@ class GlobalAttribution(Shareable, tables.ShownAsTable):
         Returns
         -------
         GlobalAttribution
-
-            How standard errors combine, and what is refused: ``attributions.results.merging``.
+            ``attributions.results.merging`` says how errors combine, and what is refused.
         """
         if not isinstance(other, GlobalAttribution):
             raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")

@@ -7,13 +7,11 @@ of rows in every formula of ``attributions.statistics.row_sums``:
 
     standard_error_k = sqrt(G / (G - 1) * sum_g (z_gk - mean_k)^2)          mean_k = sum_g z_gk / G
 
-A group may lie anywhere in the table: its sum is gathered over the blocks. That takes one table of
-G rows and p columns. A model must not have been fitted on other rows of the groups that judge it
+A model must not have been fitted on other rows of the groups that judge it
 (``sklearn.model_selection.GroupKFold`` keeps groups whole).
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,57 +109,20 @@ def check_apart(
 
 
 def merge_groups(
-    labels: np.ndarray, sums: np.ndarray | None, others: np.ndarray, others_sums: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the labels of the groups of two results, and their sums where both results have them.
+    labels: np.ndarray | None,
+    sums: np.ndarray | None,
+    others: np.ndarray | None,
+    others_sums: np.ndarray | None,
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return the labels of the groups of two sets of rows, and their sums where both have them.
 
     A group that has rows in both has the sum of its two sums.
     """
+    if labels is None or others is None:
+        return None, None
     merged, place = np.unique(np.concatenate([labels, others]), return_inverse=True)
     if sums is None or others_sums is None:
         return merged, None
     total = np.zeros((len(merged), sums.shape[1]))
     np.add.at(total, place.reshape(-1), np.concatenate([sums, others_sums]))
     return merged, total
-
-
-@dataclass(frozen=True, eq=False)
-class GroupSums:
-    """Sums by group of the rows seen so far.
-
-    Parameters
-    ----------
-    n_groups : int
-        Of all rows.
-    present : intp array
-        The groups that have been met.
-    total : float64 array of shape (len(present), p)
-    per_tree : float64 array of shape (M, p), optional
-        Sum over all rows, tree by tree.
-    """
-
-    n_groups: int
-    present: np.ndarray
-    total: np.ndarray
-    per_tree: np.ndarray | None
-
-    @classmethod
-    def of(
-        cls,
-        groups: Groups,
-        block: slice,
-        contributions: Callable[[slice], tuple[np.ndarray, np.ndarray | None]],
-    ) -> "GroupSums":
-        """Sum a block of rows."""
-        values, per_tree = contributions(block)
-        return cls(len(groups.labels), *groups.within(block, values), per_tree)
-
-    def merge(self, other: "GroupSums") -> "GroupSums":
-        """Return the sums over the rows of both; writes into ``self`` once that has all groups."""
-        total = self.total
-        if len(total) < self.n_groups:
-            total = np.zeros((self.n_groups, self.total.shape[1]))
-            total[self.present] = self.total
-        total[other.present] += other.total
-        per_tree = None if self.per_tree is None else self.per_tree + other.per_tree
-        return GroupSums(self.n_groups, np.arange(self.n_groups), total, per_tree)

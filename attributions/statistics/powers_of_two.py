@@ -31,8 +31,8 @@ def exponent_of_columns(table: np.ndarray) -> np.ndarray:
 def common_exponent(one: Any, other: Any, gap: np.ndarray) -> Any:
     """Return the exponent of a unit in which numbers of two units, and a gap, can be squared.
 
-    Where each of these is of ordinary size it is the number 0 and no array, so that whoever merges
-    many sums can tell at a glance that no number changes.
+    The exponent is the number 0, and no array, where all are of ordinary size: merging many sums
+    then changes no unit.
     """
     are_ordinary = isinstance(one, int) and isinstance(other, int)
     if are_ordinary and not (np.abs(gap) >= LARGEST).any():
@@ -43,8 +43,7 @@ def common_exponent(one: Any, other: Any, gap: np.ndarray) -> Any:
 def in_unit(columns: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, Any]:
     """Return columns over powers of two such that they can be squared, and the exponents.
 
-    Where each of these is of ordinary size it is the number 0 and no array, so that whoever merges
-    many sums can tell at a glance that no number changes.
+    The exponent is the number 0, and no array, where all columns are of ordinary size.
     """
     is_ordinary = (squares > SMALLEST**2) & (squares < LARGEST**2)
     if is_ordinary.all():

@@ -18,44 +18,55 @@ Golub and LeVeque 1983, "Algorithms for computing the sample variance", equation
 So memory does not grow with n, and results are the same to the last bit for every ``n_jobs``. Sums
 over several features vary as these vary together: where that is asked for, a block also leaves the
 products of the distances of every two features from their means, of shape (p, p), which merge by
-the same formula with products of two features' gaps in place of the square.
+the same formula with products of two features' gaps in place of the square. Third and fourth powers
+of the distances, which say how long the tails are, merge by formulas of Pebay (2008, equations 2.1
+and 3.1).
+
+Groups of rows that belong together take the place of rows where there are any: a group may lie
+anywhere in the table, so its sum is gathered over the blocks first, in a table of G rows.
 
 Contributions that are too large or too small to be squared are squared in a unit of their own
 (``attributions.statistics.powers_of_two``): targets of 1e-100 have, digit by digit, the p-values of
 targets of 1.
 """
 
+import operator
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from attributions.statistics.groups import Groups, GroupSums
+from attributions.statistics.groups import Groups, merge_groups
 from attributions.statistics.powers_of_two import common_exponent, in_unit
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 
+Contributions = Callable[[slice], tuple[np.ndarray, Any]]
+
 
 @dataclass(frozen=True, eq=False)
 class RowSums:
-    """What is kept of the rows seen so far.
+    """What is kept of the rows, or groups of rows, seen so far; ``+`` merges those of others.
 
     Parameters
     ----------
     n_rows : int
+        Rows, or groups.
     total : float64 array of shape (p,)
         Sum over the rows.
     squares : float64 array of shape (p,)
         Sum over the rows of the squared distance from the rows' mean, over 4^exponent.
-    per_tree : float64 array of shape (M, p), optional
-        The total, tree by tree.
-    by_group : float64 array of shape (n_rows, p), optional
-        The sums of groups of rows, where these take the place of rows.
+    beside : optional
+        What else is added up: the total tree by tree, (M, p), or `RowSums` of other numbers.
+    labels, by_group : array of shape (n_rows,), float64 array of shape (n_rows, p), optional
+        The labels of groups of rows, and the sums of each; other rows may belong to them, too.
     products : float64 array of shape (p, p), optional
         Sum over the rows of the products of two features' distances from their means, over the
         powers of two of both.
+    higher : pair of float64 arrays of shape (p,), optional
+        Sums over the rows of third and fourth powers of the distance, over those of 2^exponent.
     exponent : int array of shape (p,)
         2^exponent is the unit in which distances are squared; 0 unless they are of extreme size.
     """
@@ -63,19 +74,23 @@ class RowSums:
     n_rows: int
     total: np.ndarray
     squares: np.ndarray
-    per_tree: np.ndarray | None = None
+    beside: Any = None
+    labels: np.ndarray | None = None
     by_group: np.ndarray | None = None
     products: np.ndarray | None = None
+    higher: tuple[np.ndarray, np.ndarray] | None = None
     exponent: Any = 0
 
     @classmethod
     def of(
         cls,
         rows: np.ndarray,
-        per_tree: np.ndarray | None = None,
+        beside: Any = None,
         second_moments: bool = False,
+        higher: bool = False,
+        labels: np.ndarray | None = None,
     ) -> "RowSums":
-        """Sum the rows of one block, a float64 array of shape (n, p)."""
+        """Sum the rows of one block, float64 of shape (n, p); with ``labels`` they are groups."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked where a result is made
             total = rows.sum(axis=0)
             deviation = rows - total / len(rows)
@@ -83,38 +98,67 @@ class RowSums:
         scaled, exponent = in_unit(deviation, squares)
         if scaled is not deviation:
             squares = np.einsum("ik,ik->k", scaled, scaled)
-        products = scaled.T @ scaled if second_moments else None
-        return cls(len(rows), total, squares, per_tree, products=products, exponent=exponent)
-
-    def merge(self, other: "RowSums") -> "RowSums":
-        """Return the sums over the rows of both."""
-        n_rows = self.n_rows + other.n_rows
-        gap = other.total / other.n_rows - self.total / self.n_rows
-        weight = self.n_rows * (other.n_rows / n_rows)
-        exponent = common_exponent(self.exponent, other.exponent, gap)
-        gap = np.ldexp(gap, -exponent)
-        squares, products = self._in_unit(exponent)
-        others_squares, others_products = other._in_unit(exponent)
-        if products is not None:
-            products = products + others_products + np.outer(gap, gap) * weight
-        return RowSums(
-            n_rows=n_rows,
-            total=self.total + other.total,
-            squares=squares + others_squares + gap**2 * weight,
-            per_tree=None if self.per_tree is None else self.per_tree + other.per_tree,
-            products=products,
+        tails = None
+        if higher:
+            square = scaled * scaled  # of a pass over training rows, d**3 and d**4 took 3/4: pow
+            tails = tuple(np.einsum("ik,ik->k", square, power) for power in (scaled, square))
+        return cls(
+            n_rows=len(rows),
+            total=total,
+            squares=squares,
+            beside=beside,
+            labels=labels,
+            by_group=None if labels is None else rows,
+            products=scaled.T @ scaled if second_moments else None,
+            higher=tails,
             exponent=exponent,
         )
 
-    def _in_unit(self, exponent: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return squares and products in units of other powers of two."""
+    def __add__(self, other: "RowSums") -> "RowSums":
+        """Return the sums over the rows of both."""
+        beside = None if self.beside is None else self.beside + other.beside
+        labels, by_group = merge_groups(self.labels, self.by_group, other.labels, other.by_group)
+        if by_group is not None:  # exact, also where both have rows of a group
+            kept = self.products is not None, self.higher is not None
+            return RowSums.of(by_group, beside, *kept, labels)
+        a, b = self.n_rows, other.n_rows
+        n = a + b
+        gap = other.total / b - self.total / a
+        weight = a * (b / n)
+        exponent = common_exponent(self.exponent, other.exponent, gap)
+        gap = np.ldexp(gap, -exponent)
+        (squares, products, higher), its = self._in_unit(exponent), other._in_unit(exponent)
+        if products is not None:
+            products = products + its[1] + np.outer(gap, gap) * weight
+        if higher is not None:
+            third = higher[0] + its[2][0] + gap**3 * (a * b * (a - b) / n**2)
+            third += 3 * gap * (a * its[0] - b * squares) / n
+            fourth = higher[1] + its[2][1] + gap**4 * (a * b * (a**2 - a * b + b**2) / n**3)
+            fourth += 6 * gap**2 * (a**2 * its[0] + b**2 * squares) / n**2
+            fourth += 4 * gap * (a * its[2][0] - b * higher[0]) / n
+            higher = third, fourth
+        return RowSums(
+            n_rows=n,
+            total=self.total + other.total,
+            squares=squares + its[0] + gap**2 * weight,
+            beside=beside,
+            labels=labels,
+            products=products,
+            higher=higher,
+            exponent=exponent,
+        )
+
+    def _in_unit(self, exponent: Any) -> tuple[np.ndarray, Any, Any]:
+        """Return squares, products and higher powers in units of other powers of two."""
         if isinstance(self.exponent, int) and isinstance(exponent, int):  # both are 0
-            return self.squares, self.products
+            return self.squares, self.products, self.higher
         change = self.exponent - exponent + np.zeros(len(self.squares), dtype=np.int64)
-        products = self.products
+        products, higher = self.products, self.higher
         if products is not None:
             products = np.ldexp(products, np.add.outer(change, change))
-        return np.ldexp(self.squares, 2 * change), products
+        if higher is not None:
+            higher = np.ldexp(higher[0], 3 * change), np.ldexp(higher[1], 4 * change)
+        return np.ldexp(self.squares, 2 * change), products, higher
 
     @property
     def second_moments(self) -> np.ndarray | None:
@@ -123,7 +167,7 @@ class RowSums:
             return None
         moments: Any
         with np.errstate(over="ignore"):
-            _, moments = self._in_unit(0)
+            _, moments, _ = self._in_unit(0)
         if not np.isfinite(moments).all() or ((moments == 0) & (self.products != 0)).any():
             raise ValueError(
                 "second_moments=True multiplies contributions with each other, and these are too"
@@ -139,22 +183,30 @@ class RowSums:
             return None
         return np.ldexp(np.sqrt(self.n_rows / (self.n_rows - 1) * self.squares), self.exponent)
 
+    @property
+    def kurtosis(self) -> np.ndarray:
+        """m4 / m2^2, 3 for normal numbers; 0 where nothing varies. Needs ``higher``."""
+        assert self.higher is not None
+        square, result = self.squares**2, np.zeros(len(self.squares))
+        return np.divide(self.n_rows * self.higher[1], square, out=result, where=square > 0)
+
 
 def sum_over_rows(
-    contributions: Callable[[slice], tuple[np.ndarray, np.ndarray | None]],
+    contributions: Contributions,
     n_rows: int,
     n_jobs: int | None,
     groups: Groups | None = None,
     rows_per_block: int = ROWS_PER_BLOCK,
     second_moments: bool = False,
+    higher: bool = False,
 ) -> RowSums:
     """Sum over rows that are made a block at a time.
 
     Parameters
     ----------
     contributions : callable
-        Takes a slice of row numbers, returns the block z_ik of shape (n_block, p) and, where it is
-        asked for, the block's sum tree by tree, of shape (M, p). Called from several threads.
+        Takes a slice of row numbers, returns the block z_ik of shape (n_block, p), and what else is
+        to be added up, or None. Called from several threads.
     n_rows : int
         At least 1.
     n_jobs : int or None
@@ -163,26 +215,33 @@ def sum_over_rows(
         Rows that belong together; their sums take the place of rows.
     rows_per_block : int
         Fewer where a row brings many numbers.
-    second_moments : bool
-        Whether to sum products of two features, too.
+    second_moments, higher : bool
+        Whether to sum products of two features, and third and fourth powers, too.
 
     Returns
     -------
     RowSums
     """
-
-    def sums_of(block: slice) -> RowSums:
-        return RowSums.of(*contributions(block), second_moments)
-
     if groups is None:
+
+        def sums_of(block: slice) -> RowSums:
+            return RowSums.of(*contributions(block), second_moments, higher)
+
         with one_blas_thread() if second_moments else nullcontext():
-            return merge_blocks(sums_of, RowSums.merge, n_rows, n_jobs, rows_per_block)
-    by_group = merge_blocks(
-        lambda block: GroupSums.of(groups, block, contributions),
-        GroupSums.merge,
-        n_rows,
-        n_jobs,
-        rows_per_block,
-    )
-    sums = RowSums.of(by_group.total, by_group.per_tree, second_moments)
-    return replace(sums, by_group=by_group.total)
+            return merge_blocks(sums_of, operator.add, n_rows, n_jobs, rows_per_block)
+
+    def of_groups(block: slice) -> tuple[np.ndarray, np.ndarray, Any]:
+        values, beside = contributions(block)
+        return *groups.within(block, values), beside
+
+    def merge(one: Any, other: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Add up in place once all groups have a row."""
+        (present, sums, beside), (others, others_sums, others_beside) = one, other
+        if len(present) < len(groups.labels):
+            some, sums = sums, np.zeros((len(groups.labels), sums.shape[1]))
+            sums[present] = some
+        sums[others] += others_sums
+        return np.arange(len(sums)), sums, None if beside is None else beside + others_beside
+
+    _, by_group, beside = merge_blocks(of_groups, merge, n_rows, n_jobs, rows_per_block)
+    return RowSums.of(by_group, beside, second_moments, higher, groups.labels)

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attributions.kernels.contrasts import N_TERMS
+from attributions.walk.steps import lower_of
 from gbt.model.ensemble import Ensemble
 
 
@@ -55,7 +56,6 @@ class JudgedSplits:
     """
 
     ensemble: Ensemble
-    feature: np.ndarray
     node: np.ndarray
     left: np.ndarray
     right: np.ndarray
@@ -67,8 +67,7 @@ class JudgedSplits:
         cls, ensemble: Ensemble, train: np.ndarray, valid: np.ndarray, min_samples: int
     ) -> "JudgedSplits":
         """Return the splits with enough validation rows in both children."""
-        lower = ensemble.predictor.links.lower[: len(ensemble.feature)].astype(np.int64)
-        right, left = lower.T
+        right, left = lower_of(ensemble).T.astype(np.int64)
         _, _, train_weight, _ = train
         _, hessian, _, n_rows = valid
         fewest = np.minimum(n_rows[left], n_rows[right])
@@ -78,21 +77,12 @@ class JudgedSplits:
         places = left[node], right[node], node
         return cls(
             ensemble=ensemble,
-            feature=np.maximum(ensemble.credited, 0).astype(np.uint64),
             node=node,
             left=left[node],
             right=right[node],
             train=tuple(NodeSums(*train[:, place]) for place in places),
             valid=tuple(NodeSums(*valid[:, place]) for place in places),
         )
-
-    def by_tree(self, gain: np.ndarray) -> np.ndarray:
-        """Return the gains of the splits added up by tree and feature, (M, p)."""
-        ensemble = self.ensemble
-        shape = (ensemble.n_trees, ensemble.n_credited)
-        tree = np.searchsorted(ensemble.tree_offset, self.node, side="right") - 1
-        cell = tree * ensemble.n_credited + self.feature[self.node].astype(np.int64)
-        return np.bincount(cell, gain, minlength=shape[0] * shape[1]).reshape(shape)
 
     @property
     def training_contrast(self) -> np.ndarray:
@@ -107,14 +97,14 @@ class JudgedSplits:
         return self.training_contrast * contrast * t.weight / t.hessian
 
     def symmetric_parts(self) -> np.ndarray:
-        """Return the derivatives of the symmetric gain by w g, w h and w; see `_on_edges`."""
+        """Return the derivatives of the symmetric gain by w g, w h and w; see `_on_steps`."""
         l, r, t = self.valid
         scale = self.training_contrast * t.weight / t.hessian
         gain = self.symmetric_gain()
         hessian, weight = -gain / t.hessian, gain / t.weight
         to_left = scale / l.weight, hessian, weight - scale * l.mean_gradient / l.weight
         to_right = -scale / r.weight, hessian, weight + scale * r.mean_gradient / r.weight
-        return self._on_edges(to_left, to_right)
+        return self._on_steps(to_left, to_right)
 
     def ratio_gain(self) -> np.ndarray:
         """Training sums times ratios of validation sums; the paper's where all w h are equal."""
@@ -122,11 +112,11 @@ class JudgedSplits:
         return gain[0] + gain[1] - gain[2]
 
     def ratio_parts(self) -> np.ndarray:
-        """Return the derivatives of the gain by ratios by w g, w h and w; see `_on_edges`."""
+        """Return the derivatives of the gain by ratios by w g, w h and w; see `_on_steps`."""
         step = [train.gradient / valid.hessian for train, valid in self._pairs]
         bend = [-a * valid.ratio for a, valid in zip(step, self.valid, strict=True)]
         none = np.zeros(len(self.node))
-        return self._on_edges(
+        return self._on_steps(
             (step[0] - step[2], bend[0] - bend[2], none),
             (step[1] - step[2], bend[1] - bend[2], none),
         )
@@ -135,11 +125,10 @@ class JudgedSplits:
     def _pairs(self) -> list[tuple[NodeSums, NodeSums]]:
         return list(zip(self.train, self.valid, strict=True))
 
-    def _on_edges(
+    def _on_steps(
         self, to_left: tuple[np.ndarray, ...], to_right: tuple[np.ndarray, ...]
     ) -> np.ndarray:
-        """Lay out three derivatives a side as (n_nodes, 2, 3), right before left."""
-        part = np.zeros((len(self.feature), 2, N_TERMS))
-        part[self.node, 1] = np.transpose(to_left)
-        part[self.node, 0] = np.transpose(to_right)
+        """Lay out three derivatives a side by the nodes that steps lead to, (n_nodes, 3)."""
+        part = np.zeros((len(self.ensemble.feature), N_TERMS))
+        part[self.left], part[self.right] = np.transpose(to_left), np.transpose(to_right)
         return part

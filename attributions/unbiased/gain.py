@@ -28,6 +28,7 @@ The cost is one pass of training and validation rows down the trees, in which le
 rows, and for standard errors another pass of the validation rows along their paths.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,11 @@ from attributions.inputs import warn_of_seen_rows
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake
 from attributions.unbiased.closed_forms import JudgedSplits
-from attributions.unbiased.in_chunks import SplitTable
-from attributions.unbiased.node_sums import SplitRows
+from attributions.unbiased.rows import SeenIntake, SplitRows, SplitTable
 from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
+from gbt.model.statistics import by_tree
 from gbt.parallel.chunks import Chunk
 from gbt.tables.names import shown
 
@@ -130,32 +131,34 @@ def unbiased_gain(
     ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)
     given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid, init_score_valid)
-    train = SplitTable.named("train", intake, given_train, n_jobs)
-    valid = SplitTable.named("valid", intake, given_valid, n_jobs)
+    judged = SeenIntake(ensemble, intake.classes_, encode=intake.encode)
+    train = SplitTable.named("train", judged, given_train, n_jobs)
+    judged = replace(judged, seen=_seen_rows(ensemble, train.rows, n_jobs))
+    valid = SplitTable.named("valid", judged, given_valid, n_jobs)
     if form != "symmetric":
         valid.in_memory()  # refuses chunks before any work is done
     has_errors = standard_error and form != "sampled"
     of_train = train.node_totals()
-    of_valid = valid.node_totals(_seen_rows(ensemble, train.rows, n_jobs), has_errors)
-    warn_of_seen_rows(of_valid.n_seen, of_valid.n_rows, stacklevel=2)
+    of_valid = valid.node_totals(keep=has_errors)
+    warn_of_seen_rows(of_valid.tally.n_seen, of_valid.tally.n_rows, stacklevel=2)
 
     splits = JudgedSplits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
     if form == "symmetric":
         gain = splits.symmetric_gain()
     else:
         gain = _gain_by_ratios(splits, valid.in_memory(), form, random_state)
-    by_tree = splits.by_tree(gain)
+    of_trees = by_tree(ensemble, splits.node, gain)
     errors = None
     if has_errors:
         part = splits.symmetric_parts() if form == "symmetric" else splits.ratio_parts()
-        errors = valid.standard_error(splits.feature, part)
+        errors = valid.standard_error(part)
     return GlobalAttribution(
-        values=by_tree.sum(axis=0),
+        values=of_trees.sum(axis=0),
         standard_error=errors,
-        n_samples=of_valid.n_rows,
+        n_samples=of_valid.tally.n_rows,
         feature_names=ensemble.credited_names,
         method=f"unbiased_gain({form})",
-        per_tree=by_tree if per_tree else None,
+        per_tree=of_trees if per_tree else None,
         groups=of_valid.groups,
     )
 

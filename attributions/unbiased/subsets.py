@@ -15,7 +15,7 @@ import numpy as np
 
 from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.unbiased.closed_forms import JudgedSplits
-from attributions.unbiased.node_sums import SplitRows
+from attributions.unbiased.rows import SplitRows
 from gbt.model.statistics import along_rounds
 from gbt.tables.sparse_rows import as_float64
 

@@ -34,13 +34,14 @@ from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.least_squares import Ridge
 from attributions.mdi.local_mdi import StumpModels
 from attributions.mdi.training_trees import TrainingTrees
+from attributions.rows import Intake
+from attributions.walk.rows_at_spots import RowsAtSpots
 from benchmarks.papers.local_mdi_study.methods import AGGREGATES, Scores, stacked
 from benchmarks.study import command
 from benchmarks.study.part import NumberedPart
 from benchmarks.study.tables import cell_of, chosen, markdown
 from gbt import GBTClassifier, GBTRegressor
-from gbt.model.predictor import transposed
-from gbt.model.stages import stages, start_of
+from gbt.parallel.chunks import Chunk
 
 N_SEEDS = 10
 N_TREES = 50
@@ -109,8 +110,8 @@ def by_tree(ensemble, individual, X, y, is_judged: bool) -> np.ndarray:
     found = stacked(ensemble, X, individual)
     if not is_judged:
         return found
-    of_rows = stages(ensemble, transposed(X), y.astype(float), start_of(ensemble, len(X)))
-    gradients = np.concatenate([part.gradient.copy() for part in of_rows])
+    rows = RowsAtSpots.of(Intake(ensemble, None), Chunk(X, y))
+    gradients = np.concatenate([part.gradient.copy() for part in rows.stages(slice(0, len(X)))])
     return found * -gradients[:, :, np.newaxis] / ensemble.learning_rate
 
 

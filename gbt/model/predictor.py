@@ -11,7 +11,6 @@ from functools import cached_property, partial
 import numpy as np
 
 from gbt.kernels.rows import descent, walk
-from gbt.kernels.rows.derivatives import write_derivatives
 from gbt.kernels.rows.descent import N_PLACES, N_TOP, Links
 from gbt.parallel.threads import over_blocks
 from gbt.tables.level_sets import LevelSets
@@ -96,47 +95,6 @@ class Predictor:
         descent.find_leaves(columns_of(block), links.of(trees), leaves)
         return leaves
 
-    def predict_before(
-        self, block: np.ndarray, trees: range, raw_prediction: np.ndarray, before: np.ndarray
-    ) -> None:
-        """Write the raw predictions of a `transposed` block before each tree to ``before``.
-
-        ``before`` is float64 of shape (T, n). ``raw_prediction`` is that before the first of these
-        trees, and becomes that after the last; in a forest it is the same before all trees.
-        """
-        if self.is_forest:
-            before[:] = raw_prediction
-            return
-        links = self.links_for(block).of(trees)
-        at = np.empty(len(raw_prediction), dtype=links.node.dtype)
-        descent.predict_before(
-            columns_of(block), links, self.reached_value, raw_prediction, at, before
-        )
-
-    def sum_gradients(
-        self, block: np.ndarray, start: np.ndarray, loss: int, y: np.ndarray, weight: np.ndarray
-    ) -> np.ndarray:
-        """Return the sum of w g over the rows that reach each node or place that `links` number.
-
-        The rows are a `transposed` block, with float64 targets and weights; g is taken at the
-        prediction before the tree, ``start`` (n,) before the first one and before all of a forest.
-        `of_nodes` turns it into sums of leaves. ``loss`` is the kind, see
-        ``gbt.kernels.rows.derivatives``.
-        """
-        links, value = self.links_for(block), self.reached_value
-        if self.is_forest:
-            gradient, hessian = np.empty((2, len(y)))
-            write_derivatives(loss, y, start, gradient, hessian)
-            leaves = self.find_leaves(block, range(self.n_trees)).astype(np.int64)
-            gradient = np.broadcast_to(weight * gradient, leaves.shape)
-            return np.bincount(leaves.ravel(), gradient.ravel(), minlength=len(value))
-        sums = np.zeros((4, len(value)))
-        raw_prediction = start.copy()
-        descent.add_up_gradients(
-            columns_of(block), links, value, loss, y, weight, raw_prediction, sums
-        )
-        return sums.sum(axis=0)
-
     def of_nodes(self, sums: np.ndarray) -> np.ndarray:
         """Return the sums of nodes, float64 of shape (n_nodes,), from those of nodes and places."""
         return np.bincount(self.links.node.astype(np.int64), sums)
@@ -162,11 +120,7 @@ class Predictor:
             tree_depth,
         )
         roots = self.tree_offset[:-1].astype(np.uint64)
-        nodes, above = roots[:, np.newaxis], []
-        for _ in range(N_TOP):
-            above.append(nodes)
-            nodes = lower[nodes][:, :, ::-1].reshape(len(roots), 2 * nodes.shape[1])  # left first
-        top = np.concatenate(above, axis=1)
+        top, nodes = top_of_trees(roots, lower, N_TOP)
         node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), nodes.ravel()])
         # A cut between present and missing values is stored as the largest number; inf is present,
         # too.
@@ -210,6 +164,21 @@ class Predictor:
         return self.value[self.links.node]
 
 
+def top_of_trees(
+    roots: np.ndarray, lower: np.ndarray, n_depths: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nodes of the first depths of trees, depth by depth, and those below, left first.
+
+    Trees are made complete by leaves that are their own children; M roots, (M, 2^n_depths - 1) and
+    (M, 2^n_depths) nodes.
+    """
+    nodes, above = roots[:, np.newaxis], []
+    for _ in range(n_depths):
+        above.append(nodes)
+        nodes = lower[nodes][:, :, ::-1].reshape(len(roots), 2 * nodes.shape[1])
+    return np.concatenate(above, axis=1), nodes
+
+
 def find_leaves_of_tree(
     structure: tuple[np.ndarray, ...],
     X: np.ndarray,
@@ -231,7 +200,9 @@ def find_leaves_of_tree(
         for first in range(start, stop, rows_at_once):
             rows = slice(first, min(first + rows_at_once, stop))
             # A frame's values lie column by column; the kernel takes tables that lie row by row.
-            walk.find_leaves(np.ascontiguousarray(take_rows(rows)), *structure, sets, leaves[rows])
+            walk.find_leaves_of_tree(
+                np.ascontiguousarray(take_rows(rows)), *structure, sets, leaves[rows]
+            )
 
     over_blocks(find, len(X), n_jobs)
     return leaves

@@ -22,7 +22,6 @@ The start moves by c with y, and gradients stay as they are. (Under a penalty on
 XGBoost's forests can have, the sum is not quite 0: total gain then counts from the base score.)
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -40,30 +39,6 @@ class Stage(NamedTuple):
     trees: range  # of ``ensemble.outputs[output]``
     gradient: np.ndarray  # (T, n)
     hessian: np.ndarray
-
-
-def stages(
-    ensemble: Ensemble, block: np.ndarray, y: np.ndarray, raw: np.ndarray
-) -> Iterator[Stage]:
-    """Yield the derivatives of a `transposed` block of rows before all trees, some trees at a time.
-
-    ``raw`` are their raw predictions at the start, see `start_of`; they are changed in place. Every
-    stage is written to the same arrays, because new memory takes longer to fill.
-    """
-    n_outputs = ensemble.n_outputs
-    at_once = max(1, TREES_AT_ONCE // n_outputs)
-    room = np.empty((3 if n_outputs == 1 else n_outputs, at_once, len(y)))
-    for trees in tree_blocks(ensemble.n_rounds, at_once):
-        if n_outputs == 1:
-            before, derivatives = room[0, : len(trees)], room[1:, : len(trees)]
-            ensemble.predictor.predict_before(block, trees, raw[0], before)
-            yield Stage(0, trees, *ensemble.loss.gradient_hessian(y, before, derivatives))
-            continue
-        for output, f, before in zip(ensemble.outputs, raw, room, strict=True):
-            output.predictor.predict_before(block, trees, f, before[: len(trees)])
-        pair = ensemble.loss.gradient_hessian(y, np.moveaxis(room[:, : len(trees)], 0, -1))
-        for k in range(n_outputs):
-            yield Stage(k, trees, *(np.ascontiguousarray(part[..., k]) for part in pair))
 
 
 def start_of(ensemble: Ensemble, n_rows: int, init_score: np.ndarray | None = None) -> np.ndarray:

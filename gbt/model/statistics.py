@@ -18,6 +18,7 @@ from gbt.kernels.rows import walk
 from gbt.losses.loss import Loss
 from gbt.losses.sums import exact_sums
 from gbt.model.starts import checked_init_score, raw_before
+from gbt.model.tree import sealed
 from gbt.parallel.chunks import Chunk, over_chunks
 from gbt.tables.sparse_rows import as_float64, take
 from gbt.tables.targets import as_target, as_weight
@@ -46,6 +47,17 @@ def node_sums(
         ]
     )
     walk.add_up_children(left, right, sums)
+    return sums
+
+
+def add_up_trees(ensemble: Any, sums: np.ndarray) -> np.ndarray:
+    """Give the inner nodes of all trees the sums of their children, float64 (n_nodes, k)."""
+    root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
+    children = [
+        sealed(np.where(child < 0, -1, root + child).astype(np.int32))
+        for child in (ensemble.left, ensemble.right)
+    ]
+    walk.add_up_children(*children, sums)
     return sums
 
 
@@ -82,6 +94,14 @@ def gain_by_feature(nodes: Any, n_features: int) -> np.ndarray:
     inner = nodes.left >= 0
     gain = np.bincount(nodes.feature[inner], nodes.gain[inner], minlength=n_features)
     return gain.astype(np.float64, copy=False)  # bincount of no splits returns integers
+
+
+def by_tree(ensemble: Any, node: np.ndarray, worth: np.ndarray) -> np.ndarray:
+    """Return what splits at some nodes are worth, added up by tree and credited feature, (M, p)."""
+    n_trees, p = ensemble.n_trees, ensemble.n_credited
+    tree = np.searchsorted(ensemble.tree_offset, node, side="right") - 1
+    cell = tree * p + ensemble.credited[node]
+    return np.bincount(cell, worth, minlength=n_trees * p).reshape(n_trees, p)
 
 
 def node_step(

@@ -161,7 +161,7 @@ def test_blocks_of_rows_of_any_size(k, n, data):
     rows = np.array(numbers, dtype=float)[:, np.newaxis] * [1.0, 1.0, 0.0]
     moved = rows * [2.0**k, 1.0, 1.0]
     cut = data.draw(st.integers(1, n - 1))
-    found = RowSums.of(moved[:cut]).merge(RowSums.of(moved[cut:])).standard_error
+    found = (RowSums.of(moved[:cut]) + RowSums.of(moved[cut:])).standard_error
     expected = np.sqrt(n * np.var(rows, axis=0, ddof=1))
     np.testing.assert_allclose(np.ldexp(found, [-k, 0, 0]), expected, rtol=1e-12)
     assert_same(found[2], 0.0)

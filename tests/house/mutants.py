@@ -37,7 +37,6 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/kernels/contrasts": "tests/attributions/held_out tests/attributions/unbiased",
     "attributions/kernels/elastic_net": "tests/attributions/mdi",
     "attributions/kernels/held_out": "tests/attributions/held_out",
-    "attributions/kernels/pairs": "tests/attributions/held_out",
     "attributions/kernels/stumps": "tests/attributions/mdi",
     "attributions/refits": "tests/attributions/refits",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",

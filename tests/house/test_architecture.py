@@ -30,6 +30,7 @@ FLOORS_OF_ATTRIBUTIONS = [
     {"kernels", "names", "methods"},
     {"statistics", "inputs", "simulated"},
     {"rows"},
+    {"walk"},
     {"plots"},
     {"results"},
     {"per_row"},
@@ -275,6 +276,16 @@ def test_kernels_take_ten_parameters_at_most(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
             assert len(node.args.args) <= 10, f"{path.name}: {node.name}"
+
+
+def test_a_kernels_name_is_used_once():
+    names = [
+        node.name
+        for path in KERNELS
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    ]
+    assert {name for name in names if names.count(name) > 1} == set()
 
 
 # Of LLVM, over all calls of `tests.house.lines_of_llvm`; docs/tricks.md says what they consist of.

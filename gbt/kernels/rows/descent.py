@@ -56,7 +56,6 @@ import numpy as np
 
 from gbt.kernels.platform.compiling import forced_inline, internal, kernel, uncounted
 from gbt.kernels.platform.instructions import max
-from gbt.kernels.rows.derivatives import write_derivatives
 from gbt.kernels.rows.walk import NodeSets, is_listed
 
 N_TOP = 4  # depths, from 0 on, whose comparisons are all made
@@ -277,57 +276,3 @@ def add_leaf_values(X, links, value, out):
         go_down(X, links, m, at_1)
         for i in range(out.shape[0]):
             out[i] += value[at_1[i]]
-
-
-@uncounted
-def predict_before(X, links, value, raw_prediction, at, before):
-    """Keep what the prediction was before every tree.
-
-    X                (2 p, n)      float64    IN      a transposed block
-    links                          ``Links``  IN      of T trees
-    value            (N + 16 M,)   float64    IN      of nodes and places
-    raw_prediction   (n,)          float64    INOUT   before the first tree; then after the last
-    at               (n,)          unsigned   memory, of the type of ``links.node``
-    before           (T, n)        float64    OUT
-    """
-    for m in range(before.shape[0]):
-        go_down(X, links, m, at)
-        for i in range(at.shape[0]):
-            before[m, i] = raw_prediction[i]
-            raw_prediction[i] += value[at[i]]
-
-
-@kernel
-def add_up_gradients(X, links, value, kind, y, weight, raw_prediction, sums):
-    """Add up w g over the rows of every leaf, g taken at the prediction before its tree.
-
-    Rows of one leaf often follow one another, and an addition would have to wait for the last one.
-    So a quarter of the rows each has sums of its own.
-
-    X                (2 p, n)        float64    IN     a transposed block
-    links                            ``Links``  IN     of all M trees
-    value            (N + 16 M,)     float64    IN     of nodes and places
-    kind                             int64      IN     of loss, see ``gbt.kernels.rows.derivatives``
-    y, weight        (n,)            float64    IN
-    raw_prediction   (n,)            float64    INOUT  before the first tree, then after the last
-    sums             (4, N + 16 M)   float64    INOUT  of nodes and places
-    """
-    n = np.uint64(y.shape[0])
-    at = np.empty(y.shape[0], links.node.dtype)
-    gradient, hessian = np.empty(y.shape[0]), np.empty(y.shape[0])
-    quarter = n // np.uint64(4)
-    a, b, c, d = sums[0], sums[1], sums[2], sums[3]
-    for m in range(links.places.shape[0]):
-        go_down(X, links, m, at)
-        write_derivatives(kind, y, raw_prediction, gradient, hessian)
-        for i in range(quarter):
-            j = np.uint64(i + quarter)
-            k, l = j + quarter, j + quarter + quarter
-            a[at[i]] += weight[i] * gradient[i]
-            b[at[j]] += weight[j] * gradient[j]
-            c[at[k]] += weight[k] * gradient[k]
-            d[at[l]] += weight[l] * gradient[l]
-        for i in range(quarter * np.uint64(4), n):
-            a[at[i]] += weight[i] * gradient[i]
-        for i in range(raw_prediction.shape[0]):
-            raw_prediction[i] += value[at[i]]

@@ -65,7 +65,7 @@ def goes_left(x, node, threshold, missing_left, sets):
 
 
 @uncounted
-def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
+def find_leaves_of_tree(X, feature, threshold, left, right, missing_left, sets, out):
     """Write the leaf that each row reaches.
 
     X             (n, p)      float64         IN
@@ -87,7 +87,7 @@ def find_leaves(X, feature, threshold, left, right, missing_left, sets, out):
 def add_up_children(left, right, sums):
     """Give each inner node the sum of its children, from the last node to the root.
 
-    left, right   (n_nodes,)     int32    IN     one tree, children after their parent
+    left, right   (n_nodes,)     int32    IN     children after their parent; -1 at a leaf
     sums          (n_nodes, k)   float64  INOUT  filled at the leaves on entry
     """
     for node in range(left.shape[0] - 1, -1, -1):

@@ -123,12 +123,12 @@ def partition(j, thread, work, policy):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 node_of_row[np.uint64(all_listed[np.uint64(i)])] = child
-    add_up_children(parent, rows, nodes, rules)
+    add_up_rows_of_children(parent, rows, nodes, rules)
     bound_children(parent, rows, nodes, rules, column.direction)
 
 
 @inlined
-def add_up_children(parent, rows, nodes, rules):
+def add_up_rows_of_children(parent, rows, nodes, rules):
     """Add up the rows of a node's children; of one child if the other follows by subtraction."""
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]

@@ -29,7 +29,7 @@ from attributions import (
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.odds import MAX_ODDS
+from attributions.kernels.spots import MAX_ODDS
 from attributions.reference import definitions as reference
 from attributions.reference import held_out as reference_held_out
 from attributions.reference.inference import standard_error
@@ -522,7 +522,7 @@ def test_where_rows_end_up_may_be_kept_or_not(kind, monkeypatch):
         model = kind(n_estimators=4, max_depth=depth, splitter="greedy").fit(X[:500], y[:500])
         results = []
         for most_kept in (2**29, 0):
-            monkeypatch.setattr("attributions.held_out.rows_at_splits.MOST_KEPT", most_kept)
+            monkeypatch.setattr("attributions.walk.rows_at_spots.MOST_KEPT", most_kept)
             rows = held_out_gain_rows(model, X[500:], y[500:]).values
             results.append((held_out_gain(model, X[500:], y[500:]), rows))
         (kept, rows), (anew, rows_anew) = results

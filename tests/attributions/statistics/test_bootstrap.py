@@ -1,5 +1,6 @@
 """Intervals where few rows carry a sum, and the guard that says so."""
 
+import operator
 from dataclasses import replace
 from functools import reduce
 
@@ -19,7 +20,7 @@ from attributions import (
 )
 from attributions.reference import definitions as reference
 from attributions.statistics.bootstrap import N_RESAMPLES, symmetric_t
-from attributions.statistics.kurtosis import Moments, moments_over_rows
+from attributions.statistics.row_sums import RowSums
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
@@ -141,7 +142,7 @@ def test_moments_of_pieces_merge(numbers, data):
     first = data.draw(st.integers(1, len(rows) - 2))
     second = data.draw(st.integers(first + 1, len(rows) - 1))
     pieces = rows[:first], rows[first:second], rows[second:]
-    kurtosis = reduce(Moments.merge, map(Moments.of, pieces)).kurtosis
+    kurtosis = reduce(operator.add, [RowSums.of(rows, higher=True) for rows in pieces]).kurtosis
     assert kurtosis[1] == 0
     if np.ptp(rows[:, 0]) > 0:
         expected = scipy.stats.kurtosis(rows[:, 0], fisher=False)
@@ -207,10 +208,9 @@ def test_rare_large_contributions_are_known_from_training_rows():
     """A column that one training row in 500 cuts off: 200 held-out rows need not meet any."""
     rng = np.random.default_rng(0)
     values = np.where(np.arange(1000) % 500 == 0, 30.0, rng.normal(size=1000))[:, np.newaxis]
-    kurtosis = moments_over_rows(lambda block: (values[block], None), 1000, 1).kurtosis
-    assert kurtosis[0] > 0.1 * 200
+    assert RowSums.of(values, higher=True).kurtosis[0] > 0.1 * 200
     without = values[np.abs(values[:, 0]) < 10]
-    assert moments_over_rows(lambda block: (without[block], None), 200, 1).kurtosis[0] < 4
+    assert RowSums.of(without[:200], higher=True).kurtosis[0] < 4
 
 
 def test_contributions_of_rows_are_those_of_tree_inner():

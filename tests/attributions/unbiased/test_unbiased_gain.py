@@ -19,11 +19,12 @@ from attributions.rows import Intake
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
 from attributions.unbiased import (
-    node_sums as split_rows,
+    rows as split_rows,
 )
 from attributions.unbiased import (
     subsets as subset_ratios,
 )
+from attributions.walk import rows_at_spots
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses.amounts import Poisson
@@ -232,7 +233,7 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
             n_estimators=3, max_depth=depth, min_child_weight=0.0, splitter="greedy"
         ).fit(X, X[:, 0])
         rows = split_rows.SplitRows(Intake(model.ensemble_, None), X, X[:, 1].copy(), weight, None)
-        sums = rows.node_sums(1)
+        sums = rows.node_sums(1).T
         before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
         for m, tree in enumerate(rows.ensemble.trees):
             start, stop = rows.ensemble.tree_offset[m : m + 2]
@@ -241,7 +242,6 @@ def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up()
                 leaves = np.flatnonzero(tree.is_leaf)
                 expected = [of_row[leaf[:, m] == t].sum() for t in leaves]
                 assert_close(own[leaves], expected, np.abs(of_row).sum())
-                assert_close(own[0], of_row.sum(), np.abs(of_row).sum())
             before = before + tree.value[leaf[:, m]]
 
 
@@ -263,9 +263,8 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
         splitter="greedy",
     ).fit(X, y + rng.normal(size=n))
     ensemble = replace(model.ensemble_, loss=loss, base_score=0.25)
-    inner = ensemble.feature >= 0
-    feature = np.maximum(ensemble.feature, 0).astype(np.uint64)
-    part = rng.normal(size=(len(feature), 2, 3)) * inner[:, np.newaxis, np.newaxis]
+    part = rng.normal(size=(len(ensemble.feature), 3))
+    part[ensemble.tree_offset[:-1]] = 0.0  # no step leads to a root
     weight = rng.uniform(0.5, 2, size=n)
 
     expected, raw = np.zeros((n, p)), np.full(n, 0.25)
@@ -275,21 +274,19 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
         for i in range(n):
             nodes = reference.path(tree, X[i])
             for t, c in pairwise(nodes):
-                is_left = int(c == tree.left[t])
-                brought = weight[i] * part[root + t, is_left] @ of_row[:, i]
-                expected[i, tree.feature[t]] += brought
+                expected[i, tree.feature[t]] += weight[i] * part[root + c] @ of_row[:, i]
             raw[i] += tree.value[nodes[-1]]
 
     groups = Groups.of(np.arange(n), n)  # of one row each: the sums of groups are those of rows
     size = 5 * np.abs(part).max() * (1 + np.exp(np.abs(raw)).max())
     for keep, most_kept in ((False, 2**29), (True, 2**29), (True, 0)):
-        monkeypatch.setattr(split_rows, "MOST_KEPT", most_kept)
+        monkeypatch.setattr(rows_at_spots, "MOST_KEPT", most_kept)
         rows = split_rows.SplitRows(Intake(ensemble, None), X, y, weight, groups)
         rows.node_sums(1, keep)
-        assert (rows.kept is not None) == (keep and most_kept > 0 and loss.name in LOSSES)
+        assert (rows.kept is not None) == (keep and most_kept > 0)
         if rows.kept is not None:
             assert rows.kept.itemsize == (2 if max_leaves == 300 else 1)
-        assert_close(rows.sum_parts(feature, part, 1).by_group, expected, size)
+        assert_close(rows.sum_parts(1, part).by_group, expected, size)
     levels = ensemble.predictor.links.tree_depth.max()
     assert levels == 1 if max_leaves == 2 else levels > max_leaves**0.4
 
@@ -530,7 +527,7 @@ def test_whole_weights_are_repeated_rows_where_kernels_do_not_know_the_loss():
 @exact_forms
 def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
     rng = np.random.default_rng(4)
-    monkeypatch.setattr(split_rows, "BLOCKS_PER_SUM", 1)
+    monkeypatch.setattr(rows_at_spots, "BLOCKS_PER_SUM", 1)
     X, y = some_data(rng, 8000, loss, signal=1.0)
     X = X.astype(np.float32).astype(np.float64)
     X[::7, 0] = np.nan

@@ -99,20 +99,13 @@ def test_trees_of_every_depth(depth, branching, dtype):
 
     leaves = leaves_alone(ensemble, X)
     expected = np.full(len(X), ensemble.base_score)
-    before = []
     for of_tree in leaves:
-        before.append(expected)
         expected = expected + ensemble.value[of_tree]
 
     assert_same(ensemble.apply(X), leaves.T - ensemble.tree_offset[:-1])
     assert_same(ensemble.raw_predict(X), expected)
-    so_far = np.full(len(X), ensemble.base_score)
-    before_each = np.empty((3, len(X)))
     block = transposed(X, dtype=dtype)
-    ensemble.predictor.predict_before(block, range(3), so_far, before_each)
     assert_same(ensemble.predictor.find_leaves(block, range(3)), leaves)
-    assert_same(before_each, before)
-    assert_same(so_far, expected)
 
 
 @pytest.mark.parametrize("depth", range(1, 9))

@@ -1,0 +1,126 @@
+r"""Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
+
+Unbiased gain is no sum over rows, but all that it needs of rows are two sums, one after the other
+(``attributions.walk.rows_at_spots``)::
+
+    chunks of X_train  ->  sums of nodes  \
+                                           splits  ->  gain, and its derivatives by a row
+    chunks of X_valid  ->  sums of nodes  /                          |
+    chunks of X_valid  ->  effect of each row on the gain   <--------+
+                           their squares add up  ->  standard errors
+
+So chunks give what all rows in one table give. A row's effect on the gain is added up along its
+paths, feature by feature (`SplitRows.sum_parts`).
+"""
+
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from attributions.held_out.constant_loss import Targets
+from attributions.rows import AllRows, Intake
+from attributions.statistics.row_sums import RowSums, sum_over_rows
+from attributions.walk.rows_at_spots import NodeTotals, RowsAtSpots
+from gbt.model.seen_rows import SeenRows
+from gbt.model.statistics import add_up_trees
+from gbt.parallel.chunks import Chunk
+
+
+@dataclass(frozen=True, eq=False)
+class SeenIntake(Intake):
+    """A model, and the rows that it has ``seen``, as far as that is known."""
+
+    seen: SeenRows | None = field(default=None, kw_only=True)
+
+
+@dataclass(eq=False)
+class SplitRows(RowsAtSpots):
+    """Rows of positive weight whose ``model`` is a `SeenIntake`; a chunk may have none."""
+
+    @classmethod
+    def of(cls, model: Any, given: Chunk) -> Self:
+        """Check the rows and leave out those of weight 0."""
+        return super().of(model, given).without_zero_weight()
+
+    def count_seen(self, n_jobs: int | None) -> int:
+        """Return how many of the rows the model has seen."""
+        seen = self.model.seen
+        return 0 if seen is None else seen.count(self.X, self.y, n_jobs)
+
+    def targets(self) -> Targets | None:
+        """Return the targets where all of them may be of one class."""
+        return Targets(self.y, self.weight) if self.are_odds else None
+
+    @property
+    def have_one_hessian(self) -> bool:
+        """Whether w h is the same for all rows, so that all ratios are means."""
+        return self.ensemble.loss.has_one_hessian and np.ptp(self.weight) == 0
+
+    def sum_parts(self, n_jobs: int | None, part: np.ndarray) -> RowSums:
+        """Return the sums of rows' parts by feature, of which callers use the standard error.
+
+        ``part`` (n_nodes, 3) has what w g, w h and w of a row bring in the step to a node.
+        """
+        paths = self.paths_with(part)
+
+        def parts_of(rows: slice) -> tuple[np.ndarray, None]:
+            return self.parts_along(paths, rows).T, None
+
+        return sum_over_rows(parts_of, len(self.y), n_jobs, self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTable(AllRows):
+    """Training or validation rows; ``which`` of them, "train" or "valid", is named in errors."""
+
+    which: str = ""
+
+    @classmethod
+    def named(cls, which: str, model: SeenIntake, given: Chunk, n_jobs: int | None) -> "SplitTable":
+        """Take in the rows if they are in memory."""
+        with _named(which):
+            return replace(cls.of(SplitRows, model, given, n_jobs), which=which)
+
+    def in_memory(self) -> SplitRows:
+        """Return the rows, for forms of gain that look at all rows of a node together."""
+        if self.rows is None:
+            raise ValueError(
+                f"X_{self.which} is a table of Dask, and this form of gain needs all rows of a node"
+                ' together, in memory. Use form="symmetric", which takes chunks.'
+            )
+        return self.rows
+
+    def node_totals(self, keep: bool = False) -> NodeTotals:
+        """Add the rows up; ``keep`` says that `standard_error` will follow."""
+        totals = self.over(partial(NodeTotals.of, keep), NodeTotals.merge)
+        if totals.targets is not None and np.ptp(totals.targets.y) == 0:
+            raise ValueError(
+                f"y_{self.which} holds one class only, so that gradients differ between the"
+                " children of a split only by the model's own predictions. Give rows of both"
+                " classes."
+            )
+        of_node = add_up_trees(self.model.ensemble, totals.of_node)
+        return replace(totals, of_node=of_node.T)
+
+    def standard_error(self, part: np.ndarray) -> np.ndarray | None:
+        """Return the standard error of the sums of parts, see `SplitRows.sum_parts`."""
+        return self.over(partial(SplitRows.sum_parts, part=part), operator.add).standard_error
+
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
+        """Return the part of all rows, or the merged parts of all chunks; errors name the rows."""
+        with _named(self.which) if self.rows is None else nullcontext():
+            return super().over(part_of, merge)
+
+
+@contextmanager
+def _named(which: str) -> Iterator[None]:
+    """Name the table in errors, since `Chunk` calls either X, y and sample_weight."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"Of X_{which}, y_{which}, sample_weight_{which}: {error}") from error
