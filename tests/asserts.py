@@ -13,6 +13,7 @@ import pytest
 
 from attributions.testing import EPS, EPS_32, assert_close, assert_same
 from gbt.losses.half import LOSSES
+from gbt.losses.known import is_same
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 
@@ -22,8 +23,10 @@ __all__ = [
     "assert_close",
     "assert_same",
     "assert_same_as_page",
+    "assert_same_ensemble",
     "assert_same_model",
     "assert_same_trees",
+    "assert_sums_of_rows",
     "assert_valid_ensemble",
     "assert_valid_tree",
     "peer",
@@ -102,6 +105,34 @@ def assert_valid_ensemble(ensemble: Ensemble, refitted: bool = False):
         )
 
 
+def assert_sums_of_rows(ensemble: Ensemble, X, target, weight=None, eps: float = EPS):
+    """Check G, H and the counts of all nodes: sums over the rows that pass, by the definition.
+
+    Rows are told by the leaves that they reach; derivatives are those of the loss at what the
+    trees before predict, in a forest at its base score.
+    """
+    K, leaves, target = ensemble.n_outputs, ensemble.apply(X), np.asarray(target, dtype=float)
+    weight = np.ones(len(target)) if weight is None else weight
+    raw = np.tile(np.atleast_1d(ensemble.base_score), (len(target), 1))
+    if ensemble.loss.name == "several_targets" and target.ndim == 1:
+        target = (target[:, np.newaxis] == np.arange(K)) * 1.0
+    for m, tree in enumerate(ensemble.trees):
+        k = m % K
+        if k == 0:
+            pair = ensemble.loss.gradient_hessian(target, raw.copy() if K > 1 else raw[:, 0])
+        g, h = (part[:, k] if K > 1 else part for part in pair)
+        size = np.abs(target).max() + (1 + np.abs(raw[:, k])) * (1 + np.abs(g) + h)
+        columns = [weight * g, weight * h, np.ones(len(target)), weight * size]
+        sums = np.array([np.bincount(leaves[:, m], c, tree.n_nodes) for c in columns])
+        for t in np.flatnonzero(tree.left >= 0)[::-1]:
+            sums[:, t] = sums[:, tree.left[t]] + sums[:, tree.right[t]]
+        assert_close(tree.sum_gradient, sums[0], sums[3], eps=eps)
+        assert_close(tree.sum_hessian, sums[1], sums[3], eps=eps)
+        assert_same(tree.n_samples, sums[2])
+        if not ensemble.is_forest:
+            raw[:, k] += tree.value[leaves[:, m]]
+
+
 def assert_same_trees(actual, expected):
     """Check that nodes are the same to the last bit: of trees, ensembles or fitted estimators."""
     one, other = (getattr(model, "ensemble_", model) for model in (actual, expected))
@@ -116,15 +147,26 @@ def assert_same_as_page(tree, nodes, names=tuple(NODE_DTYPES)):
         assert_same(getattr(tree, name), np.array([getattr(node, name) for node in nodes]))
 
 
+def assert_same_ensemble(actual, expected):
+    """Check that two models are the same to the last bit; what they remember of rows may differ."""
+    assert_same_trees(actual, expected)
+    assert_same(actual.base_score, expected.base_score)
+    assert is_same(actual.loss, expected.loss)
+    for name in (
+        "learning_rate", "reg_lambda", "feature_names", "input_dtype", "statistics",
+        "is_forest", "zero_is_missing", "has_init_score", "unseen_is_missing", "categories",
+    ):  # fmt: skip
+        assert getattr(actual, name) == getattr(expected, name), name
+    assert (actual.level_sets is None) == (expected.level_sets is None)
+    if expected.level_sets is not None:
+        for part in ("of_node", "start", "words"):
+            assert_same(getattr(actual.level_sets, part), getattr(expected.level_sets, part))
+
+
 def assert_same_model(actual, expected):
     """Check that two estimators have the same trees, and all that is kept beside them."""
-    assert_same_trees(actual, expected)
     one, other = actual.ensemble_, expected.ensemble_
-    assert_same(one.base_score, other.base_score)
-    assert one.categories == other.categories
-    if other.level_sets is not None:
-        for part in ("of_node", "start", "words"):
-            assert_same(getattr(one.level_sets, part), getattr(other.level_sets, part))
+    assert_same_ensemble(one, other)
     assert actual.evals_result_ == expected.evals_result_
     assert_same(one.seen_rows.trained, other.seen_rows.trained)
     assert one.seen_rows.in_order == other.seen_rows.in_order

@@ -1,7 +1,7 @@
 """Files that are written as a whole or not at all, even if the writing process is killed.
 
 The content goes to a temporary file beside the target, under a lock, which is renamed once it is
-complete. What a killed process left behind is removed by the next that writes the same file.
+complete. The next process that writes the same file removes the remains of one that was killed.
 """
 
 import os

@@ -94,8 +94,10 @@ def as_ensemble(
     TypeError
         If ``model`` is none of these.
     ValueError
-        For a model that an `Ensemble` cannot express; the message names the reason. See the module
-        of its library in ``gbt.formats``.
+        For a model that an `Ensemble` cannot express; the message names the reason, such as linear
+        trees, an objective that has no loss here, or levels of several kinds.
+    gbt.files.documents.InvalidModelError
+        Also a ValueError: a file, a text or a dict does not describe a model.
     gbt.formats.checking.MisreadModelError
         Also a ValueError: some rows are not predicted as by the model itself, as happens when a
         later version of its library writes models in another way.

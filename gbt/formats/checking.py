@@ -127,11 +127,12 @@ def _refuse(imported: Imported, got: np.ndarray, expected: np.ndarray, differ: n
         release = f" {version(package)}"
     except PackageNotFoundError:  # a library that was not installed as a package
         release = ""
-    row = int(np.argmax(differ.reshape(len(differ), -1).any(axis=1)))
+    is_other = differ.reshape(len(differ), -1).any(axis=1)
+    row = int(np.argmax(is_other))
     raise MisreadModelError(
         f"This {imported.library}{release} model was misread: of {len(got)} rows made of its"
-        f" thresholds, {int(differ.reshape(len(differ), -1).any(axis=1).sum())} are predicted"
-        f" otherwise than by {imported.library}. The raw prediction of row {row} is"
+        f" thresholds, {int(is_other.sum())} are predicted otherwise than by {imported.library}."
+        f" The raw prediction of row {row} is"
         f" {np.atleast_1d(expected[row]).tolist()} there and {np.atleast_1d(got[row]).tolist()}"
         " here. Nothing can be said of such a model. Train it with a version of"
         f" {imported.library} that is known to be read (docs/models.md), and report this one."
@@ -168,9 +169,7 @@ def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray
     if imported.ensemble.categories is not None:
         columns = _with_levels(imported.ensemble, rows)
         for k, levels in enumerate(imported.ensemble.categories):
-            if (
-                levels is not None
-            ):  # CatBoost refuses missing values in columns without known levels
+            if levels is not None:  # without any known level it is text, never a missing value
                 columns[k] = [text_of_level(level) if levels else "" for level in columns[k]]
         table = [list(row) for row in zip(*columns, strict=True)]
     return model.predict(table, prediction_type="RawFormulaVal", thread_count=1)

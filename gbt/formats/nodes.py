@@ -54,6 +54,20 @@ def _sealed(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def end_to_end(library: str, sizes: list[int], *children: np.ndarray) -> Preorder:
+    """Put trees in preorder whose nodes stand end to end.
+
+    ``sizes`` are their numbers of nodes; ``children`` are left and right ones, counted within each
+    tree and negative at leaves.
+    """
+    n_nodes = np.array(sizes, dtype=np.int64)
+    stops = np.cumsum(n_nodes)
+    starts = stops - n_nodes
+    start = np.repeat(starts, n_nodes)
+    left, right = (np.where(links < 0, -1, links + start) for links in children)
+    return in_preorder(library, starts, stops, left, right)
+
+
 def in_preorder(
     library: str, roots: np.ndarray, stops: np.ndarray, left: np.ndarray, right: np.ndarray
 ) -> Preorder:

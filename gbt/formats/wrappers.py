@@ -43,6 +43,22 @@ _PARTS = {
 }
 
 
+def is_pipeline(model: Any) -> bool:
+    """Say whether a model is one of scikit-learn's pipelines, or one like them."""
+    return hasattr(model, "steps") and hasattr(model, "named_steps")
+
+
+def within(model: Any) -> Any:
+    """Return the fitted model in searches and pipelines, steps aside."""
+    while True:
+        if hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
+            model = model.best_estimator_
+        elif is_pipeline(model):
+            model = model.steps[-1][1]
+        else:
+            return model
+
+
 def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     """Return the model inside searches, pipelines and wrappers that leave rows unchanged.
 
@@ -62,7 +78,7 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
         return unwrapped(model.best_estimator_)
     if not is_fitted and hasattr(model, "refit") and hasattr(model, "estimator"):
         return unwrapped(model.estimator, is_fitted)
-    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+    if is_pipeline(model):
         return unwrapped(model.steps[-1][1], is_fitted)
     if name in _AROUND:
         unfitted = _AROUND[name]
@@ -99,11 +115,7 @@ def labels_of(model: Any) -> Any:
 
 def scale_of(model: Any) -> str | None:
     """Say what the trees in a model add up to, where it predicts something else; None elsewhere."""
-    if hasattr(model, "best_estimator_"):
-        return scale_of(model.best_estimator_)
-    if hasattr(model, "steps") and hasattr(model, "named_steps"):
-        return scale_of(model.steps[-1][1])
-    name = type(model).__name__
+    name = type(within(model)).__name__
     if name == TRANSFORMED:
         return (
             f"The trees in this {name} add up to transformed targets, and are explained and judged"
@@ -123,10 +135,7 @@ def target_encoder(model: Any) -> Callable[[Any], Any] | None:
     These differ where targets are transformed, and where several targets have labels. None: they
     are the same, but for the labels of one target.
     """
-    if hasattr(model, "best_estimator_"):
-        return target_encoder(model.best_estimator_)
-    if hasattr(model, "steps") and hasattr(model, "named_steps"):
-        return target_encoder(model.steps[-1][1])
+    model = within(model)
     name = type(model).__name__
     if name == TRANSFORMED and hasattr(model, "transformer_"):
         return partial(_transformed, model.transformer_)

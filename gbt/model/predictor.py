@@ -1,8 +1,8 @@
 """The predictor: rows go down the trees of a model, a block of rows and all trees at a time.
 
 Rows come as a `transposed` block, which holds every feature twice; ``gbt.kernels.rows.descent``
-draws how a block goes down a tree without a branch. What the kernels need of a model, the ``Links``
-between its nodes, is made once, when the model first predicts.
+draws how a block goes down a tree without a branch. The kernels need the ``Links`` between a
+model's nodes, which are made once, when the model first predicts.
 """
 
 from collections.abc import Callable

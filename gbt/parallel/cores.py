@@ -11,8 +11,8 @@ group counts. Its files come in two versions, and a system may have both::
     none                           max 100000         -1, 100000
 
 A container may see only its own group, as the root of the tree, but with the path that the group
-has outside. That path does not exist inside, and the way up ends at the root all the same. What
-cannot be read or understood is no limit. ``joblib.cpu_count`` looks only at the group at the root.
+has outside. That path does not exist inside, and the way up ends at the root all the same. A file
+that cannot be read or understood is no limit. ``joblib.cpu_count`` looks only at the root's group.
 """
 
 import math

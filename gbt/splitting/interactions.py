@@ -6,8 +6,8 @@ So no path has columns that are not together in one group, and a raw prediction 
 functions, each of the columns of one group. With groups of one column, "no_interactions", it is an
 *additive* model: base score + f_1(x_1) + ... + f_p(x_p).
 
-What may follow depends on the groups that hold all columns of a path, and on nothing else. Growth
-is handed a table of these states (``gbt.kernels.trees.node_columns``).
+The groups that hold all columns of a path settle which columns may follow, and nothing else does.
+Growth is handed a table of these states (``gbt.kernels.trees.node_columns``).
 """
 
 from collections.abc import Callable, Iterator, Sequence

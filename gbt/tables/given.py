@@ -66,8 +66,7 @@ class Table:
     Parameters
     ----------
     X : frame of pandas or polars, table of pyarrow, array, sparse matrix, or list of rows
-        A lazy frame of polars is collected. Whatever else people give for a table is refused, with
-        what to do about it.
+        A lazy frame of polars is collected. Anything else is refused, with what to do about it.
     """
 
     def __init__(self, X: Any):

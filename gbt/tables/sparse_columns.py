@@ -128,7 +128,7 @@ def columns_of(
     """Rank every column of a table of floats, given how many levels each has.
 
     Of the outputs ``n_by_histograms`` are grown by the histogram search, which finds the same
-    splits in columns of an array that are stored without their zeros. Whatever else reads columns
+    splits in columns of an array that are stored without their zeros. Other readers of columns
     would have to make them dense again.
     """
     if isinstance(X, SparseRows):

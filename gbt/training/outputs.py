@@ -94,7 +94,7 @@ class Outputs:
 
     @property
     def learning_rate(self) -> float:
-        """What the step of the next trees is multiplied by."""
+        """The factor of the next trees' step."""
         return self._learning_rate
 
     @learning_rate.setter

@@ -28,7 +28,6 @@ from gbt.losses import Huber, Quantile
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_same_trees, assert_valid_ensemble
-from tests.gbt.training.test_growing import ByThePage
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
@@ -268,15 +267,6 @@ def test_tables_of_any_kind_give_the_same_model(convert):
     assert_same(actual.predict(convert(X)), expected.predict(X))
 
 
-@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64])
-def test_whole_numbers(dtype):
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, size=(40, 3)).astype(dtype)
-    y = X[:, 1] + rng.normal(size=40)
-    expected = GBTRegressor(n_estimators=2, splitter="greedy").fit(X.astype(float), y)
-    assert_same_trees(GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y), expected)
-
-
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_names_of_columns(frame):
     X, y = table()
@@ -375,13 +365,6 @@ def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
         assert_close(tree.sum_gradient[0], gradient[rows].sum(), terms=terms)
 
 
-def test_without_sampling_every_tree_sees_every_row():
-    X, y = table()
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
-    assert_same(model.sampled_rows(0), np.arange(len(y)))
-    assert_same(model.sampled_rows(1), np.arange(len(y)))
-
-
 def test_sampled_rows_stay_what_they_were_when_parameters_change():
     X, y = table()
     model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0, splitter="greedy").fit(X, y)
@@ -407,16 +390,6 @@ def test_random_state():
     assert_same_trees(third, fourth)
     fourth.fit(X, y)  # the generator has moved on
     assert not np.array_equal(third.sampled_rows(0), fourth.sampled_rows(0))
-
-
-@BOTH
-def test_threads_change_nothing(estimator):
-    X, y = table(n=3000)
-    one, two = (
-        estimator(n_estimators=3, n_jobs=n_jobs, splitter="greedy").fit(X, y) for n_jobs in (1, 2)
-    )
-    assert_same_trees(one, two)
-    assert_same(one.predict(X), two.predict(X))
 
 
 # Evaluation sets and early stopping -----------------------------------------------------------
@@ -445,12 +418,6 @@ def test_evaluation_losses_are_weighted_means():
         for p in classifier.staged_predict_proba(X)
     ]
     assert_close(classifier.evals_result_["eval_0"], expected, terms=1.0)
-
-
-def test_without_evaluation_sets_nothing_is_recorded():
-    model = GBTRegressor(n_estimators=4, splitter="greedy").fit(*table())
-    assert model.evals_result_ == {}
-    assert model.best_iteration_ == 3
 
 
 def test_early_stopping_listens_to_the_last_evaluation_set():
@@ -551,7 +518,7 @@ def test_failed_second_fit_leaves_the_first_model(estimator, ending):
 
 
 def test_splitter_objects_are_asked():
-    class Counting(ByThePage):
+    class Counting(Greedy):
         questions = 0
 
         def split(self, frontier, limits, n_jobs):
@@ -632,23 +599,6 @@ def test_model_selection(estimator):
     )
     selector = SelectFromModel(estimator(n_estimators=3, splitter="greedy")).fit(X, y)
     assert selector.get_support()[0]
-
-
-def test_parameters_may_be_numpy_scalars():
-    X, y = table()
-    plain = GBTRegressor(
-        n_estimators=2, learning_rate=0.5, max_depth=2, min_child_weight=2.0, splitter="greedy"
-    )
-    numpy = GBTRegressor(
-        n_estimators=np.int8(2),
-        learning_rate=np.float32(0.5),
-        max_depth=np.uint16(2),
-        min_child_weight=np.float16(2.0),
-        base_score=None,
-        splitter="greedy",
-    )
-    assert_same_trees(numpy.fit(X, y), plain.fit(X, y))
-    assert type(numpy.ensemble_.learning_rate) is float
 
 
 @BOTH

@@ -15,17 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import gbt
 from attributions.testing import ensembles, rows_for
 from gbt import Ensemble, GBTClassifier, GBTRegressor
 from gbt.estimators.loading import load
 from gbt.files import whole_files
 from gbt.files.documents import InvalidModelError
-from gbt.losses.half import LOSSES
 from gbt.model.soundness import STATISTICS
-from gbt.model.tree import NODE_DTYPES, Tree
+from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
-from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+from tests.asserts import assert_close, assert_same, assert_same_ensemble, assert_valid_ensemble
 
 # Two files of version 1. From the first release on they must load for ever.
 #
@@ -62,32 +60,18 @@ REGRESSOR = (
     '"sampling": {"seed": 7, "subsample": 0.5, "n_rows": 12, "left_out": [0, 11]}, '
     '"held_up": null, "split_scores": null}}'
 )
-# One split, x0 <= 0.1, with log-odds of -log 3 to its left and log 3 to its right.
-CLASSIFIER = (
-    '{"format": "gbt", "version": 1, "kind": "GBTClassifier", '
-    '"ensemble": {"base_score": -0.0, "learning_rate": 0.1, "reg_lambda": 0.0, '
-    '"loss": "half_logistic", "feature_names": ["x0"], "input_dtype": "float64", '
-    '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
-    '"zero_is_missing": false, "has_init_score": false, "unseen_is_missing": true, '
-    '"categories": null, "level_sets": null, '
-    '"feature": [0, -1, -1], "threshold": [0.1, 0.0, 0.0], '
-    '"left": [1, -1, -1], "right": [2, -1, -1], "missing_left": [false, false, false], '
-    '"sum_gradient": [0.0, 1.0, -1.0], "sum_hessian": [1.0, 0.5, 0.5], "n_samples": [4, 2, 2], '
-    '"gain": [4.0, 0.0, 0.0], "value": [0.0, -1.0986122886681098, 1.0986122886681098], '
-    '"tree_offset": [0, 3]}, '
-    '"estimator": {"parameters": {"base_score": null, "callbacks": null, '
-    '"categorical_features": "from_dtype", "categorical_smoothing": 20.0, "class_weight": null, '
-    '"colsample": 1.0, "colsample_bylevel": 1.0, "colsample_bynode": 1.0, '
-    '"early_stopping_rounds": null, "eval_metric": null, "interaction_constraints": null, '
-    '"learning_rate": 0.1, "loss": null, "max_bins": null, "max_depth": 6, "max_leaves": null, '
-    '"min_child_weight": 1.0, "min_delta": 0.0, "min_samples_leaf": 1, "min_split_gain": 0.0, '
-    '"monotone_constraints": null, "n_estimators": 1, "n_jobs": null, "random_state": null, '
-    '"refit": false, "reg_lambda": 0.0, "splitter": "greedy", "subsample": 1.0, '
-    '"train_score": false, "validation_fraction": 0.1, "verbose": 0, "warm_start": false}, '
-    '"has_feature_names": false, "evals_result": {}, '
-    '"sampling": {"seed": 0, "subsample": 1.0, "n_rows": 4, "left_out": []}, '
-    '"held_up": null, "split_scores": null, "classes": {"dtype": "str", "values": ["no", "yes"]}}}'
-)
+
+
+def as_classifier(regressor):
+    """Return the file of a classifier with the same trees."""
+    document = json.loads(regressor)
+    document["kind"], document["ensemble"]["loss"] = "GBTClassifier", "half_logistic"
+    document["estimator"]["parameters"] |= {"base_score": None, "class_weight": None}
+    document["estimator"]["classes"] = {"dtype": "str", "values": ["no", "yes"]}
+    return json.dumps(document)
+
+
+CLASSIFIER = as_classifier(REGRESSOR)
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +91,6 @@ def load_text(text, path):
 
 def load_document(document, path):
     return load_text(json.dumps(document), path)
-
-
-def assert_same_ensemble(actual, expected):
-    for name in [*NODE_DTYPES, "tree_offset"]:
-        assert_same(getattr(actual, name), getattr(expected, name))
-        assert getattr(actual, name).dtype == getattr(expected, name).dtype
-    for name in (
-        "base_score", "learning_rate", "reg_lambda", "loss", "feature_names", "input_dtype",
-        "statistics", "is_forest", "zero_is_missing",
-    ):  # fmt: skip
-        assert getattr(actual, name) == getattr(expected, name)
 
 
 # The layout -----------------------------------------------------------------------------------
@@ -142,17 +115,19 @@ def test_a_regressor(path):
     assert path.read_text() == REGRESSOR
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_a_classifier(path):
-    model = load_text(CLASSIFIER, path)
+    document = json.loads(CLASSIFIER)
+    document["ensemble"]["base_score"] = math.log(3) - 0.0625
+    model = load_document(document, path)
     assert type(model) is GBTClassifier
-    X = [[0.1], [np.nextafter(0.1, 1)], [np.nan]]
-    assert_same(model.predict(X), ["no", "yes", "yes"])
-    assert_same(model.decision_function(X), [-math.log(3), math.log(3), math.log(3)])
-    assert_close(model.predict_proba(X), [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]], terms=1.0)
-    assert not hasattr(model, "feature_names_in_")
-    assert_same(model.sampled_rows(0), np.arange(4))
+    raw = math.log(3) + np.array([-0.5, 0.125])
+    X = [[2.5, 0.0], [3.0, -1.0]]
+    assert_close(model.decision_function(X), raw, terms=4.0)
+    assert_close(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-raw)), terms=1.0)
+    assert_same(model.predict(X), ["yes", "yes"])
     model.save(path)
-    assert path.read_text() == CLASSIFIER
+    assert json.loads(path.read_text()) == document
 
 
 def test_an_ensemble_has_the_same_layout(path):
@@ -192,14 +167,6 @@ def changed(ensemble, **changes):
     return Ensemble(**{**fields, **changes})
 
 
-def test_an_ensemble_of_float32_comparisons(path):
-    ensemble = changed(load_text(REGRESSOR, path).ensemble_, input_dtype=np.float32)
-    again = through_file(ensemble, path)
-    assert again.input_dtype is np.float32
-    barely_above = np.array([[2.5 + 1e-9, 0.0]])
-    assert_same(again.raw_predict(barely_above), [9.5625])
-
-
 LABELS = [
     np.array(["b", "a\u00e9\U0001f600 \ud800"], dtype=object),  # the last one is half a character
     np.array(["b", "a"]),
@@ -235,18 +202,31 @@ def test_classifiers_come_back(labels, path):
     assert_same(again.feature_importances_, model.feature_importances_)
 
 
-def test_a_loaded_estimator_can_be_fitted_again(path):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
-    model = GBTRegressor(
-        n_estimators=np.int64(4), learning_rate=np.float32(0.1), max_depth=2, subsample=0.5,
-        random_state=3, splitter="greedy",
-    ).fit(X, y)  # fmt: skip
-    model.save(path)
-    again = gbt.load(path)
+ASKED = {
+    "numbers of numpy": GBTRegressor(
+        n_estimators=np.int64(4), learning_rate=np.float32(0.1), max_depth=2, subsample=0.5
+    ),
+    "a scorer": GBTClassifier(2, eval_metric="roc_auc", early_stopping_rounds=1),
+    "balanced": GBTClassifier(2, class_weight="balanced", eval_metric="f1"),
+    "weights of labels": GBTClassifier(2, class_weight={0: 2.5, np.int64(1): 1.0}),
+    "several metrics": GBTRegressor(
+        20, early_stopping_rounds=2, min_delta=0.5, train_score=True, refit=True,
+        eval_metric=["r2", "neg_max_error"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_parameters_come_back_and_a_further_fit_gives_the_same_model(asked, path):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] > 0) * 1
+    model = asked.set_params(random_state=3, splitter="greedy", warm_start=not asked.refit)
+    again = through_file(model.fit(X, y), path)
+    assert again.get_params() == model.get_params()
     assert type(again.n_estimators) is int
-    assert again.learning_rate == np.float32(0.1)
-    assert_same_ensemble(again.fit(X, y).ensemble_, model.ensemble_)
+    assert again.evals_result_ == model.evals_result_
+    assert again.best_score_ == model.best_score_
+    assert_same_ensemble(again.set_params(warm_start=False).fit(X, y).ensemble_, model.ensemble_)
 
 
 # Saving ---------------------------------------------------------------------------------------
@@ -469,6 +449,7 @@ def unknown_but(ensemble, *known):
 @pytest.mark.parametrize("known", [(), ("hessians", "values"), ("counts",), STATISTICS])
 def test_what_is_known_of_the_nodes_is_kept(known, path):
     ensemble = unknown_but(load_text(REGRESSOR, path).ensemble_, *known)
+    ensemble = changed(ensemble, is_forest=True, zero_is_missing=True)
     assert_same_ensemble(through_file(ensemble, path), ensemble)
     ensemble.require(*known, what="Nothing")
     for name in set(STATISTICS) - set(known):
@@ -490,12 +471,6 @@ def test_what_is_not_known_is_0(array, statistic, path):
         load_document(document, path)
 
 
-@pytest.mark.parametrize("flag", ["is_forest", "zero_is_missing"])
-def test_flags_stay(flag, path):
-    flagged = changed(load_text(REGRESSOR, path).ensemble_, **{flag: True})
-    assert_same_ensemble(through_file(flagged, path), flagged)
-
-
 # Damaged files --------------------------------------------------------------------------------
 
 
@@ -503,10 +478,7 @@ def test_flags_stay(flag, path):
     ("text", "message"),
     [
         (b"", "is not JSON, or not a whole file"),
-        (b"\xff\xfe\x00", "is not JSON"),
-        (b"[" * 100_000, "is not JSON"),
         (b'{"format": NaN}', "NaN is not a number that JSON has"),
-        (b"[]", '"format": "gbt"'),
         (b'{"format": "gbt", "version": 2, "news": 1}', "version 2, .* reads version 1: a newer"),
         (b'{"format": "gbt", "version": 1, "kind": "os.system"}', 'kind must be one of.*"os.syst'),
         (b'{"format": "gbt", "version": 1, "kind": "Ensemble"}', "the file lacks ensemble"),
@@ -519,65 +491,41 @@ def test_files_of_another_kind(text, message, path):
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [REGRESSOR, pytest.param(CLASSIFIER, marks=pytest.mark.slow)],
-    ids=["regressor", "classifier"],
-)
-def test_no_beginning_of_a_file_is_a_model(text, path):
-    for length in range(len(text)):
+def test_no_beginning_of_a_file_is_a_model(path):
+    for length in range(len(REGRESSOR)):
         with pytest.raises(InvalidModelError, match="not a whole file"):
-            load_text(text[:length], path)
+            load_text(REGRESSOR[:length], path)
 
 
 GONE = object()
 
-DAMAGE = [
-    # (where, what stands there instead, message)
-    ("version", True, "version true"),
-    ("comment", "hello", "the file has unknown keys.*comment"),
-    ("ensemble", [], "ensemble must be an object"),
-    ("ensemble.gain", GONE, "ensemble lacks gain"),
-    ("ensemble.gain.0", "0.5", r"ensemble.gain must be a list of float or int; got \["),
-    ("ensemble.gain.0", 10**400, "ensemble.gain has numbers that do not fit into float64"),
-    ("ensemble.gain.1", 1.0, "node 1 of tree 0 has gain 1.0: a leaf has 0"),
-    ("ensemble.value", [0.0], r"one length; got the shapes .*'value': \(1,\)"),
-    ("ensemble.missing_left.1", True, "node 1 of tree 0 has missing_left True: a leaf has False"),
-    ("ensemble.n_samples.0", -1, "node 0 of tree 0 has n_samples -1: it cannot be negative"),
-    ("ensemble.feature.0", 2, r"node 0 of tree 0 has feature 2: an inner node has one in \[0, 2\)"),
-    ("ensemble.feature.1", 0, "node 1 of tree 0 has feature 0: .* a leaf -1"),
-    ("ensemble.left.0", 0, "node 0 of tree 0 has left 0: in preorder"),  # a cycle
-    ("ensemble.left.1", 2, "tree 0 lacks nodes"),
-    ("ensemble.right.2", 5, "node 2 of tree 0 has right 5: in preorder"),  # in another tree
-    ("ensemble.tree_offset.1", 7, "tree_offset must rise"),
-    ("ensemble.base_score", [10.0], "ensemble.base_score must be float or int; got"),
-    ("ensemble.learning_rate", 0.0, r"learning_rate must be in \(0, inf\); got 0.0"),
-    ("ensemble.loss", "hinge", 'ensemble.loss must be one of .*"hinge"'),
-    ("ensemble.loss", "half_logistic", "a GBTRegressor cannot have the loss half_logistic"),
-    ("ensemble.input_dtype", "object", "ensemble.input_dtype must be one of"),
-    ("ensemble.feature_names", [], "feature_names must name at least one column"),
-    ("ensemble.statistics.0", "colours", "statistics must be some of .*'colours'"),
-    ("estimator", GONE, "the file lacks estimator"),
-    ("estimator.parameters.max_depth", 0, "estimator.parameters: max_depth must be"),
-    ("estimator.parameters.gamma", 1, "estimator.parameters has unknown keys.*gamma"),
-    ("estimator.parameters.splitter", "__import__('os')", "parameters: splitter must be"),
-    ("estimator.has_feature_names", 1, "has_feature_names must be bool; got 1"),
-    ("estimator.evals_result.eval_0", [1.0], "evals_result.eval_0 has 1 losses for 2 rounds"),
-    ("estimator.sampling.seed", -1, "sampling.seed has numbers that do not fit into uint32"),
-    ("estimator.sampling.subsample", 0, r"sampling.subsample must be in \(0, 1\]; got 0"),
-    ("estimator.sampling.n_rows", 2**40, "n_rows must be at most 2147483647; got 1099511627776"),
-    ("estimator.sampling.n_rows", 14, "n_rows is 14, of which a tree saw 6, .* begins with 5"),
-    ("estimator.sampling.n_rows", 11, "left_out must be some of the 11 rows"),
-    ("estimator.sampling.left_out", [3, 3], "left_out must be some of the 12 rows, ascending"),
-]
-
-CLASSIFIER_DAMAGE = [
-    ("kind", "GBTRegressor", "estimator has unknown keys.*classes"),
-    ("ensemble.loss", "half_squared_error", "a GBTClassifier cannot have the loss half_squared"),
-    ("estimator.classes.dtype", "datetime64[s]", "classes.dtype must be one of"),
-    ("estimator.classes.values", ["yes", "no"], "two labels or more, sorted"),
-    ("estimator.classes", {"dtype": "int8", "values": [0, 128]}, "do not fit into int8"),
-    ("estimator.classes", {"dtype": "bool", "values": [0, 1]}, "must be a list of bool"),
+DAMAGE = [  # one of each kind of message: where, and what stands there instead
+    (REGRESSOR, "version", True, "version true"),
+    (REGRESSOR, "comment", "hello", "the file has unknown keys.*comment"),
+    (REGRESSOR, "ensemble.gain", GONE, "ensemble lacks gain"),
+    (REGRESSOR, "ensemble.gain.0", "0.5", r"ensemble.gain must be a list of float or int; got \["),
+    (REGRESSOR, "ensemble.gain.0", 10**400, "ensemble.gain has numbers that do not fit into float"),
+    (REGRESSOR, "ensemble.value", [0.0], r"one length; got the shapes .*'value': \(1,\)"),
+    (REGRESSOR, "ensemble.feature.0", 2, r"node 0 of tree 0 has feature 2: an inner node has one"),
+    (REGRESSOR, "ensemble.left.0", 0, "node 0 of tree 0 has left 0: in preorder"),  # a cycle
+    (REGRESSOR, "ensemble.left.1", 2, "tree 0 lacks nodes"),
+    (REGRESSOR, "ensemble.tree_offset.1", 7, "tree_offset must rise"),
+    (REGRESSOR, "ensemble.loss", "hinge", 'ensemble.loss must be one of .*"hinge"'),
+    (REGRESSOR, "ensemble.loss", "half_logistic", "a GBTRegressor cannot have the loss half_log"),
+    (REGRESSOR, "estimator.parameters.max_depth", 0, "estimator.parameters: max_depth must be"),
+    (REGRESSOR, "estimator.parameters.splitter", "__import__('os')", "parameters: splitter must"),
+    (REGRESSOR, "estimator.evals_result.eval_0", [1.0], "eval_0 has 1 losses for 2 rounds"),
+    (REGRESSOR, "estimator.sampling.n_rows", 2**40, "n_rows must be at most 2147483647; got 1099"),
+    (REGRESSOR, "estimator.sampling.n_rows", 14, "n_rows is 14, of which a tree saw 6, .* with 5"),
+    (REGRESSOR, "estimator.sampling.left_out", [3, 3], "left_out must be some of the 12 rows, asc"),
+    (CLASSIFIER, "estimator.classes.dtype", "datetime64[s]", "classes.dtype must be one of"),
+    (CLASSIFIER, "estimator.classes.values", ["yes", "no"], "two labels or more, sorted"),
+    (
+        CLASSIFIER,
+        "estimator.classes",
+        {"dtype": "bool", "values": [0, 1]},
+        "must be a list of bool",
+    ),
 ]
 
 
@@ -595,13 +543,7 @@ def put(document, where, value):
     return document
 
 
-@pytest.mark.parametrize(
-    ("text", "where", "value", "message"),
-    [
-        *((REGRESSOR, *damage) for damage in DAMAGE),
-        *((CLASSIFIER, *damage) for damage in CLASSIFIER_DAMAGE),
-    ],
-)
+@pytest.mark.parametrize(("text", "where", "value", "message"), DAMAGE)
 def test_damage(text, where, value, message, path):
     with pytest.raises(InvalidModelError, match=message):
         load_document(put(json.loads(text), where, value), path)
@@ -701,58 +643,12 @@ def test_changed_bytes_are_harmless(data, path):
 # Ensemble.validate ----------------------------------------------------------------------------
 
 
-@given(data=st.data())
-def test_links_are_accepted_exactly_when_a_walk_meets_the_nodes_in_order(data):
-    tree = data.draw(ensembles(max_trees=1, max_depth=3)).trees[0]
-    n_nodes = tree.n_nodes
-    left, right = tree.left.tolist(), tree.right.tolist()
-    for _ in range(data.draw(st.integers(0, 2))):
-        links = data.draw(st.sampled_from([left, right]))
-        links[data.draw(st.integers(0, n_nodes - 1))] = data.draw(st.integers(-1, n_nodes - 1))
-    is_leaf = np.array(left) < 0
-    sound = (
-        preorder_walk(left, right) == list(range(n_nodes))
-        and ((np.array(right) < 0) == is_leaf).all()
-    )
-    assert is_valid(links_only(left, right)) == sound
-
-
-def links_only(left, right):
-    """Return an ensemble of one tree that has links and nothing else of interest."""
-    n_nodes = len(left)
-    columns = {name: np.zeros(n_nodes) for name in NODE_DTYPES}
-    feature = np.where(np.array(left) < 0, -1, 0)
-    tree = Tree(
-        **{**columns, "left": left, "right": right, "feature": feature},
-    )
-    arrays = {name: getattr(tree, name) for name in NODE_DTYPES}
-    return Ensemble(
-        **arrays,
-        tree_offset=[0, n_nodes],
-        base_score=0.0,
-        learning_rate=1.0,
-        reg_lambda=0.0,
-        loss=LOSSES["half_squared_error"],
-        feature_names=("x0",),
-    )
-
-
-def is_valid(ensemble):
-    try:
-        ensemble.validate()
-    except InvalidModelError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("name", ["threshold", "gain", "sum_gradient", "sum_hessian", "value"])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_numbers_of_nodes_are_finite(name, value, path):
+def test_numbers_of_nodes_are_finite(name, path):
+    """What JSON cannot say."""
     ensemble = load_text(CLASSIFIER, path).ensemble_
-    array = getattr(ensemble, name).copy()
-    array[0] = value
-    with pytest.raises(InvalidModelError, match=f"node 0 of tree 0 has {name} {value}"):
-        changed(ensemble, **{name: array}).validate()
+    with pytest.raises(InvalidModelError, match=f"node [01] of tree 0 has {name} nan"):
+        changed(ensemble, **{name: np.full(6, np.nan)}).validate()
 
 
 @pytest.mark.parametrize(
@@ -761,8 +657,8 @@ def test_numbers_of_nodes_are_finite(name, value, path):
         ({"base_score": np.nan}, r"base_score must be finite, one an output; got nan"),
         ({"learning_rate": np.nan}, "learning_rate must be in"),
         ({"input_dtype": np.int64}, "input_dtype must be float64 or float32"),
-        ({"value": np.zeros((3, 1))}, re.escape("'value': (3, 1)")),
-        ({"tree_offset": [[0, 3]]}, "tree_offset must rise"),
+        ({"value": np.zeros((6, 1))}, re.escape("'value': (6, 1)")),
+        ({"tree_offset": [[0, 6]]}, "tree_offset must rise"),
     ],
 )
 def test_what_trees_have_in_common(changes, message, path):
@@ -771,38 +667,7 @@ def test_what_trees_have_in_common(changes, message, path):
         changed(ensemble, **changes).validate()
 
 
-# Parameters that came later --------------------------------------------------------------------
-
-LATER = [
-    {"eval_metric": "roc_auc"},
-    {"warm_start": True},
-    {"class_weight": "balanced"},
-    {"class_weight": {"yes": 2.5, "no": 1}},
-    {"eval_metric": "f1", "warm_start": True, "class_weight": {}},
-]
-
-
-@pytest.mark.parametrize("parameters", LATER, ids=str)
-def test_later_parameters_come_back(parameters, path):
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    y = np.where(X[:, 0] > 0, "yes", "no")
-    model = GBTClassifier(n_estimators=2, splitter="greedy", **parameters)
-    model.fit(X, y, eval_set=[(X, y)]).save(path)
-    read = load(path)
-    expected = {name: value or None for name, value in model.get_params().items()}
-    assert {name: value or None for name, value in read.get_params().items()} == expected
-    assert read.evals_result_ == model.evals_result_
-    assert read.best_score_ == model.best_score_
-    refitted = read.set_params(warm_start=False).fit(X, y, eval_set=[(X, y)])
-    assert_same_ensemble(refitted.ensemble_, model.ensemble_)
-
-
-def test_labels_of_class_weights_stay_numbers(path):
-    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 2
-    GBTClassifier(n_estimators=1, class_weight={0: 3.0, np.int64(1): 1.0}, splitter="greedy").fit(
-        X, y
-    ).save(path)
-    assert load(path).class_weight == {0: 3.0, 1: 1.0}
+# What a file does not hold ----------------------------------------------------------------------
 
 
 def nearness(y, prediction):
@@ -833,18 +698,6 @@ def test_what_only_a_fit_asks_for_is_left_out_and_named(objects, path):
     assert read.evals_result_ == model.evals_result_
     assert read.best_score_ == model.best_score_
     assert_same(read.predict(X), model.predict(X))
-
-
-def test_names_of_several_metrics_and_later_parameters_come_back(path):
-    X, y = np.arange(40.0).reshape(-1, 1), np.arange(40.0)
-    model = GBTRegressor(
-        n_estimators=20, early_stopping_rounds=2, min_delta=0.5, train_score=True, refit=True,
-        eval_metric=("r2", "neg_max_error"), random_state=0, splitter="greedy",
-    ).fit(X, y)  # fmt: skip
-    model.save(path)
-    read = load(path)
-    assert read.get_params() == {**model.get_params(), "eval_metric": ["r2", "neg_max_error"]}
-    assert_same_ensemble(read.fit(X, y).ensemble_, model.ensemble_)
 
 
 def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):

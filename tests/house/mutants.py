@@ -40,15 +40,21 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/kernels/stumps": "tests/attributions/mdi",
     "attributions/refits": "tests/attributions/refits",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",
+    "gbt/estimators": "tests/gbt --ignore tests/gbt/formats --ignore tests/gbt/kernels",
+    "gbt/files": "tests/gbt/test_saving.py tests/gbt/formats",
+    "gbt/formats": "tests/gbt/formats",
     "gbt/kernels": f"{UNCOMPILED} tests/gbt/kernels tests/gbt/training tests/gbt/splitting"
     " tests/gbt/tables",
     "gbt/kernels/platform": "tests/gbt/kernels"
     " -k 'compiling or filing or handing or instructions or thread_team'",
     "gbt/kernels/shares": "tests/gbt/training/test_shares.py",
+    "gbt/losses": "tests/gbt/losses tests/gbt/training/test_several_outputs.py",
+    "gbt/model": "tests/gbt/model tests/gbt/test_saving.py tests/gbt/test_seen_rows.py",
     "gbt/reference": "tests/gbt/test_reference.py tests/gbt/test_reference_shares.py"
     " tests/gbt/splitting tests/gbt/tables/test_categories_growing.py"
     " tests/gbt/training/test_interactions.py",
     "gbt/splitting": "tests/gbt/splitting tests/gbt/training",
+    "gbt/tables": "tests/gbt/tables tests/gbt/test_bad_input.py",
     "gbt/training": "tests/gbt/training tests/gbt/splitting tests/gbt/test_defaults.py",
     "gbt/training/shares": "tests/gbt/training/test_shares.py"
     " tests/gbt/training/test_shares_on_clusters.py",

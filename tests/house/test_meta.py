@@ -21,6 +21,8 @@ from tests.asserts import (
     EPS_32,
     assert_close,
     assert_same,
+    assert_same_ensemble,
+    assert_sums_of_rows,
     assert_valid_ensemble,
     assert_valid_tree,
     is_before,
@@ -260,6 +262,28 @@ def test_values_of_a_refitted_ensemble_need_not_follow_from_its_sums():
     assert_valid_ensemble(refitted, refitted=True)
     with pytest.raises(AssertionError):
         assert_valid_ensemble(replace(refitted, gain=refitted.gain / 2), refitted=True)
+
+
+def test_sums_are_those_of_the_rows_that_pass_and_of_no_others():
+    model = hand_ensemble().truncate(1)
+    X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 3.0], [1.0, 3.0]])
+    y = 0.25 - np.array([3.0, -1.0, -1.0, 1.0, 1.0])
+    assert_sums_of_rows(model, X, y)
+    wrong = [(model, X, y + 1), (model, X[::-1], y), (model, X, y, 2 * np.ones(5))]
+    for name in ("sum_gradient", "sum_hessian", "n_samples"):
+        wrong += [(replanted(model, **{name: {t: 7}}), X, y) for t in (0, 3)]
+    for asked in wrong:
+        with pytest.raises(AssertionError):
+            assert_sums_of_rows(*asked)
+
+
+def test_one_difference_makes_another_ensemble():
+    model = hand_ensemble()
+    assert_same_ensemble(model, hand_ensemble())
+    changes = [{"reg_lambda": 2.0}, {"feature_names": ("age", "size")}, {"is_forest": True}]
+    for other in [replanted(model, value={10: 9}), *[replace(model, **one) for one in changes]]:
+        with pytest.raises(AssertionError):
+            assert_same_ensemble(other, model)
 
 
 # -------------------------------------------------------------------------------------------- peer

@@ -71,7 +71,7 @@ DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digit
 
 
 def from_lightgbm(model: Any) -> Ensemble:
-    """Turn a model of LightGBM into an `Ensemble`, or raise an error that says why it cannot be.
+    """Turn a model of LightGBM into an `Ensemble`; errors are those of `gbt.formats.as_ensemble`.
 
     Parameters
     ----------
@@ -89,14 +89,6 @@ def from_lightgbm(model: Any) -> Ensemble:
         start that is not the mean, a first tree on a sample, trees that DART has dropped), it has
         no gradients, and ``about_gradients`` says why; `gbt.formats.as_ensemble` takes them from
         training rows.
-
-    Raises
-    ------
-    ValueError
-        For what an `Ensemble` cannot express: objectives other than ``LOSS_OF_OBJECTIVE`` and
-        ``OTHERS``, linear trees, levels that are not words, whole numbers or booleans.
-    gbt.files.documents.InvalidModelError
-        Also a ValueError: the text does not describe a booster.
     """
     return import_lightgbm(model).ensemble
 

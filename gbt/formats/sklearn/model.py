@@ -42,7 +42,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.formats.imported import Imported, kept
-from gbt.formats.nodes import EPS_32, Preorder, in_preorder, to_ensemble
+from gbt.formats.nodes import EPS_32, Preorder, end_to_end, to_ensemble
 from gbt.formats.origin import Start, contradiction
 from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
 from gbt.losses.amounts import Gamma, Poisson
@@ -217,15 +217,10 @@ def _histograms(model: Any) -> Imported:
     quantile = getattr(model, "quantile", None)
     loss = _loss_of(model, model.loss, quantile, n_outputs, HISTOGRAM_LOSSES)
     predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
-    stops = np.cumsum([len(nodes) for nodes in predictors], dtype=np.int64)
-    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
     records = np.concatenate(predictors)
-    start = np.repeat(starts, stops - starts)
     is_leaf = records["is_leaf"].astype(bool)
-    left, right = (
-        np.where(is_leaf, -1, start + records[side].astype(np.int64)) for side in ("left", "right")
-    )
-    tree = in_preorder("scikit-learn", starts, stops, left, right)
+    children = (np.where(is_leaf, -1, records[side].astype(np.int64)) for side in ("left", "right"))
+    tree = end_to_end("scikit-learn", [*map(len, predictors)], *children)
     records = records[tree.order]
     records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
     known, names = levels_of(model), _names(model)
@@ -304,19 +299,15 @@ def _read_trees(trees: list[Any], n_outputs: int) -> _SklearnNodes:
 
     With K outputs, tree m gives the values of output m mod K.
     """
-    stops = np.cumsum([tree.node_count for tree in trees], dtype=np.int64)
-    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
-    start = np.repeat(starts, stops - starts)
-    child = {
-        name: np.concatenate([getattr(tree, name) for tree in trees])
-        for name in ("children_left", "children_right")
-    }
-    left, right = (np.where(links < 0, -1, links + start) for links in child.values())
-    nodes = in_preorder("scikit-learn", starts, stops, left, right)
+
+    def together(name: str) -> np.ndarray:
+        return np.concatenate([getattr(tree, name) for tree in trees])
+
+    children = map(together, ("children_left", "children_right"))
+    nodes = end_to_end("scikit-learn", [tree.node_count for tree in trees], *children)
     names = ("feature", "threshold", "missing_go_to_left", "weighted_n_node_samples")
     feature, threshold, missing_left, weight, n_samples = (
-        np.concatenate([getattr(tree, name) for tree in trees])[nodes.order]
-        for name in (*names, "n_node_samples")
+        together(name)[nodes.order] for name in (*names, "n_node_samples")
     )
     values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
     columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]

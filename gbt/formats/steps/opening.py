@@ -3,6 +3,7 @@
 from typing import Any
 
 from gbt.formats.steps.tracing import Seen, Traced, acts_in_fits_only, trace
+from gbt.formats.wrappers import is_pipeline
 from gbt.model.preparation import Preparation
 from gbt.tables.names import are_numbers
 
@@ -20,7 +21,7 @@ def steps_before(model: Any) -> list[tuple[str, Any]]:
     """
     if hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
         return steps_before(model.best_estimator_)
-    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+    if is_pipeline(model):
         own = [(name, step) for name, step in model.steps[:-1] if not acts_in_fits_only(step)]
         return own + steps_before(model.steps[-1][1])
     if hasattr(model, "regressor_"):  # of TransformedTargetRegressor

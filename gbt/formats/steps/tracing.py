@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gbt.formats.wrappers import is_pipeline
+
 MARK = "\ue000{}\ue001"  # of a private area, which no name has
 MARKED = re.compile("\ue000([0-9]+)\ue001")
 OF_ALL = ("Normalizer",)  # names say one to one, but a row is divided by the length of all of it
@@ -91,7 +93,7 @@ def trace(name: str, step: Any, given: Traced, seen: Seen) -> Traced:
         parts = [part for part in step.transformer_list if part[1] != "drop"]
         of_parts = [trace(f"{name}: {own}", part, given, Seen()) for own, part in parts]
         origins = [origin for part in of_parts for origin in part.origins]
-    elif hasattr(step, "steps") and hasattr(step, "named_steps"):
+    elif is_pipeline(step):
         takers = [Seen.by(part) for _, part in step.steps[1:]]
         for (own, part), taker in zip(step.steps, [*takers, seen], strict=True):
             given = trace(f"{name}: {own}", part, given, taker)

@@ -102,7 +102,7 @@ def from_xgboost(
     reg_lambda: float | None = None,
     learning_rate: float | None = None,
 ) -> Ensemble:
-    """Turn a model of XGBoost into an `Ensemble`, or raise an error that says why it cannot be.
+    """Turn a model of XGBoost into an `Ensemble`; errors are those of `gbt.formats.as_ensemble`.
 
     Parameters
     ----------
@@ -127,15 +127,6 @@ def from_xgboost(
         learning rates that change between rounds, an objective of one's own, trees that DART has
         dropped), it has no gradients either, and ``about_gradients`` says why;
         `gbt.formats.as_ensemble` takes them from training rows.
-
-    Raises
-    ------
-    ValueError
-        For what an `Ensemble` cannot express: booster "gblinear", objectives other than those of
-        ``gbt.formats.xgboost.losses``, trees of several outputs each, several trees a round (except
-        a forest, a single round of many), levels that are not words, whole numbers or booleans.
-    gbt.files.documents.InvalidModelError
-        Also a ValueError: the JSON does not describe a booster.
     """
     return import_xgboost(model, reg_lambda, learning_rate).ensemble
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.listed_levels import Listed
-from gbt.formats.nodes import Preorder, in_preorder
+from gbt.formats.nodes import Preorder, end_to_end
 from gbt.formats.xgboost.document import numbers_of
 
 NODE_ARRAYS: dict[str, type] = {
@@ -72,22 +72,21 @@ def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
         name: np.concatenate([np.empty(0, NODE_ARRAYS[name]), *parts])
         for name, parts in read.items()
     }
-    stops = np.cumsum([len(part) for part in read["sum_hessian"]], dtype=np.int64)
-    starts = np.concatenate([[0], stops])[:-1].astype(np.int64)
-    start = np.repeat(starts, stops - starts)
-    for name in ("left_children", "right_children"):
-        if (wrong := arrays[name] < -1).any():
+    sizes = [len(part) for part in read["sum_hessian"]]
+    children = [arrays[name] for name in ("left_children", "right_children")]
+    for child in children:
+        if (wrong := child < -1).any():
             first = int(np.argmax(wrong))
-            m = int(np.searchsorted(stops, first, side="right"))
+            m = int(np.searchsorted(np.cumsum(sizes), first, side="right"))
             raise InvalidModelError(
-                f"Node {arrays[name][first]} of tree {m} of the XGBoost model is not there."
+                f"Node {child[first]} of tree {m} of the XGBoost model is not there."
             )
-    children = (
-        np.where(arrays[name] < 0, -1, arrays[name] + start)
-        for name in ("left_children", "right_children")
+    is_changed = arrays["split_type"] != 0  # whose sides are exchanged
+    tree = end_to_end(
+        "XGBoost",
+        sizes,
+        *(np.where(is_changed, *both) for both in (children[::-1], children)),
     )
-    left, right = _changed_sides(arrays["split_type"] != 0, *children)
-    tree = in_preorder("XGBoost", starts, stops, left, right)
     arrays = {name: array[tree.order] for name, array in arrays.items()}
     inner = ~tree.is_leaf
 
@@ -104,7 +103,7 @@ def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
         inner & ((feature < 0) | (feature >= n_features)), f"a column that is none of {n_features}"
     )
     has_list = inner & (arrays["split_type"] != 0)
-    node, level = _read_lists(trees, starts, stops) if has_list.any() else _NO_LISTS
+    node, level = _read_lists(trees, sizes) if has_list.any() else _NO_LISTS
     split_condition, base_weight, sum_hessian = (
         arrays[name].astype(np.float32).astype(np.float64)
         for name in ("split_conditions", "base_weights", "sum_hessian")
@@ -123,29 +122,21 @@ def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
 _NO_LISTS = np.empty((2, 0), dtype=np.int64)
 
 
-def _changed_sides(
-    has_list: np.ndarray, left: np.ndarray, right: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the children, exchanged at nodes that have a list."""
-    return np.where(has_list, right, left), np.where(has_list, left, right)
-
-
-def _read_lists(
-    trees: list[Any], starts: np.ndarray, stops: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _read_lists(trees: list[Any], sizes: list[int]) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes, counted through all trees, and the numbers of levels that they list.
 
     A tree has the lists of its nodes end to end, and for every list its node, where it begins and
     how long it is.
     """
     nodes, levels = [_NO_LISTS[0]], [_NO_LISTS[1]]
+    starts = np.cumsum(sizes) - sizes
     for m, tree in enumerate(trees):
         level, node, begin, size = (
             numbers_of(tree, name, f"tree {m}", np.int64).astype(np.int64) for name in LEVEL_ARRAYS
         )
         is_sound = (
             len(node) == len(begin) == len(size)
-            and ((node >= 0) & (node < stops[m] - starts[m])).all()
+            and ((node >= 0) & (node < sizes[m])).all()
             and (size >= 0).all()
             and size.sum() == len(level)
             and np.array_equal(begin, np.cumsum(size) - size)

@@ -46,7 +46,7 @@ class SharedOutputs:
 
     @property
     def learning_rate(self) -> float:
-        """What the step of the next trees is multiplied by."""
+        """The factor of the next trees' step."""
         return self.plan.learning_rate
 
     @learning_rate.setter

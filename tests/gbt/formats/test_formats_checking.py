@@ -9,252 +9,22 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
     GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from threadpoolctl import threadpool_limits
+from sklearn.tree import DecisionTreeRegressor
 
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
-from gbt.formats.checking import MisreadModelError, rows_to_try
+from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import forget
 from tests.asserts import peer
 
 pandas = pytest.importorskip("pandas")
 
 WORDS = ["rome", "oslo", "lima", "bern", "kyiv", "riga"]
-
-
-def pick(rng, *choices):
-    return choices[rng.integers(len(choices))]
-
-
-def numbers(rng, with_missing):
-    """Return a table of columns of many kinds; the last one may be constant."""
-    n, p = int(pick(rng, 30, 80, 300)), int(rng.integers(1, 7))
-    X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-12, 12, p)
-    for k in range(p):
-        kind = rng.integers(5)
-        if kind == 0:
-            X[:, k] = rng.integers(-3, 4, n)
-        elif kind == 1:
-            X[:, k] = X[:, k].astype(np.float32)
-        elif kind == 2:
-            X[:, k] = np.round(rng.normal(size=n), 1)
-    X[:, -1] = X[:, -1] if rng.random() < 0.8 else 1.0
-    if with_missing and rng.random() < 0.5:
-        X[rng.random((n, p)) < rng.choice([0.02, 0.3])] = np.nan
-    return X
-
-
-def target(rng, X, kind):
-    """Return numbers, amounts above 0 or labels, that depend on the first column."""
-    n = len(X)
-    order = np.nan_to_num(np.argsort(np.argsort(X[:, 0])) / n)
-    signal = order + 0.3 * rng.normal(size=n)
-    if kind == "number":
-        return (signal + rng.choice([0.0, 1000.0])) * 10.0 ** rng.integers(-6, 7)
-    if kind == "amount":
-        return np.exp(signal)
-    n_classes = 2 if kind == "two" else 3
-    y = np.clip(np.floor(n_classes * (order + 0.1 * rng.normal(size=n))), 0, n_classes - 1)
-    if kind == "two" and rng.random() < 0.3:
-        y = (signal > np.sort(signal)[-3]).astype(float)  # a rare class
-    y[:n_classes] = np.arange(n_classes)
-    return y.astype(int)
-
-
-def with_words(rng, X):
-    """Return a frame whose first columns are categories, of words or of numbers."""
-    frame = pandas.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
-    n_levels = int(rng.integers(2, 7))
-    code = rng.integers(0, n_levels, len(X))
-    words = [*rng.permutation(WORDS)]
-    of_numbers = [int(level) for level in rng.permutation(30)[:n_levels]]
-    frame["w"] = pandas.Categorical.from_codes(code, words[:n_levels])
-    frame["i"] = pandas.Categorical.from_codes(code[::-1], of_numbers)
-    return frame
-
-
-def kind_of_target(rng, *kinds):
-    return pick(rng, "number", "number", "two", "many", *kinds)
-
-
-def xgboost_model(rng):
-    xgboost = peer("xgboost")
-    X = numbers(rng, with_missing=True)
-    kind = kind_of_target(rng, "amount")
-    objectives = {
-        "number": ["reg:squarederror", "reg:absoluteerror", "reg:quantileerror",
-                   "reg:pseudohubererror"],
-        "amount": ["count:poisson", "reg:gamma", "reg:tweedie", "reg:squaredlogerror"],
-        "two": ["binary:logistic", "binary:logitraw", "reg:logistic"],
-        "many": ["multi:softprob"],
-    }  # fmt: skip
-    asked = {
-        "objective": pick(rng, *objectives[kind]), "max_depth": int(rng.integers(1, 9)),
-        "eta": float(rng.choice([0.05, 0.3, 1.0])), "lambda": float(rng.choice([0.1, 1, 10])),
-        "subsample": float(rng.choice([0.5, 1.0])), "nthread": 1, "verbosity": 0,
-        "tree_method": pick(rng, "hist", "exact", "approx"),
-        "min_child_weight": float(rng.choice([0, 1, 5])),
-    }  # fmt: skip
-    if "quantile" in asked["objective"]:
-        asked["quantile_alpha"] = 0.3
-    if kind == "many":
-        asked["num_class"] = 3
-    if rng.random() < 0.3:
-        asked |= {"booster": "dart", "rate_drop": 0.5, "one_drop": 1}
-    y, table, options = target(rng, X, kind), X, {}
-    if asked["tree_method"] != "exact" and rng.random() < 0.4:
-        table, options = with_words(rng, X), {"enable_categorical": True}
-    elif asked["tree_method"] != "exact" and rng.random() < 0.2:
-        table = np.column_stack([X, rng.integers(0, 6, len(X))])
-        options = {"feature_types": ["q"] * X.shape[1] + ["c"], "enable_categorical": True}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        rows = xgboost.DMatrix(table, y, **options)
-        return xgboost.train(asked, rows, int(rng.integers(0, 31)))
-
-
-def lightgbm_model(rng):
-    lightgbm = peer("lightgbm")
-    X = numbers(rng, with_missing=True)
-    kind = kind_of_target(rng, "amount")
-    objectives = {
-        "number": ["regression", "regression_l1", "quantile", "huber"],
-        "amount": ["poisson", "gamma", "tweedie"],
-        "two": ["binary", "cross_entropy"],
-        "many": ["multiclass", "multiclassova"],
-    }
-    asked = {
-        "objective": pick(rng, *objectives[kind]), "num_leaves": int(rng.integers(2, 40)),
-        "min_data_in_leaf": int(rng.choice([1, 5])), "learning_rate": float(rng.choice([0.1, 1.0])),
-        "verbose": -1, "num_threads": 1, "boosting": pick(rng, "gbdt", "gbdt", "dart"),
-        "use_missing": bool(rng.random() < 0.8), "boost_from_average": bool(rng.random() < 0.7),
-    }  # fmt: skip
-    if kind == "many":
-        asked["num_class"] = 3
-    if asked["objective"] == "regression" and rng.random() < 0.5:
-        asked |= {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}
-    y, table, options = target(rng, X, kind), X, {}
-    if rng.random() < 0.4:
-        table = with_words(rng, X)
-    elif rng.random() < 0.2:
-        table = np.column_stack([X, rng.integers(0, 6, len(X))])
-        options = {"categorical_feature": [X.shape[1]]}
-    elif rng.random() < 0.2:
-        asked["zero_as_missing"] = True
-    rows = lightgbm.Dataset(table, y, **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return lightgbm.train(asked, rows, int(rng.integers(1, 31)))
-
-
-def catboost_model(rng):
-    catboost = peer("catboost")
-    X = numbers(rng, with_missing=True)
-    kind = kind_of_target(rng)
-    asked = {
-        "iterations": int(rng.integers(1, 31)), "depth": int(rng.integers(1, 7)), "verbose": 0,
-        "allow_writing_files": False, "thread_count": 1, "random_seed": 0,
-        "grow_policy": pick(rng, "SymmetricTree", "Depthwise", "Lossguide"),
-        "nan_mode": pick(rng, "Min", "Max"),
-    }  # fmt: skip
-    if not any(len(np.unique(column[~np.isnan(column)])) > 1 for column in X.T):
-        X[:, 0] = np.arange(len(X))  # CatBoost refuses a table of constants
-    y, table = target(rng, X, kind), X
-    if rng.random() < 0.4:
-        table = with_words(rng, X)
-        table[["w", "i"]] = table[["w", "i"]].astype(str)
-        asked |= {"cat_features": ["w", "i"], "one_hot_max_size": 10}
-    make = catboost.CatBoostRegressor if kind == "number" else catboost.CatBoostClassifier
-    model = make(**asked).fit(table, y)
-    return (model, table) if "cat_features" in asked else model
-
-
-def sklearn_model(rng):
-    kind = kind_of_target(rng)
-    is_number = kind == "number"
-    few = {"n_estimators": int(rng.integers(1, 13)), "max_depth": pick(rng, 1, 3, None)}
-    loss = pick(rng, "squared_error", "absolute_error", "quantile")
-    model = pick(
-        rng,
-        (RandomForestRegressor if is_number else RandomForestClassifier)(**few, random_state=0),
-        (ExtraTreesRegressor if is_number else ExtraTreesClassifier)(**few, random_state=0),
-        (DecisionTreeRegressor if is_number else DecisionTreeClassifier)(random_state=0),
-        GradientBoostingRegressor(loss=loss, **few)
-        if is_number
-        else GradientBoostingClassifier(**few),
-    )
-    X = numbers(rng, with_missing=not isinstance(model, checking_no_missing()))
-    y = target(rng, X, kind)
-    if rng.random() < 0.3:
-        X = pandas.DataFrame(X, columns=[f"c{k}" for k in range(X.shape[1])])
-    return model.fit(X, y)
-
-
-def checking_no_missing():
-    """Return the models of scikit-learn whose rows must have every number."""
-    return (
-        GradientBoostingRegressor, GradientBoostingClassifier, ExtraTreesRegressor,
-        ExtraTreesClassifier,
-    )  # fmt: skip
-
-
-def histogram_model(rng):
-    X = numbers(rng, with_missing=True)
-    kind = kind_of_target(rng, "amount")
-    asked = {"max_iter": int(rng.integers(1, 21)), "max_leaf_nodes": int(rng.integers(2, 40)),
-             "min_samples_leaf": int(rng.choice([1, 10])), "random_state": 0}  # fmt: skip
-    losses = {
-        "number": ["squared_error", "absolute_error", "quantile"], "amount": ["poisson", "gamma"],
-    }  # fmt: skip
-    if kind in losses:
-        asked["loss"] = pick(rng, *losses[kind])
-        asked |= {"quantile": 0.3} if asked["loss"] == "quantile" else {}
-    make = HistGradientBoostingRegressor if kind in losses else HistGradientBoostingClassifier
-    y, table = target(rng, X, kind), X
-    if rng.random() < 0.4:
-        table = with_words(rng, X)
-    elif rng.random() < 0.3:
-        table = np.column_stack([rng.integers(0, 6, len(X)), X])
-        asked["categorical_features"] = [0]
-    return make(**asked).fit(table, y)
-
-
-DRAWN = {
-    "xgboost": xgboost_model,
-    "lightgbm": lightgbm_model,
-    "catboost": catboost_model,
-    "histograms": histogram_model,
-    "trees of scikit-learn": sklearn_model,
-}
-
-
-def import_drawn(library, seed):
-    model = DRAWN[library](np.random.default_rng(seed))
-    model, *rows = model if isinstance(model, tuple) else (model,)
-    return as_ensemble(model, *rows)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    """Fit small models by one thread, which is faster: threads of OpenMP wait for each other."""
-    with threadpool_limits(1, user_api="openmp"):
-        yield
-
-
-@pytest.mark.parametrize("seed", range(12))
-@pytest.mark.parametrize("library", DRAWN)
-def test_no_model_that_is_read_rightly_is_refused(library, seed):
-    import_drawn(library, seed)
 
 
 # ------------------------------------------------------------------------------ planted defects
@@ -444,13 +214,3 @@ def test_a_model_is_checked_once(monkeypatch):
     model.booster_.set_leaf_output(0, 0, 5.0)  # another model now
     with pytest.raises(pytest.fail.Exception):
         as_ensemble(model)
-
-
-def test_rows_are_at_and_just_above_thresholds():
-    ensemble = as_ensemble(small("lightgbm"))
-    rows = rows_to_try(ensemble, has_missing=False)
-    for k in np.unique(ensemble.feature[ensemble.left >= 0]):
-        thresholds = ensemble.threshold[(ensemble.feature == k) & (ensemble.left >= 0)]
-        at = np.isin(rows[:, k], thresholds)
-        assert np.isin(rows[~at, k], np.nextafter(thresholds, np.inf)).all()
-        assert 0 < at.sum() < len(rows)

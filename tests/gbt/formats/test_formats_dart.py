@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
-from attributions import predecomp, total_gain, tree_inner, tree_shap
+from attributions import predecomp
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
-from tests.asserts import EPS_32, assert_close, assert_same, is_before, peer
+from tests.asserts import (
+    EPS_32,
+    assert_close,
+    assert_same,
+    assert_sums_of_rows,
+    is_before,
+    peer,
+)
 from tests.gbt.formats.test_formats_lightgbm import train as lightgbm_trained
 from tests.gbt.formats.test_formats_lightgbm import training_data as lightgbm_data
 from tests.gbt.formats.test_formats_xgboost import json_of, train, training_data
@@ -102,18 +109,6 @@ def test_lightgbm_without_drops_is_known():
     assert_same(ensemble.sum_gradient, plain.sum_gradient)
 
 
-def test_parts_add_up_and_tree_shap_is_additive():
-    booster = train(DART)
-    X, _, _ = training_data("reg:squarederror")
-    ensemble = imported(booster)
-    raw = ensemble.raw_predict(X)
-    terms = np.full(300, 1 + np.abs(ensemble.value).sum())
-    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
-    assert_close(tree_shap(ensemble, X).residual(raw), 0 * raw, terms)
-    with pytest.raises(ValueError, match="total_gain needs the gradients"):
-        total_gain(ensemble)
-
-
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_training_rows_give_statistics_along_the_predictions_of_all_trees(objective):
     """No warning: what XGBoost kept is of other predictions, which rows cannot check."""
@@ -121,48 +116,7 @@ def test_training_rows_give_statistics_along_the_predictions_of_all_trees(object
     X, y, weight = training_data(objective)
     ensemble = as_ensemble(booster, X, y, weight)
     assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
-    leaves = ensemble.apply(X)
-    raw = np.full(300, ensemble.base_score)
-    moved = np.zeros(4)
-    for m, tree in enumerate(ensemble.trees):
-        gradient, hessian = ensemble.loss.gradient_hessian(np.float64(y), raw)
-        G, H = (
-            np.bincount(leaves[:, m], weight * part, minlength=tree.n_nodes)
-            for part in (gradient, hessian)
-        )
-        size = np.bincount(leaves[:, m], weight * (np.abs(gradient) + 1), minlength=tree.n_nodes)
-        assert_close(tree.sum_gradient[tree.is_leaf], G[tree.is_leaf], size[tree.is_leaf])
-        assert_close(tree.sum_hessian[tree.is_leaf], H[tree.is_leaf], size[tree.is_leaf])
-        part = predecomp_of(ensemble, m, X)
-        moved -= (part * (weight * gradient)[:, np.newaxis]).sum(axis=0) / ensemble.learning_rate
-        raw = raw + tree.value[leaves[:, m]]
-    inner = tree_inner(ensemble, X, y, sample_weight=weight).values  # the steps as they are
-    assert_close(inner, moved, np.full(4, np.abs(moved).sum() * 300))
-
-
-def predecomp_of(ensemble, m, X):
-    """Return the moves of one tree by walking down for every row."""
-    tree = ensemble.trees[m]
-    rows = np.float32(X)
-    moves = np.zeros(X.shape)
-    for i, row in enumerate(rows):
-        node = 0
-        while not tree.is_leaf[node]:
-            k = tree.feature[node]
-            is_left = (
-                tree.missing_left[node] if np.isnan(row[k]) else row[k] <= tree.threshold[node]
-            )
-            below = tree.left[node] if is_left else tree.right[node]
-            moves[i, k] += tree.value[below] - tree.value[node]
-            node = below
-    return moves
-
-
-def test_counts_of_other_rows_are_no_matter_but_rows_of_other_targets_give_other_sums():
-    booster = train(DART)
-    X, y, weight = training_data("reg:squarederror")
-    some = as_ensemble(booster, X[:200], y[:200], weight[:200])
-    assert_same(some.n_samples[some.tree_offset[:-1]], [200] * some.n_trees)
+    assert_sums_of_rows(ensemble, X, y, weight)
 
 
 def test_where_nothing_was_dropped_gradients_are_known():
@@ -202,7 +156,6 @@ def test_trees_that_are_dropped_without_a_booster_of_that_name():
     assert_close(ensemble.raw_predict(X), margin_of(booster, X), terms, eps=EPS_32)
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
@@ -212,15 +165,11 @@ def test_trees_that_are_dropped_without_a_booster_of_that_name():
         (None, "weight_drop is missing"),
     ],
 )
-def test_malformed_weights(weights, message, layout):
-    model = laid_out(json_of(train(DART)), layout)
+def test_malformed_weights(weights, message):
+    model = laid_out(json_of(train(DART)), "3.2")
     booster = model["learner"]["gradient_booster"]
-    place = booster["model"] if layout == "3.4" else booster
-    if weights is not None:
-        place["weight_drop"] = weights
-    elif layout == "3.2":
+    booster["weight_drop"] = weights
+    if weights is None:  # from 3.3 on that is a model that never dropped a tree
         del booster["weight_drop"]
-    else:
-        pytest.skip("a model without weights is one that never dropped a tree")
     with pytest.raises(InvalidModelError, match=message):
         from_xgboost(model)

@@ -4,7 +4,6 @@ import gc
 import json
 import warnings
 import weakref
-from functools import cache
 
 import numpy as np
 import pytest
@@ -184,13 +183,16 @@ def first_tree(model):
     return model["learner"]["gradient_booster"]["model"]["trees"][0]
 
 
+GONE = object()
+
+
 def planted(path, value):
     """Return the hand example with something else under a path of keys."""
     model = hand_json()
     at = model
     for key in path[:-1]:
         at = at[key]
-    if value is None:
+    if value is GONE:
         del at[path[-1]]
     else:
         at[path[-1]] = value
@@ -200,12 +202,9 @@ def planted(path, value):
 TREES = ("learner", "gradient_booster", "model", "trees")
 SHAPE = ("learner", "learner_model_param")
 MALFORMED = {
-    "no booster": (planted(("learner", "gradient_booster"), None), "gradient_booster"),
-    "trees are a number": (planted(TREES, 7), "trees are not a list"),
+    "no booster": (planted(("learner", "gradient_booster"), GONE), "gradient_booster"),
     "an array is short": (planted((*TREES, 0, "sum_hessian"), [6.0]), "lengths"),
-    "an array of text": (planted((*TREES, 0, "sum_hessian"), list("abcde")), "list of float"),
     "nan": (planted((*TREES, 0, "sum_hessian", 0), np.nan), "infinite or nan sum_hessian"),
-    "too large": (planted((*TREES, 0, "split_conditions", 0), 1e39), "infinite or nan split_c"),
     "negative hessians": (planted((*TREES, 0, "sum_hessian"), [-6.0, -4, -2, -2, -2]), "sum_hess"),
     "cycle": (planted((*TREES, 0, "left_children", 1), 0), "Node 0 of tree 0.*twice"),
     "child out of range": (planted((*TREES, 0, "right_children", 0), 5), "Node 5 of tree 0"),
@@ -214,14 +213,8 @@ MALFORMED = {
         planted((*TREES, 0, "split_indices", 1), 2),
         "Tree 0 .* column that is none of 2 at node 1",
     ),
-    "two base scores": (planted((*SHAPE, "base_score"), "[1E0,2E0]"), "base_score"),
-    "objective is a list": (planted(("learner", "objective", "name"), ["a"]), "objective="),
     "no probability": (hand_json("binary:logistic", "[1.5E0]"), "not one prediction"),
-    "no columns": (planted((*SHAPE, "num_feature"), "0"), "num_feature"),
-    "a huge child": (planted((*TREES, 0, "left_children", 1), 10**400), "do not fit into int32"),
-    "a deep base score": (planted((*SHAPE, "base_score"), "[" * 100_000), "base_score"),
     "a bomb of columns": (planted((*SHAPE, "num_feature"), "2000000000"), "num_feature|columns"),
-    "names are an object": (planted(("learner", "feature_names"), {"a": 1}), "feature_names"),
     "a column without a name": (planted(("learner", "feature_names"), ["age"]), "feature_names"),
 }
 
@@ -229,8 +222,7 @@ MALFORMED = {
 @pytest.mark.parametrize("case", MALFORMED)
 def test_malformed(case):
     model, message = MALFORMED[case]
-    error = ValueError if "objective" in case else InvalidModelError
-    with pytest.raises(error, match=message):
+    with pytest.raises(InvalidModelError, match=message):
         from_xgboost(model, reg_lambda=2, learning_rate=0.5)
 
 
@@ -251,7 +243,7 @@ def nested(depth):
 
 @pytest.mark.parametrize(
     "value",
-    [None, True, "", "1", "x", [], {}, [[]], -1, 0, 2**40, 0.5, -2.5, 1e300, 10**400, np.nan,
+    [GONE, None, True, "", "1", "x", [], {}, [[]], -1, 0, 2**40, 0.5, -2.5, 1e300, 10**400, np.nan,
      "1e400", "-1", nested(5000)],
     ids=lambda value: "deep" if isinstance(value, list) and value and value[0] else str(value)[:20],
 )  # fmt: skip
@@ -259,13 +251,8 @@ def test_every_single_change_is_a_model_or_an_error(value):
     for path in list(paths_in(hand_json())):
         if path[-1] in ("gradient_booster", "name", "objective") and value == "":
             continue
-        model = planted(path, "to be replaced")
-        at = model
-        for key in path[:-1]:
-            at = at[key]
-        at[path[-1]] = value
         try:
-            ensemble = from_xgboost(model, reg_lambda=2)
+            ensemble = from_xgboost(planted(path, value), reg_lambda=2)
         except ValueError:  # InvalidModelError is one
             continue
         assert np.isfinite(ensemble.raw_predict([[0.0, 0.0], [1.0, 9.0], [np.nan] * 2])).all()
@@ -353,18 +340,6 @@ def test_drawn_ensembles_come_back(ensemble, random):
 # ------------------------------------------------------------------------------- against XGBoost
 
 OBJECTIVES = ("reg:squarederror", "binary:logistic", "binary:logitraw")
-TRAININGS = {
-    "defaults": {},
-    "no lambda": {"reg_lambda": 0, "min_child_weight": 0, "eta": 0.1},
-    "exact": {"tree_method": "exact", "max_depth": 3, "eta": 1.0},
-    "exact, pruned": {"tree_method": "exact", "gamma": 3, "reg_lambda": 10},
-    "approx": {"tree_method": "approx", "max_depth": 4, "base_score": 0.25},
-    "best first": {"grow_policy": "lossguide", "max_leaves": 9, "max_depth": 0},
-    "samples": {"subsample": 0.5, "colsample_bynode": 0.5, "reg_lambda": 0.1},
-    "stumps": {"max_depth": 1},
-    "single leaves": {"gamma": 1e9},
-    "positives weigh more": {"scale_pos_weight": 3},
-}
 N_ROUNDS = 8
 
 
@@ -395,226 +370,29 @@ def json_of(booster):
     return json.loads(booster.save_raw("json"))
 
 
-def trees_of(booster):
-    return json_of(booster)["learner"]["gradient_booster"]["model"]["trees"]
-
-
-@cache
-def trained(objective, training):
-    """Return a booster and what it was imported as."""
-    booster = train(TRAININGS[training], objective)
-    ensemble = as_ensemble(booster)
-    # Without an estimated base score, weighted rows tell nothing of the logistic loss.
-    is_doubtful = training == "approx" and objective != "reg:squarederror"
-    assert (ensemble.about_gradients is not None) == is_doubtful
-    return booster, ensemble
-
-
-every_objective = pytest.mark.parametrize("objective", OBJECTIVES)
-every_training = pytest.mark.parametrize("training", TRAININGS)
-every_training_on_all_rows = pytest.mark.parametrize(
-    "training", [name for name in TRAININGS if "subsample" not in TRAININGS[name]]
-)
-
-
-def rows_on_thresholds(booster, X):
-    """Return rows with a cell on each threshold, one float32 to either side, and missing.
-
-    Two more lie between the threshold and the float32 below, and round to the one and the other.
-    """
-    rows = [X]
-    for m, tree in enumerate(trees_of(booster)):
-        inner = np.flatnonzero(np.array(tree["left_children"]) != -1)
-        for t in inner:
-            threshold = np.float32(tree["split_conditions"][t])
-            below, above = np.nextafter(threshold, np.float32([-np.inf, np.inf]))
-            between = threshold - (threshold - np.float64(below)) * np.array([1 / 8, 7 / 8])
-            cells = [threshold, below, above, *between, np.nan]
-            block = np.tile(X[(7 * m + t) % len(X)].astype(np.float64), (len(cells), 1))
-            block[:, tree["split_indices"][t]] = cells
-            rows.append(block)
-    return np.concatenate(rows)
-
-
-@every_objective
-@every_training
-def test_every_row_reaches_the_same_leaf_with_the_same_value(objective, training):
-    booster, ensemble = trained(objective, training)
-    xgboost = peer("xgboost")
-    X = rows_on_thresholds(booster, training_data(objective)[0])
-    rows = xgboost.DMatrix(X)
-    leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
-    values = np.column_stack(
-        [np.float32(t["split_conditions"])[leaves[:, m]] for m, t in enumerate(trees_of(booster))]
-    )
-    assert_same(ensemble.value[ensemble.apply(X) + ensemble.tree_offset[:-1]], values)
-
-    margin = booster.predict(rows, output_margin=True)
-    terms = 1 + abs(ensemble.base_score) + np.abs(values).sum(axis=1)  # 1: log-odds of the base
-    assert_close(ensemble.raw_predict(X), margin, terms, k=N_ROUNDS, eps=EPS_32)
-
-
-@pytest.mark.filterwarnings("ignore:total_gain needs the gradients .* unknown origin")
-@every_objective
-@every_training
-def test_total_gain(objective, training):
-    booster, ensemble = trained(objective, training)
-    scores = booster.get_score(importance_type="total_gain")
-    expected = np.array([scores.get(f"f{k}", 0.0) for k in range(4)])
-    ours = ensemble.total_gain()
-    if not expected.any():
-        assert_same(ours, expected)
-        return
-    assert_close(ours / ours.sum(), expected / expected.sum(), terms=1.0, k=8, eps=EPS_32)
-    assert_close(ours.sum(), expected.sum(), terms=expected.sum(), k=64, eps=EPS_32)
-
-
-@every_objective
-@every_training_on_all_rows
-def test_sums_are_those_of_the_training_rows(objective, training):
-    """G and H of every node, from the rows that XGBoost itself says reach the leaves under it."""
-    booster, ensemble = trained(objective, training)
-    X, y, weight = training_data(objective)
-    weight = weight_of_rows(booster, y, weight)
-
-    def derivatives(f):
-        p = expit(f)
-        is_squared = objective == "reg:squarederror"
-        gradient, hessian = (f - y, np.ones_like(y)) if is_squared else (p - y, p * (1 - p))
-        return gradient, hessian, np.abs(f) + np.abs(y) + 1
-
-    assert_sums_of_rows(booster, ensemble, X, weight, derivatives)
-
-
-def weight_of_rows(booster, y, weight):
-    """Return what rows weigh in training: positives may have been told to weigh more."""
-    scale = json_of(booster)["learner"]["objective"]["reg_loss_param"]["scale_pos_weight"]
-    return np.where(y == 1, float(scale), 1.0) * weight
-
-
-def assert_sums_of_rows(booster, ensemble, X, weight, derivatives):
-    """Compare G and H of every node with sums over the rows that XGBoost says are under it.
-
-    ``derivatives(margin)`` returns those of every row, and the size of the terms that float32 has
-    rounded.
-    """
-    rows = peer("xgboost").DMatrix(X)
-    leaves = booster.predict(rows, pred_leaf=True).reshape(len(X), -1).astype(int)
-    for m, (theirs, tree) in enumerate(zip(trees_of(booster), ensemble.trees, strict=True)):
-        margin = np.float64(
-            booster.predict(rows, output_margin=True, iteration_range=(0, m))
-            if m
-            else np.full(len(X), ensemble.base_score)
-        )
-        sums = np.zeros((len(theirs["parents"]), 3))
-        for column, terms in enumerate(derivatives(margin)):
-            np.add.at(sums[:, column], leaves[:, m], weight * terms)
-        order = preorder_of(theirs)
-        for t in reversed(order):
-            if theirs["left_children"][t] != -1:
-                sums[t] = sums[theirs["left_children"][t]] + sums[theirs["right_children"][t]]
-        G, H, size = sums[order].T
-        assert_close(tree.sum_gradient, G, size, k=8, eps=EPS_32)
-        assert_close(tree.sum_hessian, H, size, k=8, eps=EPS_32)
-
-
-def tweedie(y, f):
-    """Return Tweedie's gradients and hessians at a variance power of 1.25, and sizes of terms."""
-    of_mean, of_target = np.exp(0.75 * f), y * np.exp(-0.25 * f)
-    size = (of_mean + of_target) * (1 + np.abs(f))
-    return of_mean - of_target, 0.75 * of_mean + 0.25 * of_target, size
-
-
-def squared_log_error(y, f):
-    """Return XGBoost's gradients and hessians of squared logarithmic errors, and sizes of terms."""
-    above = 1 + np.maximum(f, np.float32(-1 + 1e-6))
-    logs = np.log(above), np.log1p(np.float64(y))
-    size = (1 + np.abs(f) + np.abs(logs).sum(axis=0)) / np.minimum(above, 1) ** 2
-    ratio = logs[0] - logs[1]
-    return ratio / above, np.maximum((1 - ratio) / above**2, 1e-6), size
-
-
-def train_on_amounts(parameters, n_rounds=N_ROUNDS):
-    """Return a booster, and its rows, amounts of which some are 0, and weights."""
-    xgboost = peer("xgboost")
-    X, y, weight = training_data("reg:squarederror")
-    y = np.maximum(np.exp(y / 4) - np.float32(0.5), 0)
-    assert 0 < np.mean(y == 0) < 0.5
-    rows = xgboost.DMatrix(X, y, weight=weight)
-    parameters = {"nthread": 1, "max_depth": 4, "min_child_weight": 0, **parameters}
-    return xgboost.train(parameters, rows, n_rounds), X, y, weight
-
-
-@pytest.mark.parametrize(
-    ("parameters", "by_hand", "predicted"),
-    [
-        ({"objective": "reg:tweedie", "tweedie_variance_power": 1.25}, tweedie, np.exp),
-        ({"objective": "reg:squaredlogerror"}, squared_log_error, np.array),
-    ],
-    ids=["tweedie", "squared log error"],
-)
-def test_objectives_of_amounts(parameters, by_hand, predicted):
-    """Their loss's sums over the training rows, by formulas of this file, and its predictions."""
-    booster, X, y, weight = train_on_amounts(parameters)
-    ensemble = as_ensemble(booster)
-    assert ensemble.statistics == {"gradients", "hessians", "values"}
-    assert_sums_of_rows(booster, ensemble, X, weight, lambda f: by_hand(y, f))
-    as_ensemble(booster, X, y, weight)  # without a warning
-    expected = booster.predict(peer("xgboost").DMatrix(X))
-    raw = ensemble.raw_predict(X)
-    assert_close(ensemble.loss.inverse_link(raw), expected, expected * 9 + 9, eps=EPS_32)
-    assert_same(ensemble.loss.inverse_link(raw), predicted(raw))
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("asked", [{}, {"eta": 1.0, "max_depth": 3}, {"reg_lambda": 0}], ids=str)
+def test_a_file_gives_the_same_model_and_its_leaves_the_learning_rate(objective, asked, tmp_path):
+    booster = train(asked, objective)
+    expected = as_ensemble(booster)
+    rate, given_lambda = expected.learning_rate, {"reg_lambda": expected.reg_lambda}
+    booster.save_model(tmp_path / "model.json")
+    for model in (json_of(booster), tmp_path / "model.json"):
+        again = from_xgboost(model, learning_rate=rate, **given_lambda)
+        assert_same(again.sum_gradient, expected.sum_gradient)
+        assert_same(again.value, expected.value)
+        assert_close(from_xgboost(model, **given_lambda).learning_rate, rate, rate, k=8, eps=EPS_32)
 
 
 @pytest.mark.parametrize("start", [-5, 200], ids=["below -1", "too large to be curved"])
 def test_far_from_all_targets_squared_log_errors_are_those_of_xgboost(start):
-    asked = {"objective": "reg:squaredlogerror", "base_score": start}
-    booster, X, y, weight = train_on_amounts(asked, n_rounds=1)
-    for ensemble in (as_ensemble(booster), as_ensemble(booster, X, y, weight)):
-        gradient, hessian, _ = squared_log_error(y, np.full(len(y), float(start)))
-        G, H = weight @ gradient, weight @ hessian
-        assert_close(ensemble.sum_gradient[0], G, np.abs(G), eps=EPS_32)
-        assert_close(ensemble.sum_hessian[0], H, H, eps=EPS_32)
-
-
-def preorder_of(tree, t=0):
-    """Return the nodes of XGBoost's tree in preorder, by recursion."""
-    if tree["left_children"][t] == -1:
-        return [t]
-    children = tree["left_children"][t], tree["right_children"][t]
-    return [t, *(node for child in children for node in preorder_of(tree, child))]
-
-
-@every_objective
-@every_training
-def test_an_imported_model_is_valid(objective, training):
-    _, ensemble = trained(objective, training)
-    assert_valid_ensemble(ensemble)
-    assert ensemble.n_trees == N_ROUNDS
-    assert ensemble.feature_names == ("f0", "f1", "f2", "f3")
-    assert not ensemble.n_samples.any()
-
-
-@every_objective
-@every_training
-def test_a_model_file_gives_the_same_model(objective, training, tmp_path):
-    booster, ensemble = trained(objective, training)
-    booster.save_model(tmp_path / "model.json")
-    given = {"reg_lambda": ensemble.reg_lambda, "learning_rate": ensemble.learning_rate}
-    for model in (json_of(booster), tmp_path / "model.json"):
-        again = from_xgboost(model, **given)
-        assert_same(again.sum_gradient, ensemble.sum_gradient)
-        assert_same(again.value, ensemble.value)
-
-
-@pytest.mark.parametrize("training", [t for t in TRAININGS if t not in ("stumps", "single leaves")])
-@every_objective
-def test_learning_rate_is_read_off_the_leaves(objective, training):
-    booster, expected = trained(objective, training)
-    ensemble = from_xgboost(json_of(booster), reg_lambda=expected.reg_lambda)
-    eta = expected.learning_rate
-    assert_close(ensemble.learning_rate, eta, terms=eta, k=8, eps=EPS_32)
-    assert_valid_ensemble(ensemble)
+    asked = {"base_score": start, "min_child_weight": 0}
+    booster = train(asked, "reg:squaredlogerror", n_rounds=1)
+    kept = as_ensemble(booster)
+    of_rows = kept.refit_statistics(*training_data("reg:squaredlogerror"))
+    for sums in ("sum_gradient", "sum_hessian"):
+        of_root = getattr(of_rows, sums)[0]
+        assert_close(getattr(kept, sums)[0], of_root, np.abs(of_root), eps=EPS_32)
 
 
 def test_learning_rate_of_stumps_with_roots_of_no_gradient_must_be_given():
@@ -622,14 +400,6 @@ def test_learning_rate_of_stumps_with_roots_of_no_gradient_must_be_given():
     model = json_of(train({"max_depth": 1, "reg_lambda": 0}))
     imported_without_gradients(model, r"cannot be read off.*learning_rate=\.\.\.", reg_lambda=0)
     assert from_xgboost(model, reg_lambda=0, learning_rate=0.3).n_trees == N_ROUNDS
-
-
-def test_feature_names_are_taken_over():
-    pandas, xgboost = peer("pandas"), peer("xgboost")
-    X, y, _ = training_data("reg:squarederror")
-    table = pandas.DataFrame(X, columns=["age", "height", "a b", "1"])
-    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2).fit(table, y)
-    assert as_ensemble(model).feature_names == ("age", "height", "a b", "1")
 
 
 def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with():
@@ -655,22 +425,9 @@ def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with():
     assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
 
 
-def test_an_estimator_that_did_not_stop_early_has_all_trees():
-    xgboost = peer("xgboost")
-    X, y, _ = training_data("reg:squarederror")
-    assert as_ensemble(xgboost.XGBRegressor(n_jobs=1, n_estimators=3).fit(X, y)).n_trees == 3
-
-
 def test_a_booster_without_trees_predicts_its_base_score():
     ensemble = as_ensemble(train({"base_score": 0.25}, n_rounds=0))
     assert_same(ensemble.raw_predict(np.zeros((2, 4))), [0.25, 0.25])
-
-
-def test_nodes_cannot_be_weighed_by_rows_that_were_not_counted():
-    ensemble = as_ensemble(train())
-    tree_shap(ensemble, training_data("reg:squarederror")[0][:2])
-    with pytest.raises(ValueError, match="'count'"):
-        tree_shap(ensemble, training_data("reg:squarederror")[0][:2], cover="count")
 
 
 # -------------------------------------------------------------------------------------- refusals
@@ -745,29 +502,6 @@ WITHOUT_GRADIENTS = {
         "do not add up",
         ("hessians",),
     ),
-    "reg_alpha, logistic": (
-        lambda: train({"reg_alpha": 0.5}, "binary:logistic"), "reg_alpha=0.5", VALUED
-    ),
-    "max_delta_step, logistic": (
-        lambda: train({"max_delta_step": 0.5}, "binary:logistic"), "max_delta_step=0.5", VALUED
-    ),
-    "monotone, logistic": (
-        lambda: train({"monotone_constraints": "(0,-1,0,0)"}, "binary:logistic"),
-        r"monotone_constraints=\(0,-1,0,0\)",
-        VALUED,
-    ),
-    "a rate that changes, logistic": (
-        lambda: changing_rates([0.3, 0.2, 0.2], "binary:logistic"),
-        "learning_rate or reg_lambda that changed",
-        ("hessians",),
-    ),
-    "another lambda later, logistic": (
-        lambda: train(
-            {"reg_lambda": 3}, "binary:logistic", xgb_model=train({}, "binary:logistic")
-        ),
-        "learning_rate or reg_lambda that changed",
-        ("hessians",),
-    ),
     "a margin": (train_with_margin, "the mean of the targets, but the gradients add", VALUED),
     "a margin, logistic": (
         lambda: train_with_margin("binary:logistic"), "gradients (add|is larger)", VALUED
@@ -797,44 +531,25 @@ WITHOUT_GRADIENTS = {
 }  # fmt: skip
 
 
-def _explain_without_gradients(ensemble, X):
-    """Call what needs no gradients of the training."""
-    ensemble.raw_predict(X)
-    tree_shap(ensemble, X)
-    saabas(ensemble, X)
-    if "values" in ensemble.statistics:
-        predecomp(ensemble, X)
-
-
 @pytest.mark.parametrize("case", WITHOUT_GRADIENTS)
 def test_gradients_that_cannot_be_found_out_are_unknown(case):
+    """The rows' own gradients, whatever the booster was trained with."""
     make, message, known = WITHOUT_GRADIENTS[case]
     booster = make()
-    ensemble = imported_without_gradients(booster, message, known)
-    X, _, _ = training_data("reg:squarederror")
-    margin = booster.predict(peer("xgboost").DMatrix(X), output_margin=True)
-    terms = 1 + abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
-    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
-    _explain_without_gradients(ensemble, X)
-
-
-@pytest.mark.parametrize("case", WITHOUT_GRADIENTS)
-def test_training_rows_supply_gradients_that_are_unknown(case):
-    """The rows' own gradients, whatever the booster was trained with."""
-    make, _, _ = WITHOUT_GRADIENTS[case]
-    booster = make()
-    unknown = as_ensemble(booster)
+    unknown = imported_without_gradients(booster, message, known)
     X, y, weight = training_data("reg:squarederror")
-    if unknown.loss.name == "half_logistic":
-        y = (y > 0).astype(float)
+    margin = booster.predict(peer("xgboost").DMatrix(X), output_margin=True)
+    terms = 1 + abs(unknown.base_score) + unknown.n_trees * np.abs(unknown.value).max()
+    assert_close(unknown.raw_predict(X), margin, terms, k=8, eps=EPS_32)
+    for explain in (tree_shap, saabas, *[predecomp] * ("values" in unknown.statistics)):
+        explain(unknown, X)
+    y = (y > 0).astype(float) if unknown.loss.name == "half_logistic" else y
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # some hessians are others' too, see below
+        warnings.simplefilter("ignore")  # some hessians are others', too
         ensemble = as_ensemble(booster, X, y, weight)
-    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
     expected = unknown.refit_statistics(X, y, weight)
-    assert_same(ensemble.sum_gradient, expected.sum_gradient)
-    assert_same(ensemble.n_samples, expected.n_samples)
-    assert_same(ensemble.gain, expected.gain)
+    for array in ("sum_gradient", "n_samples", "gain"):
+        assert_same(getattr(ensemble, array), getattr(expected, array))
     leaf = ensemble.left < 0
     assert_same(ensemble.value[leaf], unknown.value[leaf])
     total_gain(ensemble)
@@ -919,32 +634,6 @@ def test_training_rows_must_fit():
             as_ensemble(booster, *rows)
 
 
-@every_objective
-@every_training_on_all_rows
-def test_propositions_1_and_3_on_the_training_rows(objective, training):
-    """Proposition 3 tree by tree, within what float32 gradients allow."""
-    booster, _ = trained(objective, training)
-    X, y, weight = training_data(objective)
-    weight = weight_of_rows(booster, y, weight)
-    ensemble = as_ensemble(booster, X, y, weight)
-    assert_proposition_3(ensemble, X, y, weight)
-    raw = ensemble.raw_predict(X)
-    terms = np.full(len(X), np.abs(ensemble.value).sum() + abs(ensemble.base_score))
-    assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, terms)
-
-
-def assert_proposition_3(ensemble, X, y, weight):
-    """Compare tree_inner with the gain, tree by tree and of all trees together."""
-    gain = total_gain(ensemble, per_tree=True)
-    inner = tree_inner(ensemble, X, y, sample_weight=weight, per_tree=True)
-    size = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
-    terms = gain.per_tree.sum(axis=1, keepdims=True) + size / ensemble.learning_rate
-    assert_close(
-        inner.per_tree, gain.per_tree, np.broadcast_to(terms, gain.per_tree.shape), eps=EPS_32
-    )
-    assert_close(inner.values, gain.values, np.full(4, gain.values.sum()), eps=EPS_32)
-
-
 def test_a_model_is_imported_once_while_it_stays_as_it_is():
     xgboost = peer("xgboost")
     booster = train()
@@ -1006,7 +695,9 @@ def test_a_random_forest(kind, subsample):
     assert_close(ensemble.raw_predict(X), margin, np.full(len(X), 10.0), eps=EPS_32)
     assert_valid_ensemble(ensemble)
     if subsample == 1:
-        assert_proposition_3(as_ensemble(model, X, y), X, y, None)
+        inner = tree_inner(as_ensemble(model, X, y), X, y).values
+        gain = total_gain(ensemble).values
+        assert_close(inner, gain, gain.sum(), k=1024, eps=EPS_32)
 
 
 def test_another_marker_for_missing_values_is_refused():

@@ -184,17 +184,6 @@ def test_names_and_early_stopping(exported, xgboost):
         booster.predict(xgboost.DMatrix(X, feature_names=["a", "b", "c", "d"]))
 
 
-def test_xgboosts_estimators_read_it(tmp_path, xgboost):
-    X, signal = table()
-    y = np.digitize(signal, [-0.5, 0.5])
-    model = GBTClassifier(n_estimators=10, splitter="greedy").fit(X, y)
-    to_xgboost(model, tmp_path / "model.json")
-    other = xgboost.XGBClassifier()
-    other.load_model(tmp_path / "model.json")
-    np.testing.assert_allclose(other.predict_proba(X), model.predict_proba(X), atol=1e-5)
-    np.testing.assert_array_equal(other.predict(X), model.predict(X))
-
-
 def test_several_targets_come_back(exported, xgboost):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3)).astype(np.float32)
@@ -245,14 +234,6 @@ def test_categories(exported, xgboost):
         )  # fmt: skip
         assert_same_leaves(booster.predict(data, pred_leaf=True), model.apply(table))
         np.testing.assert_allclose(booster.predict(data), model.predict(table), atol=1e-5)
-
-
-def test_float64_rows_are_rounded_by_xgboost():
-    """What the docstring says of numbers as near to a threshold as float32 numbers are."""
-    X = np.array([[1.0], [1.0 + 1e-9]])
-    model = GBTRegressor(n_estimators=1, min_child_weight=0.0, splitter="greedy").fit(X, [0.0, 1.0])
-    assert len(set(model.predict(X))) == 2
-    assert len(set(X[:, 0].astype(np.float32))) == 1
 
 
 @settings(max_examples=300)

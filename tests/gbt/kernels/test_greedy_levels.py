@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.kernels.cuts.levels import codes_on_the_left
-from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS
 from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import MOST_LEVELS
 from gbt.tables.columns import Columns
@@ -74,27 +72,6 @@ def test_of_equal_scores_the_lower_column_splits(first):
     tree, _ = grow_with(growth_for(columns, 2 * x - 1, np.ones(60)))
     assert tree.feature.tolist() == [0, -1, -1]
     assert (tree.level_sets.of_node[0] >= 0) == (first == "category")
-
-
-def test_columns_of_many_levels_and_weighted_ones_are_added_up_by_rows():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=900), rng.integers(9, size=900), np.arange(900) % 400])
-    columns = Columns.from_table(X, n_levels=np.array([0, 9, 400]))
-    few = IN_BINS if greedy_levels.MOST_CODES else BY_ROWS
-    assert greedy_levels.ways_of_levels(columns, is_weighted=False).tolist() == [0, few, BY_ROWS]
-    expected = [0, BY_ROWS, BY_ROWS]
-    assert greedy_levels.ways_of_levels(columns, is_weighted=True).tolist() == expected
-
-
-def test_codes_that_went_left():
-    """Codes that no row of the node has stay as they were."""
-    codes, goes_left = (
-        np.array([3, 0, 3, 1, 0], dtype=np.int32),
-        np.array([True, True, True, False]),
-    )
-    left, right = np.array([0, 2], dtype=np.int32), np.array([4, 1], dtype=np.int32)
-    codes_on_the_left(codes, left, right, goes_left)
-    assert goes_left.tolist() == [False, True, True, True]
 
 
 @pytest.mark.large

@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts import histogram as histogram_kernels
 from gbt.kernels.cuts.histogram import LANE_BINS, LANE_NUMBERS, LANES
-from gbt.kernels.cuts.memory import COLUMN
-from gbt.kernels.trees.nodes import records
 from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import added_by_definition, entries_of, layout_of
@@ -20,25 +18,6 @@ pytestmark = pytest.mark.kernels
 def rows_and_magnitude(size, count_bits):
     """Take a sum of sizes apart."""
     return size % 2**count_bits, size // 2**count_bits * 2**count_bits // 2
-
-
-def test_sizes_by_hand():
-    """Three rows need 2 bits to be counted, so 2 |g| is rounded up to multiples of 4."""
-    sizes = [kernels.size_of(g, 2) for g in (5, -4, 0)]
-    assert sizes == [12 + 1, 8 + 1, 0 + 1]
-    assert rows_and_magnitude(sum(sizes), 2) == (3, 10)  # at least 9
-    assert kernels.magnitude_in(sum(sizes), 2) == 10
-
-
-def test_the_hessian_of_a_row():
-    gradient, hessian = np.array([5, -3, 0]), np.array([7, 7, 7])
-    layout = layout_of(hessian)
-    assert (layout.width, layout.hessian) == (2, 7)
-    assert kernels.hessian_of(entries_of(gradient, hessian, layout), np.uint64(1), layout) == 7
-    hessian = np.array([7, 8, 6])
-    layout = layout_of(hessian)
-    entries = entries_of(gradient, hessian, layout)
-    assert [kernels.hessian_of(entries, np.uint64(i), layout) for i in range(3)] == [7, 8, 6]
 
 
 extreme = st.sampled_from([0, 1, -1, 2**60, -(2**60), 2**60 - 1]) | st.integers(-(2**60), 2**60)
@@ -123,19 +102,6 @@ def test_bins_add_up_the_entries_of_their_rows(drawn):
 
 
 @given(packed_rows(), st.data())
-def test_two_children_add_up_to_their_parent(drawn, data):
-    bins, lengths, gradient, hessian, rows = drawn
-    goes_left = np.array(data.draw(st.lists(st.booleans(), min_size=len(rows), max_size=len(rows))))
-    layout = layout_of(hessian)
-    entries = entries_of(gradient, hessian, layout)
-    parent, left, right = (
-        histogram_of(bins, lengths, entries, layout, own)
-        for own in (rows, rows[goes_left.astype(bool)], rows[~goes_left.astype(bool)])
-    )
-    assert_same(parent - left, right)
-
-
-@given(packed_rows(), st.data())
 def test_a_mask_puts_bins_together(drawn, data):
     """A group has the place of its first bin, and other places are left alone."""
     bins, lengths, gradient, hessian, rows = drawn
@@ -146,24 +112,3 @@ def test_a_mask_puts_bins_together(drawn, data):
     found = histogram_of(bins, lengths, entries, layout, rows, mask)
     grouped = np.array([own >> b << b for own, b in zip(bins, bits, strict=True)])
     assert_same(found, histogram_of(grouped, lengths, entries, layout, rows))
-
-
-@pytest.mark.parametrize("width", [2, 4])
-@pytest.mark.parametrize("bits", range(5))
-@pytest.mark.parametrize("n_bins", [1, 5, 16, 37])
-def test_the_groups_of_a_column_are_moved_to_their_places(n_bins, bits, width):
-    """Other places stay as they are; without groups those between the bins are emptied, too."""
-    missing, lane = histogram_kernels.missing_bin_after(n_bins), 2
-    lanes, histogram = np.zeros(LANE_NUMBERS, int), np.full((3 + missing + 2, width), 99)
-    column = records(1, COLUMN)[0]
-    column["first_bin"], column["n_bins"], column["missing_bin"] = 3, n_bins, missing
-    in_lane = lanes[lane * LANE_BINS * width :].reshape(-1, width)
-    places = [*range(0, n_bins, 2**bits), missing]
-    sums = np.arange(1, 1 + len(places) * width).reshape(-1, width)
-    in_lane[places] = sums
-    expected = np.full_like(histogram, 99)
-    expected[3 : 4 + missing] = 99 if bits else 0
-    expected[3 + np.array(places)] = sums
-    kernels.move_column(lanes, lane, column, bits, width, histogram.ravel())
-    assert_same(histogram, expected)
-    assert not lanes.any()

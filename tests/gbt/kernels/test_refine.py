@@ -11,16 +11,12 @@ from gbt.kernels.cuts.memory import FOUND, RowsInTree
 from gbt.kernels.cuts.scores import Cut
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.tables.columns import Columns
-from tests.asserts import assert_same
 from tests.compiled import FromPython
 from tests.node_cases import (
     NO_CUT,
     NUMBER,
     NodeCase,
-    added_by_definition,
     empty_scratch,
-    entries_of,
-    layout_of,
     node_cases,
 )
 
@@ -124,107 +120,6 @@ def columns_of(case, bits=0):
 group_bits = st.sampled_from([0, 0, 1, 2, 4])
 
 
-def two_bins_of_three_values():
-    """Rows in the order of their values, row 4 in another node, row 0 missing::
-
-    bin       ___0___   ___1___
-    value      1  2  2   3  4  5
-    row        1  2  3   4  5  6
-    g          1 -3  4  50  5 -7
-    """
-    x = np.array([np.nan, 1.0, 2.0, 2.0, 3.0, 4.0, 5.0]).reshape(-1, 1)
-    columns = Columns.from_table(x)
-    columns.set_bins(0, np.array([0, 3]))
-    gradient = np.array([-2, 1, -3, 4, 50, 5, -7])
-    rows = np.array([0, 1, 2, 3, 5, 6], dtype=np.int32)
-    return NodeCase(columns, gradient, np.ones(7, dtype=np.int64), rows, (0.0, 0.0, 1))
-
-
-def test_a_walk_by_hand():
-    """G = -2. Inside bin 0 only 1 | 2, inside bin 1 only 4 | 5; each with -2 on either side."""
-    column = Column(two_bins_of_three_values(), 0)
-    assert column.missing == (-2, 1, 1)
-    # 1 row of g = 1 against 5 of -3, or 2 rows of g = -1 against 4 of -1
-    assert column.walk(0, column.no_cut()) == (1**2 / 1 + 3**2 / 5, 0, False)
-    # with the missing row on the left 5 rows of g = 5 against -7; else 4 of 7 against 2 of -9
-    assert 5**2 / 5 + 7**2 / 1 > 7**2 / 4 + 9**2 / 2
-    assert column.walk(1, column.no_cut()) == (5**2 / 5 + 7**2 / 1, 3, True)
-
-
-def test_a_scan_by_hand():
-    """The same cuts as a walk, and the one after the bin's last row: 5 | 7 behind 4."""
-    column = Column(two_bins_of_three_values(), 0)
-    inside = (1**2 / 1 + 3**2 / 5, 0, False)
-    after = ((2**2 + 4**2) / 3, 1, False)
-    assert column.scan(0, column.no_cut()) == max(inside, after)
-    assert column.scan(1, column.no_cut()) == (5**2 / 5 + 7**2 / 1, 3, True)
-
-
-@pytest.mark.parametrize("is_constant", [True, False])
-@pytest.mark.parametrize("is_root", [True, False])
-@pytest.mark.parametrize("shift", [0, 1, 3])
-def test_narrow_bins_hold_the_rows_of_their_codes_and_missing_ones_are_alone(
-    shift, is_root, is_constant
-):
-    """Codes 0 to 12 and 13 for missing ones: with shift 3 they are padded by 3 to 3 ... 16."""
-    n_values, rng = 13, np.random.default_rng(shift)
-    codes = rng.integers(0, n_values + 1, size=50).astype(np.int32)
-    hessian = np.full(50, 2) if is_constant else rng.integers(1, 5, size=50)
-    layout = layout_of(hessian)
-    listed = np.flatnonzero(rng.random(50) < 0.7).astype(np.int32)
-    gradient = rng.integers(-9, 9, size=50)
-    padding = refine.narrow_padding(n_values, shift)
-    assert padding == {0: 0, 1: 1, 3: 3}[shift]
-    narrow = np.ones((60, layout.width), dtype=np.int64)
-    if is_root:
-        listed = np.arange(50, dtype=np.int32)
-    refine.fill_narrow_bins(
-        codes, padding, shift, listed, entries_of(gradient, hessian, layout), layout, narrow.ravel()
-    )
-    expected, added = np.ones_like(narrow), added_by_definition(gradient, hessian, layout)
-    for row in listed:
-        expected[(codes[row] + padding) // 2**shift] += added[row]
-    assert_same(narrow, expected)
-    last_present, missing = (12 + padding) // 2**shift, (13 + padding) // 2**shift
-    assert missing == last_present + 1
-
-
-@given(node_cases(), group_bits)
-def test_the_best_edge_of_a_column(case, bits):
-    for column in columns_of(case, bits):
-        k, group = column.k, case.columns.bins(column.k) >> bits
-        codes = case.codes(k).tolist()
-
-        def is_edge(code, k=k, group=group, codes=codes):
-            above = [c for c in codes if code < c < case.columns.n_values[k]]
-            groups = group[case.rows]
-            return not above or groups[codes.index(code)] != groups[codes.index(min(above))]
-
-        assert case.as_seen_here(k, column.edge()) == case.best_cut(k, is_edge)
-
-
-@given(node_cases())
-def test_a_walk_sees_every_cut_inside_a_bin(case):
-    """And perhaps the cut after it: behind the node's last row others may start a new value."""
-    for column in columns_of(case):
-        k = column.k
-        for b in range(column.n_bins):
-            inside = case.best_cut(k, lambda code, k=k, b=b: case.bin_of_cut(k, code) == (b, True))
-            or_after = case.best_cut(k, lambda code, k=k, b=b: case.bin_of_cut(k, code)[0] == b)
-            assert case.as_seen_here(k, column.walk(b, column.no_cut())) in (inside, or_after)
-
-
-@given(node_cases())
-def test_a_scan_sees_every_cut_inside_a_bin_and_the_one_after_it(case):
-    for column in columns_of(case):
-        k = column.k
-        for b in range(column.n_bins):
-            found = case.as_seen_here(k, column.scan(b, column.no_cut()))
-            assert found == case.best_cut(
-                k, lambda code, k=k, b=b: case.bin_of_cut(k, code)[0] == b
-            )
-
-
 @given(node_cases(), st.integers(0, 8))
 def test_narrow_bins_of_any_size_see_every_cut(case, shift):
     for column in columns_of(case):
@@ -274,30 +169,6 @@ def test_refining_in_vain_returns_some_cut(case, bits, excess):
         found = case.as_seen_here(column.k, column.refine(to_beat))
         cuts = [(score, code, left) for score, code, _, left in case.cuts(column.k)]
         assert found == NO_CUT or found in cuts
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("is_constant", [True, False])
-@pytest.mark.parametrize("n_missing", [0, 20])
-@pytest.mark.parametrize(
-    ("n_table", "n_rows", "way"),
-    [(300, 4, "sort"), (3000, 3000, "walk"), (40_000, 1500, "narrow"), (30_000, 4000, "narrow")],
-)
-def test_every_way_of_refining(n_table, n_rows, way, n_missing, is_constant):
-    """Nodes with some of the rows of a table in 2 bins, the first or both of them in question."""
-    rng = np.random.default_rng(n_rows)
-    x = np.append(rng.permutation(np.arange(float(n_table))), np.full(n_missing, np.nan))
-    columns = Columns.from_table(x.reshape(-1, 1))
-    columns.set_bins(0, np.array([0, 100 if way == "walk" else n_table // 2]))
-    rows = np.append(rng.permutation(n_table)[:n_rows], range(n_table, n_table + n_missing))
-    gradient = rng.integers(-9, 10, size=len(x))
-    if way == "walk":  # what is worth a look is left of 100
-        gradient[x < 50] += 1000
-        gradient[(x >= 50) & (x < 100)] -= 1000
-    hessian = np.ones(len(x), dtype=int) if is_constant else rng.integers(1, 5, size=len(x))
-    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
-    column, expected = Column(case, 0), case.best_cut(0)
-    assert case.as_seen_here(0, column.refine(expected[0])) == expected
 
 
 @pytest.mark.slow

@@ -13,73 +13,12 @@ from gbt.kernels.cuts.histogram import Layout
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 from tests.compiled import FromPython
-from tests.node_cases import MISSING_ROWS_THAT_TIE, NodeCase, empty_scratch, node_cases
+from tests.node_cases import NodeCase, empty_scratch, node_cases
 
 search, scores = FromPython(search_kernels), FromPython(score_kernels)
 Sums, Terms = score_kernels.Sums, score_kernels.Terms
 LAYOUT = Layout(2, 8, 1)  # does not enter the score of a cut
 pytestmark = pytest.mark.kernels
-
-
-def test_score_by_hand():
-    # 3^2 / (2 + 1) + 4^2 / (1 + 1) = 3 + 8
-    assert scores.score_of(3.0, 2.0, -4.0, 1.0, 1.0) == 11.0
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2), st.floats(1e-3, 1e3))
-def test_score_is_symmetric_to_the_last_bit(sums, hessian):
-    left, right = sums
-    one = scores.score_of(left, hessian, right, 1.0, 0.1)
-    assert one == scores.score_of(right, 1.0, left, hessian, 0.1)
-
-
-@pytest.mark.parametrize(
-    ("left", "limits", "allowed"),
-    [
-        ((1, 2, 2), (0.0, 0.0, 1), True),
-        ((1, 0, 2), (0.0, 0.0, 1), False),  # no hessian on the left
-        ((1, 5, 2), (0.0, 0.0, 1), False),  # none on the right
-        ((1, 2, 2), (0.0, 2.0, 1), True),  # 2 and 3, both at least 2
-        ((1, 2, 2), (0.0, 2.5, 1), False),
-        ((1, 2, 2), (0.0, 0.0, 2), True),
-        ((1, 2, 2), (0.0, 0.0, 3), False),
-    ],
-)
-def test_cuts_that_are_not_allowed_score_minus_infinity(left, limits, allowed):
-    score = scores.score_cut(*left, Terms(3, 5, 4, *limits, *LAYOUT), False)
-    assert (score > -np.inf) == allowed
-
-
-def test_missing_rows_go_where_the_score_is_larger():
-    """Present rows g = +2 | -2; one missing row of g = -2 belongs to the right."""
-    missing, terms = Sums(-2, 1, 1), Terms(-2, 3, 3, 0.0, 0.0, 1, *LAYOUT)
-    score, missing_left = scores.score_both_ways(2, 1, 1, missing, terms)
-    assert (score, missing_left) == (2**2 / 1 + 4**2 / 2, False)
-
-
-@pytest.mark.parametrize("n_missing", [0, 1])
-@pytest.mark.parametrize(("left_h", "missing_left"), [(1, False), (2, True), (3, True)])
-def test_where_it_makes_no_difference_missing_rows_join_the_heavier_side(
-    left_h, missing_left, n_missing
-):
-    """There are none, or one without gradient and hessian."""
-    missing, terms = Sums(0, 0, n_missing), Terms(0, 4, 4 + n_missing, 0.0, 0.0, 1, *LAYOUT)
-    assert scores.score_both_ways(1, left_h, 2, missing, terms)[1] == missing_left
-
-
-@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
-def test_of_equal_scores_that_with_missing_rows_on_the_heavier_side_is_taken(
-    left, right, missing, missing_left
-):
-    sums = np.sum([left, right, missing], axis=0).tolist()
-    terms = Terms(*sums, 3, 0.0, 0.0, 1, *LAYOUT)
-    both = [
-        scores.score_cut(*left, 1, terms, False),
-        scores.score_cut(left[0] + missing[0], left[1] + missing[1], 2, terms, False),
-    ]
-    assert both[0] == both[1]
-    found = scores.score_both_ways(*left, 1, Sums(*missing, 1), terms)
-    assert found == (both[0], missing_left)
 
 
 group_bits = st.sampled_from([0, 0, 1, 2, 4])
@@ -180,17 +119,6 @@ def test_what_a_survey_passes_over_is_below_the_floor(case, bits, data):
             if score >= max(floor, best):  # the floor rises with every edge that reaches it
                 assert found.bound_of(group) == full.bound_of(group) >= score
         assert all(bound >= floor for bound in found.bound.values())
-
-
-@given(node_cases(), group_bits)
-def test_the_best_cut_of_a_column_is_never_passed_over(case, bits):
-    """The floor is its own score, as in a node whose best cut it is."""
-    for k in range(case.columns.n_columns):
-        floor, code, _ = case.best_cut(k)
-        if floor > -np.inf:
-            found = Surveyed(case, k, bits, floor=floor)
-            group = case.bin_of_cut(k, code)[0] >> bits << bits
-            assert found.score == floor or found.bound_of(group) >= floor
 
 
 def bounds_of(case, k):

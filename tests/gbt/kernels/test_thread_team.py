@@ -91,12 +91,6 @@ def use_ticket(queue, ticket):
 
 
 @kernel
-def store_and_add(array):
-    store(array, 1, 40)
-    return add(array, 1, 2), load(array, 1)
-
-
-@kernel
 def wait_for_the_end(queue, n_tasks, flags):
     """Wait as the leader does; return whether the last task was done by then."""
     store(flags, 0, 1)
@@ -172,15 +166,6 @@ def test_every_task_is_done_once_and_no_phase_begins_too_early(n_helpers):
     assert sum(results[0] for _, results in helpers) <= n_tasks.sum()
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_a_leader_without_helpers_waits_for_none(n_threads):
-    """Whether it knows that it is alone or not."""
-    n_tasks, queue = np.array([3, 0, 1]), thread_team.task_queue(n_threads)
-    times, numbers = memory(n_tasks)
-    assert lead(queue, 0, n_tasks, times, numbers) == 0
-    assert_all_done_once(n_tasks, times, numbers)
-
-
 def test_a_helper_that_comes_in_the_middle_is_no_trouble():
     """Nor is one that comes when all is finished, and finds nothing to do."""
     n_tasks, queue = many_phases(), new_board()
@@ -218,10 +203,6 @@ def test_helpers_do_work():
     assert_all_done_once(n_tasks, times, numbers)
 
 
-def test_a_helper_goes_home_from_an_empty_board():
-    assert help_out(new_board(), *memory([2])) == 0
-
-
 def test_a_helper_stays_as_long_as_somebody_leads():
     """Several times as long as it looks at a queue that nobody leads."""
     queue, (times, numbers) = new_board(), memory([1])
@@ -237,13 +218,6 @@ def test_a_helper_stays_as_long_as_somebody_leads():
     assert results == [1]
 
 
-def test_tasks_are_handed_out_from_the_last_to_the_first():
-    queue = new_board()
-    for n_tasks in (4, 0, 2):
-        offer_tasks(queue, 0, n_tasks)
-        assert list(claim_all(queue)) == list(range(n_tasks))[::-1]
-
-
 def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
     """Although as many tasks are left now as were left then."""
     queue = new_board()
@@ -254,12 +228,3 @@ def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
     assert not use_ticket(queue, old)
     assert use_ticket(queue, ticket_of(queue))
     assert list(claim_all(queue)) == [0]
-
-
-def test_single_steps_by_hand():
-    array = np.array([1, 2, 3])
-    assert store_and_add(array) == (40, 42)
-    assert_same(array, [1, 42, 3])
-    assert not use_ticket(array, 7)
-    assert use_ticket(array, array[thread_team.TICKET])
-    assert_same(array, [0, 42, 3])

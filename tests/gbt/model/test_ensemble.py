@@ -14,7 +14,7 @@ from gbt.losses.half import HalfLogistic
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import ROWS_AT_ONCE
 from gbt.model.tree import NODE_DTYPES
-from tests.asserts import assert_close, assert_same, assert_valid_ensemble
+from tests.asserts import assert_same, assert_sums_of_rows, assert_valid_ensemble
 
 pytestmark = pytest.mark.kernels
 
@@ -68,15 +68,6 @@ def test_blocks_and_threads_change_nothing(ensemble, seed):
     assert_same(ensemble.raw_predict(X[some]), one[some])
 
 
-@given(ensemble=ensembles())
-def test_total_gain_adds_the_gains_of_a_feature(ensemble):
-    expected = np.zeros(ensemble.n_features)
-    for k, gain in zip(ensemble.feature, ensemble.gain, strict=True):
-        if k >= 0:
-            expected[k] += gain
-    assert_close(ensemble.total_gain(), expected, np.abs(ensemble.gain).sum())
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @given(data=st.data())
 def test_refitted_statistics_are_the_sums_over_the_rows_that_pass(weighted, data):
@@ -85,32 +76,9 @@ def test_refitted_statistics_are_the_sums_over_the_rows_that_pass(weighted, data
     y = np.array(data.draw(st.lists(st.sampled_from([0.0, 1.0]), min_size=9, max_size=9)))
     weight = np.array(data.draw(st.lists(st.floats(0.1, 2), min_size=9, max_size=9)))
     refitted = ensemble.refit_statistics(X, y, weight if weighted else None)
-    if not weighted:
-        weight = np.ones(9)
     assert_valid_ensemble(refitted, refitted=True)
     assert_same(refitted.value, ensemble.value)
-    f = np.full(9, ensemble.base_score)
-    for tree in refitted.trees:
-        g, h = (weight * d for d in ensemble.loss.gradient_hessian(y, f))
-        leaves = np.array([leaf_by_hand(tree, x) for x in X])
-        for leaf in np.flatnonzero(tree.is_leaf):
-            here = leaves == leaf
-            assert tree.n_samples[leaf] == here.sum()
-            assert_close(tree.sum_gradient[leaf], g[here].sum(), np.abs(g[here]).sum())
-            assert_close(tree.sum_hessian[leaf], h[here].sum(), h[here].sum())
-        f = f + tree.value[leaves]
-
-
-def test_the_statistics_of_the_training_rows_are_the_models_own():
-    from tests.trainer import fit
-
-    rng = np.random.default_rng(0)
-    X, weight = rng.normal(size=(100, 3)), rng.uniform(0.5, 2, size=100)
-    y = (X[:, 0] + rng.normal(size=100) > 0).astype(float)
-    model = fit(X, y, weight, loss="half_logistic").ensemble
-    again = model.refit_statistics(X, y, weight)
-    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
-        assert_same(getattr(again, name), getattr(model, name))
+    assert_sums_of_rows(refitted, X, y, weight if weighted else None)
 
 
 @given(ensemble=ensembles())

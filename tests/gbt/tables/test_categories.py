@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 import attributions
 import gbt
@@ -255,12 +253,6 @@ def test_a_spoilt_file_is_refused(tmp_path, old, new, what):
         gbt.load(tmp_path / "m.json")
 
 
-def test_pipelines_and_numbers_beside_them():
-    model, X, y = fitted()
-    pipeline = make_pipeline(FunctionTransformer(), clone(model)).fit(X, y)
-    assert_same(pipeline.predict(X), model.predict(X))
-
-
 def fit_column(values, categorical_features="from_dtype"):
     X = pd.DataFrame({"c": values})
     return GBTRegressor(
@@ -304,15 +296,6 @@ def test_levels_of_another_type_are_refused_when_predicting():
         other_order.predict(X[["color", "size", "zip"]])
     with pytest.raises(ValueError, match=r"features|columns"):
         other_order.predict(X[["size", "color"]])
-
-
-def test_ten_thousand_levels():
-    rng = np.random.default_rng(0)
-    level = rng.integers(10_000, size=20_000)
-    X = pd.DataFrame({"level": level.astype(str), "x": rng.normal(size=20_000)})
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, (level % 7) + 0.0)
-    assert len(model.ensemble_.categories[0]) == len(np.unique(level))
-    assert np.isfinite(model.predict(X)).all()
 
 
 def test_a_column_without_any_level():

@@ -84,6 +84,16 @@ def test_both_zeros_are_one_value():
     assert_same(columns.codes, [[1, 1, 2, 0, 1]])
 
 
+@pytest.mark.parametrize(("dtype", "bits"), [(np.float32, np.int32), (np.float64, np.int64)])
+def test_nan_of_either_sign_and_any_payload_are_missing(dtype, bits):
+    """The third is of all nan the nearest to infinity."""
+    x = np.array([NAN, np.copysign(NAN, -1), np.inf, np.inf, -np.inf], dtype=dtype)
+    x.view(bits)[2] += 1
+    columns = Columns.from_table(x.reshape(-1, 1))
+    assert_same(columns.codes, [[2, 2, 2, 1, 0]])
+    assert columns.n_present[0] == 2
+
+
 @given(tables)
 def test_codes_are_ranks_among_the_distinct_values(X):
     columns = Columns.from_table(X)
@@ -225,5 +235,8 @@ def test_long_columns_of_float32_and_float64_are_ranked_alike():
     X[rng.random(X.shape) < 0.1] = np.nan
     X[:100, 0], X[100:200, 0] = 0.0, -0.0
     one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
-    for name in ("codes", "n_values", "n_present", "n_bins", "packed_bins", "one_value"):
-        assert_same(getattr(one, name), getattr(other, name))
+    assert_same_columns(one, other, ("codes", "n_values", "n_bins", "packed_bins", "one_value"))
+    for k in range(2):
+        present = ~np.isnan(X[:, k])
+        _, ranks = np.unique(X[present, k], return_inverse=True)
+        assert_same(one.codes[k][present], ranks)

@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions.testing import problems
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
-from gbt.losses.half import LOSSES
 from gbt.model.tree import NODE_DTYPES
 from gbt.parallel.threads import Helpers
 from gbt.reference import boosting as reference
@@ -20,6 +19,7 @@ from tests.asserts import (
     assert_same,
     assert_same_as_page,
     assert_same_trees,
+    assert_sums_of_rows,
     assert_valid_ensemble,
 )
 from tests.trainer import fit, grow_tree, growth_for, with_threads
@@ -86,85 +86,7 @@ def test_every_node_follows_from_its_sums(task, data):
         max_leaves=data.draw(st.sampled_from([None, 3])),
     ).ensemble
     assert_valid_ensemble(model)
-    raw_prediction = np.full(len(problem.X), model.base_score)
-    for m, tree in enumerate(model.trees):
-        gradient, hessian = model.loss.gradient_hessian(problem.y, raw_prediction)
-        reached = passes_through(tree, model.apply(problem.X)[:, m])
-        assert_same(reached.sum(axis=0), tree.n_samples)
-        assert_close(tree.sum_gradient, gradient @ reached, np.abs(gradient) @ reached)
-        assert_close(tree.sum_hessian, hessian @ reached, hessian @ reached)
-        raw_prediction += tree.value[model.apply(problem.X)[:, m]]
-    assert_same(raw_prediction, model.raw_predict(problem.X))
-
-
-def passes_through(tree, leaves):
-    """Say for every row and node whether the row's path leads through the node."""
-    reached = np.zeros((len(leaves), tree.n_nodes), dtype=int)
-    reached[np.arange(len(leaves)), leaves] = 1
-    for t in range(tree.n_nodes - 1, -1, -1):
-        if tree.left[t] >= 0:
-            reached[:, t] = reached[:, tree.left[t]] + reached[:, tree.right[t]]
-    assert reached.max() == 1
-    return reached
-
-
-@given(
-    problem=problems(weighted=False),
-    learning_rate=st.sampled_from([0.05, 0.5, 1.0]),
-    reg_lambda=st.sampled_from([0.0, 1.0, 10.0]),
-)
-def test_training_loss_does_not_rise(problem, learning_rate, reg_lambda):
-    X, y = problem.X, problem.y
-    boosted = fit(
-        X, y, learning_rate=learning_rate, reg_lambda=reg_lambda, eval_sets=[(X, y, None)]
-    )
-    losses = np.array(boosted.evals_result["eval_0"])
-    start = np.mean(0.5 * (y - boosted.ensemble.base_score) ** 2)
-    assert (np.diff([start, *losses]) <= 1e-12 * np.mean(y**2)).all()
-
-
-@pytest.mark.parametrize("task", LOSS_OF)
-@given(seed=st.integers(0, 1000))
-def test_integer_weights_are_repeated_rows(task, seed):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 6, size=(40, 3)).astype(float)
-    X[rng.random(X.shape) < 0.1] = NAN
-    y = rng.normal(size=40)
-    if task == "classification":
-        y = (y > 0).astype(float)
-    weight = rng.integers(1, 4, size=40)
-    parameters = {"loss": LOSS_OF[task], "n_estimators": 3}
-    weighted = fit(X, y, weight, **parameters).ensemble
-    repeated = fit(np.repeat(X, weight, axis=0), np.repeat(y, weight), **parameters).ensemble
-    scale = np.abs(repeated.raw_predict(X)).max() + np.abs(y).max()
-    assert_close(weighted.raw_predict(X), repeated.raw_predict(X), np.full(40, scale), k=10_000)
-
-
-@given(seed=st.integers(0, 1000))
-def test_permuting_columns_permutes_the_model(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(60, 4))
-    y = X[:, 0] + rng.normal(size=60)
-    order = rng.permutation(4)
-    # Nodes of few rows are separated alike by several columns, and ties go to the first of them.
-    parameters = {"min_samples_leaf": 8, "max_depth": 3}
-    plain = fit(X, y, **parameters).ensemble
-    permuted = fit(X[:, order], y, **parameters).ensemble
-    inner = permuted.feature >= 0
-    assert_same(np.where(inner, order[permuted.feature], -1), plain.feature)
-    assert_same(permuted.value, plain.value)
-    assert_same(permuted.raw_predict(X[:, order]), plain.raw_predict(X))
-
-
-@given(problem=problems(weighted=False))
-def test_an_increasing_map_of_a_column_changes_no_training_prediction(problem):
-    X, y = problem.X, problem.y
-    ranks = np.full_like(X, NAN)
-    for k in range(X.shape[1]):
-        present = ~np.isnan(X[:, k])
-        ranks[present, k] = np.unique(X[present, k], return_inverse=True)[1]
-    for mapped in (ranks, np.exp(ranks / 3), -1.0 / (1.0 + ranks)):
-        assert_same(fit(mapped, y).ensemble.raw_predict(mapped), fit(X, y).ensemble.raw_predict(X))
+    assert_sums_of_rows(model, problem.X, problem.y)
 
 
 def test_subsamples_are_seeded_by_tree_and_hold_at_least_one():
@@ -269,12 +191,7 @@ def test_every_block_of_rows_follows_every_tree(task):
     X = rng.normal(size=(n, 2))
     y = X[:, 0] + rng.normal(size=n) if task == "regression" else rng.integers(0, 2, size=n)
     model = fit(X, y, loss=LOSS_OF[task], n_estimators=3, max_depth=4, n_jobs=2).ensemble
-    before = np.full(n, model.base_score)
-    for tree in model.trees:
-        gradient, hessian = model.loss.gradient_hessian(np.asarray(y, float), before)
-        assert_close(tree.sum_gradient[0], gradient.sum(), np.abs(gradient).sum(), k=n)
-        assert_close(tree.sum_hessian[0], hessian.sum(), hessian.sum(), k=n)
-        tree.add_values(X, before)
+    assert_sums_of_rows(model, X, np.asarray(y, float))
 
 
 def test_a_sample_of_all_rows_is_all_rows():
@@ -282,69 +199,3 @@ def test_a_sample_of_all_rows_is_all_rows():
     X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0) ** 2
     drawn, whole = (fit(X, y, n_estimators=3, subsample=s).ensemble for s in (0.99, 1.0))
     assert_same_trees(drawn, whole)
-
-
-@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
-def test_early_stopping_keeps_the_trees_up_to_the_minimum():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 5))
-    y = X[:, 0] + 2 * rng.normal(size=300)
-    train, valid = (X[:200], y[:200]), (X[200:], y[200:], None)
-    parameters = {"n_estimators": 300, "learning_rate": 0.3, "max_depth": 4}
-    full = fit(*train, eval_sets=[valid], **parameters)
-    assert full.best_iteration == full.ensemble.n_trees - 1 == 299
-
-    stopped = fit(*train, eval_sets=[valid], early_stopping_rounds=5, **parameters)
-    losses = full.evals_result["eval_0"]
-    best = next(
-        m
-        for m in range(300)
-        if min(losses[: m + 1]) == losses[m] and min(losses[m + 1 : m + 6]) >= losses[m]
-    )
-    assert stopped.best_iteration == best
-    assert stopped.ensemble.n_trees == best + 1
-    assert stopped.evals_result["eval_0"] == losses[: best + 6]
-    assert_same(stopped.ensemble.value, full.ensemble.truncate(best + 1).value)
-
-
-def test_evaluation_losses_are_weighted_means_along_the_stages():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, size=50).astype(float)
-    weight = rng.uniform(0.5, 2, size=50)
-    boosted = fit(X, y, loss="half_logistic", eval_sets=[(X, y, None), (X, y, weight)])
-    for f, plain, weighted in zip(
-        boosted.ensemble.staged_raw_predict(X),
-        boosted.evals_result["eval_0"],
-        boosted.evals_result["eval_1"],
-        strict=True,
-    ):
-        loss = LOSSES["half_logistic"].value(y, f)
-        assert_close(plain, loss.mean(), loss.mean())
-        assert_close(weighted, (weight * loss).sum() / weight.sum(), loss.mean())
-
-
-@pytest.mark.parametrize("n_lines", [0, 1])
-def test_progress_goes_to_standard_error(n_lines, capsys):
-    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0)
-    fit(X, y, n_estimators=3, verbose=n_lines, eval_sets=[(X, y, None)])
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == n_lines
-    assert printed.err.count("round 3/3") == n_lines
-    assert ("half squared error" in printed.err) == bool(n_lines)
-
-
-@given(problem=problems(task="classification", weighted=False))
-def test_logistic_leaf_values_solve_their_newton_step(problem):
-    """At the first tree p is the mean of y: a leaf of n rows has sum(y - p) / (n p (1 - p) + 1)."""
-    p = problem.y.mean()
-    assume(0 < p < 1)
-    model = fit(
-        problem.X, problem.y, loss="half_logistic", n_estimators=1, learning_rate=1.0
-    ).ensemble
-    tree = model.trees[0]
-    leaves = model.apply(problem.X)[:, 0]
-    for leaf in np.unique(leaves):
-        y = problem.y[leaves == leaf]
-        expected = (y - p).sum() / (len(y) * p * (1 - p) + 1)
-        assert_close(tree.value[leaf], expected, len(y))

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.metrics import log_loss, r2_score, roc_auc_score
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import gbt
 from attributions import tree_inner
-from gbt.losses import Quantile
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_close, assert_same, assert_same_trees
 from tests.gbt.training.test_evaluation import table
@@ -58,20 +57,6 @@ def test_only_what_is_better_by_more_than_min_delta_counts(min_delta, best, n_re
     assert len(model.evals_result_["eval_0_score"]) == n_recorded
     assert model.ensemble_.n_trees == best + 1
     assert model.best_score_ == numbers[best]
-
-
-@BOTH
-def test_of_losses_less_is_better(estimator):
-    model = estimator(n_estimators=80, early_stopping_rounds=3, min_delta=0.01)
-    losses = model.fit(X, Y, eval_set=NEW).evals_result_["eval_0"]
-    best, kept = losses[0], 0
-    for m, loss in enumerate(losses):
-        if loss < best - 0.01:
-            best, kept = loss, m
-    assert model.best_iteration_ == kept
-    assert len(losses) == kept + 4
-    plain = estimator(n_estimators=80, early_stopping_rounds=3).fit(X, Y, eval_set=NEW)
-    assert plain.best_iteration_ == np.argmin(plain.evals_result_["eval_0"]) > kept
 
 
 # Several metrics ------------------------------------------------------------------------------
@@ -165,14 +150,6 @@ def test_the_training_loss_is_that_of_the_training_rows_as_an_evaluation_set(est
     assert not hasattr(watched, "train_score_")
     with pytest.raises(AttributeError, match="after a fit with train_score=True"):
         watched.train_score_  # noqa: B018
-
-
-def test_the_training_loss_alone_is_no_best_score():
-    model = GBTRegressor(n_estimators=3, train_score=True, splitter="greedy").fit(X, Y)
-    assert model.best_score_ is None
-    residuals = [Y - prediction for prediction in model.staged_predict(X)]
-    assert_close(model.train_score_, [np.mean(r**2) / 2 for r in residuals], terms=1.0)
-    assert np.all(np.diff(model.train_score_) < 0)
 
 
 def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
@@ -351,15 +328,3 @@ def test_a_rate_that_is_none_is_refused(rate):
 
     with pytest.raises(ValueError, match=r"^A callback set learning_rate=.* after tree 0; it must"):
         GBTRegressor(callbacks=[set_rate], splitter="greedy").fit(X, Y)
-
-
-def test_losses_of_numpy_follow_a_schedule_too():
-    def halve(told):
-        told.learning_rate /= 2
-
-    model = GBTRegressor(
-        n_estimators=3, loss=Quantile(alpha=0.9), callbacks=[halve], splitter="greedy"
-    ).fit(X, Y)
-    longest = [np.abs(tree.value).max() for tree in model.ensemble_.trees]
-    assert np.all(longest <= np.array([0.1, 0.05, 0.025]))
-    assert r2_score(Y, model.predict(X)) < 1

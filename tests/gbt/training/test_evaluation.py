@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.metrics import check_scoring, get_scorer, make_scorer, r2_score
-from sklearn.utils.class_weight import compute_sample_weight
 
 import gbt
 from gbt import GBTClassifier, GBTRegressor
@@ -18,7 +17,7 @@ from gbt.splitting.greedy import Greedy
 from gbt.splitting.unbiased import Unbiased
 from gbt.training import progress
 from gbt.training.evaluation import Round
-from tests.asserts import EPS, assert_close, assert_same, assert_same_trees
+from tests.asserts import assert_close, assert_same, assert_same_trees
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
@@ -108,19 +107,6 @@ def test_the_own_score_of_a_classifier_is_its_accuracy():
     recorded = [numbers[-1] for name, numbers in model.evals_result_.items() if "score" in name]
     expected = [model.score(X_NEW, Y_NEW), model.score(X_NEW, Y_NEW, weight)]
     assert_close(recorded, expected, terms=1.0)
-
-
-def test_the_loss_of_weighted_rows_is_their_weighted_mean():
-    weight = np.linspace(1, 5, 200)
-    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(
-        X, Y, eval_set=[(X_NEW, Y_NEW, weight)]
-    )
-    for loss, prediction in zip(
-        model.evals_result_["eval_0"], model.staged_predict(X_NEW), strict=True
-    ):
-        squares = (Y_NEW - prediction) ** 2
-        expected = (weight * squares).sum() / weight.sum() / 2
-        assert_close(loss, expected, expected)
 
 
 def test_a_metric_only_reads_what_it_is_given():
@@ -354,19 +340,6 @@ def test_early_stopping_goes_on_where_it_ended():
     assert model.evals_result_ == at_once.evals_result_
 
 
-def test_as_many_trees_as_there_are():
-    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
-    first = model.ensemble_
-    model.fit(X, Y)
-    assert_same(model.ensemble_.value, first.value)
-
-
-def test_without_warm_start_a_fit_begins_anew():
-    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
-    model.set_params(warm_start=False, n_estimators=2).fit(X_NEW, Y_NEW)
-    assert_same_trees(model, GBTRegressor(n_estimators=2, splitter="greedy").fit(X_NEW, Y_NEW))
-
-
 def test_warm_start_after_reading_a_file(tmp_path):
     model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
     model.save(tmp_path / "model.json")
@@ -497,16 +470,6 @@ def test_weights_of_classes_multiply_those_of_rows(labels):
         assert_same_trees(
             model, GBTClassifier(n_estimators=3, splitter="greedy").fit(X, target, weight * by_row)
         )
-
-
-def test_balanced_is_that_of_scikit_learn():
-    rare = X_NEW[:, 1] > 1
-    model = GBTClassifier(n_estimators=3, class_weight="balanced", splitter="greedy").fit(X, rare)
-    expected = GBTClassifier(n_estimators=3, splitter="greedy").fit(
-        X, rare, compute_sample_weight("balanced", rare)
-    )
-    assert_same_trees(model, expected)
-    assert abs(model.ensemble_.base_score) <= 2 * EPS  # even odds, but for rounded weights
 
 
 def test_rows_held_out_are_weighed_like_those_of_training():

@@ -1,7 +1,5 @@
 """The grown trees equal those of the plain page, bit by bit, whatever the bins and the threads."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,15 +9,13 @@ from numba import config
 from gbt.kernels.trees import tasks
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference import boosting as reference
-from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Splits
-from gbt.splitting.greedy import Greedy, largest_gain
+from gbt.splitting.greedy import Greedy
 from gbt.tables.columns import Columns
 from gbt.training.histogram_growth import HistogramGrowth
-from tests import trainer
 from tests.asserts import assert_same, assert_same_as_page, assert_same_trees, assert_valid_tree
 from tests.node_cases import coarsen, column_of
-from tests.trainer import coarse_columns, fit, grow_tree, grow_with, growth_for, with_threads
+from tests.trainer import coarse_columns, grow_tree, grow_with, growth_for, with_threads
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
@@ -140,30 +136,6 @@ def test_trees_with_large_nodes_are_those_of_the_page(growth):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["one", "any"])
-@pytest.mark.parametrize("max_leaves", [None, 12])
-def test_large_nodes_on_many_levels(kind, max_leaves):
-    """Enough rows that grandchildren of the root are large too: slots are freed and used again."""
-    rng = np.random.default_rng(7)
-    X = np.column_stack([column_of(rng, 400, 10**9, 0.1) for _ in range(10)])
-    columns = Columns.from_table(X)
-    for k in range(10):
-        coarsen(columns, k, rng, most=4)
-    gradient = rng.normal(size=400)
-    hessian = np.ones(400) if kind == "one" else rng.uniform(0.1, 1.0, size=400)
-    parameters = {
-        "max_depth": 7, "max_leaves": max_leaves, "reg_lambda": 1.0, "min_samples_leaf": 5,
-        "min_child_weight": 0.0,
-    }  # fmt: skip
-    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
-    large = is_large(tree.n_samples, columns) & ~tree.is_leaf
-    assert tree.depth[large].max() >= 3
-    assert large.sum() >= 6
-    assert max_leaves or (~large & ~tree.is_leaf).any()  # and small ones below them
-    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
-
-
-@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["one", "any"])
@@ -184,25 +156,6 @@ def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
         tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **parameters)
     shared = tree.n_samples[is_large(tree.n_samples, columns) & ~tree.is_leaf]
     assert len(shared) > 1
-    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["one", "any"])
-def test_small_nodes_that_are_siblings_of_large_ones(kind):
-    """Their histograms are filled bin by bin, to be subtracted, and then put together to groups."""
-    rng, n, p = np.random.default_rng(4), 3000, 4
-    X = rng.normal(size=(n, p))
-    X[rng.random(n) < 0.1, 1] = NAN
-    gradient = rng.normal(size=n) + 20 * (X[:, 0] > 2.2) - 20 * (X[:, 2] > 2.2)
-    hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
-    columns = Columns.from_table(X)
-    parameters = {"max_depth": 4, "reg_lambda": 1.0, "min_child_weight": 1.0}
-    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
-    large = is_large(tree.n_samples, columns)
-    splits = np.flatnonzero(~tree.is_leaf)
-    uneven = [t for t in splits if large[tree.left[t]] != large[tree.right[t]]]
-    assert sum((~tree.is_leaf[[tree.left[t], tree.right[t]]]).all() for t in uneven) > 0
     assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
 
 
@@ -272,24 +225,6 @@ def test_memory_may_be_used_again(growth, one_hessian, which):
         assert_same(leaves, fresh_leaves)
 
 
-@given(large_growths() | growths(), st.sampled_from([1.0, 3.0, 0.25]), st.booleans())
-def test_one_number_stands_for_all_rows(growth, weight, are_some):
-    """Bins then have two numbers, else four; the powers of two keep all scales the same."""
-    table, gradient, _, parameters = growth
-    columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    n = columns.n_rows
-    rows = np.arange(n // 2, n, dtype=np.int32) if are_some else None
-    found = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer, "one_if_equal", np.copy)
-        for hessian, weights in itertools.product(*[(np.ones(1), np.ones(n))] * 2):
-            growth = growth_for(columns, gradient, 0.5 * hessian, weight * weights, **parameters)
-            found.append(grow_with(growth, rows))
-    for tree, leaves in found[1:]:
-        assert_same_trees(tree, found[0][0])
-        assert_same(leaves, found[0][1])
-
-
 @given(growths())
 def test_a_float32_table_grows_the_tree_of_its_float64_copy(growth):
     X, gradient, hessian, parameters = growth
@@ -313,73 +248,12 @@ def test_teams_of_any_size_grow_the_same_tree(growth):
         assert_same(own_leaves, leaves)
 
 
-class ByThePage:
-    """The greedy policy once more, asked for one split a node: loops over the codes."""
-
-    def split(self, frontier, limits, n_jobs):
-        own = frontier.derivatives
-        parameters = reference.Parameters(
-            reg_lambda=limits.reg_lambda * own.hessian_scale,
-            min_child_weight=limits.min_child_weight * own.hessian_scale,
-            min_samples_leaf=limits.min_samples_leaf,
-            min_split_gain=limits.min_split_gain
-            * own.gradient_scale
-            * (own.gradient_scale / own.hessian_scale),
-        )
-        n_values = frontier.columns.n_values
-        splits = Splits(*(np.zeros(len(frontier.start), dtype=t) for t in (int, int, bool, float)))
-        splits.feature[:] = -1
-        for j, (start, stop) in enumerate(zip(frontier.start, frontier.stop, strict=True)):
-            rows = frontier.rows[start:stop]
-            codes = frontier.columns.codes[frontier.features][:, rows].T
-            x = np.where(codes == n_values[frontier.features], NAN, codes)
-            g, h = own.gradient[rows].tolist(), own.hessian[rows].tolist()
-            sums = np.array([g, h, [1] * len(rows)], dtype=object).T
-            cut = reference.best_cut(x, sums, parameters)
-            if cut:
-                k = frontier.features[cut.feature]
-                splits.feature[j] = k
-                splits.cut[j] = int(min(cut.threshold, n_values[k] - 1))
-                splits.missing_left[j], splits.gain[j] = cut.missing_left, cut.gain
-        return splits
-
-
-class TwoSets:
-    """Greedy over the union of two sets, which must not matter."""
-
-    def __init__(self, columns, differ):
-        shape = (columns.n_columns, columns.n_rows) if differ else columns.n_rows
-        self.set_of_row = np.random.default_rng(3).integers(2, size=shape, dtype=np.uint8)
-
-    def split(self, frontier, limits, n_jobs):
-        of_row = self.set_of_row
-        if of_row.ndim == 2:
-            of_row = of_row[frontier.features]
-        either_first_second = np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)
-        sets = Sets(of_row, either_first_second, n_searched=1)
-        cuts = best_cuts(frontier, limits, n_jobs, sets)
-        for sums in (cuts.left[cuts.score > -np.inf], cuts.total):
-            assert_same(sums[..., 0, :], sums[..., 1, :] + sums[..., 2, :])
-        return largest_gain(cuts, frontier, limits)
-
-
-POLICIES = {
-    "by the page": lambda columns: ByThePage(),
-    "one walk a column": lambda columns: Greedy(),
-    "two sets": lambda columns: TwoSets(columns, differ=False),
-    "two sets, others a column": lambda columns: TwoSets(columns, differ=True),
-}
-
-
-@pytest.mark.parametrize("name", POLICIES)
 @given(large_growths() | growths(), st.data())
-def test_the_common_road_leads_to_the_trees_of_the_fast_lane(name, growth, data):
+def test_the_common_road_leads_to_the_trees_of_the_fast_lane(growth, data):
     table, gradient, hessian, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
     fast = growth_for(columns, gradient, hessian, **parameters)
-    common = growth_for(
-        columns, gradient, hessian, on_common_road=POLICIES[name](columns), **parameters
-    )
+    common = growth_for(columns, gradient, hessian, on_common_road=Greedy(), **parameters)
     assert isinstance(fast, HistogramGrowth)
     drawn = {
         "rows": np.arange(
@@ -391,114 +265,6 @@ def test_the_common_road_leads_to_the_trees_of_the_fast_lane(name, growth, data)
     fast_tree, fast_leaves = grow_with(fast, **drawn)
     assert_same_trees(tree, fast_tree)
     assert_same(leaves, fast_leaves)
-
-
-@pytest.mark.parametrize("missing", [False, True])
-def test_bins_that_are_really_coarse(missing):
-    """More distinct values than bins: here, and only here, the real bins are refined."""
-    rng = np.random.default_rng(5)
-    X = np.round(rng.normal(size=(600, 2)), 3)
-    if missing:
-        X[rng.random(X.shape) < 0.1] = NAN
-    gradient, hessian = rng.normal(size=600), rng.uniform(0.1, 1.0, size=600)
-    columns = Columns.from_table(X)
-    assert (columns.n_bins < columns.n_values).all()
-    tree, _ = grow_tree(columns, gradient, hessian, max_depth=2, reg_lambda=1.0)
-    nodes = reference.grow(
-        X, gradient, hessian, learning_rate=0.5, max_depth=2, reg_lambda=1.0, fixed_point=True,
-        min_child_weight=0.0,
-    )  # fmt: skip
-    assert_same_as_page(tree, nodes)
-
-
-@pytest.mark.parametrize("neighbour", ["none", "misses", "is not allowed"])
-def test_a_neighbour_in_whose_units_sums_are_zero(neighbour):
-    """Boxes of neighbours are drawn at once, but not of these: present rows have tiny gradients.
-
-    In units fit for them, or for none, the first column's sums, 4 at the best cut and 2 one bin
-    before, lose all their bits.
-    """
-    x = np.arange(64.0)
-    is_far = (x < 16) | (x >= 48)
-    gradient, hessian = 1e-12 * np.cos(x), np.ones(64)
-    gradient[:16] = [1, -1, 1, -1, 1, -1, 1, 1, 1, -1, 1, -1, 1, -1, 1, 1]
-    gradient[48:] = -gradient[15::-1]
-    other = np.where(is_far & (neighbour == "misses"), NAN, x)
-    X = x[:, None] if neighbour == "none" else np.column_stack([x, other])
-    columns = Columns.from_table(X)
-    for k in range(columns.n_columns):
-        columns.set_bins(k, np.arange(0, columns.n_present[k], 8))
-    parameters = {"max_depth": 1, "reg_lambda": 1.0, "min_child_weight": 1.0}
-    features = np.arange(2 if neighbour == "misses" else 1)
-    tree, _ = grow_with(growth_for(columns, gradient, hessian, **parameters), features=features)
-    assert_same_as_page(tree, page(X[:, features], gradient, hessian, **parameters))
-    assert 15 <= tree.threshold[0] < 48
-    assert tree.feature[0] == 0
-
-
-def test_a_neighbour_whose_bins_hold_one_value_each():
-    """Boxes of neighbours are drawn at once, but not of these: one has cuts inside its bins.
-
-    Inside the third bin of the first column is the best cut; it scores 20^2 (1/20 + 1/44) = 29. At
-    the bin's end a cut scores 1. The best of those between bins, 21, follows a bin of one value.
-    """
-    x, gradient = np.arange(64.0), np.zeros(64)
-    gradient[:20], gradient[20:24], gradient[24:28] = -1, 4, 1
-    columns = Columns.from_table(np.column_stack([x, x % 2]))
-    columns.set_bins(0, np.array([0, 15, 16, 24]))
-    assert (columns.n_bins == columns.n_values).tolist() == [False, True]
-    tree, _ = grow_tree(columns, gradient, np.ones(64), max_depth=1)
-    assert (tree.feature[0], tree.threshold[0]) == (0, 19.5)
-
-
-@given(growths())
-def test_leaves_are_where_the_rows_walk_to(growth):
-    X, gradient, hessian, parameters = growth
-    tree, leaves = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
-    value = np.zeros(len(X))
-    tree.add_values(X, value)
-    assert_same(value, tree.value[leaves])
-    assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
-
-
-@given(growths())
-def test_limits_hold_at_every_node(growth):
-    X, gradient, hessian, parameters = growth
-    tree, _ = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
-    child = np.concatenate([tree.left[~tree.is_leaf], tree.right[~tree.is_leaf]])
-    assert (tree.n_samples[child] >= parameters["min_samples_leaf"]).all()
-    # H is a float64 sum here and was an exact one when the split was chosen.
-    slack = 1e-12 * tree.sum_hessian[0]
-    assert (tree.sum_hessian[child] >= parameters["min_child_weight"] - slack).all()
-    assert (tree.sum_hessian[child] > 0).all()
-    assert (tree.gain[~tree.is_leaf] > parameters["min_split_gain"] - 1e-9).all()
-    if parameters["max_depth"] is not None:
-        assert tree.depth.max() <= parameters["max_depth"]
-    if parameters["max_leaves"] is not None:
-        assert tree.is_leaf.sum() <= parameters["max_leaves"]
-
-
-def test_best_first_splits_where_the_gain_is_largest():
-    """Three groups far apart and one pair close together: the pair is separated last."""
-    x = np.array([0.0, 1.0, 2.0, 3.0])
-    y = np.array([0.0, 100.0, 300.0, 301.0])
-    X, gradient, hessian = x.reshape(-1, 1), -y, np.ones(4)
-    for max_leaves, thresholds in [(2, [1.5]), (3, [0.5, 1.5]), (4, [0.5, 1.5, 2.5])]:
-        tree, _ = grow_tree(
-            Columns.from_table(X), gradient, hessian, max_leaves=max_leaves, learning_rate=1.0
-        )
-        assert sorted(tree.threshold[~tree.is_leaf]) == thresholds
-
-
-@pytest.mark.parametrize("by_the_page", [False, True])
-def test_of_equal_gains_the_node_that_was_opened_first_is_split_first(by_the_page):
-    """Root -11 -9 | 9 11, then either half gains 11^2 + 9^2 - 20^2 / 2 = 2."""
-    X, gradient = np.arange(4.0).reshape(-1, 1), np.array([-11.0, -9.0, 9.0, 11.0])
-    splitter = ByThePage() if by_the_page else None
-    tree, _ = grow_tree(
-        Columns.from_table(X), gradient, np.ones(4), max_leaves=3, splitter=splitter
-    )
-    assert_same(tree.threshold[~tree.is_leaf], [1.5, 0.5])
 
 
 @pytest.mark.parametrize("offset", [0.0, 12.0])
@@ -519,36 +285,6 @@ def test_a_cut_inside_a_bin_that_hardly_gains_enough(offset, least_gain, thresho
     tree, _ = grow_tree(columns, gradient, hessian, max_depth=1, min_split_gain=float(least_gain))
     assert tree.threshold[0] == threshold
     assert tree.n_nodes == (3 if threshold else 1)
-
-
-both_roads = pytest.mark.parametrize("on_common_road", [None, Greedy()], ids=["fast", "common"])
-few_and_many = pytest.mark.parametrize("n_copies", [1, 100])  # small nodes, and large ones
-
-
-@both_roads
-@few_and_many
-def test_a_split_gains_more_than_min_split_gain(n_copies, on_common_road):
-    """With g = -1 | 1 the gain is 1 + 1 for every copy, exactly."""
-    columns = Columns.from_table(np.repeat([[0.0], [1.0]], n_copies, axis=0))
-    assert is_large(columns.n_rows, columns) == (n_copies > 1)
-    gradient, gain = np.repeat([-1.0, 1.0], n_copies), 2.0 * n_copies
-    for least_gain, n_nodes in ((gain, 1), (np.nextafter(gain, 0), 3)):
-        tree, _ = grow_tree(
-            columns, gradient, np.ones(2 * n_copies),
-            min_split_gain=least_gain, on_common_road=on_common_road,
-        )  # fmt: skip
-        assert tree.n_nodes == n_nodes
-
-
-def test_equal_residuals_stay_a_leaf():
-    X = np.random.default_rng(0).normal(size=(500, 3))
-    for residual in (0.1, 1 / 3, 1e-12, 1e12):
-        for reg_lambda in (0.0, 1.0):
-            gradient = np.full(500, residual)
-            tree, _ = grow_tree(
-                Columns.from_table(X), gradient, np.ones(500), reg_lambda=reg_lambda
-            )
-            assert tree.n_nodes == 1
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
@@ -588,20 +324,6 @@ def test_an_outlier_does_not_blur_the_rest(n):
     assert tree.feature[1] == 0  # then the cut that all others ask for
     below, above = x[~is_outlier & (x <= 0.25)].max(), x[~is_outlier & (x > 0.25)].min()
     assert below <= tree.threshold[1] < above
-
-
-@pytest.mark.large
-@pytest.mark.parametrize("missing", [False, True])
-def test_threads_change_nothing(missing):
-    rng = np.random.default_rng(1)
-    X = np.round(rng.normal(size=(20_000, 7)), 2)  # enough work for two threads
-    X = np.hstack([X, X])  # column k + 7 ties with k, and is searched by another thread
-    if missing:
-        X[rng.random(X.shape) < 0.1] = NAN
-    y = X[:, :3].sum(axis=1) if not missing else np.nansum(X[:, :3], axis=1)
-    y = y + rng.normal(size=len(X))
-    one, two = (fit(X, y, n_jobs=n_jobs, max_depth=6).ensemble for n_jobs in (1, 2))
-    assert_same_trees(two, one)
 
 
 @pytest.mark.parametrize("are_some", [False, True])

@@ -14,7 +14,6 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from attributions.refits.without_column import clone_for
 from benchmarks.speed.checked_trees import compare, groups_on_page
 from gbt import GBTClassifier, GBTRegressor, load
-from gbt.reference import boosting as reference
 from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, interactions
 from gbt.splitting.frontier import Limits
@@ -23,11 +22,10 @@ from gbt.tables.columns import Columns
 from tests.asserts import (
     assert_same,
     assert_same_as_page,
+    assert_same_ensemble,
     assert_same_trees,
     assert_valid_tree,
-    peer,
 )
-from tests.gbt.test_saving import assert_same_ensemble
 from tests.gbt.training.test_growing import growths, large_growths, page
 from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
 
@@ -66,32 +64,6 @@ def test_groups_by_names_and_indices():
 
 def table_of(asked, p, max_depth=None):
     return following_of(Limits(0, 0, 1, 0, groups=groups_of(asked, range(p))), p, max_depth)
-
-
-def test_the_drawing_of_the_module():
-    following = table_of([[0, 1], [1, 2]], 3)
-    assert following["column"][:4].tolist() == [0, 1, 2, -1]
-    of_0, of_1, of_2 = following["state"][:3].tolist()
-    assert {of_0, of_2} == {4, 7}
-    assert of_1 == 0  # both groups are left
-    for state, columns in ((of_0, [0, 1]), (of_2, [1, 2])):
-        assert following["column"][state : state + 3].tolist() == [*columns, -1]
-        assert following["state"][state : state + 2].tolist() == [state, state]
-    assert len(following) == 10
-
-
-@given(st.data(), st.integers(1, 5))
-def test_states_say_what_the_page_says(data, p):
-    """Down any path, also where columns come again, what is open is what may follow."""
-    asked = data.draw(narrowings(p))["groups"]
-    following = following_of(Limits(0, 0, 1, 0, groups=asked), p, None)
-    state, path = 0, frozenset()
-    for _ in range(6):
-        stop = state + following["column"][state:].tolist().index(-1)
-        entries = dict(following[state:stop].tolist())
-        assert list(entries) == sorted(reference.may_follow(path, p, groups_on_page(asked, p)))
-        column = data.draw(st.sampled_from(sorted(entries)))
-        path, state = path | {column}, entries[column]
 
 
 def test_too_many_states_are_refused_by_name(monkeypatch):
@@ -156,16 +128,6 @@ def test_no_path_mixes_what_must_not_mix(splitter, estimator, seed, max_leaves, 
         ).fit(X, y)  # fmt: skip
         paths = paths_of(model.ensemble_)
         assert all(any(path <= group for group in groups) for path in paths)
-
-
-def test_without_constraints_paths_do_mix():
-    """What the test above looks for is there to be found."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(6, size=(120, 4)).astype(float)
-    y = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 0] * X[:, 3] + rng.normal(size=120)
-    for splitter in SPLITTERS:
-        model = GBTRegressor(n_estimators=3, splitter=splitter, random_state=0).fit(X, y)
-        assert max(map(len, paths_of(model.ensemble_))) > 2
 
 
 @pytest.mark.parametrize("asked", ["no_interactions", "pairwise", [{0, 1}, {1, 2}], [[0, 2]]])
@@ -238,29 +200,6 @@ def test_draws_depend_on_no_thread_and_no_order(splitter):
         assert_same_ensemble(other.ensemble_, expected.ensemble_)
     other = GBTRegressor(n_estimators=6, **asked | {"random_state": 8}).fit(X, y)
     assert other.ensemble_.feature.tolist() != expected.ensemble_.feature.tolist()
-
-
-def test_a_level_has_its_columns_and_a_node_its_own():
-    """With one column a level all nodes of a depth are split on the same one."""
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(300, 6))
-    y = X @ rng.normal(size=6)
-    by_level = GBTRegressor(
-        30, max_depth=3, colsample_bylevel=0.1, random_state=0, splitter="greedy"
-    ).fit(X, y)
-    by_node = GBTRegressor(
-        30, max_depth=3, colsample_bynode=0.1, random_state=0, splitter="greedy"
-    ).fit(X, y)
-    of_levels, of_nodes = (
-        [
-            {int(k) for k in tree.feature[(tree.depth == 2) & (tree.left >= 0)]}
-            for tree in model.ensemble_.trees
-        ]
-        for model in (by_level, by_node)
-    )
-    assert {len(features) for features in of_levels} == {1}
-    assert len(set.union(*of_levels)) == 6
-    assert max(map(len, of_nodes)) > 2
 
 
 def test_of_what_constraints_leave_open_a_node_draws_one_at_least():
@@ -374,24 +313,3 @@ def test_without_a_column_groups_are_moved():
         assert clone_for(model, names, columns).interaction_constraints == expected
     whole = GBTRegressor(interaction_constraints="pairwise")
     assert clone_for(whole, names, [0, 1]).interaction_constraints == "pairwise"
-
-
-def test_a_model_goes_to_xgboost_and_back(tmp_path):
-    xgboost = peer("xgboost")
-    from gbt.formats import as_ensemble, to_xgboost
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3)).astype(np.float32)
-    y = X[:, 0] * X[:, 1] + X[:, 2]
-    ours = GBTRegressor(
-        n_estimators=5, interaction_constraints=[[0, 1], [2]], splitter="greedy"
-    ).fit(X, y)
-    to_xgboost(ours, tmp_path / "model.json")
-    booster = xgboost.Booster(model_file=tmp_path / "model.json")
-    np.testing.assert_allclose(booster.predict(xgboost.DMatrix(X)), ours.predict(X), atol=1e-5)
-    theirs = xgboost.train(
-        {"interaction_constraints": "[[0, 1], [2]]", "max_depth": 4}, xgboost.DMatrix(X, y), 5
-    )
-    assert paths_of(as_ensemble(theirs)) <= {
-        frozenset(path) for path in ((), (0,), (1,), (2,), (0, 1))
-    }

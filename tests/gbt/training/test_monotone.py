@@ -7,15 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
-from gbt import GBTClassifier, GBTRegressor, load
+from gbt import GBTClassifier, GBTRegressor
 from gbt.splitting import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions
 from gbt.tables.columns import Columns
-from tests.asserts import assert_same_as_page, assert_valid_tree, peer
-from tests.gbt.test_saving import assert_same_ensemble
+from tests.asserts import (
+    assert_same_as_page,
+    assert_valid_tree,
+    peer,
+)
 from tests.gbt.training.test_growing import growths, large_growths, page
 from tests.trainer import grow_tree
 
@@ -98,24 +100,6 @@ def test_predictions_are_monotone(splitter, problem):
         assert is_monotone(model.ensemble_.raw_predict, X, k, direction)
 
 
-@given(problems())
-def test_sums_are_those_of_the_rows_and_values_steps_within_bounds(problem):
-    """G and H are stored as they are; the value of a free node is -learning_rate G/(H + lambda)."""
-    X, y, weight, is_classifier, parameters = problem
-    parameters |= {"subsample": 1.0}
-    ensemble = fitted(problem).ensemble_
-    target = (y > np.median(y)).astype(float) if is_classifier else y
-    again = ensemble.refit_statistics(X, target, weight)
-    for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
-        np.testing.assert_allclose(
-            getattr(again, name), getattr(ensemble, name), rtol=1e-7, atol=1e-8 * len(y)
-        )
-    free = -ensemble.learning_rate * ensemble.sum_gradient
-    weights = ensemble.sum_hessian + ensemble.reg_lambda
-    roots = ensemble.tree_offset[:-1]
-    np.testing.assert_allclose(ensemble.value[roots], (free / weights)[roots], rtol=1e-12)
-
-
 def test_a_bound_by_hand():
     """Rising with x, and free in z::
 
@@ -149,19 +133,6 @@ def test_missing_values_are_no_value_to_be_put_in_order():
             assert direction * low <= direction * high
             if of_missing != 0.5:
                 assert model.predict(X[2:])[0] == pytest.approx(of_missing)
-
-
-@given(problems())
-def test_0_everywhere_is_today_to_the_last_bit(problem):
-    X, y, weight, is_classifier, parameters = problem
-    asked = parameters["monotone_constraints"]
-    models = []
-    for constraints in (None, [0] * len(asked), {"x0": 0}, np.zeros(len(asked), dtype=np.int64)):
-        models.append(fitted((X, y, weight, is_classifier, parameters | {
-            "monotone_constraints": constraints
-        })))  # fmt: skip
-    for other in models[1:]:
-        assert_same_ensemble(other.ensemble_, models[0].ensemble_)
 
 
 def test_words_beside_a_constrained_column():
@@ -232,18 +203,3 @@ def test_names_and_indices_mean_the_same():
     for asked in ({"b": -1, "c": 1}, {1: -1, 2: 1}, {"b": -1, 2: 1}, (0, -1, 1), expected):
         np.testing.assert_array_equal(directions(asked, ("a", "b", "c")), expected)
     assert directions({}, ("a",)) is None
-
-
-@pytest.mark.parametrize("asked", [{"x0": 1, "x1": -1}, {0: 1}, [1, -1], np.array([1, 0])])
-def test_saved_cloned_and_fitted_again(asked, tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    model = GBTRegressor(n_estimators=4, monotone_constraints=asked, splitter="greedy").fit(
-        X, -X[:, 0]
-    )
-    assert clone(model).monotone_constraints is not None
-    model.save(tmp_path / "model.json")
-    read = load(tmp_path / "model.json")
-    np.testing.assert_array_equal(read.predict(X), model.predict(X))
-    assert type(read.monotone_constraints) is (dict if isinstance(asked, dict) else list)
-    assert_same_ensemble(read.fit(X, -X[:, 0]).ensemble_, model.ensemble_)

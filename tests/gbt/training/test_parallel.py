@@ -16,7 +16,6 @@ from gbt.parallel import threads as parallel
 from gbt.parallel.cores import available_cores
 from gbt.parallel.threads import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
 from gbt.tables.columns import Columns
-from gbt.training import histogram_growth as greedy_growth
 from tests.asserts import assert_same
 from tests.trainer import fit, grow_tree
 
@@ -101,14 +100,6 @@ def test_tasks_of_tasks_do_not_wait_for_each_other():
     assert_same(done, np.ones((8, 8), dtype=int))
 
 
-def test_every_thread_has_the_least_amount_of_work():
-    assert [threads_for(work, 100, 3) for work in (0, 99, 100, 199, 200, 300, 5000)] == [
-        1, 1, 1, 1, 2, 3, 3,
-    ]  # fmt: skip
-    assert threads_for(10**9, 1, 1) == 1
-    assert threads_for(10**9, 1, None) == available_cores()
-
-
 def in_the_pool(work):
     """Run something on a thread of the pool."""
     return parallel._pool_of_threads().submit(work).result()
@@ -151,17 +142,6 @@ def test_a_helper_that_is_called_at_work_goes_on():
     job.end.release()
     finish_pool()
     assert job.n_begun == 2
-
-
-def test_a_helper_that_went_home_is_called_again():
-    job = Job()
-    helpers = Helpers([job])
-    for n_calls in (1, 2):
-        helpers.call()
-        job.begun.acquire()
-        job.end.release()
-        finish_pool()
-        assert job.n_begun == n_calls
 
 
 class FullPool:
@@ -266,20 +246,6 @@ def test_a_tree_grows_when_the_pool_is_full_and_from_within():
         alone, _ = grow_tree(columns, -y, np.ones(len(y)), max_depth=3, n_jobs=2)
     assert_same(alone.value, tree.value)
     assert_same(in_the_pool(lambda: value_of_a_fit(0)), value_of_a_fit(0, n_jobs=1))
-
-
-def test_a_fit_of_this_size_calls_helpers(monkeypatch):
-    """Or the tests around this one would prove nothing."""
-    called = []
-
-    class Spy(Helpers):
-        def call(self):
-            called.append(len(self._jobs))
-            super().call()
-
-    monkeypatch.setattr(greedy_growth, "Helpers", Spy)
-    value_of_a_fit(0)
-    assert called == [1]  # both trees grow in one call
 
 
 def test_four_fits_at_once_from_threads():

@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -279,54 +278,6 @@ def test_weights_are_repeated_rows_and_classes_can_be_weighed():
     )
     assert_same(balanced.ensemble_.value, by_name.ensemble_.value)
     assert_close(balanced.ensemble_.base_score, np.full(3, np.log(1 / 3)), 2.0)
-
-
-@pytest.mark.parametrize("metric", [None, "neg_log_loss", "accuracy", "roc_auc_ovr"])
-def test_early_stopping(metric):
-    X, y = table(900)
-    labels = np.array(["x", "y", "z"])[y]
-    model = GBTClassifier(
-        n_estimators=200,
-        learning_rate=0.5,
-        early_stopping_rounds=4,
-        eval_metric=metric,
-        splitter="greedy",
-    ).fit(X[:600], labels[:600], eval_set=[(X[600:], labels[600:])])
-    assert 0 < model.best_iteration_ < 199
-    assert model.ensemble_.n_rounds == model.best_iteration_ + 1
-    losses = model.evals_result_["eval_0"]
-    expected = [log_loss(labels[600:], p) for p in model.staged_predict_proba(X[600:])]
-    assert_close(losses[: len(expected)], expected, 10.0)
-    held_out = GBTClassifier(
-        n_estimators=9, early_stopping_rounds=2, random_state=1, splitter="greedy"
-    ).fit(X, labels)
-    assert len(held_out.sampled_rows(0)) == 810
-
-
-def test_callbacks_and_own_metrics_see_rounds():
-    X, y = table(200)
-    seen = []
-
-    def accuracy(target, probability):
-        assert probability.shape == (200, 3)
-        return np.mean(probability.argmax(axis=1) == target)
-
-    def stop(told):
-        seen.append(told.number)
-        return told.number == 3
-
-    model = GBTClassifier(n_estimators=9, eval_metric=accuracy, callbacks=[stop], splitter="greedy")
-    model.fit(X, y, eval_set=[(X, y)])
-    assert seen == [0, 1, 2, 3]
-    assert model.ensemble_.n_rounds == 4
-    assert model.evals_result_["eval_0_accuracy"][-1] == np.mean(model.predict(X) == y)
-
-
-@pytest.mark.parametrize("splitter", ["cross_validated", "unbiased"])
-def test_other_policies_grow_rounds_too(splitter):
-    model, X, y = fitted(300, splitter=splitter)
-    assert model.ensemble_.n_trees % 3 == 0
-    assert model.score(X, y) > 0.6
 
 
 def test_what_is_refused():
@@ -673,21 +624,6 @@ def test_several_targets_are_their_losses_side_by_side():
     assert_same(loss.link([1.0, 2.0]), [1.0, 2.0])
     with pytest.raises(ValueError, match="2 targets a row"):
         loss.check_target(y[:, 0])
-
-
-def test_functions_are_attributions_of_every_output():
-    model, _, _ = fitted()
-
-    def by_value(ensemble, m, X):
-        tree = ensemble.trees[m]
-        out = np.zeros(X.shape)
-        out[:, 0] = tree.value[tree.find_leaves(X)]
-        return out
-
-    new, y_new = table(200, seed=4)
-    result = partial(tree_inner, ifa=by_value)(model, new, y_new, per_output=True)
-    assert_close(result.per_output[:, 0].sum(), result.values[0], 1e4)
-    assert_same(result.values[1:], np.zeros(4))
 
 
 @pytest.mark.parametrize("splitter", ["greedy", "cross_validated"])

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.model_selection import cross_val_score
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.trees.tasks import LARGE
@@ -129,42 +128,6 @@ def test_large_nodes_and_bins_with_cuts_inside(splitter, is_logistic):
     dense = model(**asked, n_jobs=1).fit(X, y)
     for n_jobs in (1, 2):
         assert_same_model(model(**asked, n_jobs=n_jobs).fit(sparse.csr_array(X), y), dense)
-
-
-@pytest.mark.large
-def test_early_stopping_warm_start_and_scorers():
-    rng = np.random.default_rng(2)
-    X = large_table(rng, n=400, p=8)
-    y, S = targets_of(X, rng), sparse.csc_array(X)
-    early = {
-        "n_estimators": 30,
-        "early_stopping_rounds": 3,
-        "random_state": 0,
-        "splitter": "greedy",
-    }
-    assert_same_model(GBTRegressor(**early).fit(X, y), GBTRegressor(**early).fit(S, y))
-    asked = early | {"eval_metric": "r2"}
-    new, S_new = X[:100], sparse.coo_array(X[:100])
-    dense = GBTRegressor(**asked).fit(X, y, eval_set=[(new, y[:100])])
-    assert_same_model(dense, GBTRegressor(**asked).fit(S, y, eval_set=[(S_new, y[:100])]))
-    dense = GBTRegressor(3, splitter="greedy", warm_start=True).fit(X, y)
-    of_sparse = GBTRegressor(3, splitter="greedy", warm_start=True).fit(S, y)
-    for model, table in ((dense, X), (of_sparse, S)):
-        model.set_params(n_estimators=6).fit(table, y)
-    assert_same_model(dense, of_sparse)
-    scores = [
-        cross_val_score(GBTRegressor(3, splitter="greedy"), table, y, cv=3) for table in (X, S)
-    ]
-    assert_same(*scores)
-
-
-def test_monotone_constraints():
-    rng = np.random.default_rng(3)
-    X = large_table(rng, n=300, p=6)
-    asked = {"n_estimators": 5, "splitter": "greedy", "monotone_constraints": [1, -1, 0, 0, 1, 0]}
-    y = targets_of(X, rng)
-    dense = GBTRegressor(**asked).fit(X, y)
-    assert_same_model(dense, GBTRegressor(**asked).fit(sparse.csr_array(X), y))
 
 
 def test_whole_numbers_and_booleans_are_numbers():

@@ -1,0 +1,221 @@
+"""Models that are read, of any library, predict alike and have the sums of their training rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from gbt import load
+from gbt.formats import as_ensemble
+from gbt.model.soundness import STATISTICS
+from tests.asserts import (
+    EPS,
+    EPS_32,
+    assert_close,
+    assert_same,
+    assert_sums_of_rows,
+    assert_valid_ensemble,
+    peer,
+)
+from tests.gbt.formats.read_models import MODELS, fitted, imported, some, table
+
+# Propositions 1 and 3 are about training rows, of which held-out measures warn.
+pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
+
+every_model = pytest.mark.parametrize("name", MODELS)
+
+
+def rows_beside_thresholds(ensemble, X):
+    """Return rows with a cell on each threshold, next to it, near 0, and missing where X has gaps.
+
+    Where the model compares float32 numbers two cells lie between neighbours of the threshold.
+    """
+    rows, dtype = [X], ensemble.input_dtype
+    for t in np.flatnonzero(ensemble.left >= 0)[:200]:
+        on = dtype(np.clip(ensemble.threshold[t], -1e30, 1e30))
+        cells = [on, *np.nextafter(on, dtype([-np.inf, np.inf])), 0.0, -0.0, 1e-36, -1e-34]
+        if dtype is np.float32:
+            cells += [on + (np.float64(cells[2]) - on) * share for share in (1 / 8, 7 / 8)]
+        cells += [np.nan] * bool(np.isnan(X).any())
+        block = np.tile(X[t % len(X)], (len(cells), 1))
+        block[:, ensemble.feature[t]] = cells
+        rows.append(block)
+    return np.concatenate(rows)
+
+
+def size_of(ensemble):
+    """Return a bound for sums of values along paths."""
+    largest = np.abs(ensemble.value).max(initial=0.0)
+    return 1 + np.abs(ensemble.base_score).max() + ensemble.n_trees * largest
+
+
+@every_model
+def test_every_row_is_predicted_alike(name):
+    case, ensemble = MODELS[name], imported(name)
+    model, X, *_ = fitted(name)
+    eps = EPS_32 if name.startswith("xgboost") else EPS
+    is_table = case.rows != "levels"
+    for rows in (rows_beside_thresholds(ensemble, X) if is_table else X, table(case.rows, 1)[0]):
+        raw = case.raw(model, rows)
+        assert_close(ensemble.raw_predict(rows), raw, size_of(ensemble), eps=eps)
+
+
+@every_model
+def test_what_is_known_and_what_is_said(name):
+    case, ensemble = MODELS[name], imported(name)
+    assert case.loss is None or ensemble.loss == case.loss
+    if case.unknown is None:
+        assert {"gradients", "hessians", "values"} <= ensemble.statistics
+        if ensemble.loss.name in ("half_squared_error", "half_logistic") and case.is_newton:
+            assert_valid_ensemble(ensemble)
+        return
+    assert "gradients" not in ensemble.statistics
+    with pytest.raises(ValueError, match=f"needs the gradients .* is unknown: .*{case.unknown}"):
+        total_gain(ensemble)
+
+
+def completed(name):
+    """Return a model with the statistics of its training rows, which do not contradict it."""
+    model, X, y, _, weight = fitted(name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ensemble = as_ensemble(model, X, y, weight)
+    assert ensemble.statistics == set(STATISTICS)
+    return ensemble
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if MODELS[name].sees_all])
+def test_sums_are_those_of_the_training_rows(name):
+    """What the library kept is kept, and so it is compared here; the rest are the rows' sums."""
+    _, X, _, target, weight = fitted(name)
+    ensemble, kept = completed(name), imported(name)
+    assert_sums_of_rows(ensemble, X, target, weight, eps=EPS_32)
+    assert_close(ensemble.raw_predict(X), kept.raw_predict(X), size_of(ensemble))
+
+
+PROPOSITIONS = [name for name, case in MODELS.items() if case.sees_all and case.is_newton]
+
+
+@pytest.mark.parametrize("name", PROPOSITIONS)
+def test_propositions_1_and_3_of_every_tree_and_output(name):
+    """Within what float32 gradients allow."""
+    _, X, _, target, weight = fitted(name)
+    ensemble = completed(name)
+    raw = ensemble.raw_predict(X)
+    for explain in (predecomp, saabas, tree_shap):
+        assert_close(explain(ensemble, X).residual(raw), 0 * raw, size_of(ensemble), k=512)
+    gain = total_gain(ensemble, per_tree=True, per_output=True)
+    inner = tree_inner(
+        ensemble, X, target, sample_weight=weight, per_tree=True, per_output=True,
+        standard_error=False,
+    )  # fmt: skip
+    size = np.abs(ensemble.sum_gradient).max() * np.abs(ensemble.value).max()
+    size = 4 * size / ensemble.learning_rate + gain.values.sum()
+    assert_close(inner.per_tree, gain.per_tree, size, eps=EPS_32)
+    if ensemble.n_outputs > 1:
+        assert_close(inner.per_output, gain.per_output, size, eps=EPS_32)
+
+
+def gains_by_xgboost(booster):
+    scores = booster.get_score(importance_type="total_gain")
+    return [scores.get(f"f{k}", 0.0) for k in range(4)]
+
+
+def gains_by_impurity(model):
+    """Add up the decreases of scikit-learn's impurities, which are half of squared errors."""
+    gains = np.zeros(4)
+    for tree in (estimator.tree_ for estimator in np.ravel(getattr(model, "estimators_", model))):
+        inner = np.flatnonzero(tree.children_left >= 0)
+        weighed = tree.weighted_n_node_samples * tree.impurity
+        left, right = tree.children_left[inner], tree.children_right[inner]
+        np.add.at(gains, tree.feature[inner], weighed[inner] - weighed[left] - weighed[right])
+    return gains
+
+
+GAINS = {  # of the models of these names, by the libraries
+    **dict.fromkeys(some("xgboost numbers", "xgboost two", "xgboost raw"), gains_by_xgboost),
+    **dict.fromkeys(
+        [name for name in some("sklearn numbers") if "histograms" not in name], gains_by_impurity
+    ),
+    **dict.fromkeys(
+        some("lightgbm regression", "lightgbm classes"),
+        lambda booster: booster.feature_importance("gain"),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:total_gain needs the gradients .* unknown origin")
+@pytest.mark.parametrize("name", GAINS)
+def test_total_gain_is_that_of_the_library(name):
+    expected = np.asarray(GAINS[name](fitted(name).model))
+    found = total_gain(imported(name)).values
+    assert_close(found, expected, found.sum() + 1e-3, k=256, eps=EPS_32)
+
+
+# Cover, and who says what rows get: the library, or shap. Of trees that are not symmetric what
+# CatBoost 1.2.10 says does not add up to its predictions.
+SHAP = {
+    "xgboost numbers, defaults": ("hessian", "xgboost"),
+    "xgboost classes": ("hessian", "xgboost"),
+    "lightgbm regression, deep": ("count", "lightgbm"),
+    "lightgbm binary, 0 is missing": ("count", "lightgbm"),
+    "catboost numbers, defaults": ("hessian", "catboost"),
+    "catboost numbers, ordered": ("hessian", "catboost"),
+    "catboost numbers, deep": ("hessian", "catboost"),
+    "lightgbm regression, defaults": ("count", "shap"),
+    "sklearn numbers, boosting": ("hessian", "shap"),
+    "sklearn two, boosting": ("count", "shap"),
+    "sklearn two, histograms": ("count", "shap"),
+    "sklearn two, extra trees": ("hessian", "shap"),
+    "sklearn numbers, tree": ("hessian", "shap"),
+}
+
+
+def contributions(model, X, library):
+    """Return what a library, or shap, says that features contributed."""
+    if library == "xgboost":
+        given = model.predict(peer("xgboost").DMatrix(X), pred_contribs=True)[..., :-1]
+        return given.swapaxes(1, 2) if given.ndim == 3 else given
+    if library == "lightgbm":
+        return model.predict(X, pred_contrib=True)[:, :-1]
+    if library == "catboost":
+        return model.get_feature_importance(peer("catboost").Pool(X), type="ShapValues")[:, :-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        given = peer("shap").TreeExplainer(model).shap_values(X, check_additivity=False)
+    return given[..., 1] if given.ndim == 3 else given
+
+
+@pytest.mark.parametrize("name", SHAP)
+def test_tree_shap_is_that_of_the_library_and_of_shap(name):
+    cover, library = SHAP[name]
+    X = fitted(name).X[:40]
+    X = np.nan_to_num(X) if library == "shap" else X
+    ensemble = imported(name)
+    ours = tree_shap(ensemble, X, cover=cover).values
+    theirs = contributions(fitted(name).model, X, library)
+    assert_close(ours, theirs, size_of(ensemble), eps=EPS_32)
+
+
+@pytest.mark.parametrize("name", [names[0] for names in map(some, (
+    "xgboost numbers", "xgboost levels", "lightgbm levels", "sklearn levels", "catboost classes",
+    "sklearn forest targets",
+))])  # fmt: skip
+def test_a_file_of_ours_keeps_it_all(name, tmp_path):
+    ensemble, X = imported(name), fitted(name).X
+    ensemble.save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert again.loss == ensemble.loss
+    assert_same(again.raw_predict(X), ensemble.raw_predict(X))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name.endswith("defaults")])
+def test_numbers_of_any_size_are_no_error(name):
+    """Columns between 1e-12 and 1e12, and a target that is far from 0 for its spread."""
+    case, (_, X, y, *_) = MODELS[name], fitted(name)
+    if case.rows == "levels":
+        return
+    y = 1e6 * y + 1e9 if case.of == "numbers" else y
+    model = case.fit(X * 10.0 ** np.array([-12, 0, 6, 12]), y, None)
+    assert as_ensemble(model).n_trees  # without a MisreadModelError
