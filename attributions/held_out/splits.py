@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.inputs import with_changes
 from attributions.kernels.held_out import Paths
 from attributions.kernels.odds import odds
 from attributions.kernels.paths import add_up_leaves
@@ -31,6 +32,7 @@ from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
 from attributions.statistics.powers_of_two import exponent_of_columns
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC
+from gbt.losses.ranking import NDCG
 from gbt.model.ensemble import Ensemble
 
 N_SUMS = 3  # w g of the step to a node, w, and rows that weigh something
@@ -40,7 +42,11 @@ def mean_of_leaves(ensemble: Ensemble) -> Saabas:
     """Return the attribution that steps between the mean leaf values below nodes.
 
     Leaves are weighted by their hessians or, where a library did not keep these, by their rows.
+    By their rows, too, where hessians were weighted by what places count
+    (``attributions.held_out.among_rows``).
     """
+    if isinstance(ensemble.loss, NDCG) and "counts" in ensemble.statistics:
+        return Saabas("count")
     if "counts" not in ensemble.statistics:
         ensemble.require("hessians", what="held_out_gain")
     return Saabas("hessian" if "hessians" in ensemble.statistics else "count")
@@ -75,6 +81,8 @@ class StepsOfModel(Intake):
     ) -> "StepsOfModel":
         """List the steps of all trees, each in the place of the node that it leads to."""
         weighted = mean_of_leaves(ensemble)
+        if isinstance(ensemble.loss, NDCG):
+            ensemble = with_changes(ensemble, loss=ensemble.loss.with_even_places)
         means = weighted.bind(ensemble)
         lower = means.lower
         up = np.arange(len(lower), dtype=np.uint64)

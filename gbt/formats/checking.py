@@ -173,7 +173,9 @@ def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray
             ):  # CatBoost refuses missing values in columns without known levels
                 columns[k] = [text_of_level(level) if levels else "" for level in columns[k]]
         table = [list(row) for row in zip(*columns, strict=True)]
-    return model.predict(table, prediction_type="RawFormulaVal", thread_count=1)
+    from catboost import CatBoost  # whose rankers take no ``prediction_type``
+
+    return CatBoost.predict(model, table, prediction_type="RawFormulaVal", thread_count=1)
 
 
 def _of_sklearn(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
