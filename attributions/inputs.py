@@ -175,7 +175,7 @@ def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "gi
     ensemble = named_as(ensemble, X)
     if columns == "given" or ensemble.credit is None:
         return ensemble
-    return _with(ensemble, credit=None)
+    return with_changes(ensemble, credit=None)
 
 
 def named_as(ensemble: Ensemble, X: Any) -> Ensemble:
@@ -184,13 +184,15 @@ def named_as(ensemble: Ensemble, X: Any) -> Ensemble:
         preparation = ensemble.preparation.named_as(X)
         if preparation is ensemble.preparation:
             return ensemble
-        return _with(ensemble, preparation=preparation, credit=preparation.credit)
+        return with_changes(ensemble, preparation=preparation, credit=preparation.credit)
     names = names_for(ensemble.feature_names, X)
-    return ensemble if names == ensemble.feature_names else _with(ensemble, feature_names=names)
+    return (
+        ensemble if names == ensemble.feature_names else with_changes(ensemble, feature_names=names)
+    )
 
 
-def _with(ensemble: Ensemble, **changed: Any) -> Ensemble:
-    """Return the same trees with other names."""
+def with_changes(ensemble: Ensemble, **changed: Any) -> Ensemble:
+    """Return the same trees with other names, or another loss."""
     named = replace(ensemble, **changed)
     vars(named)["predictor"] = ensemble.predictor  # which knows no names, and takes time to make
     return named

@@ -39,6 +39,12 @@ in short lists. A feature that only tells long lists from short ones would then 
 mean g. That of G / U is one of the steps that the rows of either side would have to take. The draws
 are queries: a query brings all the gradients that its rows have a part in, so its derivative is the
 first sum alone, added up over its rows, and nothing goes through others.
+
+The pairs of the NDCG loss weigh as they do where all predictions are equal, so that what is judged
+is one function of the predictions. And steps are those between the means of leaves weighted by
+rows. Weights that follow predictions weigh the rows at the top, which overfitted trees have pushed
+there: judged by them, or with the means of leaves that they weigh, columns of noise with a hundred
+levels had values above 0 on average, and were found in 13 to 47 % of cases (80 lists of 200 rows).
 """
 
 from collections.abc import Iterator

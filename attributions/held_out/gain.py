@@ -247,11 +247,15 @@ def kurtosis_of(steps: StepsOfModel, spread: RowSums) -> np.ndarray:
     them; the factor 3 allows for rows that meet them in many. Returned is the larger of this and
     the kurtosis of the given rows' own contributions. It is infinite for a feature of which the
     rows say nothing at all, because none of its splits has rows on both sides: a value of 0 with
-    an error of 0 is no finding.
+    an error of 0 is no finding. Gradients of a query add up to 0, so its rows are not alike, and of
+    n rows only 1/n of the excess over 3 is left in their sum.
     """
     of_steps, of_gradients = steps.kurtosis_of_steps(), spread.beside.kurtosis.max()
     is_mute = (of_steps > 0) & (spread.squares == 0)
-    told = np.maximum(3 * of_steps * of_gradients, spread.kurtosis)
+    told = 3 * of_steps * of_gradients
+    if steps.ensemble.loss.has_queries:
+        told = np.minimum(told, 3 + told * spread.n_rows / spread.beside.n_rows)
+    told = np.maximum(told, spread.kurtosis)
     return np.where(is_mute, np.inf, told)
 
 

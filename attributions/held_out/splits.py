@@ -24,12 +24,14 @@ from typing import Any
 
 import numpy as np
 
+from attributions.inputs import with_changes
 from attributions.kernels.held_out import Paths
 from attributions.kernels.spots import odds
 from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.walk.steps import Steps, lower_of
+from gbt.losses.ranking import NDCG
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import add_up_trees, by_tree
 
@@ -38,7 +40,11 @@ def mean_of_leaves(ensemble: Ensemble) -> Saabas:
     """Return the attribution that steps between the mean leaf values below nodes.
 
     Leaves are weighted by their hessians or, where a library did not keep these, by their rows.
+    By their rows, too, where hessians were weighted by what places count
+    (``attributions.held_out.among_rows``).
     """
+    if isinstance(ensemble.loss, NDCG) and "counts" in ensemble.statistics:
+        return Saabas("count")
     if "counts" not in ensemble.statistics:
         ensemble.require("hessians", what="held_out_gain")
     return Saabas("hessian" if "hessians" in ensemble.statistics else "count")
@@ -70,6 +76,8 @@ class StepsOfModel(Intake):
     ) -> "StepsOfModel":
         """List the steps of all trees, each in the place of the node that it leads to."""
         weighted, steps = mean_of_leaves(ensemble), Steps.of(ensemble)
+        if isinstance(ensemble.loss, NDCG):
+            ensemble = with_changes(ensemble, loss=ensemble.loss.with_even_places)
         mean = weighted.bind(ensemble).node_value
         method = weighted.name.replace("saabas", "held_out_gain")
         return cls(ensemble, classes_, steps, mean - mean[steps.up], method, encode=encode)

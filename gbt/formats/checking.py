@@ -172,7 +172,9 @@ def _of_catboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray
             if levels is not None:  # without any known level it is text, never a missing value
                 columns[k] = [text_of_level(level) if levels else "" for level in columns[k]]
         table = [list(row) for row in zip(*columns, strict=True)]
-    return model.predict(table, prediction_type="RawFormulaVal", thread_count=1)
+    is_raw = imported.ensemble.loss.has_queries  # whose predict takes no other type
+    asked = {} if is_raw else {"prediction_type": "RawFormulaVal"}
+    return model.predict(table, thread_count=1, **asked)
 
 
 def _of_sklearn(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:

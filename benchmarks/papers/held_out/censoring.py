@@ -86,11 +86,11 @@ def above(result, X) -> float:
     return float(np.mean((weak > noise) + 0.5 * (weak == noise)))
 
 
-def summary(rows) -> list[dict]:
+def summary(rows, by=BY) -> list[dict]:
     """Add counts of replications up, and average how often the weak column lies above noise."""
-    cells = added_up(rows, BY)
+    cells = added_up(rows, by)
     for cell in cells:
-        own = chosen(rows, **{name: cell[name] for name in BY})
+        own = chosen(rows, **{name: cell[name] for name in by})
         for name in ("above", "above_shuffled"):
             cell[name] = round(float(np.mean([row[name] for row in own])), 4)
     return cells
@@ -102,16 +102,24 @@ def table(cells) -> str:
     for design in product(*(values_of(cells, name) for name in BY[:4])):
         of_line = chosen(cells, **dict(zip(BY[:4], design, strict=True)))
         share = design[0] if design[0] == OF_GROUP else f"{100 * float(design[0]):.0f} %"
-        kinds = [chosen(of_line, kind=kind) for kind in (*KINDS, GROUP)]
-        texts = [rate_text(kind) if kind else "-" for kind in kinds]
-        weak = chosen(of_line, kind="weak")
-        found = [
-            f"{weak[0]['found'] / weak[0]['n']:.2f}",
-            f"{weak[0]['above']:.2f}, {weak[0]['above_shuffled']:.2f}",
-        ] if weak else ["-", "-"]  # fmt: skip
-        lines.append([share, *design[1:], *texts, *found])
-    heads = ["censored", "times", "null", "rows", *KINDS, GROUP]
-    return markdown([*heads, "weak, found", "weak above noise: held-out gain, permutation"], lines)
+        lines.append([share, *design[1:], *rates(of_line, GROUP)])
+    return markdown(["censored", "times", "null", "rows", *heads(GROUP)], lines)
+
+
+def rates(of_line, other: str) -> list[str]:
+    """Return how often columns of each kind are found, the other kind and the weak one."""
+    kinds = [chosen(of_line, kind=kind) for kind in (*KINDS, other)]
+    weak = chosen(of_line, kind="weak")
+    found = [
+        f"{weak[0]['found'] / weak[0]['n']:.2f}",
+        f"{weak[0]['above']:.2f}, {weak[0]['above_shuffled']:.2f}",
+    ] if weak else ["-", "-"]  # fmt: skip
+    return [*(rate_text(kind) if kind else "-" for kind in kinds), *found]
+
+
+def heads(other: str) -> list[str]:
+    """Return the heads of `rates`."""
+    return [*KINDS, other, "weak, found", "weak above noise: held-out gain, permutation"]
 
 
 PART = Part(

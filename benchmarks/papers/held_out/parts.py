@@ -8,6 +8,7 @@ from benchmarks.papers.held_out import (
     pipelines,
     planted,
     power,
+    queries,
     ranking,
 )
 from benchmarks.study.command import own_table
@@ -27,6 +28,7 @@ PARTS: dict[str, Part] = {
         censoring.PART,
         censoring.INTERVALS,
         censoring.EXPOSURES,
+        queries.PART,
     )
 }
 

@@ -116,8 +116,6 @@ def _import(text: str) -> Imported:
     value, H = trees.leaf_value, nodes.add_up(trees.leaf_weight)
     reg_lambda, penalty = parameter(parts, "lambda_l2", 0.0), penalties(parts, trees)
     rates = _read_rates(parts)
-    if loss.has_queries:
-        rates = rates._replace(has_start=False)
     eta, has_start = rates.learning_rate, rates.has_start
     roots = nodes.tree_offset[:-1]
     starts, start_of = np.zeros(loss.n_outputs), np.zeros(len(value))

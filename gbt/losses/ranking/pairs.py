@@ -167,6 +167,11 @@ class NDCG(OfQueries):
         share = rows.weight.sum() / counting if counting > 0 else 0.0
         return rows.given_order(rows.to_rows(of_queries / rows.size * share))
 
+    @property
+    def with_even_places(self) -> "NDCG":
+        """The loss with the weights that pairs have where all predictions are equal."""
+        return _EvenPlaces(self.at)
+
     def at_start(self, y: np.ndarray) -> np.ndarray:
         """Return the loss of pairs where all predictions are equal, half of each pair a row.
 
@@ -179,6 +184,13 @@ class NDCG(OfQueries):
 
     def _places(self, rows: Queries, sorted_prediction: np.ndarray) -> Places:
         return places_of(rows, sorted_prediction, self.at)
+
+
+class _EvenPlaces(NDCG):
+    """The NDCG loss of rows in any order: weights of pairs that do not follow predictions."""
+
+    def _places(self, rows: Queries, sorted_prediction: np.ndarray) -> Places:
+        return places_of(rows, np.zeros(len(rows)), self.at)
 
 
 def _rows(y: Any) -> Queries:

@@ -1,5 +1,9 @@
 """Held-out measures of losses of an order: against the definition, and queries as draws."""
 
+from dataclasses import replace
+from itertools import combinations
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,6 +14,7 @@ from gbt.losses import NDCG, Pairwise
 from gbt.reference import ranking as page
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_held_out_cox import gain_of_page
+from tests.gbt.losses.test_order import by_query
 
 LOSSES = [Pairwise(), NDCG(at=3)]
 each = pytest.mark.parametrize("loss", LOSSES, ids=["pairwise", "ndcg"])
@@ -38,16 +43,29 @@ def judging():
     return X, grade, query, np.random.default_rng(2).integers(1, 4, N_QUERIES).astype(float)
 
 
+def in_any_order(y, f, i, j):
+    """Return what a pair weighs in the NDCG of 3 places if all orders are equally probable."""
+    places = [page.discount(r, 3) for r in range(len(y))]
+    apart = np.mean([abs(a - b) for a, b in combinations(places, 2)])
+    return abs(2 ** y[i] - 2 ** y[j]) * apart / page.dcg(sorted(y)[::-1], 3)
+
+
 @each
 def test_gain_and_parts_are_those_of_the_definition(loss, judging):
     """What a query adds is the derivative of the whole sum by its weight, times that weight."""
     X, grade, query, weight = judging
     model, y = fitted(loss), np.column_stack([grade, query])
+    of_pair = page.even_weight if loss == Pairwise() else in_any_order
+    shown = model.ensemble_
+    if loss != Pairwise():  # whose means of leaves are weighted by rows
+        shown = replace(shown, statistics=shown.statistics - {"hessians"})
+
+    def derivatives(y, f, _):
+        return by_query(y, f, lambda grade, f: page.of_pairs(grade, f, of_pair))[1:]
 
     def of_page(weight):
-        return gain_of_page(
-            model, X, y, weight[query], derivatives=lambda y, f, _: loss.gradient_hessian(y, f)
-        )
+        page_model = SimpleNamespace(ensemble_=shown)
+        return gain_of_page(page_model, X, y, weight[query], derivatives=derivatives)
 
     result = held_out_gain(model, X, grade, groups=query, sample_weight=weight[query])
     assert_close(result.values, of_page(weight), 100.0, k=1e4)
@@ -62,7 +80,8 @@ def test_gain_and_parts_are_those_of_the_definition(loss, judging):
 
 @each
 def test_on_the_training_rows_the_first_tree_is_worth_its_gain(loss):
-    model = fitted(loss, n_estimators=1, reg_lambda=0.0)
+    depth = 3 if loss == Pairwise() else 1  # a mean of leaves is not weighted by hessians there
+    model = fitted(loss, n_estimators=1, reg_lambda=0.0, max_depth=depth)
     X, grade, query = table(60, 0)
     with pytest.warns(attributions.SeenRowsWarning, match=f"{len(X)} of the {len(X)}"):
         result = held_out_gain(model, X, grade, groups=query)

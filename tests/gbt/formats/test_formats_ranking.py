@@ -40,7 +40,7 @@ def catboost_model(function, X, grade, query, **options):
         "loss_function": function, "iterations": 12, "depth": 3, "learning_rate": 0.2, "verbose": 0,
         "allow_writing_files": False, **options,
     }  # fmt: skip
-    model = peer("catboost").CatBoost(asked).fit(X, grade, group_id=query)
+    model = peer("catboost").CatBoostRanker(**asked).fit(X, grade, group_id=query)
     return model, model.predict
 
 
