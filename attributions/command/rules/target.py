@@ -323,6 +323,6 @@ def _place(label: str, labels: list[str], name: str) -> int:
     if label not in labels:
         hint = nearest(label, labels, f"; it holds {listed(labels)}.")
         raise UnusableTableError(
-            f"{name} holds no {label!r}, the value that --positive or --model asks for{hint}"
+            f"{name} holds no {label!r}, the class to predict by --positive or --model{hint}"
         )
     return labels.index(label)
