@@ -39,7 +39,7 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
     used = _helpful(found)
     if found.task.event:
         return replace(found, also_enough=tuple(k for k in used if _is_in_order(found, k)))
-    if found.saved < LEAST_SAVED or len(used) < 2:
+    if found.saved < LEAST_SAVED or len(used) < 2 or found.task.has_pairs:
         return found
     rows = some_rows(found.task)
 
@@ -106,7 +106,7 @@ def how_many_are_enough(found: Findings) -> int:
     If no model was fitted to them, as when a model is given, their share of the gain decides.
     """
     used, value = _helpful(found), found.useful.values
-    if found.saved < MUCH or not used or found.task.event:
+    if found.saved < MUCH or not used or found.task.has_pairs:
         return 0
     if found.saved_by_best:
         enough = [saved >= NEARLY_AS_GOOD * found.saved for saved in found.saved_by_best]

@@ -85,19 +85,7 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
             option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
         )
     _add_options_of_independence(table)
-    parser.add_argument(
-        "--task",
-        choices=("regression", "classification", "counts", "survival"),
-        help="what the target holds: numbers, classes, counts, regressed by the Poisson loss, or"
-        " times after which an event came or observation ended, with --event (default: numbers or"
-        " classes, by the column's values)",
-    )
-    table.add_argument(
-        "--event",
-        metavar="NAME",
-        help="the column that says whether the event had come at the target's time; its values are"
-        " two, such as 0 and 1, of which the last in order, or --positive, says that it had",
-    )
+    _add_options_of_tasks(parser, table)
     table.add_argument(
         "--model",
         type=Path,
@@ -129,6 +117,24 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.report is None and options.out is None:
         options.out = DEFAULT_FOLDER
     return options
+
+
+def _add_options_of_tasks(parser: argparse.ArgumentParser, table: argparse._ArgumentGroup) -> None:
+    """Add what says of what kind the target is."""
+    parser.add_argument(
+        "--task",
+        choices=("regression", "classification", "counts", "survival", "ranking"),
+        help="what the target holds: numbers; classes; counts, regressed by the Poisson loss; times"
+        " after which an event came or observation ended, with --event; or grades by which the rows"
+        " of each of --groups are to be put in order, the best first (default: numbers or classes,"
+        " by the column's values)",
+    )
+    table.add_argument(
+        "--event",
+        metavar="NAME",
+        help="the column that says whether the event had come at the target's time; its values are"
+        " two, such as 0 and 1, of which the last in order, or --positive, says that it had",
+    )
 
 
 def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
@@ -175,7 +181,7 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
                 )
     if options.task in ("regression", "counts") and options.positive is not None:
         parser.error(f"--positive names a class, so it does not go with --task {options.task}")
-    _refuse_about_events(parser, options)
+    _refuse_about_pairs(parser, options)
     if options.open and options.report is None:
         parser.error("--open shows the report; name its file with --report")
     if options.groups is not None and options.no_groups:
@@ -186,8 +192,17 @@ def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Na
         parser.error(f"--seed must not be negative; got {options.seed}")
 
 
-def _refuse_about_events(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Refuse times without events, and what does not go with them."""
+def _refuse_about_pairs(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Refuse times without events, grades without groups, and what does not go with them."""
+    if options.task == "ranking":
+        if options.groups is None:
+            parser.error(
+                "--task ranking puts the rows of a group in order, such as those of one search;"
+                " name with --groups the column that says which rows these are"
+            )
+        for name in ("time", "by", "positive"):
+            if getattr(options, name) is not None:
+                parser.error(f"--{name} does not go with --task ranking")
     if options.task == "survival" and options.event is None:
         parser.error(
             "--task survival asks when an event comes; name with --event the column that says"

@@ -49,7 +49,7 @@ class Over:
 def with_changes(found: Findings) -> Findings:
     """Add what changed over time and by the column that was asked for."""
     task = found.task
-    if task.event:  # a model of times is judged by all rows at once
+    if task.has_pairs:  # such a model is judged by all rows at once
         return found
     asked = [(task.in_time, True), (task.by, False)]
     over = [_over(found, name, is_time) for name, is_time in asked if name]

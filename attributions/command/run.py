@@ -40,6 +40,7 @@ from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.files.whole_files import write_whole
+from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.training.evaluation import Round
 
@@ -98,7 +99,7 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         task = demonstration(options.seed)
         _describe(task)
         return findings_of(fit(task, GREEDY), task)
-    in_batches = given is not None and options.report is None and options.event is None
+    in_batches = given and options.report is None and not given.ensemble.loss.has_pairs
     file = open_batches(options.data) if in_batches else None
     if given is not None and file is not None:
         question = _question(options, given, options.data, [*file.names])
@@ -228,7 +229,7 @@ def _question(
         )
     task = "classification" if is_classification else "regression"
     if given.ensemble.loss.has_pairs:
-        return _question_of_times(options, question)
+        return _question_of_pairs(options, question, given.ensemble.loss)
     refused = {
         f"--event {options.event}": bool(options.event),
         f"--positive {options.positive}": bool(options.positive) and not is_classification,
@@ -253,11 +254,16 @@ def _question(
     )
 
 
-def _question_of_times(options: argparse.Namespace, question: Question) -> Question:
-    """Return what is asked of a table where a given model predicts when an event comes."""
-    if options.event is None:
+def _question_of_pairs(options: argparse.Namespace, question: Question, loss: Loss) -> Question:
+    """Return what is asked of a table where a given model predicts times, or an order."""
+    if loss.has_queries and (options.groups is None or options.event is not None):
+        raise UnusableTableError(
+            "The model puts the rows of a group in order: name with --groups the column that says"
+            " which rows these are, and no --event."
+        )
+    if not loss.has_queries and options.event is None:
         raise UnusableTableError(
             f"The model predicts when an event comes: {options.target} must hold times, and another"
             " column, to be named with --event, whether the event had come by then."
         )
-    return replace(question, task="survival")
+    return replace(question, task="ranking" if loss.has_queries else "survival")

@@ -26,8 +26,8 @@ MOST_LEVELS = 30  # of a column of words, the most frequent
 def beside_simpler(found: Findings) -> Findings:
     """Return findings whose scores have those of simpler models."""
     task = found.task
-    if not len(task.X_train) or not len(task.X_valid) or task.event:
-        return found  # scikit-learn has no model of times to an event
+    if not len(task.X_train) or not len(task.X_valid) or task.has_pairs:
+        return found  # scikit-learn has no model of times to an event, or of an order
     rows = some_rows(task)
     design = Design.of(task, task.X_train[rows])
     fitted = design.rows(task.X_train[rows])

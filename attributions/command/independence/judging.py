@@ -41,6 +41,10 @@ def judged(
 ) -> Findings:
     """Return the findings of a table; ``announce`` prints the task as soon as it is known."""
     read = read_columns(table, question)
+    if question.task == "ranking":  # groups are what is put in order, and stay whole
+        task = table_task(table, question, read)
+        announce(task)
+        return _completed(findings_of(fit(task), task), fit)
     plain = table_task(table, replace(question, groups=None, time=None), read)
     if question.groups is not None or question.time is not None:
         task = table_task(table, question, read)

@@ -138,6 +138,8 @@ def raw_unit(report: Report) -> str:
         return "log-odds"
     if report.task.event:
         return "the logarithm of the " + ("hazard" if report.model.loss.name == "cox" else "time")
+    if report.task.has_pairs:
+        return "points of a score"
     if report.model.loss.inverse_link(np.ones(1)) != 1.0:
         return "the raw prediction's unit"
     return f"units of {shortened(report.task.target.name)}"

@@ -22,6 +22,8 @@ SCORES = {  # what each measure is, for readers who do not know it
     "log-loss": "how surprised the predictions are by the truth; best 0",
     "concordance": "how often, of two rows, the one with the earlier event has the higher risk;"
     " best 1",
+    "NDCG": "how much of the best order's worth the order of predictions has, early places counting"
+    " most; best 1",
     "R^2": "share of the target's variance that is explained; best 1",
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }

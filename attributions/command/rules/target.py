@@ -14,6 +14,7 @@ from attributions.command.rules.columns import FEW, Column
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
+from gbt.losses.ranking.pairs import LARGEST_GRADE
 
 CLASSES_OR_NUMBERS = (
     f"words, two different values, and whole numbers of which at most {FEW} are different, are"
@@ -31,7 +32,7 @@ class Target:
 
     If there are more than two ``classes``, y has their numbers and ``classes`` their names.
     ``loss`` is that of the fit; None is the estimators' default. Of times to an event y has two
-    columns, the time and whether the event came.
+    columns, the time and whether the event came; of an order the grade and the group.
     """
 
     y: np.ndarray
@@ -48,12 +49,12 @@ class Target:
     @property
     def has_shares(self) -> bool:
         """Whether each half of the rows gets the same share of classes, or of events."""
-        return self.is_classification or self.y.ndim == 2
+        return self.is_classification or self.loss == "cox"
 
     @property
     def shared(self) -> np.ndarray:
-        """Classes, or events, or other targets."""
-        return self.y if self.y.ndim == 1 else self.y[:, 1]
+        """Classes, events, grades, or numbers."""
+        return self.y if self.y.ndim == 1 else self.y[:, int(self.loss == "cox")]
 
 
 def read_target(
@@ -140,6 +141,43 @@ def read_times(column: Column, event: Column, positive: str | None) -> Target:
         " censored: observed for so long without it."
     )
     return Target(y, False, what, loss="cox")
+
+
+def read_grades(column: Column, groups: np.ndarray) -> Target:
+    """Take a column for grades, larger for better rows; ``groups`` are numbers of groups.
+
+    Rows that are alone in their group are left out.
+    """
+    name = repr(elided(column.name))
+    _refuse_other_columns(column, name)
+    grade = _numbers(column, "ranking", name)
+    known = ~np.isnan(grade)
+    is_wrong = known & ~((grade >= 0) & (grade <= LARGEST_GRADE) & (grade % 1 == 0))
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise UnusableTableError(
+            f"The target {name} holds {grade[row]:.15g} in row {row + 1}. Grades are whole numbers"
+            f" from 0 to {LARGEST_GRADE}, larger for better rows; make some of other numbers, such"
+            " as 0 to 3 by quarters."
+        )
+    sizes = np.bincount(groups[known], minlength=int(groups.max(initial=0)) + 1)
+    is_alone = known & (sizes[groups] < 2)
+    y = np.column_stack([grade, groups])
+    y[~known | is_alone] = np.nan
+    left, of_group = grade[known & ~is_alone], groups[known & ~is_alone]
+    order = np.lexsort((left, of_group))
+    differs = (np.diff(left[order]) != 0) & (np.diff(of_group[order]) == 0)
+    if not differs.any():
+        raise UnusableTableError(
+            f"No two rows of one group have different grades in {name}, and only rows of one group"
+            " are put in order. Does --groups name another column?"
+        )
+    alone = f"; {int(is_alone.sum()):,} rows alone in theirs are left out" * bool(is_alone.any())
+    what = (
+        f"Task: the order of the rows of each of {int((sizes > 1).sum()):,} groups by {name},"
+        f" larger first{alone}."
+    )
+    return Target(y, False, what, loss="ndcg")
 
 
 def _refuse_other_columns(column: Column, name: str) -> None:
@@ -285,6 +323,6 @@ def _place(label: str, labels: list[str], name: str) -> int:
     if label not in labels:
         hint = nearest(label, labels, f"; it holds {listed(labels)}.")
         raise UnusableTableError(
-            f"{name} holds no {label!r}, the value that --positive or --model asks for{hint}"
+            f"{name} holds no {label!r}, the class to predict by --positive or --model{hint}"
         )
     return labels.index(label)

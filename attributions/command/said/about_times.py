@@ -1,4 +1,4 @@
-"""What is said of times to an event: how well rows are put in order, and what misleads."""
+"""What is said of times to an event, and of an order: how good it is, and what misleads."""
 
 from collections.abc import Iterator
 
@@ -10,10 +10,17 @@ FEW_EVENTS = 50  # among the held-out rows
 
 
 def about_order(found: Findings) -> str:
-    """Say what the concordance is, in words."""
+    """Say what the concordance is, or the NDCG, in words."""
+    score = found.scores[0]
+    if found.task.event:
+        return (
+            "Of 100 pairs of rows of which it is known whose event came first, the model expects"
+            f" the right one first in {100 * score.of_model:.0f}; guessing is right in 50."
+        )
     return (
-        "Of 100 pairs of rows of which it is known whose event came first, the model expects the"
-        f" right one first in {100 * found.scores[0].of_model:.0f}; guessing is right in 50."
+        f"The model's order of the rows of a group is worth {100 * score.of_model:.0f} % of the"
+        " best there is, where early places count most (NDCG); a random order is worth"
+        f" {100 * score.of_constant:.0f} %."
     )
 
 

@@ -49,7 +49,7 @@ def how_good(found: Findings) -> str:
             f"As a whole the model is no better than the constant: its {found.loss_name} is"
             f" {abs(found.saved):.1f} % higher."
         )
-    if found.task.event:
+    if found.task.has_pairs:
         return about_order(found)
     n_rows = len(found.task.y_valid)
     rows = f"{n_rows:,} rows" + " that it has not seen" * (not found.model_file)

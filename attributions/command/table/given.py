@@ -104,7 +104,8 @@ def _features_of_model(
     columns: Sequence[str], question: Question, names: Sequence[str]
 ) -> tuple[list[str], bool]:
     """Return the columns that a model takes, in its order, and whether they were found by name."""
-    taken = (question.target, question.event, *question.drop)
+    taken = {question.target, question.event, *question.drop}
+    taken |= {question.groups} if question.task == "ranking" else set()
     others = [name for name in columns if name not in taken]
     by_name = {name.replace(" ", "_"): name for name in others}  # as LightGBM writes it
     by_name |= {name: name for name in others}

@@ -16,7 +16,7 @@ from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import Column, column_of, columns_of_date
 from attributions.command.rules.dates import PARTS
 from attributions.command.rules.identifiers import reason_to_leave_out
-from attributions.command.rules.target import Target, read_target, read_times
+from attributions.command.rules.target import Target, read_grades, read_target, read_times
 from attributions.command.table.description import what_became_of, what_is_there
 from attributions.command.table.file import TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
@@ -33,7 +33,7 @@ class Question:
     ----------
     target : str
         The column to predict.
-    task : {"classification", "regression", "counts", "survival"} or None
+    task : {"classification", "regression", "counts", "survival", "ranking"} or None
         None for the rule of `CLASSES_OR_NUMBERS`.
     positive : str or None
         The class whose probability is modelled, against all others; or what ``event`` holds where
@@ -113,7 +113,7 @@ class Task:
     loss : str or None
         Loss of the fit; None is the estimators' default.
     event : str
-        The column that says whether the event came; y has two columns then.
+        The column that says whether the event came.
     """
 
     description: list[str]
@@ -138,6 +138,11 @@ class Task:
     by: str = ""
     loss: str | None = None
     event: str = ""
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether y has two columns: times and events, or grades and groups."""
+        return self.y_valid.ndim == 2
 
     @property
     def features(self) -> list[Column]:
@@ -242,7 +247,7 @@ def _split(
         train, valid = random_halves(y, has_shares, question.seed)
         how = f"at random (seed {question.seed})"
         how += ", with the same share of each class" * target.is_classification
-        how += ", with the same share of events" * (target.y.ndim == 2)
+        how += ", with the same share of events" * (target.loss == "cox")
     return labelled, labelled[train], labelled[valid], how
 
 
@@ -291,6 +296,9 @@ def read_columns(
     if question.event is not None:
         times = columns[question.target], columns[question.event]
         return columns, read_times(*times, question.positive)
+    if question.task == "ranking" and question.groups is not None:
+        groups = labels_of_groups(columns[question.groups])
+        return columns, read_grades(columns[question.target], groups)
     return columns, read_target(
         columns[question.target], question.task, question.positive, question.classes
     )

@@ -1,10 +1,14 @@
-"""Cox's loss: noise beside censored times, a weak column beside permutation's, and intervals.
+"""Times to an event: noise beside censored times, a weak column beside permutation's, intervals.
 
 Hazards are e^signal. Times of censoring are drawn beside, so that a share of the events is not
 seen: 0, 50 or 80 % of all; or 90 % of the rows of a group and 10 % of the others, where the group,
 half of the rows, is a column without effect on the hazard. With ties the times of events and those
 of censoring are rounded up to quarters of the mean time to an event. There are three columns of
 noise of each kind, 50 trees of depth 3, and as many rows to judge on as to fit on.
+
+The parts of accelerated failure time have the same tables. With the normal law its noise is not
+that of the times, which is the extreme law's; "visits" are at quarters of the mean time, and an
+event is known to lie between two of them, or not to have come by the last.
 
 Counts of rows that were seen for unequal times ask the same: does a column that tells for how long,
 and nothing of the rate, look useful? The logarithm of the exposure is where their predictions
@@ -22,8 +26,10 @@ from benchmarks.papers.held_out.noise import KINDS, added_up, counted, noise_col
 from benchmarks.papers.held_out.targets import TARGETS, Target
 from benchmarks.study.part import Part
 from benchmarks.study.tables import chosen, markdown, values_of
+from gbt.losses import Aft
+from gbt.losses.survival.times import bounds_of
 
-COX = Target(lambda signal, rng: censored(signal, np.full(len(signal), 0.5), False, rng), "cox")
+AFT = {"normal law": Aft(), "extreme law, visits": Aft("extreme")}
 OF_GROUP = "90 % of a group"
 SHARES = (0.0, 0.5, 0.8, OF_GROUP)
 EFFECTS = {"strong": 0.6, "weak": 0.2}
@@ -31,12 +37,14 @@ BY = ("censored", "ties", "signal", "rows", "kind")
 GROUP = "the group"
 
 
-def censored(signal, share, has_ties, rng) -> np.ndarray:
+def censored(signal, share, when, rng) -> np.ndarray:
     """Draw times and events, (n, 2); ``share`` of the rows is censored if the signal is 0."""
     time = rng.exponential(np.exp(-signal))
     end = np.full(len(signal), np.inf)
     np.divide(rng.exponential(size=len(signal)) * (1 - share), share, out=end, where=share > 0)
-    if has_ties:  # both, so that the rows that are censored have seen all of their last quarter
+    if "visits" in when:
+        end = np.floor(4 * end) / 4
+    if when == "ties":  # both, so that censored rows have seen all of their last quarter
         time, end = np.ceil(4 * time) / 4, np.ceil(4 * end) / 4
     return np.column_stack([np.minimum(time, end), time <= end])
 
@@ -57,14 +65,29 @@ def drawn(cell, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
     for kind in KINDS:
         columns |= noise_columns(kind, n, 3, rng)
     X = pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))})
-    return X, censored(signal, share, cell["ties"] == "ties", rng)
+    return X, known(cell, censored(signal, share, cell["ties"], rng))
+
+
+def known(cell, times) -> np.ndarray:
+    """Return targets as the cell's loss takes them: times and events, or bounds."""
+    if cell["ties"] not in AFT:
+        return times
+    lower, upper = bounds_of(times).T
+    if "visits" in cell["ties"]:  # where censored times already are
+        lower, upper = np.floor(4 * lower) / 4, np.ceil(4 * upper) / 4
+    return np.column_stack([lower, upper])
+
+
+def fitted(cell, X, y, size):
+    """Fit the cell's loss."""
+    return Target(censored, AFT.get(cell["ties"], "cox")).model(size).fit(X, y)
 
 
 def experiment(cell, rng, size):
     """Fit one model, and count what is found, and how many columns of noise lie below the weak."""
     n = cell["rows"]
     X, y = drawn(cell, 2 * n, rng)
-    model = COX.model(size).fit(X[:n], y[:n])
+    model = fitted(cell, X[:n], y[:n], size)
     result = held_out_gain(model, X[n:], y[n:], n_jobs=1)
     shuffled = None
     if "weak" in X:
@@ -145,7 +168,7 @@ def intervals(cell, rng, size):
         X, y = drawn(design, n, rng)
         return X[sorted(name for name in X if "levels" not in name)], y
 
-    model = COX.model(size).fit(*draw(500))
+    model = fitted(design, *draw(500), size)
     yield from judged_again(model, draw, 30_000, size == "full")
 
 
@@ -168,6 +191,26 @@ def table_of_intervals(rows) -> str:
 INTERVALS = Part(
     "censoring-intervals",
     tuple({"censored": share} for share in (0.0, 0.5, 0.8)),
+    intervals,
+    6,
+    table_of_intervals,
+)
+OF_AFT = Part(
+    "failure-time",
+    tuple(
+        {"censored": share, "ties": law, "signal": signal, "rows": rows}
+        for share, law, signal, rows in product(
+            SHARES, AFT, ("complete null", "beside a signal"), (300, 1000)
+        )
+    ),
+    experiment,
+    20,
+    table,
+    summary=summary,
+)
+INTERVALS_OF_AFT = Part(
+    "failure-time-intervals",
+    tuple({"censored": share, "ties": "normal law"} for share in (0.0, 0.5, 0.8)),
     intervals,
     6,
     table_of_intervals,

@@ -27,6 +27,8 @@ PARTS: dict[str, Part] = {
         ranking.PART,
         censoring.PART,
         censoring.INTERVALS,
+        censoring.OF_AFT,
+        censoring.INTERVALS_OF_AFT,
         censoring.EXPOSURES,
         queries.PART,
     )

@@ -421,7 +421,7 @@ def test_whoever_reads_the_output_may_stop(tmp_path):
             "does not go with --task regression",
         ),
         (["--seed", "-1"], "must not be negative"),
-        (["--task", "ranking"], "invalid choice"),
+        (["--task", "sorting"], "invalid choice"),
     ],
 )
 def test_options_that_do_not_fit(run, capsys, arguments, why):

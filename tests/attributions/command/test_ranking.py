@@ -1,0 +1,110 @@
+"""``--task ranking``: what is said of a table of grades within groups, and what is refused."""
+
+import csv
+import re
+
+import numpy as np
+import pytest
+
+from attributions.__main__ import main
+from gbt import GBTRegressor
+from tests.html_checks import Page
+
+
+@pytest.fixture
+def run(capsys, tmp_path):
+    """Run the command line in this process; return the status and both outputs on one line."""
+
+    def run(path, *options):
+        places = [] if "--report" in options else ["--out", str(tmp_path / "out")]
+        asked = ["--data", str(path), "--target", "grade", *map(str, options), *places]
+        status = main(asked)
+        printed = capsys.readouterr()
+        return status, " ".join(printed.out.split()), " ".join(printed.err.split())
+
+    return run
+
+
+def drawn(n_groups=80, seed=0):
+    """Draw searches of four to eight results; the first column makes good ones."""
+    rng = np.random.default_rng(seed)
+    search = np.repeat(np.arange(n_groups), rng.integers(4, 9, n_groups))
+    x, noise = rng.normal(size=(2, len(search))).round(3)
+    shift = rng.normal(size=n_groups)[search]  # says nothing of the order within a search
+    grade = np.digitize(x + shift + 0.7 * rng.normal(size=len(search)), [-1, 0, 1])
+    return {"x": x, "noise": noise, "search": [f"s{q}" for q in search], "grade": grade}
+
+
+def write(path, columns):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([[*columns], *zip(*columns.values(), strict=True)])
+    return path
+
+
+def test_a_table_of_grades(run, tmp_path):
+    status, out, _ = run(
+        write(tmp_path / "t.csv", drawn()), "--task", "ranking", "--groups", "search"
+    )
+    assert status == 0
+    assert "Task: the order of the rows of each of 80 groups by 'grade', larger first." in out
+    assert "40 and 40 whole values of search, at random" in out
+    said = r"worth (\d+) % of the best there is.*a random order is worth (\d+) %"
+    of_model, of_random = map(int, re.search(said, out).groups())
+    assert of_random + 5 < of_model <= 100
+    assert "helps, 1 of 2: x" in out
+
+
+def test_its_page_and_a_given_model(run, tmp_path):
+    columns, page = drawn(), tmp_path / "report.html"
+    X = np.column_stack([columns["x"], columns["noise"]])
+    model = GBTRegressor(loss="ndcg", n_estimators=20, max_depth=2, splitter="greedy")
+    model.fit(X, columns["grade"], groups=columns["search"]).save(tmp_path / "model.json")
+    new = drawn(60, seed=1)
+    path = write(tmp_path / "new.csv", new)
+    given = ("--model", tmp_path / "model.json")
+    assert run(path, *given, "--groups", "search", "--report", page)[0] == 0
+    read = Page(page.read_text(encoding="utf-8"))
+    assert read.problems == []
+    score = model.score(
+        np.column_stack([new["x"], new["noise"]]), new["grade"], groups=new["search"]
+    )
+    assert f"worth {100 * score:.0f} % of the best there is" in read.text
+    status, _, err = run(path, *given)
+    assert status == 2
+    assert "The model puts the rows of a group in order: name with --groups" in err
+
+
+def test_rows_alone_in_their_group_are_left_out(run, tmp_path):
+    columns = drawn(40)
+    columns["search"][-3:] = ["a", "b", ""]
+    path = write(tmp_path / "t.csv", columns)
+    status, out, _ = run(path, "--task", "ranking", "--groups", "search")
+    assert status == 0
+    assert "larger first; 3 rows alone in theirs are left out" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"grade": lambda of: of["grade"] + 0.5}, (), r"\.5 in row 1. Grades are whole numbers"),
+        ({"search": lambda of: np.arange(len(of["x"]))}, (), "No two rows of one group have"),
+        ({}, ("--groups", "grade"), "--groups 'grade' is the target"),
+    ],
+)
+def test_bad_tables_are_refused(change, options, message, run, tmp_path):
+    columns = drawn(40)
+    columns |= {name: make(columns) for name, make in change.items()}
+    asked = ("--task", "ranking", "--groups", "search", *options)
+    status, _, err = run(write(tmp_path / "t.csv", columns), *asked)
+    assert status == 2
+    assert re.search(message, err), err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [((), "name with --groups"), (("--groups", "search", "--by", "x"), "--by does not go with")],
+)
+def test_contradictions_are_refused(options, message, run, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        run(tmp_path / "t.csv", "--task", "ranking", *options)
+    assert message in " ".join(capsys.readouterr().err.split())
