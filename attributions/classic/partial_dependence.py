@@ -78,11 +78,12 @@ def partial_dependence(
         feature, X = X, feature
     ensemble = trees_of(model, X)
     steps = ensemble.preparation
+    if steps is None:
+        refuse_credit(ensemble, "partial_dependence")
     names = ensemble.feature_names if steps is None else steps.names
     k = find_feature(feature, names) if isinstance(feature, str) else _as_column(feature, names)
     if steps is not None:
         return _by_values(model, ensemble, k, X)
-    refuse_credit(ensemble, "partial_dependence")
     rows = None if X is None else as_rows(ensemble, X)
     levels = None if ensemble.categories is None else ensemble.categories[k]
     is_cut = (ensemble.feature == k) & (ensemble.left >= 0) & (ensemble.threshold < LARGEST)
