@@ -31,8 +31,7 @@ MOST_DOTS = 6  # labels beside each other
 MOST_TICKS = 12
 KINDS = ("lines", "dots", "heat")
 UNITS = {"percent": OF_CONSTANT, "loss": "loss saved a row"}
-SEEN = facts_of("held_out_gain").seen
-MARKED = "ringed: changed beyond chance"
+MARKED, UNMARKED = "ringed: changed beyond chance", "nothing changed beyond chance"
 
 
 class ImportanceDisplay(Display):
@@ -162,17 +161,30 @@ class ByLabelDisplay(Display):
     def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]
-        values = result.values_in(self.unit)
+        values = np.where(result.is_judged[:, np.newaxis], result.values_in(self.unit), np.nan)
         reach = TWO_SIDED_95 * result.standard_error_in(self.unit)
         best = share(len(ranking), len(names), best="best ")
-        heading = f"{SEEN} to each label{best}" if title is None else title
+        heading = f"What each feature is worth by label{best}" if title is None else title
         words = [*(names[k] for k in ranking), *result.label_texts, heading]
         are_lines = self.kind == "lines"
         size, n_rows = ((7.2, 4.2), 0) if are_lines else ((7.2, 1.6), len(ranking))
+        if self.kind == "dots":
+            n_rows = max(n_rows, len(result.labels))  # which the legend lists
         sheet = Sheet(ax, figsize, words, size, n_rows)
         unit = f"{UNITS[self.unit]},\n{result.n_samples.sum():,} held-out rows"
-        unit += ", 95 % intervals" * (self.kind != "heat")
-        unit += f"\n({MARKED})" * (self.changes is not None)
+        if self.kind == "heat":
+            unit += f", darkest {_largest(values[:, ranking]):.3g}"
+        else:
+            unit += ", 95 % intervals"
+        if self.changes is not None:
+            unit += f"\n({MARKED if self._is_marked()[:, ranking].any() else UNMARKED})"
+        few = [
+            text
+            for text, judged in zip(result.label_texts, result.is_judged, strict=True)
+            if not judged
+        ]
+        if few:
+            unit += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
         captions = (heading, "", unit) if are_lines else (heading, unit)
         sheet.caption(*captions)
         draw = {"lines": self._draw_lines, "dots": self._draw_dots, "heat": self._draw_heat}
@@ -230,7 +242,7 @@ class ByLabelDisplay(Display):
         ax, marked = sheet.ax, self._is_marked()
         _, fontsize = sheet.rows_that_fit(len(ranking))
         cells = values[:, ranking].T
-        sizes = np.abs(cells) / np.nanmax(np.abs(cells), initial=np.finfo(float).tiny)
+        sizes = np.abs(cells) / (_largest(cells) or 1.0)
         picture = np.array(
             [
                 [
@@ -257,10 +269,16 @@ class ByLabelDisplay(Display):
         sheet.ax.plot(x, y, "o", ms=10, mfc="none", mec=ink, mew=1.3, ls="none", zorder=5)
 
     def _name_labels(self, sheet: Sheet) -> None:
-        """Write labels below the axes, all of them or some at equal distances."""
+        """Write labels below the axes: of words all that fit, else some at equal distances."""
         texts = self.attribution.label_texts
-        at = range(0, len(texts), -(-len(texts) // MOST_TICKS))
+        most = MOST_TICKS if self.attribution.is_ordered else sheet.columns_that_fit()
+        at = range(0, len(texts), -(-len(texts) // most))
         sheet.name_columns([texts[j] for j in at], at)
+
+
+def _largest(values: np.ndarray) -> float:
+    """Return the largest size of some numbers, nan aside."""
+    return float(np.nanmax(np.abs(values), initial=0.0))
 
 
 def _last_known(values: np.ndarray) -> float:

@@ -24,7 +24,7 @@ SLACK = 0.93  # letters are a little wider at fewer dots an inch
 # An axis is crowded if all values but the largest quarter would share 2 % of it.
 CROWDED, LONE = 0.02, 0.25
 N_TICKS = 4  # on either side of a symlog axis
-LEVEL_LETTERS = 60  # of names below the axes, which stand level if they are fewer
+LETTER_WIDTH = 0.6  # font sizes from one letter to the next
 
 
 class Colors(NamedTuple):
@@ -177,11 +177,17 @@ class Sheet:
         self.ax.set_yticks(places, texts, fontsize=fontsize, **self.lettering.properties)
         self.ax.set_ylim(len(columns) - 0.4, -0.6)
 
+    def columns_that_fit(self) -> int:
+        """Return how many upright names fit below the axes."""
+        width = self.ax.get_window_extent().width * 72 / self.figure.dpi
+        return max(1, int(width / (ROW_HEIGHT * tick_size())))
+
     def name_columns(
         self, texts: Sequence[str], at: Sequence[float] | None = None, **style: Any
     ) -> None:
         """Write names below the axes, upright where they are long."""
-        is_long = max(map(len, texts), default=0) * len(texts) > LEVEL_LETTERS
+        letters = (max(map(len, texts), default=0) + 1) * len(texts)
+        is_long = letters * LETTER_WIDTH > ROW_HEIGHT * self.columns_that_fit()
         places = range(len(texts)) if at is None else at
         style |= {"rotation": 90 * is_long, **self.lettering.properties}
         self.ax.set_xticks(places, texts, **style)

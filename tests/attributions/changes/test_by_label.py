@@ -1,5 +1,7 @@
 """Held-out gain by label: each as if called by hand, and differences with errors that hold."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -295,3 +297,21 @@ def test_dots_lines_and_heat(model):
     assert held_out_gain(model, X, y, by=month.astype(str)).plot().kind == "heat"
     with pytest.raises(ValueError, match="kind='pie'; use 'lines', 'dots' or 'heat'"):
         result.plot(kind="pie")
+
+
+def test_pictures_say_what_did_not_change_and_what_could_not_be_judged(model):
+    X, y = rows(126, np.random.default_rng(17))
+    word = np.array([*np.repeat([f"word {k}" for k in range(12)], 10), *["few"] * 6])
+    result = held_out_gain(model, X, y, by=word)
+    for figsize in ((7, 3), (4, 4)):
+        heat = result.plot(changes=result.changes("word 0"), figsize=figsize)
+        axis = heat.ax_.xaxis
+        assert "nothing changed beyond chance" in axis.label.get_text()
+        assert "(too few rows: few)" in " ".join(axis.label.get_text().split())
+        assert [text.get_text() for text in axis.get_ticklabels()] == result.label_texts
+        heat.figure_.draw_without_rendering()
+        boxes = [text.get_window_extent() for text in axis.get_ticklabels()]
+        assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
+    dots = result.plot(kind="dots")
+    drawn = np.array([line.get_xdata() for line in dots.lines_])
+    assert_same(np.isnan(drawn).all(axis=1), ~result.is_judged)
