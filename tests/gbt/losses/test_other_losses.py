@@ -38,7 +38,9 @@ GIVEN = [
 ]  # fmt: skip
 BOUNDED = [Poisson(), Gamma(), Tweedie(1.2)]
 each = pytest.mark.parametrize("loss", GIVEN, ids=repr)
-every = pytest.mark.parametrize("loss", [*LOSSES.values(), *GIVEN], ids=repr)
+every = pytest.mark.parametrize(
+    "loss", [*LOSSES.values(), *GIVEN], ids=[*LOSSES, *map(repr, GIVEN)]
+)
 LOG_2 = np.log(2.0)
 
 
