@@ -291,7 +291,10 @@ def test_dots_lines_and_heat(model):
     for line, k in zip(lines.lines_, result.ranking(), strict=False):
         assert_same(line.get_ydata(), result.values[:, k])
     words = held_out_gain(model, X, y, by=np.where(month < 4, "old", "new"))
-    dots = words.plot(changes=words.changes("old"))
+    changes = words.changes("old")
+    dots = words.plot(changes=changes)
+    rings = [line for line in dots.ax_.lines if line.get_markersize() == 10]
+    assert sum(len(line.get_xdata()) for line in rings) == changes.changed().sum() > 0
     assert_same(dots.lines_[1].get_xdata(), words.values_in("loss")[1, words.ranking()])
     assert (lines.kind, dots.kind) == ("lines", "dots")
     assert held_out_gain(model, X, y, by=month.astype(str)).plot().kind == "heat"
