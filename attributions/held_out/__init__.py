@@ -1,7 +1,7 @@
 """What each feature is worth on rows that the model has not seen.
 
 Read ``gain`` first: the held-out gain, what splits are worth to such rows. ``splits`` has the
-closed form of one split and what a row adds to it, ``rows_at_splits`` the two walks over the rows,
+closed form of one split and what a row adds to it, ``rows_at_splits`` the walks over the rows,
 ``among_rows`` what is different where the loss of a row depends on other rows, and
 ``constant_loss`` the loss of which values are per cent.
 

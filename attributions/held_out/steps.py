@@ -3,7 +3,8 @@
 A `Judge` is a model with an individual attribution that is bound to it. It holds no rows, so it can
 be sent to the workers that do, once to each. `JudgedRows` are checked and converted rows with their
 judge. Block by block, and for some trees at a time, they compute the predictions before each tree
-and the gradients there, and call the attribution once with the gradients as weights. The equations
+and the gradients there, and call the attribution once with the gradients as weights. Changes along
+paths need no call: in TreeInner rows climb from their spots (``attributions.walk``). The equations
 stand in ``attributions.held_out.tree_inner``.
 """
 

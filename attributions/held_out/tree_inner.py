@@ -119,7 +119,7 @@ def tree_inner(
         As for `held_out_gain`.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
-        PreDecomp and Saabas take a fifth to a half of the time, and values may differ in the
+        PreDecomp and Saabas take some six tenths of the time, and values may differ in the
         last bits: gradients are added up by leaf before they are multiplied.
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.

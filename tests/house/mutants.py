@@ -37,12 +37,14 @@ TESTS = {  # of the modules whose names begin so; the longest beginning counts
     "attributions/kernels/contrasts": "tests/attributions/held_out tests/attributions/unbiased",
     "attributions/kernels/elastic_net": "tests/attributions/mdi",
     "attributions/kernels/held_out": "tests/attributions/held_out",
+    "attributions/kernels/spots": "tests/attributions/held_out tests/attributions/unbiased",
     "attributions/kernels/stumps": "tests/attributions/mdi",
     "attributions/refits": "tests/attributions/refits",
     "attributions/statistics": "tests/attributions/statistics tests/attributions/held_out",
     "gbt/estimators": "tests/gbt --ignore tests/gbt/formats --ignore tests/gbt/kernels",
     "gbt/files": "tests/gbt/test_saving.py tests/gbt/formats",
     "gbt/formats": "tests/gbt/formats",
+    "attributions/walk": "tests/attributions/held_out tests/attributions/unbiased",
     "gbt/kernels": f"{UNCOMPILED} tests/gbt/kernels tests/gbt/training tests/gbt/splitting"
     " tests/gbt/tables",
     "gbt/kernels/platform": "tests/gbt/kernels"

@@ -37,7 +37,7 @@ from gbt.losses.amounts import Poisson
 from gbt.losses.half import LOSSES
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values, stump_on
 
 # Modules, of which the package shows functions of these names.
 bound_module = import_module("attributions.per_row.bound")
@@ -134,6 +134,16 @@ def test_tree_inner_is_its_definition(case, ifa):
     unweighted = tree_inner(case.ensemble, case.X, case.y, ifa=ifa)
     by_loops = reference.tree_inner(case.ensemble, case.X, case.y, INDIVIDUAL[ifa])
     assert_close(unweighted.values, by_loops, case.terms)
+
+
+@pytest.mark.parametrize("depth", [1, 3, 4, 5, 9])
+def test_rows_climb_the_whole_paths_of_deep_trees(depth):
+    ensemble, X = deep_ensemble(np.random.default_rng(depth), depth, 4, 0.5)
+    y = X[:, 0]
+    found = tree_inner_rows(ensemble, X, y).values
+    expected = [reference.tree_inner(ensemble, X[[i]], y[[i]]) for i in range(len(X))]
+    size = np.abs(ensemble.value).sum()
+    assert_close(found, expected, size * (size + np.abs(y).max()))
 
 
 @pytest.mark.slow
