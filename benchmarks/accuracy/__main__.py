@@ -65,7 +65,7 @@ def main(arguments=None) -> int:
     asked = [name for name in trainers if name in options.only or not options.only]
     seconds = 60.0 * options.minutes
     cells = running.wanted(options.half, options.largest, options.repetitions)
-    return 0 if running.run(options.out, cells, asked, seconds) else 3
+    return 0 if running.run(options.out, cells, asked, seconds, published) else 3
 
 
 if __name__ == "__main__":

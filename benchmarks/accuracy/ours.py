@@ -64,6 +64,7 @@ CHANGES: dict[str, dict[str, dict]] = {
         "pooled": POOLED | {"n_estimators": None, "learning_rate": None},
         "pooled, stopped": POOLED | STOPPED,
         "pooled, 200 x .1": POOLED | {"n_estimators": 200},
+        "pooled, 500 x .1": POOLED | {"n_estimators": 500, "learning_rate": 0.1},
         "pooled, 1000 x .03": POOLED | {"n_estimators": 1000, "learning_rate": 0.03},
         "pooled, 1000 x .05": POOLED | {"n_estimators": 1000, "learning_rate": 0.05},
         "pooled, 2000 x .03": POOLED | {"n_estimators": 2000, "learning_rate": 0.03},
@@ -103,7 +104,8 @@ MAIN = (
     "greedy, 20 rows, weight .001, stopped", "greedy, 20 rows, weight .001, 256 bins",
     "greedy, 20 rows, weight .001, 256 bins, stopped", "unbiased", "unbiased, parameters of greedy",
     "unbiased, smoothing 5", "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, 500 x .05",
-    "unbiased, smoothing 5, stopped", "unbiased, pooled", "unbiased, pooled, stopped",
+    "unbiased, smoothing 5, stopped", "unbiased, pooled", "unbiased, pooled, 500 x .1",
+    "unbiased, pooled, stopped",
     "cross-validated", "cross-validated, stopped",
 )  # fmt: skip
 

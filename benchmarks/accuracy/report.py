@@ -41,7 +41,8 @@ BEST = (
 def settings_of_default(size: int) -> tuple[str, str]:
     """Return which setting the default is for so many rows, and the one that stops early."""
     if size <= LARGEST_UNBIASED:
-        return "unbiased, pooled", "unbiased, pooled, stopped"
+        rounds = "" if size <= SIZES[3] else ", 500 x .1"
+        return f"unbiased, pooled{rounds}", "unbiased, pooled, stopped"
     return (
         "greedy, 20 rows, weight .001, 256 bins",
         "greedy, 20 rows, weight .001, 256 bins, stopped",

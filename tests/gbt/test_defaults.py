@@ -5,7 +5,7 @@ import pytest
 
 import gbt
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
+from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS, chosen
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
 from tests.asserts import assert_same, assert_same_trees
@@ -53,6 +53,12 @@ def test_more_rows_take_larger_steps():
     x = np.arange(500.0)[:, np.newaxis] % 7
     rates = [GBTRegressor().fit(x[:n], x[:n, 0]).ensemble_.learning_rate for n in (499, 500)]
     assert rates == [0.03, 0.05]
+
+
+@pytest.mark.parametrize(("n", "rounds", "rate"), [(10_000, 1000, 0.05), (10_001, 500, 0.1)])
+def test_of_many_rows_half_of_the_rounds_take_twice_the_steps(n, rounds, rate):
+    found = chosen(GBTRegressor().get_params(), n)
+    assert (found["n_estimators"], found["learning_rate"]) == (rounds, rate)
 
 
 def test_the_limits_matter():
