@@ -133,11 +133,11 @@ def test_code_and_tables_are_no_prose(text):
 
 LONGEST = {
     "attributions.md": 2_200,
-    "held_out_gain.md": 2_200,
+    "held_out_gain.md": 2_470,
     "inference.md": 2_400,
     "local_mdi.md": 2_200,
 }
-MOST_WORDS = 43_200  # of all pages
+MOST_WORDS = 43_100  # of all pages
 
 
 def test_pages_are_short_enough_to_be_read():

@@ -57,11 +57,6 @@ class OfQueries(GivenLoss):
         """Return the rows sorted by query and grade."""
         return Queries.of(y, weight)
 
-    def check_shape(self, y: Any, raw_prediction: np.ndarray) -> None:
-        """Raise ValueError unless there is a raw prediction for every row."""
-        if raw_prediction.shape[-1] != len(y):
-            raise ValueError(f"y has {len(y)} rows, raw predictions {raw_prediction.shape}.")
-
     def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:
         """Return gradient and hessian, also for T sets of predictions, (T, n)."""
         rows = _rows(y)
