@@ -392,7 +392,7 @@ def test_a_model_of_counts_is_scored_by_its_own_loss(run, tmp_path):
         (
             {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]},
             ["--model", "two.json"],
-            "holds no 'yes', the value that --positive or --model asks for; it holds '1', '2'",
+            "holds no 'yes', the class to predict by --positive or --model; it holds '1', '2'",
         ),
         (None, ["--report", "table.csv"], "would overwrite table.csv, which is read"),
         (None, ["--model", "two.json", "--report", "./two.json"], "would overwrite two.json"),

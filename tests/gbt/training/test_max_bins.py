@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import dask.array as da
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from gbt.splitting.greedy import Greedy
 from gbt.tables import bins
 from gbt.tables.bins import MAX_BINS
 from gbt.tables.columns import Columns
-from tests.asserts import assert_same, assert_same_trees
+from tests.asserts import assert_same, assert_same_trees, peer
 from tests.gbt.training.test_growing import growths, large_growths
 from tests.trainer import coarse_columns, grow_with, growth_for
 
@@ -111,7 +110,7 @@ def test_of_many_rows_some_stand_for_all(is_shared, monkeypatch):
         binned[:, k] = np.where(np.isnan(x), np.nan, np.searchsorted(last, x))
     given = {"n_estimators": 4, "splitter": "greedy"}
     expected = GBTRegressor(**given).fit(binned, y)
-    rows = da.from_array(X, chunks=(400, 5)) if is_shared else X
+    rows = peer("dask.array").from_array(X, chunks=(400, 5)) if is_shared else X
     model = GBTRegressor(**given, max_bins=30).fit(rows, y)
     for name in BUT_THRESHOLDS:
         assert_same(getattr(model.ensemble_, name), getattr(expected.ensemble_, name))
