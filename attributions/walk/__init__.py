@@ -3,7 +3,7 @@
 A *spot* is where a row ends in a tree: a leaf, or in a shallow tree one of its 16 places
 (``gbt.kernels.rows.descent``). A *step* leads from a node t to a child c, which names it::
 
-    rows  --down-->  spots  --up-->  each step adds  a_c + b_c g + d_c h   to the feature of t
+    rows  --down-->  spots  --up-->  each step adds  a_c g + b_c h + d_c   to the feature of t
 
 First walks add rows up at the nodes, second ones tell what each row adds to what was made of these
 sums. Read ``steps``, the table of steps, then ``rows_at_spots``, rows in memory or in chunks of

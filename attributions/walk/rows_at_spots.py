@@ -171,7 +171,7 @@ class RowsAtSpots(Rows):
 
     @property
     def are_odds(self) -> bool:
-        """Whether rows carry odds, e^f, in place of raw predictions f (``kernels.odds``)."""
+        """Whether rows carry odds, e^f, in place of raw predictions f (``kernels.spots.odds``)."""
         return self.ensemble.loss.kind == HALF_LOGISTIC
 
     @property

@@ -51,7 +51,7 @@ class Loss(Protocol):
     has_one_hessian: bool  # whether h is the same for all rows and predictions
     is_by_row: bool  # whether the loss of a row does not depend on other rows
     has_pairs: bool  # whether a target is two numbers, such as a time and whether it is an event's
-    has_queries: bool  # whether it is, but for the grade of a row, the number of its query
+    has_queries: bool  # whether a target is two numbers, the grade of a row and its query
     name_of_score: str
 
     @property

@@ -9,8 +9,9 @@ The algorithm is this, and for our own policies, one output and a loss that kern
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-A compiled call grows many trees if rows and columns are not sampled and no evaluation set or
-callback needs every tree. Otherwise a call grows one tree of each output.
+A compiled call grows many trees unless something is drawn or asked for every tree: a sample, a
+loss in NumPy, an evaluation set, a callback, a line of ``verbose``, whether the last tree has a
+split. Then a call grows one tree of each output.
 """
 
 from collections.abc import Sequence
@@ -178,7 +179,7 @@ def boost(
     rates, held_up = list[float](), plan.held_up.copy()
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
-            most = 1 if one_by_one else parameters.n_estimators - m
+            most = 1 if one_by_one else parameters.n_estimators - m // loss.n_outputs
             grown = outputs.grow(m, most, draws, X)
             trees.add(grown)
             number = m // loss.n_outputs  # of the round

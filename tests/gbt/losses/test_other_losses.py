@@ -272,7 +272,7 @@ def test_link_its_inverse_and_several_trees_at_once(loss):
         for of_both, of_one in zip(found, loss.gradient_hessian(y, f[m]), strict=True):
             assert_same(of_both[m], of_one)
     assert np.isnan(room[:, [0, 3]]).all()
-    with pytest.raises(ValueError, match="y has (shape|3 rows)"):
+    with pytest.raises(ValueError, match=r"y has (shape|3 rows)"):
         loss.gradient_hessian(y, f[:, :2])
 
 
