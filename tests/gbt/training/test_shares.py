@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import TAKING_TURNS
+from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.tables import bins
 from gbt.training.shares.edges import MOST_FINE, choose_edges
@@ -145,7 +145,7 @@ def test_what_watches_a_fit_sees_the_same():
     assert_same_model(*(GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [77, 200]))))
 
 
-@pytest.mark.parametrize("n_rows", [60, 12_000])
+@pytest.mark.parametrize("n_rows", [60, LARGEST_UNBIASED + 12_000])
 def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     """Few rows are brought here, for unbiased trees; many stay where they are."""
     X = RNG.normal(size=(n_rows, 2))
@@ -159,9 +159,10 @@ def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
 
 
 def test_auto_gathers_no_large_table():
-    X = cut(np.zeros((10_001, 1)), [5_000])
+    n = LARGEST_UNBIASED + 1
+    X = cut(np.zeros((n, 1)), [n // 2])
     with pytest.raises(ValueError, match=r'subsample=0\.5.*splitter="greedy".*X\.compute\(\)'):
-        GBTRegressor(subsample=0.5).fit(X, np.arange(10_001.0))
+        GBTRegressor(subsample=0.5).fit(X, np.arange(float(n)))
 
 
 def test_frames_and_what_stands_beside_them():
