@@ -114,7 +114,7 @@ class RowsAtSpots(Rows):
         raw, ensemble, loss = self.start(rows), self.ensemble, self.ensemble.loss
         spots = self.spots(rows) if spots is None else spots
         if self.are_odds:
-            spots = spots._replace(value=ensemble.predictor.reached_value)
+            spots = spots._replace(value=self.moved)
         y = self.y[rows] if loss.is_by_row else self.prepared  # of all rows
         n_outputs, n = raw.shape
         at_once = max(1, TREES_AT_ONCE // n_outputs)
@@ -155,14 +155,17 @@ class RowsAtSpots(Rows):
         ensemble, links = self.ensemble, self.ensemble.predictor.links
         is_shallow = links.tree_depth <= N_TOP
         n_spots = np.where(is_shallow, N_PLACES, np.diff(ensemble.tree_offset))
-        # The trees of a forest are all judged at its start.
-        value = ensemble.predictor.reached_value * (not ensemble.is_forest)
         return Spots(
             of_row=np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1)),
             first=np.where(is_shallow, links.places, links.roots),
             tree_depth=links.tree_depth,
-            value=odds(value) if self.are_odds else value,
+            value=odds(self.moved) if self.are_odds else self.moved,
         )
+
+    @property
+    def moved(self) -> np.ndarray:
+        """How far spots move raw predictions; trees of a forest are all judged at its start."""
+        return self.ensemble.predictor.reached_value * (not self.ensemble.is_forest)
 
     def state(self, rows: slice) -> np.ndarray:
         """Return the states of a block of rows before the first tree: odds or raw predictions."""

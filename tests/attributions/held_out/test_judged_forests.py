@@ -16,12 +16,15 @@ from attributions import (
     forest_inner,
     partial_inner,
     partial_inner_rows,
+    predecomp,
     tree_inner,
     tree_inner_pairs,
     tree_inner_rows,
+    tree_shap,
     unbiased_gain,
 )
 from attributions.reference import definitions as reference
+from gbt import GBTClassifier
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, stump_on
@@ -178,3 +181,21 @@ def test_no_tree_of_a_forest_was_grown_after_others(inner):
     whole = {partial_inner: tree_inner, partial_inner_rows: tree_inner_rows}[inner]
     expected = whole(tree, X_NEW, Y_NEW, ifa="saabas").values
     assert_close(inner(tree, X_NEW, Y_NEW).values, expected, 300 * np.ptp(Y) * np.ptp([Y, Y_NEW]))
+
+
+def test_trees_of_a_logistic_forest_are_judged_at_its_start():
+    """As in XGBRFClassifier: every tree has the gradients P - y of what all roots predict."""
+    options = {"n_estimators": N_TREES, "splitter": "greedy", "max_depth": 3}
+    model = GBTClassifier(**options).fit(X, Y > 0).ensemble_
+    forest = replace(model, is_forest=True)
+    y = (Y_NEW > 0).astype(float)
+    start = forest.base_score + forest.value[forest.tree_offset[:-1]].sum()
+    gradient = 1 / (1 + np.exp(-start)) - y
+    for ifa, method in (("predecomp", predecomp), ("tree_shap", tree_shap)):
+        expected = -gradient @ method(forest, X_NEW).values / forest.learning_rate
+        found = tree_inner(forest, X_NEW, y, ifa=ifa)
+        assert_close(found.values, expected, 300 * N_TREES)
+        rows = tree_inner_rows(forest, X_NEW, y, ifa=ifa)
+        assert_close(rows.values.sum(axis=0), expected, 300 * N_TREES)
+    by_pair = tree_inner_pairs(forest, X_NEW, y).importance()
+    assert_close(by_pair, tree_inner(forest, X_NEW, y).values, 300 * N_TREES)
