@@ -38,7 +38,7 @@ def test_growth(tmp_path, capsys):
     printed = capsys.readouterr().out
     for part in growth.PARTS:
         assert f"## {part}\n" in printed
-    assert printed.count("| **") == 4 + len(growth.QUICK.memory) + 1
+    assert printed.count("\n| **") == 4 + len(growth.QUICK.memory) + 1  # claims
     assert (tmp_path / "picture.svg").stat().st_size < 50_000
 
 
