@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from gbt import GBTRegressor
+from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.model.tree import NODE_DTYPES
 from gbt.reference.sets import bins_of
 from gbt.splitting import Unbiased
@@ -96,7 +97,18 @@ def test_sparse_rows_have_the_bins_of_the_dense_table(max_bins):
     assert_same_trees(GBTRegressor(**given).fit(csr_array(X), y), GBTRegressor(**given).fit(X, y))
 
 
-@pytest.mark.parametrize("is_shared", [False, True])
+@pytest.mark.parametrize(
+    "is_shared",
+    [
+        False,
+        pytest.param(
+            True,
+            marks=pytest.mark.skipif(
+                not IS_COMPILING, reason="uncompiled, rows of records have no names"
+            ),
+        ),
+    ],
+)
 def test_of_many_rows_some_stand_for_all(is_shared, monkeypatch):
     """Bins are those of a table of these rows alone; the others have the bins of their values."""
     monkeypatch.setattr(bins, "MOST_STANDING", 100)
