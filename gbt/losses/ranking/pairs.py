@@ -149,6 +149,8 @@ class NDCG(OfQueries):
         is_number = isinstance(self.at, Real) and not isinstance(self.at, bool)
         if self.at is not None and not (is_number and self.at >= 1 and self.at % 1 == 0):
             raise ValueError(f"at={self.at!r}; it must be a whole number of places, or None.")
+        if self.at is not None:
+            object.__setattr__(self, "at", int(self.at))  # files take none of NumPy's numbers
 
     def check_target(self, y: np.ndarray) -> None:
         """Raise ValueError unless grades are whole numbers, and some query has an order."""

@@ -266,7 +266,7 @@ def test_early_stopping_watches_queries(name):
 def test_words_files_default_trees(tmp_path):
     X, grade, query = table(100)
     frame = pd.DataFrame({"x": X[:, 0], "shop": pd.Categorical(np.where(X[:, 1] > 0.3, "a", "b"))})
-    model = GBTRegressor(loss=NDCG(at=5), n_estimators=20, random_state=0)
+    model = GBTRegressor(loss=NDCG(at=np.int64(5)), n_estimators=20, random_state=0)
     model.fit(frame, grade, groups=query)
     assert model.score(frame, grade, groups=query) > 0.85
     model.save(tmp_path / "model.json")
