@@ -101,6 +101,11 @@ class OfQueries(GivenLoss):
         rows = Queries.of(y, weight)
         of_queries = ndcg(rows, np.asarray(prediction)[rows.order], self.at)
         weight = rows.weight[rows.first] * rows.has_order
+        if not weight.any():
+            raise ValueError(
+                "sample_weight is zero for every query that has rows of different grades; at least"
+                " one must count."
+            )
         return float(np.average(of_queries, weights=weight))
 
     def _share(self, rows: Queries) -> np.ndarray:

@@ -228,6 +228,9 @@ def test_what_goes_with_what():
         ranker().fit(X, grade, groups=query, eval_set=[(X, grade)], eval_groups=query)
     with pytest.raises(ValueError, match=r"sample_weight is .* of the same query"):
         ranker().fit(X, grade, np.arange(1.0, 1 + len(X)), groups=query)
+    grade[query == 3] = 2
+    with pytest.raises(ValueError, match="zero for every query that has rows of different grades"):
+        ranker().fit(X, grade, groups=query).score(X, grade, 1.0 * (query == 3), groups=query)
     with pytest.raises(ValueError, match="at=0; it must be a whole number"):
         NDCG(at=0)
     da = pytest.importorskip("dask.array")
