@@ -204,6 +204,7 @@ def test_all_forms_of_queries_are_one():
         (lambda y, q: (0 * y + 2, q), "None of the 60 queries has rows of different grades"),
         (lambda y, q: (y, np.where(np.arange(len(y)) == 7, 99, q)), "Row 7 is alone in its query"),
         (lambda y, q: (y, [None if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
+        (lambda y, q: (y, [pd.NA if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
         (lambda y, q: (y, np.bincount(q)), r"groups.* has shape \(60,\).*np.repeat"),
         (lambda y, q: (y.astype(str).astype(object) + "x", q), "grades, which are numbers"),
         (lambda y, q: (pairs_of(y, y), q), r"y has shape .* one grade for each row"),
