@@ -265,6 +265,11 @@ def forest_inner(
     if variant not in FOREST_VARIANTS:
         raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {shown(variant)}.")
     judge = Judge.of(model, X, ifa, training, columns)
+    if variant == "target" and judge.ensemble.loss.has_pairs:
+        raise ValueError(
+            f"variant='target' multiplies by the target, and under the {judge.ensemble.loss.name}"
+            " loss that is not one number: use variant='residual'."
+        )
     wanted = Wanted(standard_error=standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
     measure = JudgedRows.forest_inner

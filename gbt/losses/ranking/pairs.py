@@ -101,6 +101,11 @@ class OfQueries(GivenLoss):
         rows = Queries.of(y, weight)
         of_queries = ndcg(rows, np.asarray(prediction)[rows.order], self.at)
         weight = rows.weight[rows.first] * rows.has_order
+        if not weight.any():
+            raise ValueError(
+                "sample_weight is zero for every query that has rows of different grades; at least"
+                " one must count."
+            )
         return float(np.average(of_queries, weights=weight))
 
     def _share(self, rows: Queries) -> np.ndarray:
@@ -149,6 +154,8 @@ class NDCG(OfQueries):
         is_number = isinstance(self.at, Real) and not isinstance(self.at, bool)
         if self.at is not None and not (is_number and self.at >= 1 and self.at % 1 == 0):
             raise ValueError(f"at={self.at!r}; it must be a whole number of places, or None.")
+        if self.at is not None:
+            object.__setattr__(self, "at", int(self.at))  # files take none of NumPy's numbers
 
     def check_target(self, y: np.ndarray) -> None:
         """Raise ValueError unless grades are whole numbers, and some query has an order."""

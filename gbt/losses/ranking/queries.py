@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from gbt.tables.given import is_missing
+
 LARGEST_EXACT = 2.0**53  # larger whole numbers may become equal as float64
 
 
@@ -116,9 +118,9 @@ def with_queries(loss: Any, y: Any, groups: Any, name: str = "groups") -> Any:
             f" {grades.shape}. Sizes of queries become labels by np.repeat(np.arange(len(sizes)),"
             " sizes)."
         )
-    is_missing = np.array([label is None or label != label for label in labels.tolist()], bool)
-    if is_missing.any():
-        raise ValueError(f"{name} is missing in row {np.argmax(is_missing)}; every row needs one.")
+    missing = np.array([is_missing(label) for label in labels.tolist()], bool)
+    if missing.any():
+        raise ValueError(f"{name} is missing in row {np.argmax(missing)}; every row needs one.")
     return np.column_stack([_as_numbers(grades), _codes(labels)])
 
 

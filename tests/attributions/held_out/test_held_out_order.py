@@ -167,3 +167,5 @@ def test_permutation_scores_the_ndcg_and_others_refuse(judging):
     y, first = np.column_stack([grade, query]), query < 7
     with pytest.raises(ValueError, match=r"Under the ndcg loss rows depend.*by=labels"):
         attributions.loss_change(model, (X[first], y[first]), (X[~first], y[~first]))
+    with pytest.raises(ValueError, match=r"under the ndcg loss that is not one number"):
+        attributions.forest_inner(model, X, grade, groups=query, variant="target")

@@ -224,7 +224,7 @@ def test_integer_weights_are_repeated_rows():
 def test_early_stopping_words_files_and_other_splitters(tmp_path):
     X, y = table(600)
     frame = pd.DataFrame({"x": X[:, 0], "ward": pd.Categorical(np.where(X[:, 1] > 0.3, "a", "b"))})
-    loss = Aft("logistic", 0.5)
+    loss = Aft("logistic", np.float32(0.5))
     model = GBTRegressor(loss=loss, n_estimators=300, early_stopping_rounds=5, random_state=0)
     model.fit(frame[:400], y[:400], eval_set=[(frame[400:], y[400:])])
     assert 2 < model.best_iteration_ < 290

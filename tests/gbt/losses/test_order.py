@@ -204,6 +204,7 @@ def test_all_forms_of_queries_are_one():
         (lambda y, q: (0 * y + 2, q), "None of the 60 queries has rows of different grades"),
         (lambda y, q: (y, np.where(np.arange(len(y)) == 7, 99, q)), "Row 7 is alone in its query"),
         (lambda y, q: (y, [None if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
+        (lambda y, q: (y, [pd.NA if i == 7 else w for i, w in enumerate(q)]), "missing in row 7"),
         (lambda y, q: (y, np.bincount(q)), r"groups.* has shape \(60,\).*np.repeat"),
         (lambda y, q: (y.astype(str).astype(object) + "x", q), "grades, which are numbers"),
         (lambda y, q: (pairs_of(y, y), q), r"y has shape .* one grade for each row"),
@@ -228,6 +229,9 @@ def test_what_goes_with_what():
         ranker().fit(X, grade, groups=query, eval_set=[(X, grade)], eval_groups=query)
     with pytest.raises(ValueError, match=r"sample_weight is .* of the same query"):
         ranker().fit(X, grade, np.arange(1.0, 1 + len(X)), groups=query)
+    grade[query == 3] = 2
+    with pytest.raises(ValueError, match="zero for every query that has rows of different grades"):
+        ranker().fit(X, grade, groups=query).score(X, grade, 1.0 * (query == 3), groups=query)
     with pytest.raises(ValueError, match="at=0; it must be a whole number"):
         NDCG(at=0)
     da = pytest.importorskip("dask.array")
@@ -266,7 +270,7 @@ def test_early_stopping_watches_queries(name):
 def test_words_files_default_trees(tmp_path):
     X, grade, query = table(100)
     frame = pd.DataFrame({"x": X[:, 0], "shop": pd.Categorical(np.where(X[:, 1] > 0.3, "a", "b"))})
-    model = GBTRegressor(loss=NDCG(at=5), n_estimators=20, random_state=0)
+    model = GBTRegressor(loss=NDCG(at=np.int64(5)), n_estimators=20, random_state=0)
     model.fit(frame, grade, groups=query)
     assert model.score(frame, grade, groups=query) > 0.85
     model.save(tmp_path / "model.json")
