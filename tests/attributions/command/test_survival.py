@@ -2,6 +2,7 @@
 
 import csv
 import re
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -71,6 +72,15 @@ def test_a_column_made_of_the_time_is_told(run, tmp_path):
     assert "visits alone puts the held-out rows nearly in the order of their events" in out
     assert "run it again with --drop visits" in out
     assert "x alone puts" not in out
+
+
+def test_a_date_made_of_the_time_is_told(run, tmp_path):
+    columns = drawn(200)
+    days = columns.pop("visits")
+    columns["seen"] = [date(2020, 1, 1) + timedelta(day) for day in days]
+    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 0
+    assert "seen: days since the first alone puts the held-out rows nearly in the order" in out
 
 
 def test_the_page_and_rows_of_a_table_of_times(run, tmp_path):
