@@ -74,6 +74,24 @@ def test_a_column_made_of_the_time_is_told(run, tmp_path):
     assert "x alone puts" not in out
 
 
+def test_nobody_is_censored(run, tmp_path):
+    columns = drawn(200) | {"status": np.ones(200, dtype=int)}
+    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 0
+    assert "(100.0 % of rows)" in out
+    assert "visits alone puts" in out
+
+
+def test_a_half_whose_only_event_is_the_last_is_refused(run, tmp_path):
+    columns = {name: values[:60] for name, values in drawn().items()}
+    last = np.argsort(columns["days"])[-3:]
+    columns["status"] = np.isin(np.arange(60), last).astype(int)
+    columns["days"][last] = columns["days"].max()
+    status, _, err = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 2
+    assert "too few to have an event before another row's in both halves" in err
+
+
 def test_a_date_made_of_the_time_is_told(run, tmp_path):
     columns = drawn(200)
     days = columns.pop("visits")
