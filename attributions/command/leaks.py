@@ -69,7 +69,7 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
 def _is_in_order(found: Findings, k: int) -> bool:
     """Say whether a column of numbers alone puts held-out rows in the order of their events."""
     task, loss = found.task, found.model.loss
-    numbers = task.columns[task.feature_names[k]].numbers[task.held_out]
+    numbers = task.features[k].numbers[task.held_out]
     known = ~np.isnan(numbers)
     if task.features[k].words or not np.ptp(numbers[known]):
         return False

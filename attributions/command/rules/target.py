@@ -15,6 +15,7 @@ from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 from gbt.losses.ranking.pairs import LARGEST_GRADE
+from gbt.losses.ranking.queries import Queries
 
 CLASSES_OR_NUMBERS = (
     f"words, two different values, and whole numbers of which at most {FEW} are different, are"
@@ -178,6 +179,20 @@ def read_grades(column: Column, groups: np.ndarray) -> Target:
         f" larger first{alone}."
     )
     return Target(y, False, what, loss="ndcg")
+
+
+def differ(y: np.ndarray, loss: str | None) -> bool:
+    """Say whether rows differ in their target, without which nothing is learned or judged.
+
+    An event must come before that of another row, and some group have rows of different grades.
+    """
+    if loss == "cox":
+        time, came = y[:, 0], y[:, 1] == 1
+        first = time[came].min(initial=np.inf)
+        return bool(((time > first) | ((time == first) & ~came)).any())
+    if loss == "ndcg":
+        return bool(Queries.of(y).has_order.any())
+    return bool(len(y) and np.ptp(y))
 
 
 def _refuse_other_columns(column: Column, name: str) -> None:

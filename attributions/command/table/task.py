@@ -16,7 +16,7 @@ from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import Column, column_of, columns_of_date
 from attributions.command.rules.dates import PARTS
 from attributions.command.rules.identifiers import reason_to_leave_out
-from attributions.command.rules.target import Target, read_grades, read_target, read_times
+from attributions.command.rules.target import Target, differ, read_grades, read_target, read_times
 from attributions.command.table.description import what_became_of, what_is_there
 from attributions.command.table.file import TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
@@ -161,13 +161,16 @@ def table_task(
     y, classes, rare = _without_rare(target, target.y, train, valid)
     if classes or rare:
         train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
-    in_half = target.shared if y.ndim == 2 else y
-    if not all(len(half) and np.ptp(in_half[half]) for half in (train, valid)):
+    if not all(differ(y[half], target.loss) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
+        needed = "every class" if target.is_classification else "different values"
+        needed = {
+            "cox": "an event before another row's",
+            "ndcg": "rows of one group with different grades",
+        }.get(target.loss or "", needed)
         raise UnusableTableError(
-            f"{table.path} has {len(labelled):,} rows with a target: too few to have"
-            f" {'every class' if target.is_classification else 'different values'} in both"
-            f" halves{kept}; it needs more rows."
+            f"{table.path} has {len(labelled):,} rows with a target: too few to have {needed} in"
+            f" both halves{kept}; it needs more rows."
         )
     n_unlabelled = len(target.y) - len(labelled)
     X_train, X_valid = (

@@ -100,6 +100,18 @@ def test_bad_tables_are_refused(change, options, message, run, tmp_path):
     assert re.search(message, err), err
 
 
+def test_a_half_without_an_order_is_refused(run, tmp_path):
+    columns = drawn(40)
+    search, grade = np.array(columns["search"]), columns["grade"] // 2  # groups differ in grades
+    for q in set(search) - {"s0"}:
+        grade[search == q] = grade[search == q][0]
+    grade[:2] = 0, 1
+    path = write(tmp_path / "t.csv", columns | {"grade": grade})
+    status, _, err = run(path, "--task", "ranking", "--groups", "search")
+    assert status == 2
+    assert "too few to have rows of one group with different grades in both halves" in err
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [((), "name with --groups"), (("--groups", "search", "--by", "x"), "--by does not go with")],

@@ -2,6 +2,7 @@
 
 import csv
 import re
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -71,6 +72,33 @@ def test_a_column_made_of_the_time_is_told(run, tmp_path):
     assert "visits alone puts the held-out rows nearly in the order of their events" in out
     assert "run it again with --drop visits" in out
     assert "x alone puts" not in out
+
+
+def test_nobody_is_censored(run, tmp_path):
+    columns = drawn(200) | {"status": np.ones(200, dtype=int)}
+    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 0
+    assert "(100.0 % of rows)" in out
+    assert "visits alone puts" in out
+
+
+def test_a_half_whose_only_event_is_the_last_is_refused(run, tmp_path):
+    columns = {name: values[:60] for name, values in drawn().items()}
+    last = np.argsort(columns["days"])[-3:]
+    columns["status"] = np.isin(np.arange(60), last).astype(int)
+    columns["days"][last] = columns["days"].max()
+    status, _, err = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 2
+    assert "too few to have an event before another row's in both halves" in err
+
+
+def test_a_date_made_of_the_time_is_told(run, tmp_path):
+    columns = drawn(200)
+    days = columns.pop("visits")
+    columns["seen"] = [date(2020, 1, 1) + timedelta(day) for day in days]
+    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 0
+    assert "seen: days since the first alone puts the held-out rows nearly in the order" in out
 
 
 def test_the_page_and_rows_of_a_table_of_times(run, tmp_path):
