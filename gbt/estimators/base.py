@@ -35,6 +35,7 @@ from gbt.splitting.frontier import Policy
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
+from gbt.tables.targets import warn_of_other_order
 from gbt.training.boosting import Boosted, Parameters, boost
 from gbt.training.evaluation import TRAIN, EvalSet, Round, refuse_other_eval_sets
 from gbt.training.sampling import Sampling, hold_out, sample_size, seed_of
@@ -127,6 +128,7 @@ class BaseGBT(Predicts):
         if is_in_chunks(X):
             refuse_what_needs_memory(self, init_score)
         if groups is not None or eval_groups is not None:
+            self._compare_labels(X, y, groups)
             y = with_queries(as_loss(self.loss), y, groups)
             watched = (self._with_queries(eval_set, eval_groups), *watched[1:])
         attempt = copy(self)
@@ -142,6 +144,12 @@ class BaseGBT(Predicts):
         self.__dict__ = dict(vars(attempt))
         return self
 
+    def _compare_labels(self, X: Any, y: Any, groups: Any) -> None:
+        """Warn of rows in another order, before targets and queries become an array."""
+        if groups is not None and not is_in_chunks(X):
+            warn_of_other_order(X, y, stacklevel=4)  # where fit was called
+            warn_of_other_order(X, groups, stacklevel=4, name="groups")
+
     def _with_queries(self, eval_set: Any, eval_groups: Any) -> Any:
         """Return evaluation sets with the queries of their rows beside the grades."""
         if eval_groups is None:
@@ -153,6 +161,8 @@ class BaseGBT(Predicts):
                 " evaluation sets: eval_groups=[groups_valid]."
             )
         loss = as_loss(self.loss)
+        for (X, y, *_), groups in zip(eval_set, eval_groups, strict=True):
+            self._compare_labels(X, y, groups)
         return [
             (X, with_queries(loss, y, groups, f"eval_groups[{i}]"), *others)
             for i, ((X, y, *others), groups) in enumerate(zip(eval_set, eval_groups, strict=True))

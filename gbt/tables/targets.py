@@ -22,7 +22,7 @@ def as_column(y: Any) -> Any:
     return column_or_1d(y, warn=True) if is_column else y
 
 
-def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
+def warn_of_other_order(X: Any, y: Any, stacklevel: int, name: str = "y") -> None:
     """Warn if targets have other labels than a frame's rows, or these in another order.
 
     Labels of another kind, words beside numbers, are other names and say nothing of the order. Nor
@@ -44,16 +44,19 @@ def warn_of_other_order(X: Any, y: Any, stacklevel: int) -> None:
     if not are_same and (is_other_kind or any(map(_are_places, (of_X, of_y)))):
         return
     how, then = (
-        ("the labels of X's rows in another order", "y.loc[X.index] brings y into the order of X.")
+        (
+            "the labels of X's rows in another order",
+            f"{name}.loc[X.index] brings {name} into the order of X.",
+        )
         if are_same
         else (
             "other labels than the rows of X",
-            "If they belong together as they stand, y.to_numpy() says so.",
+            f"If they belong together as they stand, {name}.to_numpy() says so.",
         )
     )
     warnings.warn(
-        f"y has {how}: row {row} of X is {labels[row]!r}, of y {others[row]!r}. Rows go together by"
-        f" their places, not by their labels. {then}",
+        f"{name} has {how}: row {row} of X is {labels[row]!r}, of {name} {others[row]!r}. Rows go"
+        f" together by their places, not by their labels. {then}",
         UserWarning,
         stacklevel=stacklevel + 1,
     )
