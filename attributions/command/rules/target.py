@@ -191,7 +191,7 @@ def differ(y: np.ndarray, loss: str | None) -> bool:
         first = time[came].min(initial=np.inf)
         return bool(((time > first) | ((time == first) & ~came)).any())
     if loss == "ndcg":
-        return bool(Queries.of(y).has_order.any())
+        return bool(len(y) and Queries.of(y).has_order.any())
     return bool(len(y) and np.ptp(y))
 
 

@@ -88,6 +88,7 @@ def test_rows_alone_in_their_group_are_left_out(run, tmp_path):
     [
         ({"grade": lambda of: of["grade"] + 0.5}, (), r"\.5 in row 1. Grades are whole numbers"),
         ({"search": lambda of: np.arange(len(of["x"]))}, (), "No two rows of one group have"),
+        ({"search": lambda of: ["s"] * len(of["x"])}, (), "too few to have rows of one group with"),
         ({}, ("--groups", "grade"), "--groups 'grade' is the target"),
     ],
 )
