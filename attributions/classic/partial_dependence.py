@@ -251,6 +251,11 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
         values = [*map(levels.index, values)]
     x = np.array([*values, np.nan], dtype=np.float64)[place]
     at = np.unique(x[~np.isnan(x)])
+    if not len(at):
+        raise ValueError(
+            f"All values of {steps.names[k]!r} are missing in X; partial_dependence of a pipeline"
+            " sets a column to the values that it has. Give rows that have some."
+        )
     if levels is None:
         if len(at) > MOST_VALUES:
             shares = np.linspace(0, 1, MOST_VALUES)

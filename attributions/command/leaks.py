@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from attributions.command.findings import Findings, excess
+from attributions.command.rules.target import differ
 from attributions.command.simpler import some_rows
 from attributions.command.table.task import Task
 from attributions.command.wording import shown_names
@@ -71,9 +72,10 @@ def _is_in_order(found: Findings, k: int) -> bool:
     task, loss = found.task, found.model.loss
     numbers = task.features[k].numbers[task.held_out]
     known = ~np.isnan(numbers)
-    if task.features[k].words or not np.ptp(numbers[known]):
+    y, numbers = task.y_valid[known], numbers[known]
+    if task.features[k].words or not differ(y, "cox") or not np.ptp(numbers):
         return False
-    order = loss.score(task.y_valid[known], numbers[known], np.ones(int(known.sum())))
+    order = loss.score(y, numbers, np.ones(len(y)))
     return max(order, 1 - order) >= NEARLY_IN_ORDER
 
 

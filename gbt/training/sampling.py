@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state
 
+from gbt.losses.ranking.queries import Queries
 from gbt.splitting.frontier import Limits
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
@@ -161,4 +162,11 @@ def hold_out(
         )
     if queries is not None:
         kept, held_out = (np.flatnonzero(np.isin(queries, own)) for own in (kept, held_out))
+        for part, use in ((kept, "to train on"), (held_out, "to be held out")):
+            if not Queries.of(target[part]).has_order.any():
+                raise ValueError(
+                    f"validation_fraction={share} leaves no query with rows of different grades"
+                    f" {use}. Pass an eval_set with eval_groups, change validation_fraction, or"
+                    " give more queries."
+                )
     return np.sort(kept), np.sort(held_out)

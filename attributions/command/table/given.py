@@ -69,6 +69,11 @@ def task_without_rows(
     features, are_by_name = _features_of_model(names, question, model.feature_names)
     labelled = np.flatnonzero(target.is_known)
     y = target.y[labelled]
+    if model.loss.name == "aft" and (y[:, 0] == 0)[y[:, 1] == 1].any():
+        raise UnusableTableError(
+            f"{question.target} is 0 where {question.event} says that the event came; a model of"
+            " times knows no event at time 0. Drop these rows."
+        )
     if len(labelled) < 2 or not np.ptp(y):
         raise UnusableTableError(
             f"{table.path} has {len(labelled):,} rows with a target, all with the same value; a"

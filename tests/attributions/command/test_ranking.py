@@ -72,6 +72,9 @@ def test_its_page_and_a_given_model(run, tmp_path):
     status, _, err = run(path, *given)
     assert status == 2
     assert "The model puts the rows of a group in order: name with --groups" in err
+    status, _, err = run(path, *given, "--groups", "search", "--by", "noise", "--report", page)
+    assert status == 2
+    assert "--by goes with a model of numbers or classes" in err
 
 
 def test_rows_alone_in_their_group_are_left_out(run, tmp_path):

@@ -101,6 +101,17 @@ def test_a_date_made_of_the_time_is_told(run, tmp_path):
     assert "seen: days since the first alone puts the held-out rows nearly in the order" in out
 
 
+def test_a_column_that_is_hardly_ever_filled_is_no_leak(run, tmp_path):
+    """Its few known rows are all censored, so that none can be put in order."""
+    columns = drawn(200) | {"late": np.full(200, "", dtype=object)}
+    del columns["visits"]
+    last = np.argsort(columns["days"])[-12:]
+    columns["late"][last], columns["status"][last] = np.arange(12), "alive"
+    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    assert status == 0
+    assert "late alone puts" not in out
+
+
 def test_the_page_and_rows_of_a_table_of_times(run, tmp_path):
     page = tmp_path / "report.html"
     path = write(tmp_path / "t.csv", drawn())
@@ -134,6 +145,11 @@ def test_a_given_model_of_times(loss, run, tmp_path):
     status, _, err = run(path, "--model", tmp_path / "model.json")
     assert status == 2
     assert "another column, to be named with --event, whether the event had come" in err
+    given = ("--model", tmp_path / "model.json", "--event", "status")
+    new["days"][0], new["status"][0] = 0, "dead"
+    status, _, err = run(write(tmp_path / "zero.csv", new), *given)
+    assert (status == 2) == isinstance(loss, Aft)
+    assert ("knows no event at time 0" in err) == isinstance(loss, Aft)
 
 
 @pytest.mark.parametrize(

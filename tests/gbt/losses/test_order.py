@@ -277,6 +277,18 @@ def test_early_stopping_watches_queries(name):
     assert len(np.unique(query[seen])) == 108
 
 
+@pytest.mark.parametrize(("share", "use"), [(0.1, "to be held out"), (0.9, "to train on")])
+def test_queries_without_order_do_not_stop_a_fit(share, use):
+    """Of 20 queries one has an order, and by this seed it is on the larger side."""
+    X, grade, query = table(20)
+    only = np.flatnonzero(query == 3)
+    grade[:] = 0
+    grade[only[0]] = 1
+    model = ranker(early_stopping_rounds=3, validation_fraction=share, random_state=0)
+    with pytest.raises(ValueError, match=f"no query with rows of different grades {use}"):
+        model.fit(X, grade, groups=query)
+
+
 def test_words_files_default_trees(tmp_path):
     X, grade, query = table(100)
     frame = pd.DataFrame({"x": X[:, 0], "shop": pd.Categorical(np.where(X[:, 1] > 0.3, "a", "b"))})
