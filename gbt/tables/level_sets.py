@@ -84,6 +84,21 @@ class LevelSets:
         """Return the sets of the marked nodes; words are shared."""
         return LevelSets(self.of_node[is_kept], self.start, self.words)
 
+    def takes_left(self, node: np.ndarray, level: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+        """Say which levels are in the sets of nodes; ``otherwise`` where a node has no set, or nan.
+
+        All three have one shape. A level beyond a set is not in it.
+        """
+        number = self.of_node[node]
+        asked = (number >= 0) & ~np.isnan(level)
+        first, last = self.start[number[asked]], self.start[number[asked] + 1]
+        word, bit = np.divmod(level[asked].astype(np.int64), BITS)
+        is_there = word < last - first
+        words = self.words[np.where(is_there, first + word, 0)]
+        goes_left = np.array(otherwise)
+        goes_left[asked] = is_there & (words >> bit.astype(np.uint64) & np.uint64(1)).astype(bool)
+        return goes_left
+
     def in_order(self, nodes: np.ndarray) -> "LevelSets":
         """Return the sets of nodes in another order."""
         own = self.of_node[nodes]
