@@ -13,7 +13,7 @@ from gbt.kernels.cuts.histogram import Layout
 from gbt.kernels.cuts.memory import SCRATCH
 from gbt.kernels.cuts.scores import Sums, Terms
 from gbt.kernels.trees.nodes import records
-from gbt.reference import boosting as reference
+from gbt.reference import splits as reference
 from gbt.tables.columns import Columns
 from gbt.training.histogram_growth import table_of
 

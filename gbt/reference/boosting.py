@@ -22,8 +22,7 @@ columns into bins first, ``X = np.column_stack([bins_of(x, max_bins) for x in X.
 
 Nothing is validated here and nothing is fast: a node costs a loop over its rows for every feature.
 Given the same g and h, the fast engine must grow these trees to the last bit, ties included; both
-then search with integers (``fixed_point=True``). All names of the second page can be imported from
-here, too.
+then search with integers (``fixed_point=True``).
 """
 
 import math
@@ -33,28 +32,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gbt.reference.splits import (  # noqa: F401  (those that are not used here: see above)
+from gbt.reference.splits import (
     Bounds,
     Cut,
     Parameters,
-    best_allowed,
     best_cut,
     bounds_of_children,
-    cuts,
     goes_left,
-    is_allowed,
-    is_monotone,
-    least_gain,
-    level_cuts,
     may_follow,
-    open_columns,
-    preference,
-    score,
-    score_of_cut,
-    score_of_node,
-    score_of_side,
-    step_within,
-    threshold_between,
 )
 
 

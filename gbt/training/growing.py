@@ -1,6 +1,6 @@
 r"""Grow trees: open nodes, ask a policy for their splits, partition the rows.
 
-With any policy, in Python, level by level::
+With any policy, in Python, depth by depth::
 
     gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
         ^                          ^---------------------------------------------'

@@ -60,7 +60,7 @@ from gbt.training.histogram_levels import bits_of_levels, level_sets_of, ways_of
 from gbt.training.plan import Plan
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
-# has this many values, rows times columns, for each thread; a level of a tree reads each once.
+# has this many values, rows times columns, for each thread; a depth of a tree reads each once.
 LEAST_VALUES_PER_THREAD = 20_000
 # One call grows trees, depth by depth, until it may have read so many values, but one depth at
 # least. That takes a tenth of a second, in which the fit cannot be interrupted. The trees of one
@@ -167,7 +167,7 @@ class HistogramGrowth:
         ]
         self.helpers = Helpers(helpers)
         self.features: np.ndarray | None = None  # that a tree may split on
-        self.n_steps = 2 * max(sizes.trees_at_once, 1)  # a level is two steps
+        self.n_steps = 2 * max(sizes.trees_at_once, 1)  # a depth is two steps
 
     def set_learning_rate(self, rate: float) -> None:
         """Multiply the steps of the next trees by this."""

@@ -1,7 +1,7 @@
 """A team of threads that share the tasks of one phase after the other, without leaving the kernel.
 
-Growing a tree goes through several short phases a level. Handing work to a Python thread takes some
-60 microseconds, as long as a whole level of a small tree. So threads enter a kernel and stay there,
+Growing a tree goes through several short phases a depth. Handing work to a Python thread takes some
+60 microseconds, as long as a whole depth of a small tree. So threads enter a kernel and stay there,
 from one tree to the next. One of them, the leader, offers the tasks of phase after phase::
 
     leader   offer(5 tasks)   claim 4 ... claim 2 ... claim 0 ... wait for all done   offer(3 tasks)

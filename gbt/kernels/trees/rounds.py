@@ -9,8 +9,8 @@ In the paper's letters::
 A tree is some phases, whose tasks the threads of a team share (``gbt.kernels.trees.tasks``)::
 
     start_tree       DERIVE, MEASURE, QUANTISE, DRAW; open the root
-    search_level     SEARCH, REFINE
-    split_level      PARTITION; again from search_level, until no node splits
+    search_depth     SEARCH, REFINE
+    split_depth      PARTITION; again from search_depth, until no node splits
     end_tree         FINISH, which also updates the raw predictions
 
 After as many of these steps as the caller allows the leader returns, and continues when it is
@@ -100,7 +100,7 @@ def start_tree(work, policy):
 
 
 @inlined
-def search_level(work, policy):
+def search_depth(work, policy):
     """Find the splits of the nodes opened last."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
@@ -113,7 +113,7 @@ def search_level(work, policy):
 
 
 @inlined
-def split_level(work, policy):
+def split_depth(work, policy):
     """Split nodes and list how their children are searched; return whether any was split."""
     rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
     first, n_nodes = rules.first_open, rules.n_nodes
@@ -178,7 +178,7 @@ def lead_or_help(thread, work, policy):
         if rules.n_nodes == 0:
             start_tree(work, policy)
         elif rules.is_searched == 0:
-            search_level(work, policy)
-        elif not split_level(work, policy):
+            search_depth(work, policy)
+        elif not split_depth(work, policy):
             end_tree(work, policy)
     thread_team.end(queue)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from gbt.reference import boosting as reference
+from gbt.reference.splits import threshold_between
 from gbt.tables.columns import thresholds_between
 
 pytestmark = pytest.mark.kernels
@@ -20,7 +20,7 @@ def test_a_threshold_separates_two_values(one, other):
     assume(low < high)
     threshold = thresholds_between(low, high)
     assert low <= threshold < high
-    assert threshold == reference.threshold_between(low, high)
+    assert threshold == threshold_between(low, high)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt.reference import boosting as reference
+from gbt.reference import splits as reference
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
