@@ -29,7 +29,6 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import csc_array, csr_array
 
-from gbt.kernels.cuts.histogram import missing_bin_after
 from gbt.parallel.threads import run_all, threads_for
 from gbt.tables.bins import first_codes
 from gbt.tables.columns import LEAST_VALUES_PER_THREAD, Columns, Keys, each_column
@@ -249,7 +248,7 @@ def _rank_sparse(
     first_code = first_codes(of_codes[:n_values].cumsum(), most)
     n_bins, bin_start = len(first_code), starts[first_code]
     columns.n_present[k], columns.n_values[k] = n_present + n_more, n_values
-    columns.n_bins[k], columns.missing_bin[k] = n_bins, missing_bin_after(n_bins)
+    columns.n_bins[k], columns.missing_bin[k] = n_bins, n_bins  # never in groups
     columns.first_code[k, :n_bins], columns.first_code[k, n_bins:] = first_code, n_values
     columns.bin_start[k, :n_bins] = bin_start - (bin_start > zero_at)
     columns.bin_start[k, n_bins], columns.bin_start[k, n_bins + 1 :] = n_present - 1, m
