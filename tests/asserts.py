@@ -168,6 +168,10 @@ def assert_same_model(actual, expected):
     one, other = actual.ensemble_, expected.ensemble_
     assert_same_ensemble(one, other)
     assert actual.evals_result_ == expected.evals_result_
+    if actual.split_scores_ is None or expected.split_scores_ is None:
+        assert actual.split_scores_ is expected.split_scores_
+    else:
+        assert_same(actual.split_scores_, expected.split_scores_)
     assert_same(one.seen_rows.trained, other.seen_rows.trained)
     assert one.seen_rows.in_order == other.seen_rows.in_order
 

@@ -19,8 +19,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.constraints import Constraints
-from gbt.estimators.defaults import chosen
-from gbt.estimators.in_chunks import gathered, refuse_what_needs_memory, rows_of
+from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
+from gbt.estimators.in_chunks import refuse_what_needs_memory, rows_of
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
@@ -32,7 +32,6 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
 from gbt.splitting.frontier import Policy
-from gbt.splitting.greedy import Greedy
 from gbt.splitting.policies import as_policy, describe_policy
 from gbt.tables.sparse_rows import SparseRows, take
 from gbt.tables.targets import warn_of_other_order
@@ -257,8 +256,8 @@ class BaseGBT(Predicts):
         if start is not None and self.learning_rate is None:
             asked["learning_rate"] = start.learning_rate
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
-        if isinstance(X, SharedRows) and type(as_policy(self.splitter_)) is not Greedy:
-            X = gathered(X, self.subsample)
+        if isinstance(X, SharedRows) and self.splitter == "auto" and len(X) <= LARGEST_UNBIASED:
+            X = X.in_memory()  # many rounds of few rows each would be spent in asking for sums
         constraints = self._constraints(loss)
         asked["monotone_constraints"] = constraints.directions
         asked["interaction_constraints"] = constraints.groups

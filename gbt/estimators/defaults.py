@@ -31,7 +31,7 @@ AS_XGBOOST: dict[str, Any] = {
 }  # fmt: skip
 GUARDED: dict[str, Any] = {
     "n_estimators": 200, "min_child_weight": 1e-3, "min_samples_leaf": 1,
-    "categorical_smoothing": 5.0, "max_bins": None,
+    "categorical_smoothing": 5.0, "max_bins": 256,
 }  # fmt: skip
 TAKING_TURNS = Unbiased(pooled=True)
 # Rounds and learning rate of trees that see fewer rows than this. From 10,000 rows on half as many

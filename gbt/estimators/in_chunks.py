@@ -13,12 +13,11 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from gbt.estimators.defaults import LARGEST_UNBIASED, as_checked
+from gbt.estimators.defaults import as_checked
 from gbt.estimators.tables import ChecksTables
 from gbt.losses.known import as_loss
 from gbt.losses.own import OwnLoss
 from gbt.parallel.chunks import Chunk, compute_all, each_chunk, is_in_chunks
-from gbt.splitting.greedy import Greedy
 from gbt.tables.categories import (
     Categories,
     chosen_columns,
@@ -27,6 +26,7 @@ from gbt.tables.categories import (
     levels_in,
 )
 from gbt.tables.given import Table
+from gbt.training.growing import searches_histograms
 from gbt.training.shares.edges import MOST_COARSE
 from gbt.training.shares.table import SharedRows
 
@@ -37,7 +37,7 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
         raise ValueError("init_score needs rows in memory: X.compute().")
     loss = as_loss(estimator.loss)
     for name, is_other in (
-        ("splitter", type(as_checked(estimator.splitter)) is not Greedy),
+        ("splitter", not searches_histograms(as_checked(estimator.splitter))),
         ("monotone_constraints", estimator.monotone_constraints is not None),
         ("max_leaves", estimator.max_leaves is not None),
         ("warm_start", bool(estimator.warm_start)),
@@ -47,8 +47,8 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
         if is_other:
             raise ValueError(
                 f"{name}={getattr(estimator, name)!r} is not available for tables of Dask. Their"
-                ' trees grow with splitter="greedy" or "auto", depth by depth, under a loss of'
-                " ours and from the first tree on. Change it, or fit in memory: X.compute()."
+                " trees grow by splitters of ours, depth by depth, under a loss of ours and from"
+                " the first tree on. Change it, or fit in memory: X.compute()."
             )
 
 
@@ -93,17 +93,6 @@ def learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categories
                 " together or leave the column out, or fit in memory: X.compute()."
             )
     return categories
-
-
-def gathered(rows: SharedRows, subsample: float) -> np.ndarray:
-    """Return a small table in memory, because "auto" may grow trees that are not greedy."""
-    if subsample < 1.0 and len(rows) > LARGEST_UNBIASED:
-        raise ValueError(
-            f'With subsample={subsample} trees see so few rows that splitter="auto" grows unbiased'
-            ' trees, which need all rows in memory. Choose splitter="greedy", or fit in memory:'
-            " X.compute()."
-        )
-    return rows.in_memory()
 
 
 def _levels_in_chunk(chosen: set[int], names: tuple[str, ...], chunk: Chunk) -> dict[int, list]:

@@ -153,7 +153,7 @@ def boost(
     draws = Draws(seed, len(y), X.shape[1], parameters.subsample, parameters.colsample, plan.limits)
     outputs: Outputs | SharedOutputs
     if isinstance(X, SharedRows):
-        outputs = SharedOutputs(loss, base_score, y, sample_weight, X, plan, draws)
+        outputs = SharedOutputs(loss, base_score, y, sample_weight, X, splitter, plan, draws)
     else:
         columns = _columns_for(X, categories, loss, splitter, plan)
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)

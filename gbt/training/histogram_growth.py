@@ -131,7 +131,7 @@ class HistogramGrowth:
         sizes = Sizes.of(columns, training, plan, n_bins, 1 if judges is None else judges.n_sets)
         self.has_sets = judges is not None
         self.rules = records(1, RULES)
-        rules = _rules_of(plan) | {"has_sets": self.has_sets, "width": sizes.width}
+        rules = rules_of(plan) | {"has_sets": self.has_sets, "width": sizes.width}
         rules |= {"n_threads": sizes.n_threads, "most_rows_small": sizes.most_rows_small}
         for rule, value in rules.items():
             self.rules[rule] = value
@@ -144,7 +144,7 @@ class HistogramGrowth:
         n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
         is_greedy, n_threads = judges is None, sizes.n_threads
         self.searching = _searching_of(n_threads if is_greedy else 0, n_codes)
-        self.judging = _judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
+        self.judging = judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
         work = Work(
             queue=task_queue(n_threads),
             table=self.table,
@@ -268,7 +268,7 @@ def _searching_of(n_threads: int, n_codes: int) -> Searching:
     return Searching(_scratch_of(n_threads), memory)
 
 
-def _judging_of(
+def judging_of(
     judges: Judges | None,
     plan: Plan,
     n_rows: int,
@@ -313,7 +313,7 @@ def aligned(*shape: int) -> np.ndarray:
     return memory[start : start + n_bytes].view(np.int64).reshape(shape)
 
 
-def _rules_of(plan: Plan) -> dict[str, float]:
+def rules_of(plan: Plan) -> dict[str, float]:
     """Return the limits of all trees, see ``gbt.kernels.cuts.memory``."""
     limits, shape = plan.limits, plan.shape
     return {

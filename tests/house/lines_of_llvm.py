@@ -130,6 +130,10 @@ def calls():
         "fit of chunks, categories",
         lambda: fitted(*in_chunks(*given), splitter="greedy", **OF_LEVELS),
     )
+    yield (
+        "fit of chunks, unbiased",
+        lambda: fitted(*in_chunks(*given), splitter="unbiased", **OF_LEVELS),
+    )
     for name in ("tree_inner", "held_out_gain"):
         yield f"{name} of chunks", lambda name=name: getattr(of, name)(model, *in_chunks(X, Y))
 

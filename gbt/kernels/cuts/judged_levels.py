@@ -159,8 +159,14 @@ def search_levels(listed, k, table, rows, rules, judging, judge, own, within):
 
     In place of a row a cut has how many levels, in their order, go left.
     """
-    habits, n_codes = judging.habits[0], table.columns[k].n_values + 1
+    n_codes = table.columns[k].n_values + 1
     n_levels = levels_of_sets(listed, table.codes[k], n_codes, rows, rules, judging, own)
+    search_sums(n_levels, rules, judging.habits[0], judge, own, within)
+
+
+@internal
+def search_sums(n_levels, rules, habits, judge, own, within):
+    """Do what `search_levels` does, once the levels are added up."""
     judge.missing[:] = 0  # beside the levels there is nothing
     judge.total[:] = 0
     for i in range(n_levels):

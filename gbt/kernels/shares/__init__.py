@@ -2,5 +2,6 @@
 
 ``bins`` gives every value the number of its fine bin, ``rows`` adds up rows in bins and divides
 those of a node, ``parts`` says which parts of a column may hold the best cut, and ``levels`` finds
-the best sets of levels. See ``gbt.training.shares``.
+the best sets of levels. ``judges`` finds splits that some rows choose and others judge, and
+``trees`` begins and ends a tree. See ``gbt.training.shares``.
 """

@@ -19,7 +19,6 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.scores import Sums, own_score, score_both_ways, sums_in
 from gbt.kernels.cuts.search import bound_of
 from gbt.kernels.platform.compiling import uncounted
-from gbt.kernels.trees.quantise import settle_units
 
 # Parts beside each other, of one column in one node.
 SEGMENT = np.dtype(
@@ -54,18 +53,6 @@ BEST = np.dtype(
         ("least", np.float64),  # gain that a split must exceed
     ]
 )
-
-
-@uncounted
-def begin_tree(totals, is_whole, weight, rules):
-    """Settle the units of a tree; say whether all sums are finite.
-
-    totals     (3,)   float64   IN      see ``gbt.kernels.trees.quantise.settle_units``
-    is_whole          bool      IN
-    weight            float64   IN      of all rows, where they have one and a hessian of 1
-    rules      (1,)   RULES     INOUT
-    """
-    return settle_units((totals[0], totals[1], totals[2]), is_whole, (1.0, weight), rules[0])
 
 
 @uncounted

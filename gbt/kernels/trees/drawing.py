@@ -15,7 +15,7 @@ place, so results depend on nothing else. The plain twin is `gbt.reference.sets.
 import numpy as np
 
 from gbt.kernels.cuts.sets import MOST_SETS
-from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
+from gbt.kernels.platform.compiling import forced_inline, inlined, internal, optimised_first
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 
@@ -44,7 +44,24 @@ def number_below(limit, key, place):
 @internal
 def key_of_tree(rules):
     """Return the key from which all draws of the growing tree follow."""
-    return scrambled(scrambled(rules.seed) + np.uint64(rules.first_tree + rules.n_grown))
+    return key_of_draws(rules.seed, np.uint64(rules.first_tree + rules.n_grown))
+
+
+@forced_inline
+def key_of_draws(seed, tree):
+    """Return the key from which all draws of a tree follow."""
+    return scrambled(scrambled(seed) + tree)
+
+
+@inlined
+def deal_block(start, stop, key, n_parts, part):
+    """Deal the places start:stop, a block, out to parts; see the module."""
+    one = np.uint64(1)
+    for i in range(start, stop):
+        part[i - start] = i % n_parts
+    for i in range(stop - start - 1, 0, -1):
+        j = number_below(np.uint64(i) + one, key, np.uint64(start + i))
+        part[i], part[j] = part[j], part[i]
 
 
 @optimised_first
@@ -58,13 +75,9 @@ def deal_out(start, stop, n_rows, key, listed, habits, deal, set_of_row, by_set)
     set_of_row   (n,)        uint8    OUT   of these rows, by row of the table
     by_set       (n_rows,)   int32    OUT   of all blocks together
     """
-    n_parts, last_set, one = habits.n_parts, habits.n_sets - 1, np.uint64(1)
+    n_parts, last_set = habits.n_parts, habits.n_sets - 1
     part, place = deal.part, deal.place
-    for i in range(start, stop):
-        part[i - start] = i % n_parts
-    for i in range(stop - start - 1, 0, -1):
-        j = number_below(np.uint64(i) + one, key, np.uint64(start + i))
-        part[i], part[j] = part[j], part[i]
+    deal_block(start, stop, key, n_parts, part)
     for s in range(n_parts):  # rows of earlier parts, and of this one in earlier blocks
         place[s] = s * (n_rows // n_parts) + min(s, n_rows % n_parts)
         place[s] += (start - s + n_parts - 1) // n_parts

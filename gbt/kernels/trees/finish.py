@@ -57,6 +57,15 @@ def write_sums(record, node, g, h, score_of_children, rates):
 
 
 @internal
+def write_leaf(record, node, g, h, rates):
+    """Store a leaf."""
+    record.n_samples = node.stop - node.start
+    record.feature = record.left = record.right = -1
+    record.threshold, record.missing_left = 0.0, False
+    write_sums(record, node, g, h, 0.0, rates)
+
+
+@internal
 def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, partials):
     """Write the leaves among the nodes first:last to their places, with the sums over their rows.
 
@@ -70,9 +79,6 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, 
         node = nodes[j]
         if node.left < 0:
             record = tree[node.place]
-            record.n_samples = node.stop - node.start
-            record.feature = record.left = record.right = -1
-            record.threshold, record.missing_left = 0.0, False
             of_g = of_h = NOTHING
             for i in range(node.start, node.stop):
                 row = np.uint64(rows[i])  # unsigned, as in ``gbt.kernels.cuts.histogram``
@@ -86,7 +92,7 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, 
             h = (stop - start) * (weight[0] * hessian[0])
             if not has_one:
                 h = settled(of_h, hessian, weight, rows, start, stop, partials)
-            write_sums(record, node, g, h, 0.0, rates)
+            write_leaf(record, node, g, h, rates)
             if has_all:
                 value = record.value
                 for i in range(node.start, node.stop):

@@ -41,11 +41,18 @@ def judge_columns(j, p, slot, thread, work):
 
 
 @internal
-def record_judged_split(j, slot, work):
-    """Record the split that rows have judged best, if its worth to other rows is enough.
+def is_made(found, rules):
+    """Say whether a split that rows have judged is made: if its worth to other rows is enough.
 
     In a tree that asks no node (``gbt.kernels.trees.pooled``) it is enough to claim something.
     """
+    is_enough = found.worth >= rules.least_gain if rules.asks_nodes else found.claim > 0.0
+    return is_enough and found.may_split != 0
+
+
+@internal
+def record_judged_split(j, slot, work):
+    """Record the split that rows have judged best, if it is made."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[slot]
     k = best_column(found)
@@ -53,8 +60,7 @@ def record_judged_split(j, slot, work):
     if best.score == -np.inf:
         return
     node.candidate, node.gain, node.claim = k, best.worth, best.claim
-    is_enough = best.worth >= rules.least_gain if rules.asks_nodes else best.claim > 0.0
-    if is_enough and best.may_split:
+    if is_made(best, rules):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1

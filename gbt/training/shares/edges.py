@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gbt.kernels.cuts.memory import COLUMN
+from gbt.kernels.trees.nodes import records
 from gbt.tables.bins import bin_ends, most_bins
 
 BITS = 4  # 2^BITS fine bins make a coarse one
@@ -60,11 +62,18 @@ class Edges:
         padded[: len(edges)] = edges
         return padded
 
-    def upper(self, column: np.ndarray, fine: np.ndarray) -> np.ndarray:
-        """Return the largest value that some fine bins may have."""
-        pairs = zip(column.tolist(), fine.tolist(), strict=True)
-        last = [(self.uppers[k], f) for k, f in pairs]
-        return np.array([edges[f] if f < len(edges) else np.inf for edges, f in last])
+    def upper(self, k: int, fine: int) -> float:
+        """Return the largest value that a fine bin may have."""
+        edges = self.uppers[k]
+        return float(edges[fine]) if fine < len(edges) else np.inf
+
+    def columns(self) -> np.ndarray:
+        """Return the columns, COLUMN records, as kernels read their coarse bins."""
+        columns = records(len(self.n_coarse), COLUMN)
+        columns["line"], columns["first_bin"] = np.arange(len(columns)), self.first_bin[:-1]
+        columns["n_bins"] = columns["missing_bin"] = self.n_coarse
+        columns["has_levels"] = self.n_levels > 0
+        return columns
 
 
 def choose_edges(

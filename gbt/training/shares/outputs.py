@@ -13,11 +13,13 @@ import numpy as np
 
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
+from gbt.splitting.frontier import Policy
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
-from gbt.training.shares.growth import SharedGrowth
+from gbt.training.shares.growth import Common, SharedGrowth
+from gbt.training.shares.questions import Fit
 from gbt.training.shares.table import SharedRows
 
 
@@ -31,10 +33,12 @@ class SharedOutputs:
         y: np.ndarray,
         sample_weight: np.ndarray,
         rows: SharedRows,
+        splitter: Policy,
         plan: Plan,
         draws: Draws,
     ):
         self.loss, self.base_score, self.plan = loss, base_score, plan
+        self.judges = splitter.judges(plan.limits) if hasattr(splitter, "judges") else None
         self.y, self.weight, self.rows, self.draws = y, sample_weight, rows, draws
         self.grown: list[NewTrees] = []
         self.growth: SharedGrowth | None = None
@@ -53,7 +57,7 @@ class SharedOutputs:
     def learning_rate(self, rate: float) -> None:
         self.plan = replace(self.plan, learning_rate=rate)
         assert self.growth is not None
-        self.growth.plan = self.plan
+        self.growth.set_learning_rate(rate)
 
     def _begin(self) -> None:
         """Give every member what belongs to its rows, and let it find bins."""
@@ -61,37 +65,45 @@ class SharedOutputs:
         is_open = rows.find_bins(self.plan.max_bins)
         has_one = len(self.weight) == 1
         weights = [self.weight] * len(rows.ranges) if has_one else rows.each(self.weight)
-        one_hessian = self.loss.has_one_hessian
-        start, are_alike = (self.loss, self.base_score), (has_one, one_hessian)
-        n_rows, whole = len(self.y), np.empty(0, dtype=np.int64)
-        levels_weigh = (1, 1.0)
+        whole, scale = np.ones(1, dtype=np.int64), 1.0
         if rows.n_levels.any():
-            whole, scale = to_fixed_point(np.ones(1), self.weight, None, n_rows)
-            levels_weigh = int(whole[0]), scale
-        of_levels = [whole[:0]] * len(rows.ranges) if has_one else rows.each(whole)
-        beside = zip(rows.each(self.y), weights, of_levels, strict=True)
-        team.tell_each("begin", [(*start, y, w, *are_alike, of_l) for y, w, of_l in beside])
-        if self.draws.subsample < 1.0:
-            facts = self.draws.seed, self.draws.n_rows, self.draws.subsample
-            team.tell_each("draw_from", [(*facts, own) for own in rows.ranges])
+            whole, scale = to_fixed_point(np.ones(1), self.weight, None, len(self.y))
+        are_weighed = rows.n_levels.any() and not has_one
+        of_levels = rows.each(whole) if are_weighed else [whole[:0]] * len(rows.ranges)
+        judges, draws = self.judges, self.draws
+        fit = Fit(
+            loss=self.loss,
+            base_score=self.base_score,
+            has_one_weight=has_one,
+            has_one_hessian=self.loss.has_one_hessian,
+            n_rows=len(self.y),
+            seed=draws.seed,
+            subsample=draws.subsample,
+            n_parts=1 if judges is None else judges.n_parts,
+            n_sets=1 if judges is None else judges.n_sets,
+        )
+        own = zip(rows.each(self.y), weights, of_levels, rows.ranges, strict=True)
+        team.tell_each("begin", [(fit, *of_member) for of_member in own])
         for m, new in enumerate(self.grown):
             team.tell("follow", m % self.loss.n_outputs, new.to_walk())
         assert rows.edges is not None
-        weight = float(self.weight[0]) if has_one else float("nan")
-        self.growth = SharedGrowth(
-            team, rows.edges, is_open, self.plan, weight, one_hessian, levels_weigh
+        common = Common(
+            weight=float(self.weight[0]) if has_one else float("nan"),
+            has_one_hessian=self.loss.has_one_hessian,
+            level_unit=int(whole[0]),
+            level_scale=scale,
         )
-        self.is_round_started = False
+        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, common, judges)
 
     def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow the trees of a round, of which ``m`` is the first."""
-        return self._with_others(lambda: self._grow(m))
+        held_up = self.plan.held_up.copy()
+        return self._with_others(lambda: self._grow(m, held_up))
 
-    def _grow(self, m: int) -> list[NewTrees]:
+    def _grow(self, m: int, held_up: np.ndarray) -> list[NewTrees]:
+        """Grow a round, anew if it was broken off; ``held_up`` is what trees before have told."""
         assert self.growth is not None
-        n_older = len(self.grown)
-        if n_older > m:  # a round that was broken off
-            del self.grown[m:]
+        self.plan.held_up[:] = held_up
         self.rows.team.tell("start_round")
         new = []
         with refusing_overflow():

@@ -9,6 +9,7 @@ a bin on its own::
     sent            f f a 3  2 b 1 7 0 0 9 d
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +28,8 @@ class Packed(NamedTuple):
 
 def packed(told: Any) -> Any:
     """Return a question or an answer with all arrays of integers packed."""
-    if type(told) in (tuple, list):  # and not, say, a tree
-        return type(told)(map(packed, told))
+    if isinstance(told, tuple | list):
+        return _with_each(packed, told)
     if not isinstance(told, np.ndarray) or told.dtype.kind != "i" or told.size < LEAST_PACKED:
         return told
     has_bins = told.ndim > 1 and told.shape[-1] <= MOST_IN_BIN
@@ -43,9 +44,15 @@ def unpacked(told: Any) -> Any:
         for column, part in zip(numbers.T, told.parts, strict=True):
             column[:] = _lengthened(part, len(column))
         return numbers.reshape(told.shape).astype(told.dtype, copy=False)
-    if type(told) in (tuple, list):
-        return type(told)(map(unpacked, told))
+    if isinstance(told, tuple | list):
+        return _with_each(unpacked, told)
     return told
+
+
+def _with_each(change: Callable[[Any], Any], told: Any) -> Any:
+    """Return a list or a tuple, named or not, with each of its parts changed."""
+    parts = map(change, told)
+    return type(told)(*parts) if hasattr(told, "_fields") else type(told)(parts)
 
 
 def _shortened(column: np.ndarray) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import COLUMN, OF_LEVELS
+from gbt.kernels.cuts.memory import OF_LEVELS
 from gbt.kernels.shares.levels import IN_UNITS, OF_ROWS, weigh_levels
 from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, weigh_parts
 from gbt.kernels.trees.nodes import records
@@ -30,8 +30,9 @@ LARGEST = np.finfo(np.float64).max
 class Found(NamedTuple):
     """The best cuts of some nodes, so far."""
 
-    nodes: np.ndarray  # (m,) NODE, whose ``to_beat`` rises
-    best: np.ndarray  # (m,) BEST, see ``gbt.kernels.shares.parts``
+    nodes: np.ndarray  # (m,) NODE
+    best: np.ndarray  # (m,) BEST, see ``gbt.kernels.shares.parts``; in the end without a column
+    #                   where the node is not split
     cut: np.ndarray  # (m,) float64, the highest value that goes left
     is_left: np.ndarray  # (m, codes) bool, which levels go left; no codes where there are none
 
@@ -61,17 +62,14 @@ class SharedSearch:
         rules: np.ndarray,
         weight: float,
     ):
-        self.team, self.edges, self.rules, self.weight = team, edges, rules, weight
+        self.team, self.edges, self.rules = team, edges, rules
+        self.weighing = weighing_of(weight)
         self.is_open, self.fine_is_open = is_open
         self.width = int(rules["width"][0])
         n_bins = edges.n_coarse + 1
         self.column_of_bin = np.repeat(np.arange(len(n_bins)), n_bins)
         self.coarse_of_bin = np.arange(n_bins.sum()) - edges.first_bin[self.column_of_bin]
-        of_levels = np.flatnonzero(edges.n_levels)
-        self.of_levels, self.scratch = records(len(of_levels), COLUMN), records(1, OF_LEVELS)
-        self.of_levels["line"], self.of_levels["n_bins"] = of_levels, edges.n_coarse[of_levels]
-        self.of_levels["missing_bin"] = self.of_levels["n_bins"]
-        self.of_levels["first_bin"] = edges.first_bin[of_levels]
+        self.of_levels, self.scratch = edges.columns()[edges.n_levels > 0], records(1, OF_LEVELS)
 
     def best_cuts(
         self,
@@ -132,6 +130,8 @@ class SharedSearch:
         self._write_missing(asked, bins[asked["node"], first_missing(self.edges, asked["column"])])
         n_rows = self._rows_in(bins.reshape(-1, self.width)[in_question])
         self._zoom(searched, asked, coarse, n_rows)
+        is_enough = best["score"] - best["own"] > best["least"]
+        best["column"] = np.where(is_enough, best["column"], -1)
         return self.found
 
     def _search_levels(
@@ -142,10 +142,9 @@ class SharedSearch:
             is_left = np.zeros((len(histograms), MOST_COARSE + 1), dtype=bool)
             self.found = self.found._replace(is_left=is_left)
             facts = self.of_levels[np.isin(self.of_levels["line"], columns)]
-            weighs = OF_ROWS if np.isnan(self.weight) else IN_UNITS
             weigh_levels(
-                self.found.nodes, histograms, facts, is_open, weighs, self.rules, self.scratch,
-                self.found.best, is_left,
+                self.found.nodes, histograms, facts, is_open, self.weighing, self.rules,
+                self.scratch, self.found.best, is_left,
             )  # fmt: skip
 
     def _part_before(self, j: int) -> int:
@@ -213,8 +212,7 @@ class SharedSearch:
 
     def _set_cut(self, j: int, k: int, fine: int) -> None:
         """Cut after a fine bin."""
-        edges = self.edges.uppers[k]
-        self.found.cut[j] = edges[fine] if fine < len(edges) else np.inf
+        self.found.cut[j] = self.edges.upper(k, fine)
 
     def _to_beat(self, place: np.ndarray) -> np.ndarray:
         """Return what a cut must reach in each of some nodes; nothing that is not open does."""
@@ -236,6 +234,11 @@ class SharedSearch:
     def _sum(self, question: str, *arguments: Any) -> Any:
         """Ask all members for an array, and add these up."""
         return sum(self.team.ask(question, *arguments))
+
+
+def weighing_of(weight: float) -> int:
+    """Return what levels weigh, where that of all rows is ``weight``, nan if they differ."""
+    return OF_ROWS if np.isnan(weight) else IN_UNITS
 
 
 def first_missing(edges: Edges, column: np.ndarray) -> np.ndarray:

@@ -8,8 +8,9 @@ see (``subsample``) go down it when it is done.
 Questions are methods; arguments and answers are numbers and arrays, so that they can travel.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +28,13 @@ from gbt.kernels.shares.rows import (
     partition_values,
     pick_rows,
 )
-from gbt.kernels.trees.quantise import quantise
+from gbt.kernels.shares.trees import deal_places
+from gbt.kernels.trees.quantise import ROWS_PER_TASK, quantise
 from gbt.losses.known import refusing_overflow_of
-from gbt.losses.loss import Loss
 from gbt.model.seen_rows import hash_rows
 from gbt.training.sampling import sampled_rows
 from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
+from gbt.training.shares.questions import Divided, Fit, LeafSums, Measured, Root, Split, Units
 
 ALL = np.empty(0, dtype=np.int32)
 NO_SUM = np.zeros(1)
@@ -41,33 +43,6 @@ FEW_BINS = MOST_COARSE // 10
 # What rows add to their bins is put down for so many at a time. With 2^13, which stay in the second
 # cache, columns of 4,080 bins took a fifth longer: their own bins are read anew for every block.
 ROWS_AT_ONCE = 2**16
-
-
-class Split(NamedTuple):
-    """How the rows of a node are divided: the split of a node, as members are told of it.
-
-    Parameters
-    ----------
-    node, column : int
-    cut : float
-        The highest value that goes left.
-    missing_left : bool
-    left, right : int
-        The children.
-    added_up : int
-        The child of which members add up the histogram, -1 if of none.
-    levels : bool array or None
-        Of a column of levels: which of them go left, and last whether missing values do.
-    """
-
-    node: int
-    column: int
-    cut: float
-    missing_left: bool
-    left: int
-    right: int
-    added_up: int
-    levels: np.ndarray | None
 
 
 class Share:
@@ -162,31 +137,23 @@ class Share:
 
     def begin(
         self,
-        loss: Loss,
-        base_score: Any,
+        fit: Fit,
         y: np.ndarray,
         weight: np.ndarray,
-        has_one_weight: bool,
-        one_hessian: bool,
         weight_of_levels: np.ndarray,
+        ranges: list[tuple[int, int]],
     ) -> None:
-        """Take targets and weights, of which one may stand for all; start at the base score.
+        """Take what belongs to the own rows, which have the numbers ``ranges``, and begin a fit.
 
-        Weights by which levels of few rows are told are whole numbers, none if rows count alike.
+        One weight may stand for all. Weights by which levels of few rows are told are whole
+        numbers, none if rows count alike.
         """
+        self.fit, self.y, self.ranges = fit, y, ranges
+        self.weight = np.require(weight, requirements=["C", "W"])
         self.weight_of_levels = weight_of_levels
-        self.has_one_weight = has_one_weight
-        self.loss, self.y, self.weight = loss, y, np.require(weight, requirements=["C", "W"])
-        self.raw = np.repeat(np.atleast_1d(base_score)[:, np.newaxis], len(y), axis=1)
-        self.one_hessian, self.is_alike = one_hessian, one_hessian and has_one_weight
-        self.drawing: tuple[int, np.ndarray, float] | None = None
-
-    def draw_from(
-        self, seed: int, n_rows: int, subsample: float, ranges: list[tuple[int, int]]
-    ) -> None:
-        """Take what draws the rows of every tree, and which numbers the own rows have."""
-        self.drawing = seed, np.arange(n_rows, dtype=np.int32), subsample
-        self.ranges = ranges
+        self.raw = np.repeat(np.atleast_1d(fit.base_score)[:, np.newaxis], len(y), axis=1)
+        self.is_alike = fit.has_one_hessian and fit.has_one_weight
+        self.part = np.empty(ROWS_PER_TASK, dtype=np.int64)
 
     def start_round(self) -> None:
         """Compute the derivatives of all outputs at the raw predictions so far."""
@@ -194,43 +161,60 @@ class Share:
             self.gradient = self.hessian = self.raw
             return
         raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
-        with refusing_overflow_of(self.loss):
-            g, h = self.loss.gradient_hessian(self.y, raw)
+        with refusing_overflow_of(self.fit.loss):
+            g, h = self.fit.loss.gradient_hessian(self.y, raw)
         self.gradient = np.atleast_2d(np.ascontiguousarray(g.T))
         self.hessian = np.atleast_2d(
-            np.ascontiguousarray((h[:1].copy() if self.one_hessian else h).T)
+            np.ascontiguousarray((h[:1].copy() if self.fit.has_one_hessian else h).T)
         )
 
-    def start_tree(self, output: int, m: int) -> tuple[np.ndarray, np.ndarray, float, bool, int]:
-        """List the rows of tree ``m`` and return how large their derivatives are.
-
-        These are sums of |w g| and of |w h|, see ``_sum``, and of weights.
-        """
-        n = len(self.y)
+    def start_tree(self, output: int, m: int) -> Measured:
+        """List the rows of tree ``m`` and return how large their derivatives are."""
         self.output = output
         self.g, self.h = self.gradient[output], self.hessian[output]
-        if self.one_hessian:
-            self.h = np.ones(1) if not n else self.h[:1].copy()
-        self.listed, self.others = np.arange(n, dtype=np.int32), ALL
-        if self.drawing is not None:
-            seed, numbers, subsample = self.drawing
-            drawn = sampled_rows(seed, m, numbers, subsample)
-            own = [drawn[slice(*np.searchsorted(drawn, r))] for r in self.ranges]
-            starts = np.cumsum([0, *(stop - start for start, stop in self.ranges)])
-            places = [
-                part - start + first
-                for part, (start, _), first in zip(own, self.ranges, starts[:-1], strict=True)
-            ]
-            is_seen = np.zeros(n, dtype=bool)
-            is_seen[np.concatenate([np.empty(0, np.int64), *places])] = True
-            self.listed, self.others = self.listed[is_seen], self.listed[~is_seen]
-        rows = self.listed
-        self.stretches = {0: (0, len(rows))}
-        weight = self.weight if self.has_one_weight else self.weight[rows]
-        is_whole = bool((weight == np.rint(weight)).all())
-        total = float(weight.sum()) * (len(rows) if self.has_one_weight else 1)
-        of_h = NO_SUM if self.is_alike else self._sum(self.h, rows, True)
-        return self._sum(self.g, rows, True), of_h, total, is_whole, len(rows)
+        if self.fit.has_one_hessian:
+            self.h = np.ones(1) if not len(self.y) else self.h[:1].copy()
+        self._list_rows(m)
+        rows, has_one = self.listed, self.fit.has_one_weight
+        weight = self.weight if has_one else self.weight[rows]
+        return Measured(
+            of_g=self._sum(self.g, rows, True),
+            of_h=NO_SUM if self.is_alike else self._sum(self.h, rows, True),
+            weight=float(weight.sum()) * (len(rows) if has_one else 1),
+            is_whole=bool((weight == np.rint(weight)).all()),
+            n_rows=len(rows),
+        )
+
+    def _list_rows(self, m: int) -> None:
+        """List the rows that tree ``m`` sees, set by set, and those that it does not.
+
+        Sets are drawn by the place that a row has among the rows of the tree, all members' rows.
+        """
+        fit, n_seen, first = self.fit, self.fit.n_rows, 0
+        self.set_of_row = np.full(len(self.y), fit.n_sets, dtype=np.uint8)  # of those not seen
+        if fit.subsample < 1.0:
+            drawn = sampled_rows(fit.seed, m, np.arange(n_seen, dtype=np.int32), fit.subsample)
+            n_seen = len(drawn)
+        for start, stop in self.ranges:
+            sets, first = self.set_of_row[first:][: stop - start], first + stop - start
+            which: Any = slice(None)
+            if fit.subsample < 1.0:
+                numbers = start
+                start, stop = np.searchsorted(drawn, (start, stop))
+                which = drawn[start:stop] - numbers
+            sets[which] = self._sets_of(start, stop, n_seen, m)
+        order = np.argsort(self.set_of_row, kind="stable").astype(np.int32)
+        n_listed = np.count_nonzero(self.set_of_row < fit.n_sets)
+        self.listed, self.others = order[:n_listed], order[n_listed:]
+        self.stretches = {0: (0, len(self.listed))}
+
+    def _sets_of(self, start: int, stop: int, n_rows: int, m: int) -> np.ndarray:
+        """Return the sets of the places start:stop of the rows of tree ``m``."""
+        fit, sets = self.fit, np.zeros(stop - start, dtype=np.uint8)
+        if fit.n_sets > 1:
+            key = np.uint64(fit.seed % 2**64), np.uint64(m)
+            deal_places(int(start), n_rows, key, (fit.n_parts, fit.n_sets), self.part, sets)
+        return sets
 
     def _sum(self, x: np.ndarray, rows: np.ndarray, is_of_magnitudes: bool) -> np.ndarray:
         """Return the sum of weight * x, or |weight * x|, over some rows.
@@ -241,47 +225,43 @@ class Share:
         add_up_products(x, self.weight, rows, is_of_magnitudes, total)
         return total
 
-    def open_root(
-        self, scales: tuple[float, float], repeats: bool, layout: tuple[int, int, int]
-    ) -> tuple[int, int, int, np.ndarray]:
-        """Turn derivatives into integers; return the sums of g, h and |g|, and the histogram."""
-        n, width = len(self.y), int(layout[0])
-        rows = self.listed
-        self.layout = np.array(layout)
-        self.entries = np.zeros(n * width // 2, dtype=np.int64)
-        quantise(self.g, self.weight, rows, scales[0], repeats, self.entries[:: width // 2])
-        h = int(layout[2]) * len(rows)
+    def open_root(self, units: Units) -> Root:
+        """Turn derivatives into integers, and add up the rows of the tree."""
+        rows, width, repeats = self.listed, units.width, units.repeats != 0
+        self.layout = np.array([width, units.count_bits, units.hessian])
+        self.entries = np.zeros(len(self.y) * width // 2, dtype=np.int64)
+        of_g, of_h = self.entries[:: width // 2], self.entries[1::2]
+        quantise(self.g, self.weight, rows, units.g_scale, repeats, of_g)
         if width == 4:
-            quantise(self.h, self.weight, rows, scales[1], repeats, self.entries[1::2])
-            h = int(self.entries[1::2].sum())
-        of_g = self.entries[:: width // 2]
-        magnitude = magnitude_of(self.entries, width // 2, rows)
-        return int(of_g.sum()), h, int(magnitude), self._histogram(rows)
+            quantise(self.h, self.weight, rows, units.h_scale, repeats, of_h)
+        return Root(
+            g=int(of_g.sum()),
+            h=int(of_h.sum()) if width == 4 else units.hessian * len(rows),
+            magnitude=int(magnitude_of(self.entries, width // 2, rows)),
+            histogram=self._histogram(rows),
+        )
 
     def _histogram(self, rows: np.ndarray) -> np.ndarray:
-        """Return the histogram of all columns over some rows."""
-        width, first_bin = self.layout[0], self.edges.first_bin
-        histogram = np.empty(first_bin[-1] * width, dtype=np.int64)
-        fill_columns(
-            self.packed_bins, rows, self.entries, self.layout, first_bin, self.lanes, histogram
-        )
-        if len(self.weight_of_levels):
-            for k in np.flatnonzero(self.edges.n_levels):
-                add_weights(self.bins[k], rows, self.weight_of_levels, first_bin[k], histogram)
-        return histogram.reshape(-1, width)
+        """Return the histograms of all columns over some rows, those of every set end to end."""
+        width, first_bin, start = self.layout[0], self.edges.first_bin, 0
+        histograms = np.empty((self.fit.n_sets, first_bin[-1] * width), dtype=np.int64)
+        for s, histogram in enumerate(histograms):
+            stop = bisect_right(rows, s, key=self.set_of_row.__getitem__)
+            own, start = rows[start:stop], stop
+            fill_columns(
+                self.packed_bins, own, self.entries, self.layout, first_bin, self.lanes, histogram
+            )
+            if len(self.weight_of_levels):
+                for k in np.flatnonzero(self.edges.n_levels):
+                    add_weights(self.bins[k], own, self.weight_of_levels, first_bin[k], histogram)
+        return histograms.reshape(-1, width)
 
     # ---------------------------------------------------------------- growing
 
-    def split(
-        self, splits: Sequence[Split]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Divide the rows of some nodes, and add up those of a child of each.
-
-        Returns the highest value on the left and the lowest on the right, the sum of |g| of the
-        children that were added up, and their histograms.
-        """
+    def split(self, splits: Sequence[Split]) -> Divided:
+        """Divide the rows of some nodes, and add up those of a child of each."""
         low, high = np.full(len(splits), -np.inf), np.full(len(splits), np.inf)
-        shape = (0, self.edges.first_bin[-1], self.layout[0])
+        shape = (0, self.fit.n_sets * self.edges.first_bin[-1], self.layout[0])
         magnitudes, histograms = [], [np.empty(shape, dtype=np.int64)]
         for i, split in enumerate(splits):
             start, stop = self.stretches.pop(split.node)
@@ -298,7 +278,7 @@ class Share:
                 rows = self._rows_of(split.added_up)
                 magnitudes.append(magnitude_of(self.entries, self.layout[0] // 2, rows))
                 histograms.append(self._histogram(rows)[np.newaxis])
-        return low, high, np.array(magnitudes, dtype=np.int64), np.concatenate(histograms)
+        return Divided(low, high, np.array(magnitudes, np.int64), np.concatenate(histograms))
 
     def _rows_of(self, node: int) -> np.ndarray:
         return self.listed[slice(*self.stretches[node])]
@@ -362,23 +342,23 @@ class Share:
 
     # ---------------------------------------------------------------- the grown tree
 
-    def add_up(self, leaves: Sequence[int]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return G and H of every leaf, see ``_sum``."""
+    def add_up(self, leaves: Sequence[int]) -> list[LeafSums]:
+        """Add up the rows of every leaf."""
         sums = []
         for leaf in leaves:
             rows = self._rows_of(leaf)
             of_h = NO_SUM if self.is_alike else self._sum(self.h, rows, False)
-            sums.append((self._sum(self.g, rows, False), of_h))
+            sums.append(LeafSums(self._sum(self.g, rows, False), of_h))
         return sums
 
-    def add_up_exactly(self, leaf: int) -> list[np.ndarray]:
+    def add_up_exactly(self, leaf: int) -> LeafSums:
         """Return floats whose exact sum is G of a leaf, and others whose sum is H."""
         rows, parts = self._rows_of(leaf), []
         for x in (self.g, self.h):
             partials = np.empty(len(rows))
             n = list_partials(x, self.weight, rows, partials) if len(rows) else 0
             parts.append(partials[:n].copy())
-        return parts
+        return LeafSums(*parts)
 
     def add_values(self, leaves: Sequence[int], values: Sequence[float], walk: Any) -> None:
         """Add the values of their leaves to the raw predictions of all rows.

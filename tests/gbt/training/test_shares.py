@@ -9,14 +9,17 @@ from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
-from gbt.splitting.cross_validated import CrossValidated
+from gbt.splitting import CrossValidated, Unbiased
+from gbt.splitting.greedy import Greedy
 from gbt.tables import bins
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.share import Share
+from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 
 RNG = np.random.default_rng(0)
+JUDGED = ["unbiased", "cross_validated", Unbiased(merged=True), TAKING_TURNS, CrossValidated(7)]
 
 
 def cut(X, edges):
@@ -32,7 +35,7 @@ def problems(draw):
     Columns are of numbers, with ties and missing values, or of levels, and missing ones among them.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, p = draw(st.integers(10, 400)), draw(st.integers(1, 9))
+    n, p = draw(st.integers(10, 400) | st.just(1300)), draw(st.integers(1, 9))
     X = rng.normal(size=(n, p)).astype(draw(st.sampled_from([np.float32, np.float64])))
     if draw(st.booleans()):
         X = np.round(X, draw(st.integers(0, 1)))
@@ -46,8 +49,9 @@ def problems(draw):
         "any": rng.uniform(0.1, 2, n),
     }  # fmt: skip
     weight = weights[draw(st.sampled_from(["none", "whole", "any"]))]
+    judged = [*JUDGED, *(["greedy"] * len(JUDGED))] if n > 60 else ["greedy"]
     asked = {
-        "n_estimators": 4, "splitter": "greedy", "random_state": 0,
+        "n_estimators": 4, "splitter": draw(st.sampled_from(judged)), "random_state": 0,
         "max_depth": draw(st.sampled_from([1, 3, 6, None])),
         "subsample": draw(st.sampled_from([1.0, 0.6])),
         "colsample": draw(st.sampled_from([1.0, 0.5])),
@@ -84,7 +88,7 @@ def problems(draw):
 @given(problems())
 def test_any_table_cut_anywhere(problem):
     model, X, y, weight, edges, n_members = problem
-    other = type(model)(**model.get_params()).set_params(n_jobs=n_members)
+    other = clone(model).set_params(n_jobs=n_members)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bins, "MOST_STANDING", 40)  # by which bins are chosen
         assert_same_model(model.fit(X, y, weight), other.fit(cut(X, edges), y, weight))
@@ -158,11 +162,26 @@ def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     assert_same_model(in_memory, shared)
 
 
-def test_auto_gathers_no_large_table():
-    n = LARGEST_UNBIASED + 1
-    X = cut(np.zeros((n, 1)), [n // 2])
-    with pytest.raises(ValueError, match=r'subsample=0\.5.*splitter="greedy".*X\.compute\(\)'):
-        GBTRegressor(subsample=0.5).fit(X, np.arange(float(n)))
+def test_auto_gathers_no_large_table_of_which_trees_see_few_rows(monkeypatch):
+    """These trees are unbiased, and their rows stay where they are."""
+    monkeypatch.setattr(SharedRows, "in_memory", None)
+    X = RNG.normal(size=(LARGEST_UNBIASED + 1, 2))
+    asked = {"n_estimators": 3, "subsample": 0.1, "random_state": 0}
+    in_memory, shared = (GBTRegressor(**asked).fit(rows, X[:, 0]) for rows in (X, cut(X, [17])))
+    assert shared.splitter_ == TAKING_TURNS
+    assert_same_model(in_memory, shared)
+
+
+@pytest.mark.parametrize("splitter", ["unbiased", "cross_validated"])
+def test_judged_trees_take_their_bins_from_rows_that_stand_for_all(splitter, monkeypatch):
+    """In memory, too; or bins would depend on rows that nobody has all of."""
+    monkeypatch.setattr(bins, "MOST_STANDING", 100)
+    X = RNG.normal(size=(2_000, 2))
+    y = X[:, 0] + RNG.normal(size=len(X))
+    asked = {"n_estimators": 3, "splitter": splitter, "random_state": 0}
+    in_memory = GBTRegressor(**asked).fit(X, y)
+    assert_same_model(in_memory, GBTRegressor(**asked, n_jobs=2).fit(cut(X, [700]), y))
+    assert_same_model(in_memory, GBTRegressor(**asked, max_bins=256).fit(X, y))
 
 
 def test_frames_and_what_stands_beside_them():
@@ -196,11 +215,15 @@ def test_predictions_are_lazy_and_the_same():
             assert_same(lazy.compute(), now)
 
 
+class OfTheirOwn(Greedy):
+    """A policy that is asked node by node."""
+
+
 @pytest.mark.parametrize(
     "asked",
     [
-        {"splitter": "unbiased"}, {"splitter": CrossValidated()}, {"monotone_constraints": [1, 0]},
-        {"max_leaves": 4}, {"warm_start": True}, {"train_score": True},
+        {"splitter": OfTheirOwn()}, {"monotone_constraints": [1, 0]}, {"max_leaves": 4},
+        {"warm_start": True}, {"train_score": True},
     ],
 )  # fmt: skip
 def test_what_needs_rows_in_memory_is_refused_by_name(asked):
@@ -249,21 +272,23 @@ def words(n=600):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("of", ["numbers", "three classes"])
+@pytest.mark.parametrize("splitter", ["greedy", "unbiased"])
 @pytest.mark.parametrize("n_partitions", [1, 7])
-def test_categories_have_one_dictionary_for_all_partitions(n_partitions, of, weighted):
+def test_categories_have_one_dictionary_for_all_partitions(n_partitions, splitter, of, weighted):
     frame, y, weight = words()
     dd = peer("dask.dataframe")
     weight = weight if weighted else None
     estimator, target = GBTRegressor, y
     if of == "three classes":
         estimator, target = GBTClassifier, np.digitize(y, [0.0, 1.5])
-    asked = {"n_estimators": 5, "splitter": "greedy"}
+    asked = {"n_estimators": 15, "splitter": splitter, "random_state": 0}
     in_memory = estimator(**asked).fit(frame, target, weight)
     table = dd.from_pandas(frame, npartitions=n_partitions)
     shared = estimator(**asked, n_jobs=3).fit(table, target, weight)
     assert_same_model(in_memory, shared)
     has_set = in_memory.ensemble_.level_sets.of_node >= 0
-    assert {1, 2} <= set(in_memory.ensemble_.feature[has_set].tolist())
+    found = set(in_memory.ensemble_.feature[has_set].tolist())
+    assert found == ({1, 2} if splitter == "greedy" else found | {1})
     assert_same(shared.predict(table).compute(), in_memory.predict(frame))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gbt import GBTClassifier, GBTRegressor
+from gbt.estimators.defaults import TAKING_TURNS
 from gbt.training.shares import cluster as clusters
 from gbt.training.shares.team import LostMemberError
 from tests.asserts import peer
@@ -37,6 +38,21 @@ def left_behind(client):
     """Return what the client keeps on the cluster, once its thread has done what it is told."""
     client.sync(asyncio.sleep, 0)
     return client.futures
+
+
+def lose_one_at(question, client, monkeypatch):
+    """Close a worker when the first question begins like this; return what is lost, once it is."""
+    right, lost = clusters.Cluster.ask, []
+
+    def ask(self, questions):
+        beginnings = [asked[: len(question)] for own in questions for asked in own]
+        if not lost and question in beginnings:
+            lost.append(client.cluster.workers[0])
+            client.sync(lost[0].close)
+        return right(self, questions)
+
+    monkeypatch.setattr(clusters.Cluster, "ask", ask)
+    return lost
 
 
 @pytest.fixture
@@ -78,17 +94,21 @@ def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
     assert len(cluster.scheduler_info(n_workers=-1)["workers"]) == n_left
 
 
+def test_what_trees_of_a_broken_round_have_told_is_forgotten(cluster, monkeypatch):
+    """Of the three trees of a round the first has grown when a worker is lost."""
+    X, y, weight = table()
+    y = np.digitize(y, [-0.5, 0.5])
+    lost = lose_one_at(("start_tree", (1, 4)), cluster, monkeypatch)
+    asked = {"n_estimators": 9, "splitter": TAKING_TURNS, "random_state": 0}
+    in_memory = GBTClassifier(**asked).fit(X, y, weight)
+    shared = GBTClassifier(**asked).fit(cut(X, [99, 220]), y, weight)
+    assert lost
+    assert_same_model(in_memory, shared)
+
+
 def test_a_worker_that_is_lost_after_the_last_tree_does_not_cost_the_trees(cluster, monkeypatch):
     X, y, _ = table()
-    right, lost = clusters.Cluster.ask, []
-
-    def ask(self, questions):
-        if not lost and any(name == "hash_rows" for own in questions for name, _ in own):
-            lost.append(cluster.cluster.workers[0])
-            cluster.sync(lost[0].close)
-        return right(self, questions)
-
-    monkeypatch.setattr(clusters.Cluster, "ask", ask)
+    lost = lose_one_at(("hash_rows",), cluster, monkeypatch)
     in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
     shared = GBTRegressor(n_estimators=3, splitter="greedy").fit(cut(X, [99, 220]), y)
     assert lost
@@ -101,15 +121,7 @@ def test_a_worker_that_is_lost_before_the_first_tree_costs_nothing_but_time(
 ):
     """While rows are taken over, and while the rows of the validation are brought here."""
     X, y, _ = table()
-    right, lost = clusters.Cluster.ask, []
-
-    def ask(self, questions):
-        if not lost and any(name == question for own in questions for name, _ in own):
-            lost.append(cluster.cluster.workers[0])
-            cluster.sync(lost[0].close)
-        return right(self, questions)
-
-    monkeypatch.setattr(clusters.Cluster, "ask", ask)
+    lost = lose_one_at((question,), cluster, monkeypatch)
     asked = {"n_estimators": 3, "splitter": "greedy", "random_state": 0}
     asked |= {"validation_fraction": 0.2, "early_stopping_rounds": 3}
     in_memory = GBTRegressor(**asked).fit(X, y)

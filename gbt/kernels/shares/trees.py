@@ -1,0 +1,67 @@
+"""Trees whose rows others hold: how they begin and end, and the sets of a member's rows.
+
+All sums come from the members. What follows from them is as in ``gbt.kernels.trees.rounds``.
+"""
+
+from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.platform.instructions import max, min
+from gbt.kernels.trees.drawing import deal_block, key_of_draws
+from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of, write_leaf
+from gbt.kernels.trees.pooled import remember, settle_depth
+from gbt.kernels.trees.quantise import ROWS_PER_TASK, settle_units
+from gbt.kernels.trees.rounds import add_up_scores
+
+
+@uncounted
+def deal_places(start, n_rows, draws, n_sets, part, set_of_place):
+    """Draw the sets of some places of a tree's rows, as ``gbt.kernels.trees.drawing`` does.
+
+    start                             int64     IN        the first of the places
+    n_rows                            int64     IN        of the tree, all members' together
+    draws          2 x uint64                   IN        seed of the fit, number of the tree
+    n_sets         2 x int64                    IN        parts and sets, as in `HABITS`
+    part           (ROWS_PER_TASK,)   int64     scratch
+    set_of_place   (m,)               uint8     OUT
+    """
+    key, stop, size = key_of_draws(draws[0], draws[1]), start + len(set_of_place), ROWS_PER_TASK
+    for block in range(start // size, (stop + size - 1) // size):
+        first, last = block * size, min((block + 1) * size, n_rows)
+        deal_block(first, last, key, n_sets[0], part)
+        for i in range(max(first, start), min(last, stop)):
+            set_of_place[i - start] = min(part[i - first], n_sets[1] - 1)
+
+
+@uncounted
+def begin_tree(totals, is_whole, weight, rules, judging):
+    """Settle the units of a tree and how deep it is grown; say whether all sums are finite.
+
+    totals     (3,)   float64       IN      see ``gbt.kernels.trees.quantise.settle_units``
+    is_whole          bool          IN
+    weight            float64       IN      of all rows, where they have one and a hessian of 1
+    rules      (1,)   RULES         INOUT
+    judging           ``Judging``   IN
+    """
+    settle_depth(rules[0], judging.habits[0], judging.held_up)
+    return settle_units((totals[0], totals[1], totals[2]), is_whole, (1.0, weight), rules[0])
+
+
+@uncounted
+def end_tree_by_sums(nodes, sums, rules, judging, tree, rows_at_cut):
+    """Write a tree down in preorder, and what it tells of splits; say if all numbers are finite.
+
+    nodes         (n,)     NODE          INOUT     children after their parent
+    sums          (n, 2)   float64       IN        G and H; only those of leaves are read
+    rules         (1,)     RULES         IN
+    judging                ``Judging``   INOUT     ``scores`` and ``held_up``
+    tree          (n,)     NODE_RECORD   OUT       thresholds come later
+    rows_at_cut   (n, 2)   int32         scratch
+    """
+    rates = rates_of(rules[0])
+    put_in_preorder(nodes)
+    for j in range(len(nodes)):
+        if nodes[j].left < 0:
+            write_leaf(tree[nodes[j].place], nodes[j], sums[j, 0], sums[j, 1], rates)
+    if rules[0].has_sets:
+        add_up_scores(nodes, rules[0], judging.scores[0])
+        remember(nodes, rules[0], judging.habits[0], judging.held_up)
+    return finish_splits(nodes, rates, tree, rows_at_cut)

@@ -1,0 +1,53 @@
+"""The splits of nodes whose rows others hold, where some rows choose and others judge.
+
+Cuts lie between coarse bins, whose histograms are here, one for every set of rows; so members are
+asked for nothing more.
+"""
+
+import numpy as np
+
+from gbt.kernels.cuts.memory import FOUND
+from gbt.kernels.cuts.sets import Judging
+from gbt.kernels.shares.judges import judge_nodes
+from gbt.kernels.shares.parts import BEST
+from gbt.kernels.trees.nodes import records
+from gbt.training.shares.edges import MOST_COARSE, Edges
+from gbt.training.shares.search import Found, weighing_of
+
+
+class SharedJudges:
+    """The search of judged splits; it is asked as `SharedSearch` is.
+
+    Parameters
+    ----------
+    edges : Edges
+    rules : RULES record
+    weight : float
+        That of all rows, nan if they differ.
+    judging : Judging
+    """
+
+    def __init__(self, edges: Edges, rules: np.ndarray, weight: float, judging: Judging):
+        self.edges, self.rules, self.judging = edges, rules, judging
+        self.columns, self.weighing = edges.columns(), weighing_of(weight)
+
+    def best_cuts(
+        self,
+        searched: np.ndarray,
+        nodes: np.ndarray,
+        histograms: np.ndarray,
+        allowed: np.ndarray,
+        is_open: np.ndarray | None,
+    ) -> Found:
+        """Find the splits of some nodes."""
+        n_codes = MOST_COARSE + 1 if self.edges.n_levels.any() else 0
+        best, is_left = records(len(nodes), BEST), np.zeros((len(nodes), n_codes), dtype=bool)
+        if is_open is None:
+            is_open = np.ones((len(nodes), len(allowed)), dtype=bool)
+        judge_nodes(
+            nodes, histograms, self.columns[allowed], is_open, self.weighing, self.rules,
+            self.judging, records(1, FOUND), best, is_left,
+        )  # fmt: skip
+        after = zip(best["column"].tolist(), best["part"].tolist(), strict=True)
+        cut = [np.nan if k < 0 else self.edges.upper(k, part) for k, part in after]
+        return Found(nodes, best, np.array(cut), is_left)

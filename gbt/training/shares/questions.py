@@ -1,0 +1,126 @@
+"""What a leader and the members of a team tell each other, each fact by its name."""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gbt.losses.loss import Loss
+
+
+class Fit(NamedTuple):
+    """What members are told of a fit.
+
+    Parameters
+    ----------
+    loss : Loss
+    base_score : float, or float64 array of shape (K,)
+    has_one_weight, has_one_hessian : bool
+        Whether all rows have the same weight, and whether the hessian of all is 1.
+    n_rows : int
+        Those of all members.
+    seed : int
+    subsample : float
+    n_parts, n_sets : int
+        Into which the rows of a tree are divided (``gbt.splitting.judges``); 1 if they are not.
+    """
+
+    loss: Loss
+    base_score: Any
+    has_one_weight: bool
+    has_one_hessian: bool
+    n_rows: int
+    seed: int
+    subsample: float
+    n_parts: int
+    n_sets: int
+
+
+class Measured(NamedTuple):
+    """How large the derivatives of a member's rows are in a tree.
+
+    ``of_g`` and ``of_h`` are sums of |w g| and |w h|, see `Share._sum`; ``weight`` is a sum, too.
+    """
+
+    of_g: np.ndarray
+    of_h: np.ndarray
+    weight: float
+    is_whole: bool  # whether all weights are whole
+    n_rows: int
+
+
+class Units(NamedTuple):
+    """The units of a tree's integers, see ``gbt.kernels.trees.quantise``."""
+
+    g_scale: float
+    h_scale: float
+    repeats: int  # 1 or 0
+    width: int  # the layout of entries and bins, see ``gbt.kernels.cuts.histogram``
+    count_bits: int
+    hessian: int
+
+
+class Root(NamedTuple):
+    """Sums over the rows of a tree, and the histograms of its root.
+
+    ``histogram``, int64 of shape (bins, width), is that of all sets, one after the other.
+    """
+
+    g: int
+    h: int
+    magnitude: int
+    histogram: np.ndarray
+
+    @classmethod
+    def added_up(cls, parts: Sequence["Root"]) -> "Root":
+        """Return the root of all members' rows."""
+        return cls(*(reduce(add, part) for part in zip(*parts, strict=True)))
+
+
+class Split(NamedTuple):
+    """How the rows of a node are divided: the split of a node, as members are told of it.
+
+    Parameters
+    ----------
+    node, column : int
+    cut : float
+        The highest value that goes left.
+    missing_left : bool
+    left, right : int
+        The children.
+    added_up : int
+        The child of which members add up the histogram, -1 if of none.
+    levels : bool array or None
+        Of a column of levels: which of them go left, and last whether missing values do.
+    """
+
+    node: int
+    column: int
+    cut: float
+    missing_left: bool
+    left: int
+    right: int
+    added_up: int
+    levels: np.ndarray | None
+
+
+class Divided(NamedTuple):
+    """What a member tells of some nodes whose rows it has divided, one after the other.
+
+    ``low`` is the highest value on the left and ``high`` the lowest on the right. ``magnitude`` is
+    the sum of |g| of the children that were added up, ``histogram`` as in `Root`, of each of them.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    magnitude: np.ndarray
+    histogram: np.ndarray
+
+
+class LeafSums(NamedTuple):
+    """G and H of a leaf, see `Share._sum`."""
+
+    g: np.ndarray
+    h: np.ndarray
