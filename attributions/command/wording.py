@@ -6,15 +6,19 @@ from textwrap import TextWrapper
 
 import numpy as np
 
-from attributions.names import cut_in_the_middle, elided, on_one_line
+from attributions.names import cut_in_the_middle, elided, first_of, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
 WIDTH = 100  # of a line in the terminal
-N_DECIMALS = 3  # of importances in per cent, at most
+N_DECIMALS, MOST_DECIMALS = 3, 7  # of importances in per cent, and of scores
 ABOVE_100 = (
     "A gain above 100 % is no mistake: each tree is credited by the slope of the loss, and slopes"
     " add up to more than the loss that they save together. Compare features with each other."
+)
+OPEN_ABOVE = (
+    "Where an interval has no upper end, a few rows may carry the gain: how much it may be cannot"
+    " be told from these rows."
 )
 
 
@@ -22,8 +26,7 @@ def shown_names(names: Sequence[str]) -> str:
     """Return names for a sentence, the first of many; long ones without their middle."""
     names = [on_one_line(name) for name in names]
     shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
-    more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
-    return ", ".join(shown[:N_NAMED]) + more
+    return first_of(shown, N_NAMED)
 
 
 def elided_apart(names: Sequence[str]) -> list[str]:
@@ -56,7 +59,8 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     low, high = (float(end) for end in ends)
     known = [end for end in (low, high) if np.isfinite(end)]
     width = max((abs(end - value) for end in known), default=0.0)
-    digits = _decimals(2 * width or value)
+    size = abs(2 * width or value)
+    digits = int(np.clip(1 - np.floor(np.log10(size)), 0, N_DECIMALS)) if size else 0
     if not known or width == 0:
         return _fixed(value, digits), "not known" if np.isinf(low) else ""
     nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
@@ -70,9 +74,13 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     return _fixed(value, digits), f"{first} to {last}"
 
 
-def _decimals(width: float) -> int:
-    """Return how many decimals show two digits of a number, at most three."""
-    return int(np.clip(1 - np.floor(np.log10(abs(width))), 0, N_DECIMALS)) if width else 0
+def alike(numbers: Sequence[float]) -> list[str]:
+    """Write numbers with equally many decimals, four digits of the largest."""
+    largest = max(map(abs, numbers))
+    digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
+    if digits > MOST_DECIMALS:
+        return [f"{number:.3e}" for number in numbers]
+    return [_fixed(number, digits) for number in numbers]
 
 
 def _fixed(value: float, digits: int) -> str:

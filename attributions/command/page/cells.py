@@ -7,21 +7,13 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from attributions.command.findings import Findings
 from attributions.command.rules.columns import Column
-from attributions.command.table.task import Task
 from attributions.names import cut_in_the_middle, on_one_line
 
 LONGEST = 60  # letters of a cell or a name where there is little room
 LENGTHENED = 12
 MISSING = "(missing)"
-
-
-def held_out_numbers(task: Task, k: int) -> np.ndarray:
-    """Return what a feature's column holds in the held-out rows: codes of words, seconds, numbers.
-
-    These are the column's own, whatever a given model takes in their place.
-    """
-    return task.features[k].numbers[task.held_out]
 
 
 def cell(column: Column, number: float) -> str:
@@ -65,17 +57,17 @@ def shortened_apart(texts: Sequence[str], length: int = LONGEST) -> list[str]:
         lengths |= {text: lengths[text] + LENGTHENED for text in longer}
 
 
-def predicted_class(task: Task, c: int | None = None) -> str:
-    """Return what a classifier predicts the probability of, as the file writes it.
-
-    ``c`` is the number of a class where there are more than two.
-    """
-    label = answer(task, int(np.argmax(task.y_valid))) if c is None else shortened(task.classes[c])
-    return f"{shortened(task.target.name)} = {label}"
-
-
-def answer(task: Task, row: int) -> str:
-    """Return the target of a held-out row as the file writes it."""
-    text = cell(task.target, task.target.numbers[task.held_out[row]])
-    is_censored = bool(task.event) and task.y_valid[row, 1] in (0, np.inf)
-    return f"{text} or later" if is_censored else text
+def raw_unit(found: Findings) -> str:
+    """Return the unit of contributions to a prediction, in words."""
+    task, loss = found.task, found.model.loss
+    if task.classes:
+        return "unnormalised log-probability"
+    if task.is_classification:
+        return "log-odds"
+    if task.event:
+        return "the logarithm of the " + ("hazard" if loss.name == "cox" else "time")
+    if task.has_pairs:
+        return "points of a score"
+    if loss.inverse_link(np.ones(1)) != 1.0:
+        return "the raw prediction's unit"
+    return f"units of {shortened(task.target.name)}"

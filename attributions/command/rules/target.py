@@ -64,18 +64,10 @@ def read_target(
     positive: str | None = None,
     classes: Sequence[str] | None = None,
 ) -> Target:
-    """Take a target for classes or numbers.
+    """Take a target for classes or numbers; what is asked is that of a `Question`.
 
-    Parameters
-    ----------
-    column : Column
-    task : {"classification", "regression", "counts"} or None
-        What the user says it is; None: see ``CLASSES_OR_NUMBERS``. Counts are numbers from 0 on
-        that vary the more the larger they are, and are regressed by the Poisson loss.
-    positive : str or None
-        The class that becomes 1, all others 0. None: the last of two; more are all told apart.
-    classes : sequence of str or None
-        What a given model calls its classes, where it has more than two.
+    Without a task the rule is ``CLASSES_OR_NUMBERS``. The class ``positive`` becomes 1, by default
+    the last of two; more are all told apart.
     """
     name = repr(elided(column.name))
     _refuse_other_columns(column, name)
@@ -240,7 +232,7 @@ def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
 
 def _looks_like_classes(column: Column) -> bool:
     """Say whether values are classes by the rule."""
-    known = column.numbers[~np.isnan(column.numbers)]
+    known = column.known
     is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
     if column.kind == "words" or column.n_distinct == 2:
         return True
@@ -264,9 +256,7 @@ def looks_like_counts(numbers: np.ndarray) -> bool:
 
 def _without_single_rows(column: Column, is_asked: bool) -> tuple[Column, str]:
     """Leave out classes of a single row, which cannot be in both halves, and say so."""
-    values, place, counts = np.unique(
-        column.numbers[~np.isnan(column.numbers)], return_inverse=True, return_counts=True
-    )
+    values, place, counts = np.unique(column.known, return_inverse=True, return_counts=True)
     is_single = counts < 2
     n_left = len(values) - int(is_single.sum())
     if not is_single.any() or n_left < 2 or not (is_asked or _looks_like_classes(column)):
@@ -324,7 +314,7 @@ def _several_classes(
 
 def _values_and_labels(column: Column) -> tuple[np.ndarray, list[str]]:
     """Return the different values of a column, ascending, and how a file would write them."""
-    values = np.unique(column.numbers[~np.isnan(column.numbers)])
+    values = np.unique(column.known)
     if column.words:
         return values, [column.words[int(value)] for value in values]
     return values, [f"{value:.15g}" for value in values]
