@@ -13,9 +13,9 @@ import numpy as np
 from attributions.changes import AttributionByLabel, Differences
 from attributions.changes.labels import Labels
 from attributions.command.findings import Findings
-from attributions.command.page.cells import MISSING, cell
 from attributions.command.rules.columns import Column
 from attributions.command.unusable import UnusableTableError
+from attributions.command.wording import MISSING, cell
 from attributions.held_out.gain import held_out_gain
 
 ROWS_OF_PERIOD, MOST_PERIODS = 100, 12

@@ -1,17 +1,23 @@
-"""How sentences name features and columns: on one line, the first of many, fit for a shell."""
+"""How names, numbers and cells are written: in sentences, in tables, for a shell."""
 
+import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from textwrap import TextWrapper
 
 import numpy as np
 
+from attributions.command.rules.columns import Column
 from attributions.names import cut_in_the_middle, elided, first_of, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
 WIDTH = 100  # of a line in the terminal
 N_DECIMALS, MOST_DECIMALS = 3, 7  # of importances in per cent, and of scores
+LONGEST, LENGTHENED = 60, 12  # letters of a cell or a name where there is little room
+MISSING = "(missing)"
 ABOVE_100 = (
     "A gain above 100 % is no mistake: each tree is credited by the slope of the loss, and slopes"
     " add up to more than the loss that they save together. Compare features with each other."
@@ -24,9 +30,7 @@ OPEN_ABOVE = (
 
 def shown_names(names: Sequence[str]) -> str:
     """Return names for a sentence, the first of many; long ones without their middle."""
-    names = [on_one_line(name) for name in names]
-    shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
-    return first_of(shown, N_NAMED)
+    return first_of([shortened(name, NAME_WIDTH) for name in names], N_NAMED)
 
 
 def elided_apart(names: Sequence[str]) -> list[str]:
@@ -86,3 +90,44 @@ def alike(numbers: Sequence[float]) -> list[str]:
 def _fixed(value: float, digits: int) -> str:
     """Return a number with so many decimals; what rounds to 0 has no sign."""
     return f"{round(value, digits) + 0.0:,.{digits}f}"
+
+
+def cell(column: Column, number: float) -> str:
+    """Return what a file would hold for a number of a column."""
+    if np.isnan(number):
+        return MISSING
+    if column.words:
+        return shortened(column.words[int(number)])
+    if column.kind == "dates":
+        moment = datetime.fromtimestamp(number, UTC)
+        return f"{moment:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
+    return amount(number).replace(",", "")
+
+
+def amount(number: float, digits: int = 6) -> str:
+    """Return a number with so many digits at most; commas stand between thousands."""
+    if number == 0:
+        return "0"
+    size = math.floor(math.log10(abs(number)))
+    if not -5 <= size < 15:
+        return f"{number:.{digits - 1}e}"
+    text = f"{number:,.{max(digits - 1 - size, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def shortened(text: str, length: int = LONGEST) -> str:
+    """Return a text on one line, without its middle if it is long."""
+    text = on_one_line(text)
+    return text if len(text) <= length else cut_in_the_middle(text, length - 1)
+
+
+def shortened_apart(texts: Sequence[str], length: int = LONGEST) -> list[str]:
+    """Return texts cut to a length; those that would be alike are cut less, until they differ."""
+    lengths = dict.fromkeys(texts, length)
+    while True:
+        cut = {text: shortened(text, lengths[text]) for text in lengths}
+        alike = Counter(cut.values())
+        longer = [t for t in lengths if alike[cut[t]] > 1 and lengths[t] < len(t)]
+        if not longer:
+            return [cut[text] for text in texts]
+        lengths |= {text: lengths[text] + LENGTHENED for text in longer}

@@ -17,8 +17,8 @@ import numpy as np
 from attributions.classic.partial_dependence import distribution, partial_dependence
 from attributions.command.findings import Findings
 from attributions.command.over import Over
-from attributions.command.page.cells import amount, cell, raw_unit, shortened
 from attributions.command.page.markup import Markup, element
+from attributions.command.wording import amount, cell, shortened
 from attributions.plots import (
     BoostingDisplay,
     ByLabelDisplay,
@@ -120,6 +120,22 @@ def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
         missing=np.asarray(curve.missing)[some],
         output_names=tuple(names[c] for c in some),
     )
+
+
+def raw_unit(found: Findings) -> str:
+    """Return the unit of contributions to a prediction, in words."""
+    task, loss = found.task, found.model.loss
+    if task.classes:
+        return "unnormalised log-probability"
+    if task.is_classification:
+        return "log-odds"
+    if task.event:
+        return "the logarithm of the " + ("hazard" if loss.name == "cox" else "time")
+    if task.has_pairs:
+        return "points of a score"
+    if loss.inverse_link(np.ones(1)) != 1.0:
+        return "the raw prediction's unit"
+    return f"units of {shortened(task.target.name)}"
 
 
 def in_rounds(found: Findings) -> str:

@@ -12,7 +12,6 @@ import numpy as np
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
 from attributions.command.findings import Findings
-from attributions.command.page.cells import raw_unit
 from attributions.command.page.markup import Markup, data, element, join
 from attributions.command.page.rows import MOST_FEATURES, MOST_ROWS, row_data
 from attributions.command.said.in_short import of_constant
@@ -129,7 +128,7 @@ def _figures(found: Findings) -> Iterator[Markup]:
         yield _figure(
             join("How the prediction changes with ", element("bdi", found.task.feature_names[k])),
             figures.dependence(found, k),
-            f"Partial dependence: the mean prediction, in {raw_unit(found)}"
+            f"Partial dependence: the mean prediction, in {figures.raw_unit(found)}"
             f"{', of the classes that change most' * bool(found.task.classes)}.",
         )
 
@@ -156,9 +155,10 @@ def _about_rows(found: Findings, n_shown: int) -> str:
             f" Of the {n_features:,} features the {MOST_FEATURES} that move a row most have a line"
             " each; the moves of all others are added up in one more."
         )
+    unit = figures.raw_unit(found)
     return (
-        f"{which} Each feature moves the prediction up or down, in {raw_unit(found)}; from the"
-        f" start all moves add up to the prediction{of_raw}. Where the splits at the feature moved"
+        f"{which} Each feature moves the prediction up or down, in {unit}; from the start all"
+        f" moves add up to the prediction{of_raw}. Where the splits at the feature moved"
         " the row towards its truth, compared with the rows beside it, they helped, else they hurt"
         f"{', all classes together' * bool(task.classes)}, in per cent of the constant model's"
         f" {found.loss_name} of an average row; the mean over all held-out rows is the held-out"

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from attributions.command.findings import Findings, excess
-from attributions.command.page.cells import amount, cell, raw_unit, shortened, shortened_apart
+from attributions.command.page.figures import raw_unit
 from attributions.command.table.task import Task
+from attributions.command.wording import amount, cell, shortened, shortened_apart
 from attributions.per_row.predecomp import predecomp
 
 MOST_ROWS = 200  # that can be looked at

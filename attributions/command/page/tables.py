@@ -7,13 +7,12 @@ import numpy as np
 
 from attributions.command.findings import Findings
 from attributions.command.over import Over
-from attributions.command.page.cells import cell, shortened
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
 from attributions.command.simpler import LINEAR, TREE
 from attributions.command.verdicts import HELPS, HURTS
-from attributions.command.wording import ABOVE_100, alike, value_and_interval
+from attributions.command.wording import ABOVE_100, alike, cell, shortened, value_and_interval
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",

@@ -20,13 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from attributions.command.table.text import SEPARATORS, columns_of, layout_of
-from attributions.command.unusable import (
-    UnusableTableError,
-    check_fits,
-    listed,
-    named,
-    nearest,
-)
+from attributions.command.unusable import UnusableTableError, check_fits, listed, named, nearest
 
 GZIP = b"\x1f\x8b"
 N_LOOKED_AT = 2**16  # bytes that show what kind of file it is
@@ -42,9 +36,8 @@ FOREIGN = {
 # A zip archive whose first file has a name that programs give to parts of a workbook.
 WORKBOOK = re.compile(rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|docProps/|xl/|_rels/)", re.DOTALL)
 JSON = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*")')  # a list of objects, or one of columns
-A_JSON_LINE = re.compile(
-    rb"(\xef\xbb\xbf)?\s*(?P<line>\{.*\})\s*\n\s*\{"
-)  # and the beginning of another
+# A line, and the beginning of another.
+A_JSON_LINE = re.compile(rb"(\xef\xbb\xbf)?\s*(?P<line>\{.*\})\s*\n\s*\{")
 CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
 LEAST_ROWS = 1024
 
