@@ -46,9 +46,14 @@ def find_feature(name: str, feature_names: Sequence[str]) -> int:
     by_spelling = {known.casefold(): known for known in reversed(feature_names)}
     near = get_close_matches(name.casefold(), by_spelling, n=1)
     meant = f"; did you mean {by_spelling[near[0]]!r}?" if near else "."
-    listed = ", ".join(map(repr, feature_names[:N_NAMED]))
-    more = f" and {len(feature_names) - N_NAMED} more" if len(feature_names) > N_NAMED else ""
-    raise UnknownFeatureError(f"No feature is called {name!r}{meant} There are {listed}{more}.")
+    listed = first_of([*map(repr, feature_names)], N_NAMED)
+    raise UnknownFeatureError(f"No feature is called {name!r}{meant} There are {listed}.")
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """List texts for a sentence: the first of many, and how many more there are."""
+    more = f" and {len(texts) - most} more" * (len(texts) > most)
+    return ", ".join(texts[:most]) + more
 
 
 def first_difference(names: Sequence[str], others: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.names import first_of
 from attributions.statistics.groups import Groups
 from gbt.parallel.chunks import in_memory
 
@@ -75,6 +76,5 @@ def find_label(wanted: Any, names: tuple[Any, ...], role: str) -> int:
     for number, name in enumerate(names):
         if label_text(name) == label_text(wanted):
             return number
-    some = ", ".join(label_text(name) for name in names[:SHOWN])
-    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    raise ValueError(f"{role}={wanted!r} is not there; the labels are {some}{rest}.")
+    some = first_of([*map(label_text, names)], SHOWN)
+    raise ValueError(f"{role}={wanted!r} is not there; the labels are {some}.")

@@ -6,7 +6,6 @@ training rows, or the shares of the classes there. What a feature brings is its 
 What its splits promised is its share of the total gain, which comes from the training rows.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -22,9 +21,9 @@ from attributions.command.rules.twins import places_of, twins
 from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError
 from attributions.command.verdicts import Said, said_of
+from attributions.command.wording import shown_names
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
-from attributions.inputs import SeenRowsWarning
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -48,75 +47,43 @@ class Score:
     of_constant: float
     of_others: Mapping[str, float] = field(default_factory=dict)  # of simpler models, by name
 
+    @property
+    def numbers(self) -> list[float]:
+        """The model's, the constant's, and those of simpler models."""
+        return [self.of_model, self.of_constant, *self.of_others.values()]
+
 
 @dataclass(frozen=True, eq=False)
 class Findings:
     """A judged model: how good it is, its features' importances, and what to say of each.
 
     The terminal and the page say the same, because both are drawn from this record.
-
-    Parameters
-    ----------
-    model : Ensemble
-    task : Task
-    scores : list of Score
-    saved : float
-        How far the model's loss on the held-out rows is below the constant model's, in per cent.
-    useful : GlobalAttribution
-        Held-out gain in per cent of the constant's loss, with what each tree adds (``per_tree``).
-    gain : GlobalAttribution
-        Total gain, in its own unit.
-    used : GlobalAttribution
-        Absolute contributions to the raw prediction, per held-out row.
-    raw_prediction : float64 array
-        Of the held-out rows.
-    per_cent_of_row : float
-        A held-out gain of 1 in a single row, in per cent of the constant's mean loss per row.
-    constant_loss : float
-        The constant model's, summed over the held-out rows, above that of perfect predictions.
-    saved_by_best : tuple of float
-        What a model of the best feature alone saves, and one of the best two, in per cent; empty
-        where it was not asked.
-    also_enough : tuple of int
-        Further features of which a model of one alone saves nearly as much as that of all.
-    n_seen : int
-        Held-out rows that equal rows of training, beyond chance.
-    on_training_rows : bool
-        Whether rows that should be held out are those that a given model was trained on.
-    model_file : str
-        The file of a given model, or nothing.
-    doubt : str
-        What is doubtful about the sums of a given model's nodes, or nothing.
-    together : Together or None
-        Rows that belong together, if something speaks for it.
-    in_time : InTime or None
-        What speaks for an order of time.
-    beside : Findings or None
-        Findings with halves drawn at random, if rows were split otherwise.
-    over : tuple of Over
-        What changed over time, or differs by a column (``attributions.command.over``).
     """
 
     model: Ensemble
     task: Task
     scores: list[Score]
-    saved: float
-    useful: GlobalAttribution
-    gain: GlobalAttribution
-    used: GlobalAttribution
-    raw_prediction: np.ndarray = field(default_factory=lambda: np.empty(0))
-    per_cent_of_row: float = 1.0
-    constant_loss: float = 1.0
-    saved_by_best: tuple[float, ...] = ()
-    also_enough: tuple[int, ...] = ()
-    n_seen: int = 0
-    on_training_rows: bool = False
-    model_file: str = ""
-    doubt: str = ""
-    together: Together | None = None
-    in_time: InTime | None = None
-    beside: "Findings | None" = None
-    over: tuple[Any, ...] = ()
+    saved: float  # how far the model's held-out loss is below the constant model's, in per cent
+    useful: GlobalAttribution  # held-out gain in per cent of the constant's loss, also `per_tree`
+    gain: GlobalAttribution  # total gain, in its own unit
+    used: GlobalAttribution  # absolute contributions to the raw prediction, per held-out row
+    raw_prediction: np.ndarray = field(default_factory=lambda: np.empty(0))  # of held-out rows
+    per_cent_of_row: float = 1.0  # a gain of 1 in one row, in per cent of the constant's mean loss
+    constant_loss: float = 1.0  # its sum over the held-out rows, above perfect predictions
+    saved_by_best: tuple[
+        float, ...
+    ] = ()  # by a model of the best feature, of the best two; if asked
+    also_enough: tuple[int, ...] = ()  # further features of which one alone saves nearly as much
+    n_seen: int = 0  # held-out rows that equal rows of training, beyond chance
+    on_training_rows: bool = False  # rows that should be held out are those of a given model
+    model_file: str = ""  # of a given model
+    doubt: str = ""  # about the sums of a given model's nodes
+    together: Together | None = None  # rows that belong together, if something speaks for it
+    in_time: InTime | None = None  # what speaks for an order of time
+    beside: "Findings | None" = None  # with halves drawn at random, if rows were split otherwise
+    over: tuple[
+        Any, ...
+    ] = ()  # what changed over time, or by a column (`attributions.command.over`)
 
     @property
     def loss_name(self) -> str:
@@ -143,8 +110,7 @@ class Findings:
 
     @cached_property
     def _said(self) -> Said:
-        may_help, may_tell = self.saved > 0, not self.on_training_rows
-        return said_of(self.useful, self.is_used, may_help, may_tell)
+        return said_of(self.useful, self.is_used, self.saved > 0, not self.on_training_rows)
 
     @property
     def verdicts(self) -> list[str]:
@@ -160,6 +126,10 @@ class Findings:
     def p_values(self) -> np.ndarray:
         """P-values of the verdicts, adjusted for all features, (p,); see `Said`."""
         return self._said.p_values
+
+    def names(self, features: Iterable[int]) -> str:
+        """Return the names of some features for a sentence, the first of many."""
+        return shown_names([self.task.feature_names[k] for k in features])
 
     def with_verdict(self, verdict: str) -> list[int]:
         """Return the features that got a verdict, the largest held-out gain first."""
@@ -183,15 +153,16 @@ class Findings:
 
         None where rows are not in memory.
         """
-        X, y = self.task.X_valid, self.task.y_valid
-        if not len(X):
+        if not len(self.task.X_valid):
             return None
-        with warnings.catch_warnings():  # the report itself says it
-            warnings.simplefilter("ignore", SeenRowsWarning)
-            parts = held_out_gain_rows(self.model, X, y).values[:, features]
+        parts = self.gains_of_rows()[:, features]
         largest = np.argsort(-np.abs(parts), axis=0, kind="stable")[:n_rows]
-        brought = np.take_along_axis(parts, largest, axis=0).sum(axis=0)
-        return brought * self.per_cent_of_row / len(y)
+        return np.take_along_axis(parts, largest, axis=0).sum(axis=0) / len(parts)
+
+    def gains_of_rows(self) -> np.ndarray:
+        """Return what every held-out row adds to the gains, times the number of rows, (n, p)."""
+        gains = held_out_gain_rows(self.model, self.task.X_valid, self.task.y_valid)
+        return gains.values * self.per_cent_of_row
 
 
 def findings_of(model: Ensemble, task: Task, model_file: str = "", doubt: str = "") -> Findings:
@@ -223,7 +194,9 @@ def findings_in_batches(
     y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
     used = reduce(GlobalAttribution.merge, of_batches)
     useful = held_out_gain_of_batches(model, read)
-    constant = raw_constant(model, task, len(y))
+    # Of the training rows, as far as they are there.
+    best = model.loss.best_constant(task.y_train if len(task.y_train) else task.y_valid, np.ones(1))
+    constant = np.broadcast_to(best, (len(y), *np.shape(best)))
     loss, constant_loss = (excess(model.loss, y, raw).sum() for raw in (raw_prediction, constant))
     of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
     # Of many batches the result does not know it: it keeps no more than a million targets.
@@ -256,8 +229,7 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
         return False
 
     def fold(
-        part_of: Callable[[LeafRows], LeafCells],
-        merge: Callable[[LeafCells, LeafCells], LeafCells],
+        part_of: Callable[[LeafRows], LeafCells], merge: Callable[..., LeafCells]
     ) -> LeafCells:
         return reduce(merge, (part_of(LeafRows(model.as_input(X), y)) for X, y, _ in read()))
 
@@ -295,16 +267,9 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
     return {loss.name_of_score: score, **error}
 
 
-def raw_constant(model: Ensemble, task: Task, n_rows: int) -> np.ndarray:
-    """Return the raw predictions of the constant model, of shape (n_rows,) or (n_rows, K)."""
-    y = task.y_train if len(task.y_train) else task.y_valid
-    constant = model.loss.best_constant(y, np.ones(1))
-    return np.broadcast_to(constant, (n_rows, *np.shape(constant)))
-
-
 def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
     """Return an importance in another unit."""
     in_its_unit = ("values", "standard_error", "per_tree", "per_output", "contributions")
-    of_powers = dict.fromkeys(in_its_unit, factor) | {"second_moments": factor**2}
-    numbers = {name: getattr(result, name) for name in of_powers}
-    return replace(result, **{k: of_powers[k] * v for k, v in numbers.items() if v is not None})
+    factors = dict.fromkeys(in_its_unit, factor) | {"second_moments": factor**2}
+    numbers = {name: getattr(result, name) for name in factors}
+    return replace(result, **{k: factors[k] * v for k, v in numbers.items() if v is not None})

@@ -37,7 +37,7 @@ def findings_of_file(file: BatchFile, question: Question, given: ModelFile) -> F
     readers = []  # the first counts strays; the others, when rows are read again, count the same
 
     def read() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-        readers.append(Reader.of(model))
+        readers.append(Reader(model))
         return _batches(file, readers[-1], target.y, groups)
 
     found = findings_in_batches(model, task, read, given.name, given.doubt)

@@ -14,6 +14,7 @@ columns bring.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -42,10 +43,13 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
         return replace(found, also_enough=tuple(k for k in used if _is_in_order(found, k)))
     if found.saved < LEAST_SAVED or len(used) < 2 or found.task.has_pairs:
         return found
-    rows = some_rows(found.task)
+    task, rows = found.task, some_rows(found.task)
 
     def fitted(columns: list[int]) -> tuple[Task, Ensemble, float]:
-        part = _part(found.task, rows, columns)
+        names = tuple(task.feature_names[k] for k in columns)
+        X_train, X_valid = task.X_train[rows][:, columns], task.X_valid[:, columns]
+        y_train = task.y_train[rows]
+        part = replace(task, X_train=X_train, y_train=y_train, X_valid=X_valid, feature_names=names)
         model = fit(part)
         loss = excess(model.loss, part.y_valid, model.raw_predict(part.X_valid)).sum()
         return part, model, 100 * (1 - float(loss) / found.constant_loss)
@@ -60,7 +64,8 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
         part, model, saved_by_others = fitted(others)
         if saved_by_others < NEARLY_AS_GOOD * found.saved:
             break
-        best = others[_strongest(model, part)]
+        held_out = partial(iter, [(part.X_valid, part.y_valid, None)])
+        best = others[int(np.argmax(held_out_gain_of_batches(model, held_out).values))]
         if fitted([best])[2] < NEARLY_AS_GOOD * found.saved:
             break
         named.append(best)
@@ -77,23 +82,6 @@ def _is_in_order(found: Findings, k: int) -> bool:
         return False
     order = loss.score(y, numbers, np.ones(len(y)))
     return max(order, 1 - order) >= NEARLY_IN_ORDER
-
-
-def _strongest(model: Ensemble, task: Task) -> int:
-    """Return the feature that brings most on the held-out rows."""
-    useful = held_out_gain_of_batches(model, lambda: [(task.X_valid, task.y_valid, None)])
-    return int(np.argmax(useful.values))
-
-
-def _part(task: Task, rows: np.ndarray, columns: list[int]) -> Task:
-    """Return a task with some of the columns, and some of the rows to train on."""
-    return replace(
-        task,
-        X_train=task.X_train[rows][:, columns],
-        y_train=task.y_train[rows],
-        X_valid=task.X_valid[:, columns],
-        feature_names=tuple(task.feature_names[k] for k in columns),
-    )
 
 
 def _helpful(found: Findings) -> list[int]:

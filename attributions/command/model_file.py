@@ -27,22 +27,15 @@ class UnusableModelError(ValueError):
 class ModelFile(NamedTuple):
     """A model and what its file says beside its trees.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    classes : list of str
-        The classes of a classifier, as a table would write them; empty if there are none or they
-        are unknown. For several classes files of other libraries have only numbers.
-    doubt : str
-        What is doubtful about the sums of its nodes, or nothing.
-    name : str
-        Of the file.
+    For several classes files of other libraries have only numbers.
     """
 
     ensemble: Ensemble
-    classes: list[str]
-    doubt: str = ""
-    name: str = ""
+    classes: list[
+        str
+    ]  # of a classifier, as a table writes them; none if there are none, or unknown
+    doubt: str = ""  # what is doubtful about the sums of its nodes, or nothing
+    name: str = ""  # of the file
 
 
 def read_model(path: Path) -> ModelFile:

@@ -3,14 +3,93 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from attributions.command.printed import FEATURES, PICTURE
 from attributions.command.unusable import UnusableTableError
 
 COMMAND = "gbt-attributions"  # beside ``python -m attributions``
 DEFAULT_FOLDER = Path("attributions_out")
+# How argparse reads options.
+Options = dict[str, tuple[dict[str, Any], str]]
+NAME, FLAG = {"metavar": "NAME"}, {"action": "store_true"}
+NAMES = {"metavar": "NAME", "action": "append", "default": []}
+ABOUT_A_TABLE: Options = {
+    "data": (
+        {"type": Path},
+        "a file with a line of column names: cells between commas, semicolons, tabs or bars, or a"
+        " file of Parquet, Arrow, Excel, JSON or JSON Lines, packed by gzip or not; Parquet and"
+        " Arrow are read in batches with --model and without --report, and may be larger than"
+        " memory",
+    ),
+    "target": (NAME, "the column to predict"),
+    "positive": (
+        {"metavar": "LABEL"},
+        "one class to predict, against all others (default: the last of two; three or more are all"
+        " told apart)",
+    ),
+    "keep": (
+        NAMES,
+        "a column that is a feature, although it looks like an identifier or a date; may be"
+        " repeated",
+    ),
+    "drop": (NAMES, "a column that is to be no feature; may be repeated"),
+    "groups": (
+        NAME,
+        "the column that says which rows belong together, such as those of one person: they are"
+        " kept in one half, and count as one draw (default: found by the program where that is"
+        " plain)",
+    ),
+    "no-groups": (FLAG, "take rows for independent, whatever the table looks like"),
+    "time": (
+        NAME,
+        "the column by which rows are in order: fit on the earlier, judge on the later half, and"
+        " say what changed there",
+    ),
+    "no-dates": (
+        FLAG,
+        "make no year, month, weekday and days since the first of columns of dates",
+    ),
+    "by": (
+        NAME,
+        "the column, such as a region, by whose values held-out rows are judged apart",
+    ),
+    "event": (
+        NAME,
+        "the column that says whether the event had come at the target's time; its values are two,"
+        " such as 0 and 1, of which the last in order, or --positive, says that it had",
+    ),
+    "model": (
+        {"type": Path, "metavar": "FILE"},
+        "a model to judge instead of fitting one: saved by this library, by XGBoost (JSON or"
+        " UBJSON) or by LightGBM (text); the rows must be such as it was not trained on",
+    ),
+}
+OTHERS: Options = {
+    "task": (
+        {"choices": ("regression", "classification", "counts", "survival", "ranking")},
+        "what the target holds: numbers; classes; counts, regressed by the Poisson loss; times"
+        " after which an event came or observation ended, with --event; or grades by which the rows"
+        " of each of --groups are to be put in order, the best first (default: numbers or classes,"
+        " by the column's values)",
+    ),
+    "report": (
+        {"type": Path, "metavar": "FILE"},
+        "write a report that a browser shows, one HTML file",
+    ),
+    "open": (FLAG, "show the report in a browser, once it is written"),
+    "out": (
+        {"type": Path, "metavar": "FOLDER"},
+        "where the table of all features and the picture go (default:"
+        f" {DEFAULT_FOLDER}, but nowhere with --report)",
+    ),
+    "seed": (
+        {"type": int, "default": 0},
+        "of all that is drawn at random (default: %(default)s)",
+    ),
+}
 
 
 def program_name() -> str:
@@ -21,33 +100,27 @@ def program_name() -> str:
 def check_places(options: argparse.Namespace) -> None:
     """Raise UnusableTableError where results cannot be written, before anything is worked out."""
     for option, place in (("out", options.out), ("report", options.report)):
-        if place is None:
-            continue
-        is_folder = option == "out"
-        if not is_folder and place.is_dir():
-            raise UnusableTableError(
-                f"--report takes a file, and {place} is a folder; name a file."
-            )
-        if not is_folder and not place.parent.is_dir():
-            raise UnusableTableError(f"--report: there is no folder {place.parent}; make it first.")
-        existing = next(path for path in (place, *place.parents) if path.exists())
-        if is_folder and not existing.is_dir():
-            raise UnusableTableError(
-                f"--out takes a folder, and {existing} is a file; name another."
-            )
-        if not os.access(existing, os.W_OK):
-            raise UnusableTableError(
-                f"--{option}: {existing} may not be written to; name another place."
-            )
-        written = [place / FEATURES, place / PICTURE] if is_folder else [place]
-        for source in (options.data, options.model):
-            if source and any(
-                p.exists() and source.exists() and p.samefile(source) for p in written
-            ):
-                raise UnusableTableError(
-                    f"--{option} {place} would overwrite {source}, which is read; name another"
-                    " place."
-                )
+        for reason in _wrong_with(option, place, options) if place is not None else ():
+            raise UnusableTableError(f"--{option}{reason}")
+
+
+def _wrong_with(option: str, place: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Say why results cannot be written to a place."""
+    existing = next(path for path in (place, *place.parents) if path.exists())
+    written = [place]
+    if option == "out":
+        written = [place / FEATURES, place / PICTURE]
+        if not existing.is_dir():
+            yield f" takes a folder, and {existing} is a file; name another."
+    elif place.is_dir():
+        yield f" takes a file, and {place} is a folder; name a file."
+    elif not place.parent.is_dir():
+        yield f": there is no folder {place.parent}; make it first."
+    if not os.access(existing, os.W_OK):
+        yield f": {existing} may not be written to; name another place."
+    for source in filter(None, (options.data, options.model)):
+        if any(path.exists() and source.exists() and path.samefile(source) for path in written):
+            yield f" {place} would overwrite {source}, which is read; name another place."
 
 
 def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -62,168 +135,64 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         " words are categories; columns that only say which row it is are left out.",
     )
     table = parser.add_argument_group("your own table")
-    table.add_argument(
-        "--data",
-        type=Path,
-        help="a file with a line of column names: cells between commas, semicolons, tabs or bars,"
-        " or a file of Parquet, Arrow, Excel, JSON or JSON Lines, packed by gzip or not; Parquet"
-        " and Arrow are read in batches with --model and without --report, and may be larger than"
-        " memory",
-    )
-    table.add_argument("--target", metavar="NAME", help="the column to predict")
-    table.add_argument(
-        "--positive",
-        metavar="LABEL",
-        help="one class to predict, against all others (default: the last of two; three or more are"
-        " all told apart)",
-    )
-    for option, what in (
-        ("--keep", "a column that is a feature, although it looks like an identifier or a date"),
-        ("--drop", "a column that is to be no feature"),
-    ):
-        table.add_argument(
-            option, metavar="NAME", action="append", default=[], help=f"{what}; may be repeated"
-        )
-    _add_options_of_independence(table)
-    _add_options_of_tasks(parser, table)
-    table.add_argument(
-        "--model",
-        type=Path,
-        metavar="FILE",
-        help="a model to judge instead of fitting one: saved by this library, by XGBoost (JSON or"
-        " UBJSON) or by LightGBM (text); the rows must be such as it was not trained on",
-    )
-    parser.add_argument(
-        "--report",
-        type=Path,
-        metavar="FILE",
-        help="write a report that a browser shows, one HTML file",
-    )
-    parser.add_argument(
-        "--open", action="store_true", help="show the report in a browser, once it is written"
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FOLDER",
-        help="where the table of all features and the picture go (default:"
-        f" {DEFAULT_FOLDER}, but nowhere with --report)",
-    )
-    parser.add_argument(
-        "--seed", type=int, default=0, help="of all that is drawn at random (default: %(default)s)"
-    )
-    options = parser.parse_args(arguments)
-    _refuse_contradictions(parser, options)
-    if options.report is None and options.out is None:
-        options.out = DEFAULT_FOLDER
-    return options
+    for group, options in ((table, ABOUT_A_TABLE), (parser, OTHERS)):
+        for name, (how, meaning) in options.items():
+            group.add_argument(f"--{name}", help=meaning, **how)
+    read = parser.parse_args(arguments)
+    for text in _contradictions(read):
+        parser.error(text)
+    if read.report is None and read.out is None:
+        read.out = DEFAULT_FOLDER
+    return read
 
 
-def _add_options_of_tasks(parser: argparse.ArgumentParser, table: argparse._ArgumentGroup) -> None:
-    """Add what says of what kind the target is."""
-    parser.add_argument(
-        "--task",
-        choices=("regression", "classification", "counts", "survival", "ranking"),
-        help="what the target holds: numbers; classes; counts, regressed by the Poisson loss; times"
-        " after which an event came or observation ended, with --event; or grades by which the rows"
-        " of each of --groups are to be put in order, the best first (default: numbers or classes,"
-        " by the column's values)",
-    )
-    table.add_argument(
-        "--event",
-        metavar="NAME",
-        help="the column that says whether the event had come at the target's time; its values are"
-        " two, such as 0 and 1, of which the last in order, or --positive, says that it had",
-    )
-
-
-def _add_options_of_independence(table: argparse._ArgumentGroup) -> None:
-    """Add what is asked of rows that belong together, or have a time."""
-    table.add_argument(
-        "--groups",
-        metavar="NAME",
-        help="the column that says which rows belong together, such as those of one person: they"
-        " are kept in one half, and count as one draw (default: found by the program where that is"
-        " plain)",
-    )
-    table.add_argument(
-        "--no-groups",
-        action="store_true",
-        help="take rows for independent, whatever the table looks like",
-    )
-    table.add_argument(
-        "--time",
-        metavar="NAME",
-        help="the column by which rows are in order: fit on the earlier, judge on the later half,"
-        " and say what changed there",
-    )
-    table.add_argument(
-        "--no-dates",
-        action="store_true",
-        help="make no year, month, weekday and days since the first of columns of dates",
-    )
-    table.add_argument(
-        "--by",
-        metavar="NAME",
-        help="the column, such as a region, by whose values held-out rows are judged apart",
-    )
-
-
-def _refuse_contradictions(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Refuse options that do not go with each other."""
-    about_a_table = ["target", "task", "positive", "keep", "drop", "model"]
-    about_a_table += ["groups", "no_groups", "no_dates", "time", "by", "event"]
-    if options.data is None:
-        for name in about_a_table:
-            if getattr(options, name):
-                parser.error(
-                    f"--{name.replace('_', '-')} is about a table; name its file with --data"
-                )
+def _contradictions(options: argparse.Namespace) -> Iterator[str]:
+    """Say which options do not go with each other."""
+    for name in [*ABOUT_A_TABLE, "task"]:
+        if options.data is None and getattr(options, name.replace("-", "_")):
+            yield f"--{name} is about a table; name its file with --data"
     if options.task in ("regression", "counts") and options.positive is not None:
-        parser.error(f"--positive names a class, so it does not go with --task {options.task}")
-    _refuse_about_pairs(parser, options)
+        yield f"--positive names a class, so it does not go with --task {options.task}"
+    yield from _about_pairs(options)
     if options.open and options.report is None:
-        parser.error("--open shows the report; name its file with --report")
+        yield "--open shows the report; name its file with --report"
     if options.groups is not None and options.no_groups:
-        parser.error("--groups and --no-groups contradict each other; choose one")
+        yield "--groups and --no-groups contradict each other; choose one"
     if options.model is not None:
-        _refuse_beside_a_model(parser, options)
+        yield from _beside_a_model(options)
     if options.seed < 0:
-        parser.error(f"--seed must not be negative; got {options.seed}")
+        yield f"--seed must not be negative; got {options.seed}"
 
 
-def _refuse_about_pairs(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Refuse times without events, grades without groups, and what does not go with them."""
-    if options.task == "ranking":
-        if options.groups is None:
-            parser.error(
-                "--task ranking puts the rows of a group in order, such as those of one search;"
-                " name with --groups the column that says which rows these are"
-            )
-        for name in ("time", "by", "positive"):
-            if getattr(options, name) is not None:
-                parser.error(f"--{name} does not go with --task ranking")
+def _about_pairs(options: argparse.Namespace) -> Iterator[str]:
+    """Say what is missing where times or an order are asked for, and what does not go with them."""
+    if options.task == "ranking" and options.groups is None:
+        yield (
+            "--task ranking puts the rows of a group in order, such as those of one search; name"
+            " with --groups the column that says which rows these are"
+        )
+    for name in ("time", "by", "positive"):
+        if options.task == "ranking" and getattr(options, name) is not None:
+            yield f"--{name} does not go with --task ranking"
     if options.task == "survival" and options.event is None:
-        parser.error(
+        yield (
             "--task survival asks when an event comes; name with --event the column that says"
             " whether it has come"
         )
     if options.event is not None and options.task not in (None, "survival"):
-        parser.error(f"--event is about times, and does not go with --task {options.task}")
+        yield f"--event is about times, and does not go with --task {options.task}"
     if options.event is not None and options.by is not None:
-        parser.error(
+        yield (
             "--by judges some rows apart, and does not go with --event: rows at risk are needed"
             " together"
         )
 
 
-def _refuse_beside_a_model(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Refuse options that do not go with a model that is given."""
+def _beside_a_model(options: argparse.Namespace) -> Iterator[str]:
+    """Say what does not go with a model that is given."""
     if options.time is not None:
-        parser.error(
-            "--time is for a model that is fitted here; judge --model on a table of later rows"
-        )
+        yield "--time is for a model that is fitted here; judge --model on a table of later rows"
     if options.by is not None and options.report is None:
-        parser.error("--by with --model takes rows in memory: write a report with --report")
+        yield "--by with --model takes rows in memory: write a report with --report"
     if options.report is not None and options.out is not None:
-        parser.error("--model goes with --report or with --out, which writes no report")
+        yield "--model goes with --report or with --out, which writes no report"

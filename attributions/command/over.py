@@ -5,7 +5,6 @@ Periods are compared with the first, other values with the one that most rows ha
 (``attributions.changes``).
 """
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +13,10 @@ import numpy as np
 from attributions.changes import AttributionByLabel, Differences
 from attributions.changes.labels import Labels
 from attributions.command.findings import Findings
-from attributions.command.page.cells import MISSING, cell
 from attributions.command.rules.columns import Column
 from attributions.command.unusable import UnusableTableError
+from attributions.command.wording import MISSING, cell
 from attributions.held_out.gain import held_out_gain
-from attributions.inputs import SeenRowsWarning
 
 ROWS_OF_PERIOD, MOST_PERIODS = 100, 12
 MOST_VALUES, N_RANGES = 12, 4
@@ -26,24 +24,13 @@ MOST_VALUES, N_RANGES = 12, 4
 
 @dataclass(frozen=True, eq=False)
 class Over:
-    """What features are worth by the values of a column.
-
-    Parameters
-    ----------
-    column : str
-    is_time : bool
-    result : AttributionByLabel
-    reference : int
-        The number of the label with which others are compared.
-    changes : Differences
-        In loss a row.
-    """
+    """What features are worth by the values of a column."""
 
     column: str
     is_time: bool
     result: AttributionByLabel
-    reference: int
-    changes: Differences
+    reference: int  # the number of the label with which others are compared
+    changes: Differences  # in loss a row
 
 
 def with_changes(found: Findings) -> Findings:
@@ -68,11 +55,9 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
         raise UnusableTableError(
             f"--by {name}: all held-out rows have the same value there; name a column of several."
         )
-    with warnings.catch_warnings():  # the report itself says it
-        warnings.simplefilter("ignore", SeenRowsWarning)
-        result: Any = held_out_gain(
-            found.model, task.X_valid, task.y_valid, groups=task.groups, by=labels
-        )
+    result: Any = held_out_gain(
+        found.model, task.X_valid, task.y_valid, groups=task.groups, by=labels
+    )
     reference = 0 if is_time else int(np.argmax(result.n_samples))
     return Over(name, is_time, result, reference, result.changes(result.labels[reference]))
 

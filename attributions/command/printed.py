@@ -1,7 +1,6 @@
 """The printed report: findings in words, as a table and as a picture."""
 
 import csv
-import math
 from collections.abc import Mapping
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -9,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from attributions.command.findings import Findings
-from attributions.command.said.in_short import ranks
+from attributions.command.said.in_short import of_constant, ranks
 from attributions.command.said.sections import IN_SHORT, sections
 from attributions.command.verdicts import UNUSED
 from attributions.command.wording import (
     ABOVE_100,
     N_DECIMALS,
+    OPEN_ABOVE,
+    alike,
     elided_apart,
     lines_of,
     value_and_interval,
@@ -23,11 +24,12 @@ from gbt.files.whole_files import write_whole
 from gbt.tables.spelled import plain_number
 
 FEATURES, PICTURE = "features.csv", "used_useful.png"  # files of a folder of results
+HEAD = (
+    "feature", "verdict", "held_out_gain_percent", "standard_error", "low_percent", "high_percent",
+    "p_value_adjusted", "reliable", "total_gain_share_percent", "total_gain_rank", "twin_of",
+)  # fmt: skip
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # what spreadsheets run begins so
-N_LISTED = 10
-N_TOP = 5
-N_WORST = 5
-N_SCORE_DECIMALS = 7
+N_LISTED, N_WORST, N_TOP = 10, 5, 5  # features: the best, the worst, the first by total gain
 
 
 def report(found: Findings) -> list[str]:
@@ -61,28 +63,12 @@ def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
 
 def _score_lines(found: Findings) -> list[str]:
     """Say how good the model is beside the constant model."""
-    task = found.task
-    width = max(len(score.name) for score in found.scores)
-    held_out = f"On {len(task.y_valid):,} held-out rows"
-    width = max(width + 2, len(held_out))
-    others = [*found.scores[0].of_others]
-    lines = [
-        f"{held_out:{width}}   {'model':>10}   {'constant':>10}"
-        + "".join(f"   {name:>10}" for name in others)
-    ]
-    for score in found.scores:
-        numbers = [score.of_model, score.of_constant, *score.of_others.values()]
-        digits = _digits(max(map(abs, numbers[:2])), 4)
-        form = f",.{digits}f" if digits <= N_SCORE_DECIMALS else ".3e"
-        cells = (format(round(number, digits) + 0.0, form) for number in numbers)  # never -0
-        lines.append(f"  {score.name:{width - 2}}" + "".join(f"   {text:>10}" for text in cells))
-    average = "share of the class" if task.is_classification else "mean"
-    average = "shares of the classes" if task.classes else average
-    if not task.is_classification and found.loss_name != "squared error":
-        average = "best constant"
-    whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
-    lines.append(f"  (The constant model predicts the {whose} {average} for every row.)")
-    return lines
+    held_out = f"On {len(found.task.y_valid):,} held-out rows"
+    width = max(len(held_out), *(len(score.name) + 2 for score in found.scores))
+    heads = ["model", "constant", *found.scores[0].of_others]
+    rows = [(held_out, heads), *((f"  {s.name}", alike(s.numbers)) for s in found.scores)]
+    lines = [f"{first:{width}}" + "".join(f"   {text:>10}" for text in row) for first, row in rows]
+    return [*lines, f"  ({of_constant(found)})"]
 
 
 def table_lines(found: Findings) -> list[str]:
@@ -118,10 +104,7 @@ def table_lines(found: Findings) -> list[str]:
         elif found.is_used[k] and not lines[-1].endswith("..."):
             lines.append(f"{'...':>4}")
     if doubtful[sorted(listed)].any():
-        lines += lines_of(
-            "Where an interval has no upper end, a few rows may carry the gain: how much it may be"
-            " cannot be told from these rows."
-        )
+        lines += lines_of(OPEN_ABOVE)
     if found.useful.values.max() > 100:
         lines += lines_of(ABOVE_100)
     return lines
@@ -129,30 +112,17 @@ def table_lines(found: Findings) -> list[str]:
 
 def write_table(found: Findings, folder: Path) -> Path:
     """Write all features, best first and unused ones last, as a CSV file."""
-    path, task = folder / FEATURES, found.task
-    gain_rank = ranks(found.gain)
-    head = [
-        "feature",
-        "verdict",
-        "held_out_gain_percent",
-        "standard_error",
-        "low_percent",
-        "high_percent",
-        "p_value_adjusted",
-        "reliable",
-    ]
-    head += ["total_gain_share_percent", "total_gain_rank", "twin_of"]
-    text = StringIO()
+    path, text = folder / FEATURES, StringIO()
     writer = csv.writer(text)
-    writer.writerow(head)
+    writer.writerow(HEAD)
+    names = [defused(name) for name in found.task.feature_names]
+    errors, gain_rank = np.asarray(found.useful.standard_error), ranks(found.gain)
     for k in found.order:
-        values, errors = found.useful.values, np.asarray(found.useful.standard_error)
-        row = [defused(task.feature_names[k]), found.verdicts[k], values[k], errors[k]]
         said = [*found.intervals[k], found.p_values[k]]
+        row = [names[k], found.verdicts[k], found.useful.values[k], errors[k]]
         row += [number if np.isfinite(number) else "" for number in said]
-        row += [int(not found.doubtful[k])]
-        twin = defused(task.feature_names[found.twins[k]]) if k in found.twins else ""
-        writer.writerow([*row, 100 * found.gain_share[k], gain_rank[k], twin])
+        row += [int(not found.doubtful[k]), 100 * found.gain_share[k], gain_rank[k]]
+        writer.writerow([*row, names[found.twins[k]] if k in found.twins else ""])
     write_whole(text.getvalue().encode("utf-8", "backslashreplace"), path)
     return path
 
@@ -175,8 +145,3 @@ def draw(found: Findings, folder: Path) -> Path:
     pyplot.close(figure)
     write_whole(content.getvalue(), path)
     return path
-
-
-def _digits(value: float, significant: int) -> int:
-    """Return how many decimals show so many significant digits."""
-    return max(0, significant - 1 - math.floor(math.log10(abs(value)))) if value else 0

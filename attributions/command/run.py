@@ -11,7 +11,7 @@ import sys
 import warnings
 import webbrowser
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import file_digest
@@ -27,7 +27,6 @@ from attributions.command.in_batches import findings_of_file
 from attributions.command.independence.judging import judged, of_given_model
 from attributions.command.model_file import ModelFile, UnusableModelError, read_model
 from attributions.command.options import check_places, program_name, read_options
-from attributions.command.page.contents import Report
 from attributions.command.page.page import page
 from attributions.command.printed import draw, report, write_table
 from attributions.command.table.demonstration import GREEDY, demonstration
@@ -36,6 +35,7 @@ from attributions.command.table.given import task_of_model
 from attributions.command.table.task import Question, Task
 from attributions.command.unusable import UnusableTableError, listed
 from attributions.command.wording import lines_of
+from attributions.inputs import SeenRowsWarning
 from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
@@ -50,8 +50,9 @@ SECONDS_BETWEEN_LINES = 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
     options = read_options(arguments)
-    with warnings.catch_warnings():  # the report itself warns of few groups
-        warnings.simplefilter("ignore", FewGroupsWarning)
+    with warnings.catch_warnings():  # the report itself says it
+        for kind in (FewGroupsWarning, SeenRowsWarning):
+            warnings.simplefilter("ignore", kind)
         return _answer(options, sys.argv[1:] if arguments is None else arguments)
 
 
@@ -71,7 +72,7 @@ def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
             _write_folder(found, options.out)
         if options.report is not None:
             made = _how_made(options, given, arguments)
-            text = page(Report.of(found, made, options.seed))
+            text = page(found, made, options.seed)
             write_whole(text.encode("utf-8", "backslashreplace"), options.report)
             _say(f"Report: {options.report}")
             if options.open and not webbrowser.open(options.report.resolve().as_uri()):
@@ -204,20 +205,8 @@ def _question(
         raise UnusableTableError(
             f"Say with --target which column of {path} to predict; it has {listed(names)}."
         )
-    question = Question(
-        options.target,
-        options.task,
-        options.positive,
-        options.keep,
-        options.drop,
-        options.seed,
-        groups=options.groups,
-        time=options.time,
-        looks_for_groups=not options.no_groups,
-        by=options.by,
-        takes_dates_apart=not options.no_dates,
-        event=options.event,
-    )
+    names_of_options = [field.name for field in fields(Question) if field.name in options]
+    question = Question(**{name: getattr(options, name) for name in names_of_options})
     if given is None:
         return question
     loss, several = given.ensemble.loss.name, given.ensemble.n_outputs > 1

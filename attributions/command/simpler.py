@@ -1,16 +1,19 @@
-"""What simpler models predict on the same held-out rows: a linear one, a plain tree, one column.
+"""What simpler models predict on the same held-out rows: a linear one and a plain tree.
 
 A model of many trees is worth explaining if it predicts better than a model that fits on one line.
 So it is compared with a linear model with a small penalty and, from 200 training rows on, with one
-tree of at most 32 leaves with at least 20 rows each. Both get the same rows: a missing number
-becomes the mean, with a column that says so, and a frequent word a column of zeros and ones.
+tree of at most 32 leaves with at least 20 rows each. Both get the same columns (`design`).
 """
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions.command.findings import Findings, measures
@@ -20,7 +23,9 @@ LINEAR, TREE = "linear", "one tree"
 ROWS_FOR_A_TREE, LEAVES, ROWS_A_LEAF = 200, 32, 20
 MOST_ROWS = 100_000  # that are fitted
 ROWS_AT_ONCE = 100_000  # that are judged: columns of half a million rows took 300 MB
-MOST_LEVELS = 30  # of a column of words, the most frequent
+MOST_LEVELS = 30  # of a column of words
+LEAST_SHARE = 1e-3  # of a class: leaves of 20 rows cannot be surer
+FARTHEST = 10.0  # standard deviations from the mean
 
 
 def beside_simpler(found: Findings) -> Findings:
@@ -28,24 +33,16 @@ def beside_simpler(found: Findings) -> Findings:
     task = found.task
     if not len(task.X_train) or not len(task.X_valid) or task.has_pairs:
         return found  # scikit-learn has no model of times to an event, or of an order
-    rows = some_rows(task)
-    design = Design.of(task, task.X_train[rows])
-    fitted = design.rows(task.X_train[rows])
-    y = task.y_train[rows]
-    models = {LINEAR: _linear(found)}
-    if len(y) >= ROWS_FOR_A_TREE:
-        models[TREE] = _tree(found)
-    for model in models.values():
-        model.fit(fitted, y)
-    predicted: dict[str, list[np.ndarray]] = {name: [] for name in models}
-    for start in range(0, len(task.X_valid), ROWS_AT_ONCE):
-        judged = design.rows(task.X_valid[start : start + ROWS_AT_ONCE])
-        for name, model in models.items():
-            predicted[name].append(_raw(model, judged, found))
-    others = {
-        name: measures(found.model.loss, task.y_valid, np.concatenate(parts))
-        for name, parts in predicted.items()
-    }
+    rows, made, others = some_rows(task), design(task), {}
+    fitted = made.fit_transform(task.X_train[rows])
+    models = {LINEAR: _linear(found), TREE: _tree(found)}
+    for name in models if len(rows) >= ROWS_FOR_A_TREE else [LINEAR]:
+        models[name].fit(fitted, task.y_train[rows])
+        some = [
+            task.X_valid[i : i + ROWS_AT_ONCE] for i in range(0, len(task.X_valid), ROWS_AT_ONCE)
+        ]
+        parts = [_raw(models[name], made.transform(X), found) for X in some]
+        others[name] = measures(found.model.loss, task.y_valid, np.concatenate(parts))
     scores = [
         replace(score, of_others={name: of[score.name] for name, of in others.items()})
         for score in found.scores
@@ -61,43 +58,27 @@ def some_rows(task: Task) -> np.ndarray:
     return np.random.default_rng(0).permutation(n_rows)[:MOST_ROWS]
 
 
-class Design:
-    """Columns as linear models take them, made to the scale of the training rows."""
+def design(task: Task) -> ColumnTransformer:
+    """Return what makes columns for simpler models, to the scale of the rows that it is fitted to.
 
-    def __init__(self, levels: list[np.ndarray | None], X: np.ndarray) -> None:
-        self.levels = levels
-        self.center, self.scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        for k, frequent in enumerate(levels):
-            known = X[~np.isnan(X[:, k]), k]
-            if frequent is None and len(known):
-                self.center[k], self.scale[k] = known.mean(), known.std() or 1.0
-        self.has_missing = np.isnan(X).any(axis=0)
-
-    @classmethod
-    def of(cls, task: Task, X: np.ndarray) -> "Design":
-        """Choose the frequent words of the training rows."""
-        levels: list[np.ndarray | None] = []
-        for k in range(X.shape[1]):
-            is_words = k < len(task.features) and bool(task.features[k].words)
-            if not is_words:
-                levels.append(None)
-                continue
-            found, counts = np.unique(X[~np.isnan(X[:, k]), k], return_counts=True)
-            levels.append(found[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
-        return cls(levels, X)
-
-    def rows(self, X: np.ndarray) -> np.ndarray:
-        """Return the columns of some rows."""
-        columns = []
-        for k, frequent in enumerate(self.levels):
-            if frequent is None:
-                numbers = (X[:, k] - self.center[k]) / self.scale[k]
-                columns.append(np.nan_to_num(np.clip(numbers, -10, 10)))
-                if self.has_missing[k]:
-                    columns.append(np.isnan(X[:, k]).astype(np.float64))
-            else:
-                columns += [(X[:, k] == level).astype(np.float64) for level in frequent]
-        return np.column_stack(columns) if columns else np.zeros((len(X), 1))
+    A missing number becomes the mean, with a column that says so. Words become columns of zeros and
+    ones, the rare ones of a column together, and a missing word is a word.
+    """
+    features = task.features
+    are_words = [
+        k < len(features) and bool(features[k].words) for k in range(task.X_train.shape[1])
+    ]
+    numbers = make_pipeline(
+        StandardScaler(),
+        FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST}),
+        SimpleImputer(strategy="constant", fill_value=0.0, add_indicator=True),
+    )
+    words = OneHotEncoder(
+        max_categories=MOST_LEVELS, handle_unknown="infrequent_if_exist", sparse_output=False
+    )
+    return ColumnTransformer(
+        [("numbers", numbers, ~np.array(are_words)), ("words", words, np.array(are_words))]
+    )
 
 
 def _linear(found: Findings) -> Any:
@@ -116,9 +97,7 @@ def _tree(found: Findings) -> Any:
 def _raw(model: Any, X: np.ndarray, found: Findings) -> np.ndarray:
     """Return raw predictions of the model's loss: log-odds, logarithms of shares, numbers."""
     if found.task.is_classification:
-        shares = np.clip(
-            model.predict_proba(X), 1e-3, 1 - 1e-3
-        )  # leaves of 20 rows cannot be surer
+        shares = np.clip(model.predict_proba(X), LEAST_SHARE, 1 - LEAST_SHARE)
         return np.log(shares[:, 1] / shares[:, 0]) if shares.shape[1] == 2 else np.log(shares)
     predicted = model.predict(X)
     return np.log(np.maximum(predicted, 1e-9)) if found.model.loss.name == "poisson" else predicted

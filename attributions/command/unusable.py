@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from attributions.names import elided
+from attributions.names import elided, first_of
 
 N_SHOWN = 10  # names in a message
 BYTES_A_CELL = 32  # a float in the column, the rows, a half of them, and the trainer's table
@@ -63,6 +63,4 @@ def nearest(
 
 def listed(names: Sequence[str]) -> str:
     """Return names for a message, the first ten of many."""
-    shown = ", ".join(repr(elided(name)) for name in names[:N_SHOWN])
-    more = f" and {len(names) - N_SHOWN} more" * (len(names) > N_SHOWN)
-    return shown + more if names else "nothing"
+    return first_of([repr(elided(name)) for name in names], N_SHOWN) or "nothing"

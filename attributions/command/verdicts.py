@@ -52,37 +52,20 @@ RULES = {
 
 @dataclass(frozen=True, eq=False)
 class Said:
-    """What is said of every feature.
-
-    Parameters
-    ----------
-    verdicts : list of str
-    intervals : float64 array of shape (p, 2)
-        Ends that hold together, infinite where nothing bounds them; nan where nothing is said.
-    p_values : float64 array of shape (p,)
-        Adjusted for all features; nan where nothing is said, or nothing is known.
-    """
+    """What is said of every feature."""
 
     verdicts: list[str]
-    intervals: np.ndarray
-    p_values: np.ndarray
+    intervals: np.ndarray  # (p, 2), hold together; infinite: not bounded; nan: nothing is said
+    p_values: np.ndarray  # (p,), adjusted for all features; nan: nothing is said, or known
 
 
 def said_of(
     useful: GlobalAttribution, is_used: np.ndarray, may_help: bool = True, may_tell: bool = True
 ) -> Said:
-    """Return verdicts, intervals and p-values.
+    """Return verdicts, intervals and p-values of held-out gains with standard errors, in any unit.
 
-    Parameters
-    ----------
-    useful : GlobalAttribution
-        Held-out gain with standard errors, in any unit.
-    is_used : bool array of shape (p,)
-        Whether a tree splits on the feature.
-    may_help : bool
-        Whether the model is better than a constant.
-    may_tell : bool
-        Whether the rows are others than those of the training.
+    ``is_used`` says on which features a tree splits, ``may_help`` whether the model is better than
+    a constant, and ``may_tell`` whether the rows are others than those of the training.
     """
     ends = useful.confidence_interval(1 - MISTAKEN, simultaneous=True)
     p_values = useful.p_values(adjust="joint")

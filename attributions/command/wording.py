@@ -1,29 +1,36 @@
-"""How sentences name features and columns: on one line, the first of many, fit for a shell."""
+"""How names, numbers and cells are written: in sentences, in tables, for a shell."""
 
+import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from textwrap import TextWrapper
 
 import numpy as np
 
-from attributions.names import cut_in_the_middle, elided, on_one_line
+from attributions.command.rules.columns import Column
+from attributions.names import cut_in_the_middle, elided, first_of, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
 WIDTH = 100  # of a line in the terminal
-N_DECIMALS = 3  # of importances in per cent, at most
+N_DECIMALS, MOST_DECIMALS = 3, 7  # of importances in per cent, and of scores
+LONGEST, LENGTHENED = 60, 12  # letters of a cell or a name where there is little room
+MISSING = "(missing)"
 ABOVE_100 = (
     "A gain above 100 % is no mistake: each tree is credited by the slope of the loss, and slopes"
     " add up to more than the loss that they save together. Compare features with each other."
+)
+OPEN_ABOVE = (
+    "Where an interval has no upper end, a few rows may carry the gain: how much it may be cannot"
+    " be told from these rows."
 )
 
 
 def shown_names(names: Sequence[str]) -> str:
     """Return names for a sentence, the first of many; long ones without their middle."""
-    names = [on_one_line(name) for name in names]
-    shown = [n if len(n) <= NAME_WIDTH else cut_in_the_middle(n, NAME_WIDTH - 1) for n in names]
-    more = f" and {len(shown) - N_NAMED} more" * (len(shown) > N_NAMED)
-    return ", ".join(shown[:N_NAMED]) + more
+    return first_of([shortened(name, NAME_WIDTH) for name in names], N_NAMED)
 
 
 def elided_apart(names: Sequence[str]) -> list[str]:
@@ -56,7 +63,8 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     low, high = (float(end) for end in ends)
     known = [end for end in (low, high) if np.isfinite(end)]
     width = max((abs(end - value) for end in known), default=0.0)
-    digits = _decimals(2 * width or value)
+    size = abs(2 * width or value)
+    digits = int(np.clip(1 - np.floor(np.log10(size)), 0, N_DECIMALS)) if size else 0
     if not known or width == 0:
         return _fixed(value, digits), "not known" if np.isinf(low) else ""
     nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
@@ -70,11 +78,56 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     return _fixed(value, digits), f"{first} to {last}"
 
 
-def _decimals(width: float) -> int:
-    """Return how many decimals show two digits of a number, at most three."""
-    return int(np.clip(1 - np.floor(np.log10(abs(width))), 0, N_DECIMALS)) if width else 0
+def alike(numbers: Sequence[float]) -> list[str]:
+    """Write numbers with equally many decimals, four digits of the largest."""
+    largest = max(map(abs, numbers))
+    digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
+    if digits > MOST_DECIMALS:
+        return [f"{number:.3e}" for number in numbers]
+    return [_fixed(number, digits) for number in numbers]
 
 
 def _fixed(value: float, digits: int) -> str:
     """Return a number with so many decimals; what rounds to 0 has no sign."""
     return f"{round(value, digits) + 0.0:,.{digits}f}"
+
+
+def cell(column: Column, number: float) -> str:
+    """Return what a file would hold for a number of a column."""
+    if np.isnan(number):
+        return MISSING
+    if column.words:
+        return shortened(column.words[int(number)])
+    if column.kind == "dates":
+        moment = datetime.fromtimestamp(number, UTC)
+        return f"{moment:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
+    return amount(number).replace(",", "")
+
+
+def amount(number: float, digits: int = 6) -> str:
+    """Return a number with so many digits at most; commas stand between thousands."""
+    if number == 0:
+        return "0"
+    size = math.floor(math.log10(abs(number)))
+    if not -5 <= size < 15:
+        return f"{number:.{digits - 1}e}"
+    text = f"{number:,.{max(digits - 1 - size, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def shortened(text: str, length: int = LONGEST) -> str:
+    """Return a text on one line, without its middle if it is long."""
+    text = on_one_line(text)
+    return text if len(text) <= length else cut_in_the_middle(text, length - 1)
+
+
+def shortened_apart(texts: Sequence[str], length: int = LONGEST) -> list[str]:
+    """Return texts cut to a length; those that would be alike are cut less, until they differ."""
+    lengths = dict.fromkeys(texts, length)
+    while True:
+        cut = {text: shortened(text, lengths[text]) for text in lengths}
+        alike = Counter(cut.values())
+        longer = [t for t in lengths if alike[cut[t]] > 1 and lengths[t] < len(t)]
+        if not longer:
+            return [cut[text] for text in texts]
+        lengths |= {text: lengths[text] + LENGTHENED for text in longer}

@@ -59,10 +59,9 @@ def bounded(values: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 def verdict_colors(values: np.ndarray, ends: np.ndarray | None) -> list[str]:
     """Return blue for what helps, vermilion for what hurts, grey where an interval has 0 in it."""
-    low, high = (values, values) if ends is None else ends.T
     if ends is None:  # nothing is in doubt
         return [VERMILION if value < 0 else BLUE for value in values]
-    return [BLUE if a > 0 else VERMILION if b < 0 else GREY for a, b in zip(low, high, strict=True)]
+    return [BLUE if low > 0 else VERMILION if high < 0 else GREY for low, high in ends]
 
 
 def notes(colors: Collection[str], doubtful: np.ndarray) -> str:

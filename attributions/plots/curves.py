@@ -10,11 +10,10 @@ from attributions.names import on_one_line
 from attributions.plots.captions import unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.places import spread
-from attributions.plots.sheet import ROW_HEIGHT, Display, Sheet, as_max_display
+from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import Curve, PerFeature
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
 
 DASHES = ("-", "--", ":", "-.")  # the next one is used when the colours start over
@@ -44,7 +43,6 @@ class BoostingDisplay(Display):
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One a feature, in the order of the columns.
     """
@@ -58,7 +56,7 @@ class BoostingDisplay(Display):
         self.max_display = as_max_display(max_display, len(attribution.values))
         self.attribution = attribution
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
         unit = unit_of(result, intervals=False)
         by_tree = unit.factor * np.asarray(result.per_tree)
@@ -66,11 +64,9 @@ class BoostingDisplay(Display):
         curves = np.concatenate([np.zeros((1, n_features)), np.cumsum(by_tree, axis=0)])
         named = np.argsort(-np.abs(curves[-1]), kind="stable")[: self.max_display]
         named = named[curves[:, named].any(axis=0)]
-        heading = f"{facts_of(result.method).seen}, tree by tree" if title is None else title
-        sheet = Sheet(ax, figsize, [*(names[k] for k in named), heading], (7.2, 4.4))
-        ax = sheet.ax
-        captions = heading, "trees", unit.label + sheet.uncrowd("y", curves[:, named])
-        sheet.caption(*captions)
+        seen = f"{facts_of(result.method).seen}, tree by tree"
+        sheet = Sheet(paper, seen, [names[k] for k in named], (7.2, 4.4))
+        sheet.caption("trees", unit.label + sheet.uncrowd("y", curves[:, named]))
 
         n_named, fontsize = sheet.rows_that_fit(len(named))
         named = named[:n_named]
@@ -81,14 +77,12 @@ class BoostingDisplay(Display):
             drawn: dict[str, Any] = {"color": GREY, "linewidth": 0.7, "alpha": 0.5, "zorder": 2}
             if k in color:
                 drawn = {"color": color[k], "linestyle": dashes[k], "linewidth": 1.8, "zorder": 3}
-            self.lines_ += ax.plot(np.arange(n_trees + 1), curves[:, k], **drawn)
+            self.lines_ += sheet.ax.plot(np.arange(n_trees + 1), curves[:, k], **drawn)
         sheet.zero_line("y")
-        ax.set_xlim(0, max(n_trees, 1))
+        sheet.ax.set_xlim(0, max(n_trees, 1))
         sheet.say_if_nothing(curves)
         name_curves(sheet, names, named, curves[-1, named], n_trees, color, fontsize)
-        sheet.quieten(grid="y")
-        sheet.caption(*captions)
-        return ax
+        return sheet.finish(grid="y")
 
 
 def name_curves(
@@ -110,18 +104,11 @@ def name_curves(
     places = spread(shares, gap, gap / 2, 1 - gap / 2)
     for k, text, end, place in zip(named, texts, ends, places, strict=True):
         line = {"arrowstyle": "-", "color": color[k], "linewidth": 0.7, "relpos": (0, 0.5)}
-        written = sheet.lettering.properties | {"color": readable(color[k], sheet.colors.outside)}
         ax.annotate(
-            text,
-            (last, end),
-            xytext=(1.03, place),
-            textcoords=ax.transAxes,
-            fontsize=fontsize,
-            va="center",
-            annotation_clip=False,
-            arrowprops={**line, "shrinkA": 1, "shrinkB": 0},
-            **written,
-        )
+            text, (last, end), xytext=(1.03, place), textcoords=ax.transAxes, fontsize=fontsize,
+            va="center", annotation_clip=False, color=readable(color[k], sheet.colors.outside),
+            arrowprops={**line, "shrinkA": 1, "shrinkB": 0}, **sheet.lettering.properties,
+        )  # fmt: skip
 
 
 class CurveDisplay(Display):
@@ -137,7 +124,6 @@ class CurveDisplay(Display):
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib artists
         One an output.
     """
@@ -147,31 +133,29 @@ class CurveDisplay(Display):
     def __init__(self, curve: Curve):
         self.curve = curve
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
-        curve = self.curve
-        heading = f"{SEEN} {on_one_line(curve.feature_name)}" if title is None else title
-        is_of_levels = curve.levels is not None
+    def _draw(self, paper: Paper) -> Sheet:
+        curve, is_of_levels = self.curve, self.curve.levels is not None
         shown = self._shown_levels() if is_of_levels else np.empty(0, dtype=int)
-        words = [curve.feature_name, heading, *self._names_of_levels(shown), *self._outputs]
-        sheet = Sheet(ax, figsize, words, (5.6, 1.4 if is_of_levels else 3.8), len(shown))
+        words = [curve.feature_name, *self._names_of_levels(shown), *self._outputs]
+        seen, size = (
+            f"{SEEN} {on_one_line(curve.feature_name)}",
+            (5.6, 1.4 if is_of_levels else 3.8),
+        )
+        sheet = Sheet(paper, seen, words, size, len(shown))
         values = curve.values.reshape(len(curve.values), -1)
-        several = values.shape[1] > 1
-        colors = [
-            sheet.drawn_in(CURVES[k % len(CURVES)] if several else BLUE)
-            for k in range(values.shape[1])
-        ]
+        n_outputs = values.shape[1]
+        usual = CURVES if n_outputs > 1 else (BLUE,)
+        colors = [sheet.drawn_in(usual[k % len(usual)]) for k in range(n_outputs)]
         if is_of_levels:
             self._draw_levels(sheet, values, colors, shown)
-            sheet.quieten(grid="x", left=False)
-            sheet.caption(heading, VALUE)
-        else:
-            said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self._has_missing
-            below = on_one_line(curve.feature_name) + f"\n({'; '.join(said)})" * bool(said)
-            sheet.caption(heading, below, VALUE)
-            self._draw_steps(sheet, values, colors)
-            sheet.quieten(grid="y")
-            sheet.caption(heading, below, VALUE)
-        return sheet.ax
+            sheet.x = VALUE
+            return sheet.finish(grid="x", left=False)
+        said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self._has_missing
+        sheet.caption(
+            on_one_line(curve.feature_name) + f"\n({'; '.join(said)})" * bool(said), VALUE
+        )
+        self._draw_steps(sheet, values, colors)
+        return sheet.finish(grid="y")
 
     @property
     def _outputs(self) -> list[str]:
@@ -200,16 +184,9 @@ class CurveDisplay(Display):
         if curve.shares is not None:
             self._draw_distribution(sheet, edges)
         if self._outputs:
-            numbers, fontsize = np.arange(len(colors)), sheet.rows_that_fit(len(colors))[1]
-            name_curves(
-                sheet,
-                self._outputs,
-                numbers,
-                values[-1],
-                edges[-1],
-                dict(enumerate(colors)),
-                fontsize,
-            )
+            numbered, (_, fontsize) = dict(enumerate(colors)), sheet.rows_that_fit(len(colors))
+            numbers, last = np.arange(len(colors)), edges[-1]
+            name_curves(sheet, self._outputs, numbers, values[-1], last, numbered, fontsize)
 
     def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
         """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.

@@ -1,6 +1,6 @@
 """Importance: of all rows as bars, by label as lines, dots or heat, and of groups of rows."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,9 @@ from attributions.plots.captions import (
 )
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
-from attributions.plots.sheet import Display, Sheet, as_max_display, is_crowded
+from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
 from attributions.plots.shown import PerFeature, PerGroup, PerLabel
 from gbt.tables.names import shown
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
@@ -47,15 +44,13 @@ class ImportanceDisplay(Display):
     Parameters
     ----------
     attribution : GlobalAttribution
-    max_display : int or None
-        How many features to show at most, best first; None for all. Where the axes are too low for
-        so many names, fewer are shown.
+    max_display
+        As for ``GlobalAttribution.plot``.
     intervals : float64 array of shape (p, 2), optional
         Drawn in place of the 95 % intervals of single features: ends that hold together, say.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     bars_ : matplotlib BarContainer
         From top to bottom.
     """
@@ -71,21 +66,17 @@ class ImportanceDisplay(Display):
         self.attribution = attribution
         self.ends = ends_of(attribution) if intervals is None else intervals
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> Sheet:
         from matplotlib.colors import to_rgba
 
         result, names = self.attribution, self.attribution.feature_names
-        ranking = result.ranking()[: self.max_display]
-        heading = facts_of(result.method).seen if title is None else title
-        sheet = Sheet(
-            ax, figsize, [*(names[k] for k in ranking), heading], (6.4, 1.2), len(ranking)
-        )
-        ax, unit = sheet.ax, unit_of(result)
-        doubtful = are_doubtful(result)
+        ranking, unit = result.ranking()[: self.max_display], unit_of(result)
+        seen, words = facts_of(result.method).seen, [names[k] for k in ranking]
+        sheet = Sheet(paper, seen, words, (6.4, 1.2), len(ranking))
+        ax, doubtful = sheet.ax, are_doubtful(result)
         colors = verdict_colors(result.values, self.ends)
         label = unit.label + " (dots: single shuffles)" * (result.repeats is not None)
-        label += notes([colors[k] for k in ranking], doubtful[ranking])
-        sheet.caption(heading, label)
+        sheet.caption(label + notes([colors[k] for k in ranking], doubtful[ranking]))
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
         shown = ranking[:n_shown]
@@ -111,10 +102,8 @@ class ImportanceDisplay(Display):
         sheet.say_if_nothing(result.values, self.ends, result.repeats)
         written = [f": {value:.3g}" for value in values] if is_crowded(values) else None
         sheet.name_rows(names, shown, fontsize, written)
-        sheet.quieten(grid="x", left=False)
-        best = share(n_shown, len(names), best="best ") * (title is None)
-        sheet.caption(heading + best, label)
-        return ax
+        sheet.more = share(n_shown, len(names), best="best ")
+        return sheet.finish(grid="x", left=False)
 
 
 class ByLabelDisplay(Display):
@@ -123,16 +112,11 @@ class ByLabelDisplay(Display):
     Parameters
     ----------
     attribution : AttributionByLabel
-    changes : Differences or None
-        Which labels to mark, and in which unit to draw.
-    kind : {"lines", "dots", "heat"} or None
-        None chooses.
-    max_display : int or None
-        How many features; None for 5 as lines and 10 otherwise.
+    changes, kind, max_display
+        As for ``AttributionByLabel.plot``.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One a feature, or of dots one a label.
     """
@@ -158,19 +142,18 @@ class ByLabelDisplay(Display):
         self.unit = "percent" if changes is None else changes.unit
         self.lines_: list[Any] = []
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
         ranking = result.ranking()[: self.max_display]
         values = np.where(result.is_judged[:, np.newaxis], result.values_in(self.unit), np.nan)
         reach = TWO_SIDED_95 * result.standard_error_in(self.unit)
-        best = share(len(ranking), len(names), best="best ")
-        heading = f"What each feature is worth by label{best}" if title is None else title
-        words = [*(names[k] for k in ranking), *result.label_texts, heading]
+        words = [*(names[k] for k in ranking), *result.label_texts]
         are_lines = self.kind == "lines"
         size, n_rows = ((7.2, 4.2), 0) if are_lines else ((7.2, 1.6), len(ranking))
         if self.kind == "dots":
             n_rows = max(n_rows, len(result.labels))  # which the legend lists
-        sheet = Sheet(ax, figsize, words, size, n_rows)
+        sheet = Sheet(paper, "What each feature is worth by label", words, size, n_rows)
+        sheet.more = share(len(ranking), len(names), best="best ")
         unit = f"{UNITS[self.unit]},\n{result.n_samples.sum():,} held-out rows"
         if self.kind == "heat":
             unit += f", darkest {_largest(values[:, ranking]):.3g}"
@@ -178,19 +161,16 @@ class ByLabelDisplay(Display):
             unit += ", 95 % intervals"
         if self.changes is not None:
             unit += f"\n({MARKED if self._is_marked()[:, ranking].any() else UNMARKED})"
-        few = [
-            text
-            for text, judged in zip(result.label_texts, result.is_judged, strict=True)
-            if not judged
-        ]
+        few = [result.label_texts[j] for j in np.flatnonzero(~result.is_judged)]
         if few:
             unit += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
-        captions = (heading, "", unit) if are_lines else (heading, unit)
-        sheet.caption(*captions)
-        draw = {"lines": self._draw_lines, "dots": self._draw_dots, "heat": self._draw_heat}
-        draw[self.kind](sheet, ranking, values, reach)
-        sheet.caption(*captions)
-        return sheet.ax
+        sheet.caption(*(("", unit) if are_lines else (unit,)))
+        draw = {"lines": self._lines, "dots": self._dots, "heat": self._heat}[self.kind]
+        draw(sheet, ranking, values, reach)
+        sheet.finish(grid="y" if are_lines else "x", left=are_lines)
+        if self.kind == "heat":
+            sheet.ax.grid(False)
+        return sheet
 
     def _is_marked(self) -> np.ndarray:
         """Return which labels are marked for which feature, (L, p)."""
@@ -199,9 +179,7 @@ class ByLabelDisplay(Display):
             marked[list(self.changes.about)] = self.changes.changed()
         return marked
 
-    def _draw_lines(
-        self, sheet: Sheet, ranking: np.ndarray, values: np.ndarray, reach: np.ndarray
-    ) -> None:
+    def _lines(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
         ax, texts = sheet.ax, self.attribution.label_texts
         at, marked = np.arange(len(texts)), self._is_marked()
         color = {k: sheet.drawn_in(CURVES[j % len(CURVES)]) for j, k in enumerate(ranking)}
@@ -216,11 +194,8 @@ class ByLabelDisplay(Display):
         ends = np.array([_last_known(values[:, k]) for k in ranking])
         ax.set_xlim(-0.2, len(texts) - 0.8)
         name_curves(sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize)
-        sheet.quieten(grid="y")
 
-    def _draw_dots(
-        self, sheet: Sheet, ranking: np.ndarray, values: np.ndarray, reach: np.ndarray
-    ) -> None:
+    def _dots(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
         ax, marked, n_labels = sheet.ax, self._is_marked(), len(values)
         _, fontsize = sheet.rows_that_fit(len(ranking))
         rows = np.arange(len(ranking))
@@ -234,34 +209,25 @@ class ByLabelDisplay(Display):
         sheet.zero_line("x")
         ax.legend(frameon=False, fontsize=fontsize, loc="lower right", labelcolor=sheet.colors.ink)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
-        sheet.quieten(grid="x", left=False)
 
-    def _draw_heat(
-        self, sheet: Sheet, ranking: np.ndarray, values: np.ndarray, reach: np.ndarray
-    ) -> None:
+    def _heat(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
         ax, marked = sheet.ax, self._is_marked()
         _, fontsize = sheet.rows_that_fit(len(ranking))
         cells = values[:, ranking].T
-        sizes = np.abs(cells) / (_largest(cells) or 1.0)
-        picture = np.array(
-            [
-                [
-                    mixed(sheet.colors.background, BLUE if value > 0 else VERMILION, size)
-                    if np.isfinite(size)
-                    else sheet.colors.faint
-                    for value, size in zip(*row, strict=True)
-                ]
-                for row in zip(cells, sizes, strict=True)
-            ]
-        )
-        ax.imshow(picture, aspect="auto", interpolation="nearest")
+        shares = cells / (_largest(cells) or 1.0)
+
+        def color(share: float) -> Any:
+            hue = BLUE if share > 0 else VERMILION
+            known = np.isfinite(share)
+            return mixed(sheet.colors.background, hue, abs(share)) if known else sheet.colors.faint
+
+        picture = [[color(share) for share in row] for row in shares]
+        ax.imshow(np.array(picture), aspect="auto", interpolation="nearest")
         feature, label = np.nonzero(marked[:, ranking].T)
         self._ring(sheet, label, feature)
         self._name_labels(sheet)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
         ax.set_ylim(len(ranking) - 0.5, -0.5)
-        sheet.quieten(grid="x", left=False)
-        ax.grid(False)
 
     def _ring(self, sheet: Sheet, x: np.ndarray, y: np.ndarray) -> None:
         """Draw rings around what changed."""
@@ -296,7 +262,6 @@ class ForWhomDisplay(Display):
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     points_ : list of matplotlib Line2D
     """
 
@@ -304,13 +269,10 @@ class ForWhomDisplay(Display):
         self.groups = groups
         self.points_: list[Any] = []
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
-        result = self.groups
-        heading = f"For whom {result.feature} helps" if title is None else title
-        n = len(result.groups)
-        sheet = Sheet(ax, figsize, [*result.groups, heading], (9.0, 1.6), n)
-        label = f"{UNITS['loss']}, 95 % intervals of all groups together\n(dotted: all rows)"
-        sheet.caption(heading, label)
+    def _draw(self, paper: Paper) -> Sheet:
+        result, n = self.groups, len(self.groups.groups)
+        sheet = Sheet(paper, f"For whom {result.feature} helps", result.groups, (9.0, 1.6), n)
+        sheet.caption(f"{UNITS['loss']}, 95 % intervals of all groups together\n(dotted: all rows)")
         _, fontsize = sheet.rows_that_fit(n)
         ends = result.worth.confidence_interval()[:, 0]
         colors = map(sheet.drawn_in, verdict_colors(result.values, ends))
@@ -321,9 +283,6 @@ class ForWhomDisplay(Display):
             self.points_ += sheet.ax.plot(value, y, "o", color=color, ms=6)
         sheet.zero_line("x")
         sheet.ax.axvline(result.overall, color=sheet.colors.ink, linewidth=0.8, linestyle=":")
-        sheet.name_rows(
-            result.groups, range(n), fontsize, [f"  ({rows:,} rows)" for rows in result.n_rows]
-        )
-        sheet.quieten(grid="x", left=False)
-        sheet.caption(heading, label)
-        return sheet.ax
+        n_rows = [f"  ({rows:,} rows)" for rows in result.n_rows]
+        sheet.name_rows(result.groups, range(n), fontsize, n_rows)
+        return sheet.finish(grid="x", left=False)

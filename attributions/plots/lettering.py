@@ -21,18 +21,9 @@ LEAST_LETTERS = 4
 
 
 class Lettering:
-    """Measures and fits words for one figure.
+    """Measures and fits words for one figure, on which ``words`` are going to be written.
 
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    words : iterable of str
-        All that is going to be written.
-
-    Attributes
-    ----------
-    properties : dict
-        Of every ``Text`` on the picture.
+    Every ``Text`` on the picture has its ``properties``.
     """
 
     def __init__(self, figure: "Figure", words: Iterable[str]):

@@ -1,17 +1,12 @@
 """Pairs of features as a matrix of squares."""
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from attributions.methods import facts_of
 from attributions.plots.captions import share
 from attributions.plots.colors import BLUE, VERMILION
-from attributions.plots.sheet import ROW_HEIGHT, Display, Sheet, as_max_display, tick_size
+from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display, tick_size
 from attributions.plots.shown import PerPair
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 WORTH_A_SQUARE = 0.02  # of the largest: smaller squares are hardly seen
 COLUMN_NAME = 10  # font sizes that a name below the axes may be long
@@ -32,7 +27,6 @@ class PairsDisplay(Display):
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     squares_ : matplotlib PathCollection
     """
 
@@ -40,7 +34,7 @@ class PairsDisplay(Display):
         self.max_display = as_max_display(max_display, len(attribution.feature_names))
         self.attribution = attribution
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
         matrix = result.matrix()
         size = np.abs(matrix)
@@ -49,13 +43,12 @@ class PairsDisplay(Display):
         shown = np.argsort(-of_feature, kind="stable")[: self.max_display]
         shown = shown[of_feature[shown] >= WORTH_A_SQUARE * largest]
         facts = facts_of(result.method)
-        heading = facts.seen if title is None else title
-        sheet = Sheet(ax, figsize, [*(names[k] for k in shown), heading], (6.4, 2.8), len(shown))
-        label = (
+        sheet = Sheet(paper, facts.seen, [names[k] for k in shown], (6.4, 2.8), len(shown))
+        sheet.more = share(1, len(names))
+        sheet.caption(
             f"below splits on (diagonal: below no other)\nblue: helped, vermilion: hurt; area:"
             f" {facts.unit}, sum over {result.n_samples:,} rows"
         )
-        sheet.caption(heading + share(1, len(names)) * (title is None), label)
         self._name_columns(sheet, shown, tick_size())
         sheet.lay_out()
         n_shown, fontsize = sheet.rows_that_fit(len(shown))
@@ -74,9 +67,8 @@ class PairsDisplay(Display):
         sheet.name_rows(names, shown, fontsize)
         self._name_columns(sheet, shown, fontsize)
         sheet.ax.set_xlim(-0.6, len(shown) - 0.4)
-        sheet.quieten(grid="both", left=False)
-        sheet.caption(heading + share(len(shown), len(names)) * (title is None), label)
-        return sheet.ax
+        sheet.more = share(len(shown), len(names))
+        return sheet.finish(grid="both", left=False)
 
     def _name_columns(self, sheet: Sheet, shown: np.ndarray, fontsize: float) -> None:
         """Write the names of features below the axes too, where a quarter of the height is left."""

@@ -1,68 +1,39 @@
 """Places for names: apart from one another, and beside what they name."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.transforms import Bbox, BboxBase
 
 # Where a name may stand beside its point, best first: the corners are clear of intervals.
 SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)])
 DISTANCES = (0, 1, 2, 3, 4.5, 6, 8, 11)  # from the point, in line heights
 
 
-class Box(NamedTuple):
-    """A rectangle in pixels: its lower left and its upper right corner."""
-
-    low: np.ndarray
-    high: np.ndarray
-
-    @classmethod
-    def of(cls, extent: Any) -> "Box":
-        """Return the box of an artist's extent, as Matplotlib measures it."""
-        return cls(extent.min, extent.max)
-
-    def meets(self, other: "Box") -> bool:
-        """Say whether the two overlap."""
-        return bool((self.low < other.high).all() and (other.low < self.high).all())
-
-    def holds(self, other: "Box") -> bool:
-        """Say whether the other lies within."""
-        return bool((self.low <= other.low).all() and (other.high <= self.high).all())
-
-    def n_hidden(self, points: np.ndarray, margin: float) -> int:
-        """Return how many points it hides."""
-        inside = (points > self.low - margin) & (points < self.high + margin)
-        return int(inside.all(axis=1).sum())
-
-
 def place_beside(
-    point: Any, size: Any, points: Any, gap: float, taken: Any, frame: Any
-) -> tuple[Box, bool] | None:
+    point: Any, size: Any, points: Any, gap: float, taken: "Sequence[Bbox]", frame: "BboxBase"
+) -> "tuple[Bbox, bool] | None":
     """Return a free place for a name of some size near its point, and whether it is far off.
 
-    A place is free if it lies in the frame and meets no other name; None if there is none. Returned
-    is the nearest that hides no point, or else the one that hides the fewest.
-
-    Parameters
-    ----------
-    point, size : float64 arrays of shape (2,)
-        In pixels, like all that follows.
-    points : float64 array of shape (n, 2)
-        What should not be hidden.
-    gap : float
-        Between the point and its name.
-    taken : list of Box
-        Other names.
-    frame : Box
+    A place is free if it lies in the frame and meets none of those ``taken`` by other names; None
+    if there is none. Returned is the nearest that hides none of the ``points``, (n, 2), or else the
+    one that hides the fewest. All is in pixels; ``gap`` is kept between the point and its name.
     """
+    from matplotlib.transforms import Bbox
+
     fewest, best = np.inf, None
     for distance in DISTANCES:
         for side in SIDES:
             away = gap / np.abs(side).sum() + distance * size[1]
             low = point + side * (size / 2 + away) - size / 2
-            box = Box(low, low + size)
-            if not frame.holds(box) or any(box.meets(other) for other in taken):
+            box = Bbox([low, low + size])
+            is_within = frame.contains(*box.min) and frame.contains(*box.max)
+            if not is_within or box.count_overlaps(taken):
                 continue
-            n_hidden = box.n_hidden(points, gap / 2)
+            n_hidden = box.padded(gap / 2).count_contains(points)
             if n_hidden < fewest:
                 fewest, best = n_hidden, (box, distance > 0)
         if fewest == 0:

@@ -10,12 +10,11 @@ from attributions.names import find_row, on_one_line
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
-from attributions.plots.sheet import Display, Sheet, as_max_display
+from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerRow
 from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
 
 KINDS = ("waterfall", "force")
@@ -47,20 +46,8 @@ class LocalAttributionDisplay(Display):
     Parameters
     ----------
     attribution : LocalAttribution
-    row : label or int, optional
-        The row to draw: its label in the frame that was explained, or its number, from 0,
-        where rows have no labels; None for the swarm.
-    kind : {"waterfall", "force"}
-        How one row is drawn: a bar a feature below one another, with numbers, from the start to the
-        prediction; or all bars in one line.
-    max_display : int or None
-        How many features to show at most, those with the largest mean absolute contribution; None
-        for all. Where the axes are too low for so many names, fewer are shown. A force plot has ten
-        at most.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
+    row, kind, max_display
+        As for ``LocalAttribution.plot``.
     """
 
     def __init__(
@@ -86,33 +73,30 @@ class LocalAttributionDisplay(Display):
         self.unit = attribution.percent_of_one or 1.0
         self.up, self.down = (BLUE, VERMILION) if self.facts.is_judged else (VERMILION, BLUE)
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> Sheet:
         result = self.attribution
         rows = self.unit * (result.values if self.row is None else result.values[[self.row]])
         ranking = np.argsort(-np.abs(rows).mean(axis=0), kind="stable")[: self.max_display]
-        heading = self._heading() if title is None else title
         if self.row is not None and rows.any():
             ranking = ranking[rows[0, ranking] != 0]  # bars of 0 would only use up room
-        words = [*(result.feature_names[k] for k in ranking), heading, "\N{MINUS SIGN}"]
+        words = [*(result.feature_names[k] for k in ranking), "\N{MINUS SIGN}"]
         is_force = self.row is not None and self.kind == "force"
         n_rows = min(len(ranking), MOST_FORCES) / 2 + 5 if is_force else 1.4 * (len(ranking) + 1)
-        sheet = Sheet(ax, figsize, words, (7.2, 1.5), n_rows)
-        ax, label = sheet.ax, self._unit_label()
+        sheet = Sheet(paper, self._heading(), words, (7.2, 1.5), n_rows)
+        label = self._unit_label()
         if self.row is None:
             label += sheet.uncrowd("x", rows[:, ranking])
-        sheet.caption(heading, label)
+        sheet.caption(label)
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
         if self.row is None:
-            label += self._swarm(sheet, rows, ranking[:n_shown], fontsize)
-            heading += share(n_shown, len(result.feature_names)) * (title is None)
+            sheet.x += self._swarm(sheet, rows, ranking[:n_shown], fontsize)
+            sheet.more = share(n_shown, len(result.feature_names))
         elif is_force:
             self._force(sheet, rows[0], ranking[:MOST_FORCES])
         else:
             self._waterfall(sheet, rows[0], ranking)
         sheet.say_if_nothing(rows)
-        sheet.quieten(grid="x", left=False)
-        sheet.caption(heading, label)
-        return ax
+        return sheet.finish(grid="x", left=False)
 
     def _heading(self) -> str:
         """Return the title: all rows, or one row by its label, or by its number if it has none."""
@@ -165,37 +149,33 @@ class LocalAttributionDisplay(Display):
         lefts = np.concatenate([[steps.start], ends[:-1]])
         colors = [self._color(sheet, move) for move in steps.moves]
         places = np.arange(len(ends))
-        ax.barh(places, steps.moves, left=lefts, height=0.7, color=colors)
+        bars = ax.barh(places, steps.moves, left=lefts, height=0.7, color=colors)
         ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.colors.ink, lw=0.6, ls=":")
         low, high = min(steps.start, *ends), max(steps.start, *ends)
         margin = ROOM * ((high - low) or 1.0)
         ax.set_xlim(low - margin, high + margin)
-        for place, move, end, left in zip(places, steps.moves, ends, lefts, strict=True):
-            side = 1 if move >= 0 else -1
-            ax.annotate(
-                _signed(move), (max(end, left) if side > 0 else min(end, left), place),
-                xytext=(4 * side, 0), textcoords="offset points", va="center",
-                ha="left" if side > 0 else "right", fontsize=fontsize, **sheet.write,
-            )  # fmt: skip
+        numbers = [*map(_signed, steps.moves)]
+        ax.bar_label(bars, numbers, padding=4, fontsize=fontsize, **sheet.write)
         sheet.name_rows(steps.names, steps.columns, fontsize, steps.said)
         self._write_sums(sheet, steps, fontsize)
 
     def _write_sums(self, sheet: Sheet, steps: Steps, fontsize: float) -> None:
         """Mark where the way starts, above the first bar, and where it ends, below the last."""
         ax, n = sheet.ax, len(steps.moves)
+        said = [("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1)]
         if not self.facts.is_whole_prediction:
             sheet.zero_line("x")
-        ends = (("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1))
-        said = ends if self.facts.is_whole_prediction else ((("sum", steps.end, n + 0.1)),)
+            said = [("sum", steps.end, n + 0.1)]
         ax.set_ylim(n + 0.7, -1.7)
+        middle = np.mean(ax.get_xlim())
         for word, value, place in said:
             ax.plot([value, value], [place, min(max(place, 0), n - 1)], lw=0.8,
                     color=sheet.colors.ink, ls=":")  # fmt: skip
-            middle = np.mean(ax.get_xlim())
+            side = 1 if value < middle else -1
             ax.annotate(
-                f"{word} {value:.4g}", (value, place), xytext=(4 if value < middle else -4, 0),
-                textcoords="offset points", ha="left" if value < middle else "right",
-                va="center", fontsize=fontsize, fontweight="bold", **sheet.write,
+                f"{word} {value:.4g}", (value, place), xytext=(4 * side, 0), va="center",
+                textcoords="offset points", ha="left" if side > 0 else "right",
+                fontsize=fontsize, fontweight="bold", **sheet.write,
             )  # fmt: skip
 
     def _force(self, sheet: Sheet, contributions: np.ndarray, shown: np.ndarray) -> None:
@@ -245,7 +225,7 @@ class LocalAttributionDisplay(Display):
         axis has to say about colours.
         """
         from matplotlib import colormaps
-        from matplotlib.colors import ListedColormap, to_rgba
+        from matplotlib.colors import ListedColormap, Normalize, to_rgba
 
         result, ax = self.attribution, sheet.ax
         is_dark = luminance(sheet.colors.background) < 0.2
@@ -259,16 +239,13 @@ class LocalAttributionDisplay(Display):
                 red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
                 coloring = {"c": np.where(is_missing, red, grey)}
             elif result.data is not None:
-                coloring = {
-                    "c": _rank_share(result.data[:, k]),
-                    "cmap": ranked,
-                    "vmin": 0.0,
-                    "vmax": 1.0,
-                    "plotnonfinite": True,
-                }
-            values = rows[:, k]
-            aside = _swarm_offsets(to_axis.transform(values))
-            ax.scatter(values, place + aside, s=7, linewidths=0, zorder=2, **coloring)
+                ranks = _rank_share(result.data[:, k])
+                coloring = {"c": ranks, "cmap": ranked, "norm": Normalize(0, 1)}
+            aside = _swarm_offsets(to_axis.transform(rows[:, k]))
+            ax.scatter(
+                rows[:, k], place + aside, s=7, linewidths=0, zorder=2, plotnonfinite=True,
+                **coloring,
+            )  # fmt: skip
         sheet.name_rows(result.feature_names, shown, fontsize)
         sheet.zero_line("x")
         if result.data is None:
@@ -289,9 +266,9 @@ class LocalAttributionDisplay(Display):
     def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
         """Draw the colour bar of a swarm."""
         from matplotlib.cm import ScalarMappable
+        from matplotlib.colors import Normalize
 
-        scale = ScalarMappable(cmap=ranked)
-        scale.set_clim(0.0, 1.0)
+        scale = ScalarMappable(Normalize(0, 1), ranked)
         bar = sheet.figure.colorbar(scale, ax=sheet.ax, aspect=45, pad=0.02, ticks=[0, 1])
         ink = sheet.ax.xaxis.label.get_color()
         bar.ax.set_yticklabels(["low", "high"], color=ink)
@@ -329,11 +306,8 @@ def _rank_share(column: np.ndarray) -> np.ndarray:
 
 def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.38) -> np.ndarray:
     """Return how far aside each point goes: alternately up and down within its bin."""
-    low, high = values.min(), values.max()
-    if low == high:
-        bins = np.zeros(len(values), dtype=np.int64)
-    else:
-        bins = np.minimum(((values - low) / (high - low) * n_bins).astype(np.int64), n_bins - 1)
+    share = (values - values.min()) / (np.ptp(values) or 1.0)
+    bins = np.minimum((share * n_bins).astype(np.int64), n_bins - 1)
     order = np.argsort(bins, kind="stable")
     starts = np.searchsorted(bins[order], bins[order])
     rank = np.empty(len(values), dtype=np.int64)

@@ -28,7 +28,7 @@ LETTER_WIDTH = 0.6  # font sizes from one letter to the next
 
 
 class Colors(NamedTuple):
-    """The colours of one picture: the background, the ink, and a faint line."""
+    """The colours of one picture."""
 
     background: RGB
     ink: "ColorType"
@@ -36,8 +36,22 @@ class Colors(NamedTuple):
     outside: RGB  # the figure around the axes
 
 
+class Paper(NamedTuple):
+    """What a caller of ``plot`` gives to draw on, and the title instead of the usual one."""
+
+    ax: "Axes | None"
+    title: str | None
+    figsize: tuple[float, float] | None
+
+
 class Display:
-    """A picture that keeps its data: ``plot`` draws it, as often as it is asked to."""
+    """A picture that keeps its data: ``plot`` draws it, as often as it is asked to.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Of the last drawing.
+    """
 
     ax_: "Axes"
     figure_: Any
@@ -56,50 +70,37 @@ class Display:
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
         """
-        self.ax_ = self._draw(ax, title, figsize)
+        self.ax_ = self._draw(Paper(ax, title, figsize)).ax
         self.figure_ = self.ax_.figure
         return self
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> "Sheet":
         raise NotImplementedError
 
 
 class Sheet:
-    """Axes made ready for a picture.
+    """Axes made ready for a picture, with its lettering and colours.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes or None
-        None makes a new figure.
-    figsize : (float, float) or None
-        Of the new figure, in inches.
-    words : iterable of str
-        All that is going to be written.
-    size : (float, float)
-        Of the new figure where ``figsize`` is None, in inches.
-    n_rows : int
-        Named rows for which the new figure is to be high enough, beyond that height.
-
-    Attributes
-    ----------
-    ax : matplotlib Axes
-    figure : matplotlib Figure
-        The outermost.
-    lettering : Lettering
-    colors : Colors
+    ``heading`` is the usual title, and ``words`` is all else that is going to be written. A new
+    figure has ``size`` inches if no other is given, and is higher by ``n_rows`` named rows.
+    ``figure`` is the outermost one, ``x`` and ``y`` are the labels of the axes, and ``more`` is
+    added to the usual title.
     """
 
     def __init__(
         self,
-        ax: "Axes | None",
-        figsize: tuple[float, float] | None,
+        paper: Paper,
+        heading: str,
         words: Iterable[str],
         size: tuple[float, float],
         n_rows: float = 0,
     ):
+        ax, given, figsize = paper
         self.ax = new_axes(figsize, size, n_rows) if ax is None else own_axes(ax, figsize)
         self.figure = self.ax.figure.canvas.figure
-        self.lettering = Lettering(self.figure, words)
+        self.title, self._is_usual = (heading, True) if given is None else (given, False)
+        self.more = self.x = self.y = ""
+        self.lettering = Lettering(self.figure, [self.title, *words])
         faces = [figure.get_facecolor() for figure in (self.ax.figure, self.figure)]
         label = self.ax.xaxis.label.get_color()
         outside = seen_through(faces, label)
@@ -122,23 +123,35 @@ class Sheet:
         if engine is not None:
             engine.execute(self.figure)
 
-    def caption(self, title: str, x: str, y: str = "") -> None:
+    def caption(self, x: str, y: str = "") -> None:
+        """Write what the axes show, so that it is known how much room is left."""
+        self.x, self.y = x, y
+        self._write_captions()
+
+    def finish(self, grid: Literal["both", "x", "y"], left: bool = True) -> "Sheet":
+        """Make quiet what says nothing, and fit the captions to the axes; return the sheet."""
+        self._quieten(grid, left)
+        self._write_captions()
+        return self
+
+    def _write_captions(self) -> None:
         """Write the title and what the axes show, in lines about as long as the axes."""
         ax, properties = self.ax, self.lettering.properties
+        title = self.title + self.more * self._is_usual
         in_title = ax.set_title(title, loc="left", **properties)
-        in_x, in_y = ax.set_xlabel(x, **properties), ax.set_ylabel(y, **properties)
+        in_x, in_y = ax.set_xlabel(self.x, **properties), ax.set_ylabel(self.y, **properties)
         for text in (in_title, in_x, in_y):
             text.set_color(readable(text.get_color(), self.colors.outside))
         cell_width, cell_height = self._cell_size()
-        wrap(in_y, y, cell_height, along="height")
+        wrap(in_y, self.y, cell_height, along="height")
         width = LEAST_LINE * cell_width
         for _ in range(2):
             wrap(in_title, title, width)
-            wrap(in_x, x, width)
+            wrap(in_x, self.x, width)
             self.lay_out()
             width = max(width, SLACK * ax.get_window_extent().width)
 
-    def quieten(self, grid: Literal["both", "x", "y"], left: bool = True) -> None:
+    def _quieten(self, grid: Literal["both", "x", "y"], left: bool) -> None:
         """Remove frames and ticks that say nothing; draw the others in colours that can be seen."""
         ax, ink = self.ax, readable(self.ax.xaxis.label.get_color(), self.colors.outside)
         ax.spines[["top", "right"]].set_visible(False)
@@ -233,13 +246,11 @@ class Sheet:
     def say_if_nothing(self, *values: np.ndarray | None) -> None:
         """Write that all values are 0, if they are, since empty axes look like a defect."""
         if not any(np.any(v) for v in values):
-            middle: dict[str, Any] = {
-                "transform": self.ax.transAxes,
-                "ha": "center",
-                "va": "center",
-            }
             box = {"facecolor": self.colors.background, "edgecolor": "none", "pad": 6}
-            self.ax.text(0.5, 0.5, "all values are 0", bbox=box, zorder=6, **middle, **self.write)
+            self.ax.text(
+                0.5, 0.5, "all values are 0", bbox=box, zorder=6, ha="center", va="center",
+                transform=self.ax.transAxes, **self.write,
+            )  # fmt: skip
 
     def _cell_size(self) -> tuple[float, float]:
         """Return the size in pixels of the part of the figure that belongs to the axes."""
@@ -283,10 +294,10 @@ def own_axes(ax: "Axes", figsize: tuple[float, float] | None) -> "Axes":
 
 def tick_size() -> float:
     """Return the font size of the style's tick labels in points."""
-    from matplotlib import font_manager, rcParams
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties
 
-    properties = font_manager.FontProperties(size=rcParams["ytick.labelsize"])
-    return properties.get_size_in_points()
+    return FontProperties(size=rcParams["ytick.labelsize"]).get_size_in_points()
 
 
 def as_max_display(max_display: int | None, n_features: int) -> int:

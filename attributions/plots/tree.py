@@ -11,12 +11,11 @@ import numpy as np
 
 from attributions.names import elided, on_one_line
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
-from attributions.plots.sheet import LEAST_FONT, Display, Sheet
+from attributions.plots.sheet import LEAST_FONT, Display, Paper, Sheet
 from gbt.tables.categories import Categories, level_names
 from gbt.tables.names import shown
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.text import Text
 
     from gbt.model.ensemble import Ensemble
@@ -78,7 +77,6 @@ class TreeDisplay(Display):
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     boxes_ : dict of int to matplotlib Text
         Of the nodes shown, by their number in the tree.
     """
@@ -115,12 +113,7 @@ class TreeDisplay(Display):
 
     @classmethod
     def from_model(
-        cls,
-        model: Any,
-        number: int = 0,
-        *,
-        max_depth: int | None = 4,
-        **drawing: Any,
+        cls, model: Any, number: int = 0, *, max_depth: int | None = 4, **drawing: Any
     ) -> Self:
         """Make the display of a model's tree and draw it.
 
@@ -154,38 +147,38 @@ class TreeDisplay(Display):
         )
         return display.plot(**drawing)
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
-        depths = self.tree.depth
-        depth = int(depths.max() if self.max_depth is None else min(self.max_depth, depths.max()))
-        names = [self.feature_names[k] for k in self._columns]
-        words = [*names, title or self.name, "\N{LESS-THAN OR EQUAL TO}"]
-        sheet = Sheet(ax, figsize, words, (6.4, 4.8))
-        if ax is None and figsize is None:
+    def _draw(self, paper: Paper) -> Sheet:
+        deepest = int(self.tree.depth.max())
+        depth = deepest if self.max_depth is None else min(self.max_depth, deepest)
+        words = [*(self.feature_names[k] for k in self._columns), "\N{LESS-THAN OR EQUAL TO}"]
+        sheet = Sheet(paper, self.name, words, (6.4, 4.8))
+        if paper.ax is None and paper.figsize is None:
             grid = self._grid(sheet, depth)
             inches = grid.n_cells * grid.cell / sheet.figure.dpi + (0.3, 1.2)
             sheet.figure.set_size_inches(*np.clip(inches, LEAST_SIZE, LARGEST_SIZE))
         sheet.ax.spines[:].set_visible(False)
         sheet.ax.set(xticks=[], yticks=[])
         known = [text for name, text in LEGEND.items() if name in {"values", *self.statistics}]
-        legend = ". ".join([*known, "missing: where rows go whose value is missing"])
-        sheet.caption(self._heading(depth) if title is None else title, legend)
+        sheet.more = self._hidden(depth)
+        sheet.caption(". ".join([*known, "missing: where rows go whose value is missing"]))
         grid = self._grid(sheet, depth)
         while grid.depth > 0 and FONT * self._scale(sheet, grid) < LEAST_FONT:
             grid = self._grid(sheet, grid.depth - 1)
-        if grid.depth < depth and title is None:
-            sheet.caption(self._heading(grid.depth), legend)
+        if grid.depth < depth:
+            sheet.more = self._hidden(grid.depth)
+            sheet.caption(sheet.x)
         self._draw_boxes(sheet, grid)
-        return sheet.ax
+        return sheet
 
-    def _heading(self, depth: int) -> str:
-        """Return the title: which tree it is, and how many nodes are not shown."""
+    def _hidden(self, depth: int) -> str:
+        """Say how many nodes are not shown."""
         depths = self.tree.depth
         n_hidden = int((depths > depth).sum())
         if not n_hidden:
-            return self.name
+            return ""
         return (
-            f"{self.name}, depth 0 to {depth} of {depths.max()}: {n_hidden:,} of {len(depths):,}"
-            " nodes not shown"
+            f", depth 0 to {depth} of {depths.max()}: {n_hidden:,} of {len(depths):,} nodes not"
+            " shown"
         )
 
     def _grid(self, sheet: Sheet, depth: int) -> Grid:
@@ -279,33 +272,22 @@ class TreeDisplay(Display):
             color = BLUE if tree.value[t] < 0 else VERMILION
             face = mixed(sheet.colors.background, color, strength)
             self.boxes_[t] = ax.text(
-                tree.depth[t],
-                grid.lines[t],
-                text,
-                fontsize=fontsize,
-                ha="center",
-                va="center",
-                linespacing=1.2,
-                bbox=box | {"facecolor": face},
-                zorder=3,
+                tree.depth[t], grid.lines[t], text, fontsize=fontsize, ha="center", va="center",
+                linespacing=1.2, bbox=box | {"facecolor": face}, zorder=3,
                 **{**sheet.write, "color": readable(ink, face)},
-            )
-            if tree.left[t] in grid.texts:
-                for child, answer, up in ((tree.left[t], YES, 1), (tree.right[t], NO, -1)):
-                    is_missing = bool(tree.missing_left[t]) == (answer == YES)
-                    x, at = tree.depth[child], grid.lines[child]
-                    end = x - grid.sizes[child][0] / grid.cell[0] / 2
-                    ax.plot([x - 1, x - 1, x], [grid.lines[t], at, at], color=ink, linewidth=0.8)
-                    ax.annotate(
-                        answer + MISSING * is_missing,
-                        (end, at),
-                        xytext=(-0.5 * fontsize, 0.2 * fontsize * up),
-                        textcoords="offset points",
-                        fontsize=fontsize,
-                        ha="right",
-                        va="bottom" if up > 0 else "top",
-                        **sheet.write,
-                    )
+            )  # fmt: skip
+            if tree.left[t] not in grid.texts:
+                continue
+            for child, answer, up in ((tree.left[t], YES, 1), (tree.right[t], NO, -1)):
+                is_missing = bool(tree.missing_left[t]) == (answer == YES)
+                x, at = tree.depth[child], grid.lines[child]
+                end = x - grid.sizes[child][0] / grid.cell[0] / 2
+                ax.plot([x - 1, x - 1, x], [grid.lines[t], at, at], color=ink, linewidth=0.8)
+                ax.annotate(
+                    answer + MISSING * is_missing, (end, at), fontsize=fontsize, ha="right",
+                    xytext=(-0.5 * fontsize, 0.2 * fontsize * up), textcoords="offset points",
+                    va="bottom" if up > 0 else "top", **sheet.write,
+                )  # fmt: skip
 
 
 def _unrounded(numbers: np.ndarray, t: int) -> float:

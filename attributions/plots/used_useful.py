@@ -1,6 +1,6 @@
 """How much the model uses each feature, and how far that helps, as points."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from attributions.plots.captions import (
     unit_of,
     verdict_colors,
 )
-from attributions.plots.places import Box, place_beside
-from attributions.plots.sheet import Display, Sheet, as_max_display
+from attributions.plots.places import place_beside
+from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
 
 SEEN = "What the model uses, and what of it helps"
 NAMES_WIDTH = 0.3  # of the axes
@@ -45,7 +45,6 @@ class UsedUsefulDisplay(Display):
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
     points_ : matplotlib PathCollection
         One a feature, in the order of the columns.
     """
@@ -67,20 +66,19 @@ class UsedUsefulDisplay(Display):
         self.ends = ends_of(useful) if intervals is None else intervals
         self.max_display = as_max_display(max_display, len(used.values))
 
-    def _draw(self, ax: "Axes | None", title: str | None, figsize: Any) -> "Axes":
+    def _draw(self, paper: Paper) -> Sheet:
         to_right, upwards = unit_of(self.used), unit_of(self.useful)
         x, y = to_right.factor * self.used.values, upwards.factor * self.useful.values
         named, names = self._named(x, y), self.used.feature_names
-        heading = SEEN if title is None else title
-        sheet = Sheet(ax, figsize, [*(names[k] for k in named), heading], (7.6, 5.2))
-        ax = sheet.ax
+        sheet = Sheet(paper, SEEN, [names[k] for k in named], (7.6, 5.2))
+        ax, errors = sheet.ax, self.useful.standard_error
         doubtful = are_doubtful(self.useful)
         verdicts = verdict_colors(self.useful.values, self.ends)
-        below = f"{to_right.label.partition(',')[0]} (used){sheet.uncrowd('x', x)}"
-        below += notes(verdicts, doubtful)
+        sheet.x = f"{to_right.label.partition(',')[0]} (used){sheet.uncrowd('x', x)}"
+        sheet.x += notes(verdicts, doubtful)
         percent = self.useful.percent_of_one is not None
         what = facts_of(self.useful.method).title
-        beside = f"{what}{', %' * percent} (useful){sheet.uncrowd('y', y)}"
+        sheet.y = f"{what}{', %' * percent} (useful){sheet.uncrowd('y', y)}"
         colors = [sheet.drawn_in(color) for color in verdicts]
         if self.ends is not None:
             ends = upwards.factor * bounded(self.useful.values, self.ends).T
@@ -101,13 +99,12 @@ class UsedUsefulDisplay(Display):
         ax.margins(x=0.1, y=0.05)
         ax.autoscale_view()
         ax.set_xlim(left=0)
-        if not np.any(y) and not np.any(self.useful.standard_error):
+        if not np.any(y) and not np.any(errors):
             ax.set_ylim(-1, 1)
-        sheet.say_if_nothing(x, y, self.useful.standard_error)
-        sheet.quieten(grid="both")
-        sheet.caption(heading, below, beside)
+        sheet.say_if_nothing(x, y, errors)
+        sheet.finish(grid="both")
         self._name_points(sheet, named, np.column_stack([x, y]))
-        return ax
+        return sheet
 
     def _named(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return the features to name: those that stand out from the bulk, the farthest first."""
@@ -119,10 +116,10 @@ class UsedUsefulDisplay(Display):
         """Write names beside their points, each where it hides least."""
         ax = sheet.ax
         fontsize = 0.9 * float(ax.xaxis.label.get_fontsize())
-        taken: list[Box] = []
-        frame = Box.of(ax.get_window_extent())
+        taken: list[Bbox] = []
+        frame = ax.get_window_extent()
         pixels = ax.transData.transform(points)
-        room = NAMES_WIDTH * (frame.high - frame.low)[0]
+        room = NAMES_WIDTH * frame.width
         texts = sheet.lettering.names(self.used.feature_names, named, room, fontsize)
         gap = 0.6 * fontsize * sheet.figure.dpi / 72
         line = {"arrowstyle": "-", "color": sheet.colors.ink, "linewidth": 0.6}
@@ -133,19 +130,12 @@ class UsedUsefulDisplay(Display):
                 continue
             box, is_far = found
             taken.append(box)
+            away = (np.add(box.min, box.max) / 2 - pixels[k]) * 72 / sheet.figure.dpi
             ax.annotate(
-                text,
-                points[k],
-                xytext=((box.low + box.high) / 2 - pixels[k]) * 72 / sheet.figure.dpi,
-                textcoords="offset points",
-                fontsize=fontsize,
-                ha="center",
-                va="center",
-                zorder=5,
-                path_effects=sheet.halo(),
-                arrowprops=line if is_far else None,
-                **sheet.write,
-            )
+                text, points[k], xytext=away, textcoords="offset points", fontsize=fontsize,
+                ha="center", va="center", zorder=5, path_effects=sheet.halo(),
+                arrowprops=line if is_far else None, **sheet.write,
+            )  # fmt: skip
 
 
 def _bulk(values: np.ndarray) -> float:

@@ -276,7 +276,8 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             all bars in one line, ten at most.
         max_display : int or None
             How many features to show at most, those with the largest mean absolute contribution;
-            None for all. The others of a row are added up.
+            None for all. The others of a row are added up. Where the axes are too low for so many
+            names, fewer are shown.
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
 

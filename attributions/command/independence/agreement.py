@@ -80,23 +80,12 @@ def agreement_along(errors: np.ndarray, order: np.ndarray) -> Agreement:
 
 @dataclass(frozen=True)
 class Together:
-    """Rows that belong together: by which column, on what evidence, and whether they were grouped.
-
-    Parameters
-    ----------
-    column : Belonging
-    agreement : Agreement
-        Of errors within its values.
-    is_heeded : bool
-        Whether the rows of a value were kept in one half, and count as one draw.
-    is_found : bool
-        Whether nobody asked for it.
-    """
+    """Rows that belong together: by which column, on what evidence, and whether it is heeded."""
 
     column: Belonging
-    agreement: Agreement
-    is_heeded: bool = False
-    is_found: bool = True
+    agreement: Agreement  # of errors within its values
+    is_heeded: bool = False  # the rows of a value were kept in one half, and count as one draw
+    is_found: bool = True  # nobody asked for it
 
     @property
     def is_strong(self) -> bool:

@@ -28,12 +28,14 @@ from attributions.command.simpler import beside_simpler
 from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question, Task, read_columns, table_task
 from attributions.command.unusable import UnusableTableError
+from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 
 MOST_TRIED = 2  # columns for which a model is fitted
 LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth reporting
 SORTED = 0.1  # of the changes from row to row that chance would make
 Fit = Callable[[Task], Ensemble]
+Read = tuple[dict[str, Column], Target]
 
 
 def judged(
@@ -44,72 +46,64 @@ def judged(
     if question.task == "ranking":  # groups are what is put in order, and stay whole
         task = table_task(table, question, read)
         announce(task)
-        return _completed(findings_of(fit(task), task), fit)
-    plain = table_task(table, replace(question, groups=None, time=None), read)
-    if question.groups is not None or question.time is not None:
+        found = findings_of(fit(task), task)
+    elif question.groups is not None or question.time is not None:
+        plain = table_task(table, replace(question, groups=None, time=None), read)
         task = table_task(table, question, read)
         announce(task)
-        return _as_asked(task, plain, fit)
-    columns, _ = read
+        at_random, found = findings_of(fit(plain), plain), findings_of(fit(task), task)
+        found = _with_asked_groups(found) if task.grouped_by else with_hint(found)
+        found = replace(found, beside=without_rows(at_random))
+    else:
+        found = _with_groups_if_they_are_there(table, question, fit, announce, read)
+    # What simpler models predict, what the best columns predict alone, and what changed.
+    return with_changes(with_given_away(beside_simpler(found), fit))
+
+
+def _with_groups_if_they_are_there(
+    table: TableFile, question: Question, fit: Fit, announce: Callable[[Task], None], read: Read
+) -> Findings:
+    """Judge with random halves, and by groups where columns and errors show that there are some."""
+    plain, (columns, _) = table_task(table, question, read), read
     said, task, model = None, plain, None
-    for candidate in belonging(columns, question.target)[:MOST_TRIED] * question.looks_for_groups:
-        with_groups = _by_groups(table, question, candidate, read)
-        if with_groups is None:
+    for candidate in belonging(columns, question.target)[:MOST_TRIED] * (not question.no_groups):
+        try:
+            with_groups = table_task(table, replace(question, groups=candidate.name), read)
+        except UnusableTableError:  # it is the only feature, or too few values have a target
             continue
         fitted = fit(with_groups)
         raw_prediction = fitted.raw_predict(with_groups.X_valid)
-        errors = errors_of(fitted.loss, with_groups.y_valid, raw_prediction)
-        together = Together(candidate, agreement_within(errors, _groups(with_groups)))
+        together = _together(candidate, fitted.loss, with_groups, raw_prediction)
         if together.is_strong:
             said, task, model = replace(together, is_heeded=True), with_groups, fitted
             break
         if said is None and together.is_worth_saying:
             said = together
     announce(task)
-    at_random = findings_of(fit(plain), plain)
-    if model is None:
-        return _completed(with_time(replace(at_random, together=said)), fit)
-    found = findings_of(model, task)
-    found = with_time(replace(found, together=said, beside=without_rows(at_random)))
-    return _completed(found, fit)
+    found = findings_of(fit(plain), plain)
+    if model is not None:
+        found = replace(findings_of(model, task), beside=without_rows(found))
+    return with_time(replace(found, together=said))
 
 
-def _completed(found: Findings, fit: Fit) -> Findings:
-    """Add what simpler models predict, what the best columns predict alone, and what changed."""
-    return with_changes(with_given_away(beside_simpler(found), fit))
+def _together(candidate: Belonging, loss: Loss, task: Task, raw_prediction: np.ndarray) -> Together:
+    """Say how far errors agree within the values of a column, missing ones aside."""
+    values = task.columns[candidate.name].numbers[task.held_out]
+    known = ~np.isnan(values)
+    errors = errors_of(loss, task.y_valid, raw_prediction)
+    return Together(candidate, agreement_within(errors[known], values[known]))
 
 
-def _by_groups(
-    table: TableFile,
-    question: Question,
-    candidate: Belonging,
-    read: tuple[dict[str, Column], Target],
-) -> Task | None:
-    """Return the task in which rows of a value are kept in one half; None if that cannot be."""
-    try:
-        return table_task(table, replace(question, groups=candidate.name), read)
-    except UnusableTableError:  # it is the only feature, or too few values have a target
-        return None
-
-
-def _as_asked(task: Task, plain: Task, fit: Fit) -> Findings:
-    """Judge by the groups or the time that were asked for, and with random halves to compare."""
-    at_random = findings_of(fit(plain), plain)
-    found = findings_of(fit(task), task)
-    if task.grouped_by:
-        name, values = task.grouped_by, task.columns[task.grouped_by]
-        n_rows = int((~np.isnan(values.numbers)).sum())
-        column = next(
-            (c for c in belonging(task.columns, task.target.name) if c.name == name),
-            Belonging(name, max(values.n_distinct, 1), n_rows, False, False),
-        )
-        errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
-        agreement = agreement_within(errors, _groups(task))
-        together = Together(column, agreement, is_heeded=True, is_found=False)
-        found = replace(found, together=together)
-    else:
-        found = with_hint(found)
-    return _completed(replace(found, beside=without_rows(at_random)), fit)
+def _with_asked_groups(found: Findings) -> Findings:
+    """Add how far errors agree within the groups that were asked for."""
+    task, name = found.task, found.task.grouped_by
+    column = task.columns[name]
+    n_values, n_rows = max(column.n_distinct, 1), len(column.known)
+    usual = Belonging(name, n_values, n_rows, is_person=False, is_place=False)
+    candidates = belonging(task.columns, task.target.name)
+    candidate = next((c for c in candidates if c.name == name), usual)
+    together = _together(candidate, found.model.loss, task, found.raw_prediction)
+    return replace(found, together=replace(together, is_heeded=True, is_found=False))
 
 
 def of_given_model(found: Findings) -> Findings:
@@ -121,13 +115,9 @@ def of_given_model(found: Findings) -> Findings:
 
 def with_hint(found: Findings) -> Findings:
     """Add which rows may belong together, if only this model's errors say so."""
-    task = found.task
-    errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
-    said = None
+    task, said = found.task, None
     for candidate in belonging(task.columns, task.target.name)[:MOST_TRIED]:
-        values = task.columns[candidate.name].numbers[task.held_out]
-        known = ~np.isnan(values)
-        together = Together(candidate, agreement_within(errors[known], values[known]))
+        together = _together(candidate, found.model.loss, task, found.raw_prediction)
         if together.is_worth_saying and (said is None or together.is_strong):
             said = together
     return replace(found, together=said)
@@ -138,12 +128,12 @@ def with_time(found: Findings) -> Findings:
     task = found.task
     errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
     named = columns_of_time(task.columns, task.target.name)
-    if named:
-        of_named = []
-        for name in named:
-            times = task.columns[name].numbers[task.held_out]
-            known = ~np.isnan(times)
-            of_named.append(agreement_along(errors[known], times[known]))
+    of_named = []
+    for name in named:
+        times = task.columns[name].numbers[task.held_out]
+        known = ~np.isnan(times)
+        of_named.append(agreement_along(errors[known], times[known]))
+    if of_named:
         clearest = min(of_named, key=lambda agreement: agreement.p_value)
         return replace(found, in_time=InTime(tuple(named), clearest))
     along = agreement_along(errors, task.held_out)
@@ -151,12 +141,6 @@ def with_time(found: Findings) -> Findings:
     if is_told and not _is_sorted(task):
         return replace(found, in_time=InTime((), along))
     return found
-
-
-def _groups(task: Task) -> np.ndarray:
-    """Return the groups of the held-out rows of a task that has them."""
-    assert task.groups is not None
-    return task.groups
 
 
 def _is_sorted(task: Task) -> bool:

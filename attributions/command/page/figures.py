@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from attributions.classic.partial_dependence import distribution, partial_dependence
+from attributions.command.findings import Findings
 from attributions.command.over import Over
-from attributions.command.page.cells import amount, cell, shortened
-from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element
+from attributions.command.wording import amount, cell, shortened
 from attributions.plots import (
     BoostingDisplay,
     ByLabelDisplay,
@@ -30,82 +30,74 @@ from attributions.plots.colors import WRITTEN, contrast, mixed, readable
 from attributions.plots.sheet import Display
 from attributions.results import FeatureCurve
 
-N_BARS, N_POINTS = 10, 100  # features in a picture, at most
+N_BARS, N_NAMED = 10, 8  # features in a picture, and named there, at most
 LOW = (6.4, 4.2)  # inches, of a picture as wide as others
 N_CLASSES = 4  # of several, that have a curve
-N_SAID = 6  # values of a curve in its text alternative
+N_SAID_OF, N_SAID = 5, 6  # features, and values of a curve, in text alternatives
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
 PAPER, INK = "#16181b", "#e7e9ec"  # of the page on a dark screen
 GREYISH = 0.1  # colours whose red, green and blue are this near
 
 
-def answer(report: Report) -> Markup:
+def answer(found: Findings) -> Markup:
     """Draw the held-out gain of the best features with intervals that hold together."""
-    found = report.found
     label = "The features that help most, with held-out gain and interval: " + _listed(
-        report, found.order[:5], lambda k: f"{found.useful.values[k]:.2f} %, {found.verdicts[k]}"
+        found, lambda k: f"{found.useful.values[k]:.2f} %, {found.verdicts[k]}"
     )
     bars = ImportanceDisplay(found.useful, max_display=N_BARS, intervals=found.intervals)
     return _drawn(bars, "answer", label)
 
 
-def used_useful(report: Report) -> Markup:
+def used_useful(found: Findings) -> Markup:
     """Draw the share of total gain (to the right) against held-out gain (upwards)."""
-    found = report.found
     label = "Used against useful: share of total gain and held-out gain. " + _listed(
-        report,
-        found.order[:5],
+        found,
         lambda k: f"{100 * found.gain_share[k]:.1f} % of gain, {found.useful.values[k]:.2f} %",
     )
-    points = UsedUsefulDisplay(found.gain, found.useful, intervals=found.intervals, max_display=8)
+    points = UsedUsefulDisplay(
+        found.gain, found.useful, intervals=found.intervals, max_display=N_NAMED
+    )
     return _drawn(points, "used", label, is_low=True)
 
 
-def boosting(report: Report) -> Markup:
+def boosting(found: Findings) -> Markup:
     """Draw how held-out gain adds up tree by tree."""
-    by_tree = np.asarray(report.found.useful.per_tree)
-    curves = np.cumsum(by_tree, axis=0)
-    label = (
-        f"Held-out gain along {len(by_tree):,} trees{in_rounds(report)}. At the end: "
-        + _listed(
-            report,
-            report.found.order[:5],
-            lambda k: f"{curves[-1, k]:.2f} %, highest {curves[:, k].max():.2f} %",
-        )
+    curves = np.cumsum(np.asarray(found.useful.per_tree), axis=0)
+    label = f"Held-out gain along {len(curves):,} trees{in_rounds(found)}. At the end: " + _listed(
+        found, lambda k: f"{curves[-1, k]:.2f} %, highest {curves[:, k].max():.2f} %"
     )
-    return _drawn(BoostingDisplay(report.found.useful), "trees", label, is_low=True)
+    return _drawn(BoostingDisplay(found.useful), "trees", label, is_low=True)
 
 
-def by_label(report: Report, over: Over, number: int) -> Markup:
+def by_label(found: Findings, over: Over, number: int) -> Markup:
     """Draw what the best features are worth by period or value, with rings where that changed."""
-    result = over.result
-    values = result.values_in("loss")
+    values = over.result.values_in("loss")
     label = "Loss saved a row. " + _listed(
-        report,
-        result.ranking()[:5],
+        found,
         lambda k: f"{values[-1, k]:.3g} in the last, {values[0, k]:.3g} in the first",
+        over.result.ranking(),
     )
-    return _drawn(ByLabelDisplay(result, changes=over.changes), f"labels{number}", label)
+    return _drawn(ByLabelDisplay(over.result, changes=over.changes), f"labels{number}", label)
 
 
-def dependence(report: Report, k: int) -> Markup:
+def dependence(found: Findings, k: int) -> Markup:
     """Draw how the mean prediction changes with a feature, in the words and dates of the file."""
-    column = report.task.features[k]
-    curve = partial_dependence(report.model, k)
-    curve = replace(curve, shares=distribution(report.task.X_valid[:, k], curve.cuts, curve.levels))
+    column = found.task.features[k]
+    curve = partial_dependence(found.model, k)
+    curve = replace(curve, shares=distribution(found.task.X_valid[:, k], curve.cuts, curve.levels))
     if curve.levels is not None:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)
-    if report.task.classes:
-        curve = _of_some_classes(curve, [shortened(name) for name in report.task.classes])
+    if found.task.classes:
+        curve = _of_some_classes(curve, [shortened(name) for name in found.task.classes])
 
     def at(step: int) -> str:
         if curve.levels is not None:
             return f"for {curve.levels[step]}"
         return f"up to {cell(column, curve.cuts[step])}" if step < len(curve.cuts) else "above"
 
-    unit = f"mean prediction, in {raw_unit(report)}"
+    unit = f"mean prediction, in {raw_unit(found)}"
 
     def finish(ax: Any) -> None:
         (ax.set_xlabel if curve.levels is not None else ax.set_ylabel)(fill(unit, LINE))
@@ -113,7 +105,7 @@ def dependence(report: Report, k: int) -> Markup:
             ax.xaxis.set_major_formatter(lambda time, _: cell(column, time).split(" ")[0])
 
     some = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
-    label = f"Mean predictions by {report.task.feature_names[k]}: " + ", ".join(
+    label = f"Mean predictions by {found.task.feature_names[k]}: " + ", ".join(
         f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in some
     )
     return _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None)
@@ -130,27 +122,28 @@ def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
     )
 
 
-def raw_unit(report: Report) -> str:
+def raw_unit(found: Findings) -> str:
     """Return the unit of contributions to a prediction, in words."""
-    if report.task.classes:
+    task, loss = found.task, found.model.loss
+    if task.classes:
         return "unnormalised log-probability"
-    if report.task.is_classification:
+    if task.is_classification:
         return "log-odds"
-    if report.task.event:
-        return "the logarithm of the " + ("hazard" if report.model.loss.name == "cox" else "time")
-    if report.task.has_pairs:
+    if task.event:
+        return "the logarithm of the " + ("hazard" if loss.name == "cox" else "time")
+    if task.has_pairs:
         return "points of a score"
-    if report.model.loss.inverse_link(np.ones(1)) != 1.0:
+    if loss.inverse_link(np.ones(1)) != 1.0:
         return "the raw prediction's unit"
-    return f"units of {shortened(report.task.target.name)}"
+    return f"units of {shortened(task.target.name)}"
 
 
-def in_rounds(report: Report) -> str:
+def in_rounds(found: Findings) -> str:
     """Return a note on rounds, if several classes have a tree in each; else nothing."""
-    n_classes = len(report.task.classes)
+    n_classes = len(found.task.classes)
     if not n_classes:
         return ""
-    return f" ({report.model.n_rounds:,} rounds of {n_classes}, one for each class)"
+    return f" ({found.model.n_rounds:,} rounds of {n_classes}, one for each class)"
 
 
 def dark_colors(page: str) -> str:
@@ -213,7 +206,8 @@ def _in_page(tag: re.Match[str]) -> str:
     return re.sub(r"(?<=[:;] )#([0-9a-f]{6})\b", r"var(--x\1, #\1)", text)
 
 
-def _listed(report: Report, features: Iterable[int], what: Callable[[int], str]) -> str:
-    """Return a sentence that says something of each of some features."""
-    said = [f"{shortened(report.task.feature_names[k])}: {what(k)}" for k in features]
+def _listed(found: Findings, what: Callable[[int], str], order: Iterable[int] | None = None) -> str:
+    """Return a sentence that says something of each of the first features."""
+    first = [*(found.order if order is None else order)][:N_SAID_OF]
+    said = [f"{shortened(found.task.feature_names[k])}: {what(k)}" for k in first]
     return "; ".join(said) + "."

@@ -25,16 +25,10 @@ class Markup(str):
 
 
 def element(tag: str, *children: Any, **attributes: Any) -> Markup:
-    """Return an element.
+    """Return an element; children that are no `Markup` are escaped.
 
-    Parameters
-    ----------
-    tag : str
-    *children
-        `Markup` as it is, None as nothing, anything else as escaped text.
-    **attributes
-        ``class_`` stands for ``class``, ``aria_label`` for ``aria-label``. None and False are left
-        out, True is an attribute without a value.
+    ``class_`` stands for ``class``, ``aria_label`` for ``aria-label``. Attributes that are None or
+    False are left out, True is one without a value.
     """
     given = "".join(_attribute(name, value) for name, value in attributes.items())
     if tag in VOID:
@@ -43,7 +37,7 @@ def element(tag: str, *children: Any, **attributes: Any) -> Markup:
 
 
 def join(*children: Any) -> Markup:
-    """Return children one after the other."""
+    """Return children one after the other, None as nothing."""
     return Markup("".join(map(_escaped, children)))
 
 

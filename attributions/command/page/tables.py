@@ -5,16 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from attributions.command.findings import Findings
 from attributions.command.over import Over
-from attributions.command.page.cells import cell, shortened
-from attributions.command.page.contents import Report
 from attributions.command.page.markup import Markup, element, join, name
-from attributions.command.printed import N_SCORE_DECIMALS
 from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
 from attributions.command.simpler import LINEAR, TREE
 from attributions.command.verdicts import HELPS, HURTS
-from attributions.command.wording import ABOVE_100, value_and_interval
+from attributions.command.wording import ABOVE_100, alike, cell, shortened, value_and_interval
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -34,17 +32,14 @@ LAST = 1e300  # by which what is not known is sorted
 OTHERS = {LINEAR: "linear model", TREE: "one tree"}
 
 
-def scores(report: Report) -> Markup:
+def scores(found: Findings) -> Markup:
     """Return how good the model is beside a constant."""
     rows = [
-        [
-            join(score.name, element("small", SCORES.get(score.name, ""))),
-            *_alike([score.of_model, score.of_constant, *score.of_others.values()]),
-        ]
-        for score in report.found.scores
+        [join(score.name, element("small", SCORES.get(score.name, ""))), *alike(score.numbers)]
+        for score in found.scores
     ]
-    n_rows = len(report.task.y_valid)
-    others = [OTHERS[name] for name in report.found.scores[0].of_others]
+    others = [OTHERS[name] for name in found.scores[0].of_others]
+    n_rows = len(found.task.y_valid)
     head = ["measure", "this model", "constant", *others]
     return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
 
@@ -70,46 +65,12 @@ def over(found: Over) -> Markup:
     return table(f"Held-out gain by {found.column}, %", head, rows)
 
 
-def features(report: Report) -> Markup:
+def features(found: Findings) -> Markup:
     """Return all features with held-out gain, interval and verdict; the script sorts them."""
-    useful, said, gain_rank = report.found.useful, report.found, ranks(report.found.gain)
-    axis = _range_of(report)
-    head = [
-        ("feature", False),
-        ("verdict", False),
-        ("held-out gain, %", True),
-        ("95 % interval", True),
-        ("p-value, adjusted", True),
-        ("share of gain, %", True),
-        ("rank by gain", True),
-    ]
-    rows = []
-    for k in said.order:
-        value, ends, is_used = useful.values[k], said.intervals[k], bool(said.is_used[k])
-        shown_value, shown_ends = value_and_interval(value, ends)
-        interval = join(interval_bar(report, k, axis), element("span", shown_ends, class_="ends"))
-        start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
-        p_value, verdict = float(said.p_values[k]), said.verdicts[k]
-        told = join(verdict, "*" * bool(said.doubtful[k]))
-        if k in said.twins:
-            twin = useful.feature_names[said.twins[k]]
-            told = join(told, element("span", " (twin of ", name(twin), ")", class_="twin"))
-        shown = [  # what is not used has no numbers to be read
-            ("number", float(value), shown_value if is_used else ""),
-            ("number", float(start), interval if is_used else ""),
-            (None, float(np.nan_to_num(p_value, nan=LAST)), _p_value(p_value)),
-            ("number", float(said.gain_share[k]), f"{100 * said.gain_share[k]:.2f}"),
-            ("number", int(gain_rank[k]), gain_rank[k]),
-        ]
-        cells = [
-            element("th", name(useful.feature_names[k]), scope="row"),
-            element("td", told, class_=f"verdict {MARKS.get(verdict, 'other')}"),
-            *(
-                element("td", text, data_value=number, class_=kind, data_label=label)
-                for (kind, number, text), (label, _) in zip(shown, head[2:], strict=True)
-            ),
-        ]
-        rows.append(element("tr", *cells, class_=None if is_used else "unused"))
+    head = {  # and whether it holds numbers
+        "feature": False, "verdict": False, "held-out gain, %": True, "95 % interval": True,
+        "p-value, adjusted": True, "share of gain, %": True, "rank by gain": True,
+    }  # fmt: skip
     headings = [
         element(
             "th",
@@ -117,13 +78,15 @@ def features(report: Report) -> Markup:
             scope="col",
             aria_sort="descending" if text.startswith("held-out") else "none",
         )
-        for text, is_number in head
+        for text, is_number in head.items()
     ]
+    axis, gain_rank = _range_of(found), ranks(found.gain)
+    rows = [_row_of(found, k, axis, int(gain_rank[k]), [*head][2:]) for k in found.order]
     caption = (
         f"All {len(rows):,} features, the most helpful first, unused ones last. Held-out gain is"
         " in per cent of the constant model's loss; below 0 the feature made predictions worse."
     )
-    if said.useful.values.max() > 100:
+    if found.useful.values.max() > 100:
         caption += f" {ABOVE_100}"
     return _scrolled(
         "All features",
@@ -134,12 +97,43 @@ def features(report: Report) -> Markup:
     )
 
 
-def interval_bar(report: Report, k: int, axis: tuple[float, float]) -> Markup:
+def _row_of(
+    found: Findings, k: int, axis: tuple[float, float], gain_rank: int, labels: Sequence[str]
+) -> Markup:
+    """Return what is said of one feature; one that is not used has no numbers to be read."""
+    value, ends, is_used = found.useful.values[k], found.intervals[k], bool(found.is_used[k])
+    shown_value, shown_ends = value_and_interval(value, ends)
+    interval = join(interval_bar(found, k, axis), element("span", shown_ends, class_="ends"))
+    start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
+    p_value, verdict, share = float(found.p_values[k]), found.verdicts[k], found.gain_share[k]
+    told = join(verdict, "*" * bool(found.doubtful[k]))
+    if k in found.twins:
+        twin = name(found.task.feature_names[found.twins[k]])
+        told = join(told, element("span", " (twin of ", twin, ")", class_="twin"))
+    shown = [
+        ("number", float(value), shown_value if is_used else ""),
+        ("number", float(start), interval if is_used else ""),
+        (None, float(np.nan_to_num(p_value, nan=LAST)), _p_value(p_value)),
+        ("number", float(share), f"{100 * share:.2f}"),
+        ("number", gain_rank, gain_rank),
+    ]
+    return element(
+        "tr",
+        element("th", name(found.task.feature_names[k]), scope="row"),
+        element("td", told, class_=f"verdict {MARKS.get(verdict, 'other')}"),
+        *(
+            element("td", text, data_value=number, class_=kind, data_label=label)
+            for (kind, number, text), label in zip(shown, labels, strict=True)
+        ),
+        class_=None if is_used else "unused",
+    )
+
+
+def interval_bar(found: Findings, k: int, axis: tuple[float, float]) -> Markup:
     """Draw one feature's importance with its interval, beside its numbers in the table.
 
     The point has the colour of the verdict, and is hollow where a few rows may carry the value.
     """
-    found = report.found
     numbers = np.array([0, found.intervals[k, 0], found.useful.values[k], found.intervals[k, 1]])
     zero, start, middle, end = (
         3 + 94 * (np.clip(numbers, *axis) - axis[0]) / (axis[1] - axis[0])
@@ -152,12 +146,12 @@ def interval_bar(report: Report, k: int, axis: tuple[float, float]) -> Markup:
     return element("svg", *parts, class_="bar", viewBox="0 0 100 16", aria_hidden="true")
 
 
-def _range_of(report: Report) -> tuple[float, float]:
+def _range_of(found: Findings) -> tuple[float, float]:
     """Return the least and the largest of values and of ends of intervals that are bounded, or 0.
 
     With an interval that has no end there is as much room again beyond its value.
     """
-    values, ends = report.found.useful.values, report.found.intervals
+    values, ends = found.useful.values, found.intervals
     low, high = ends.T
     open_above = 2 * values - np.where(np.isfinite(low), low, values)
     high = np.where(np.isposinf(high), open_above, high)
@@ -166,92 +160,54 @@ def _range_of(report: Report) -> tuple[float, float]:
     return (least, most) if most > least else (-1.0, 1.0)
 
 
-def columns(report: Report) -> Markup:
+def columns(found: Findings) -> Markup:
     """Return what the columns of the table hold, and what became of them."""
-    task, rows = report.task, []
+    task, rows = found.task, []
     for label, column in {**task.columns, **task.of_dates}.items():
-        is_feature = label in task.feature_names
-        role = "feature" if is_feature else f"left out: {task.left_out.get(label, '')}"
-        role = "target" if column is task.target else role
-        is_missing = np.isnan(column.numbers)
-        rows.append(
-            [
-                name(label),
-                column.kind,
-                f"{column.n_distinct:,}",
-                f"{100 * is_missing.mean():.1f}",
-                _range(column, is_missing),
-                role,
-            ]
-        )
-    head = [
-        "column",
-        "holds",
-        "different values",
-        "missing, %",
-        "from ... to, or examples",
-        "used as",
-    ]
+        role = f"left out: {task.left_out.get(label, '')}"
+        if column is task.target:
+            role = "target"
+        elif label in task.feature_names:
+            role = "feature"
+        missing = f"{100 * np.isnan(column.numbers).mean():.1f}"
+        distinct = f"{column.n_distinct:,}"
+        rows.append([name(label), column.kind, distinct, missing, _range(column), role])
+    head = ["column", "holds", "different values", "missing, %"]
+    head += ["from ... to, or examples", "used as"]
     return table("Columns of the table", head, rows)
 
 
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     """Return a table whose rows begin with a heading."""
+    body = [
+        element("tr", element("th", first, scope="row"), *(element("td", text) for text in others))
+        for first, *others in rows
+    ]
     return _scrolled(
         caption,
         element("caption", caption),
         element("thead", element("tr", *(element("th", text, scope="col") for text in head))),
-        element(
-            "tbody",
-            *(
-                element(
-                    "tr",
-                    element("th", first, scope="row"),
-                    *(element("td", text) for text in others),
-                )
-                for first, *others in rows
-            ),
-        ),
+        element("tbody", *body),
     )
 
 
 def _scrolled(label: str, *parts: Markup, **attributes: Any) -> Markup:
     """Return a table in a region of its own, which small screens move sideways."""
-    return element(
-        "div",
-        element("table", *parts, **attributes),
-        class_="scroll",
-        role="region",
-        aria_label=label,
-        tabindex=0,
-    )
+    inner = element("table", *parts, **attributes)
+    return element("div", inner, class_="scroll", role="region", aria_label=label, tabindex=0)
 
 
-def _range(column: Column, is_missing: np.ndarray) -> str:
+def _range(column: Column) -> str:
     """Return the least and the largest of numbers, or the most frequent words."""
-    if is_missing.all():
+    known = column.known
+    if not len(known):
         return ""
-    known = column.numbers[~is_missing]
     if column.words:
         counts = np.bincount(known.astype(np.int64))
         frequent = np.argsort(-counts, kind="stable")[:3]
         shown = ", ".join(shortened(column.words[j]) for j in frequent if counts[j])
         return shown + ", ..." * (column.n_distinct > len(frequent))
     return f"{cell(column, known.min())} to {cell(column, known.max())}"
-
-
-def _alike(values: Sequence[float]) -> list[str]:
-    """Return numbers with equally many decimals, four digits of the largest."""
-    largest = max(map(abs, values))
-    digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
-    if digits > N_SCORE_DECIMALS:
-        return [f"{value:.3e}" for value in values]
-    return [_fixed(value, digits) for value in values]
-
-
-def _fixed(value: float, digits: int) -> str:
-    """Return a number with so many decimals; what rounds to 0 has no sign."""
-    return f"{round(value, digits) + 0.0:,.{digits}f}"
 
 
 def _p_value(value: float) -> str:

@@ -21,7 +21,7 @@ import numpy as np
 
 from attributions.command.rules.columns import Column
 from attributions.command.rules.identifiers import NAME_PARTS
-from attributions.names import elided
+from attributions.names import elided, first_of
 
 PERSONS = {
     "id", "ident", "idcode", "pid", "uid", "hhid", "subject", "subj", "person", "patient",
@@ -60,35 +60,18 @@ N_SHOWN = 3
 
 @dataclass(frozen=True)
 class Belonging:
-    """A column whose values may hold rows together.
-
-    Parameters
-    ----------
-    name : str
-    n_values : int
-    n_rows : int
-        That have one of them.
-    is_person, is_place : bool
-        What the name says.
-    constant : tuple of str
-        Columns that never change within its values.
-    times : str
-        The column of times of which no value has one twice, or nothing.
-    is_in_a_row, is_alike : bool
-    are_words : bool
-        Whether it holds words; where their rows stand below each other, somebody sorted by them.
-    """
+    """A column whose values may hold rows together."""
 
     name: str
     n_values: int
-    n_rows: int
-    is_person: bool
+    n_rows: int  # that have one of them
+    is_person: bool  # as its name says
     is_place: bool
-    constant: tuple[str, ...] = ()
-    times: str = ""
+    constant: tuple[str, ...] = ()  # columns that never change within its values
+    times: str = ""  # the column of times of which no value has one twice, or nothing
     is_in_a_row: bool = False
     is_alike: bool = False
-    are_words: bool = False
+    are_words: bool = False  # where their rows stand below each other, somebody sorted by them
 
     @property
     def is_built(self) -> bool:
@@ -114,10 +97,9 @@ class Belonging:
             else f"its {self.n_values:,} values stand in {rows} rows each on average"
         ]
         if self.constant:
-            names = ", ".join(map(elided, self.constant[:N_SHOWN]))
-            more = f" and {len(self.constant) - N_SHOWN} more" * (len(self.constant) > N_SHOWN)
             change = "changes" if len(self.constant) == 1 else "change"
-            said.append(f"{names}{more} never {change} within one")
+            names = first_of([*map(elided, self.constant)], N_SHOWN)
+            said.append(f"{names} never {change} within one")
         if self.times:
             said.append(f"none has the same {elided(self.times)} twice")
         if self.is_in_a_row:
@@ -130,13 +112,9 @@ def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
     others = {name: _places(column) for name, column in columns.items() if name != target}
     found = []
     for name in others:
-        column = columns[name]
-        if not _may_hold_together(column):
+        if not _may_hold_together(columns[name]) or _is_time_by_name(name):
             continue
-        if _is_time_by_name(name):
-            continue
-        is_person = _ends_with(name, PERSONS)
-        values = others[name]
+        values, is_person = others[name], _ends_with(name, PERSONS)
         known = values >= 0
         sizes = np.bincount(values[known])
         candidate = Belonging(
@@ -201,7 +179,7 @@ def labels_of_groups(column: Column) -> np.ndarray:
 
 def _may_hold_together(column: Column) -> bool:
     """Say whether values are many, and shared by several rows: whole numbers or words."""
-    known = column.numbers[~np.isnan(column.numbers)]
+    known = column.known
     if column.kind == "dates" or not FEWEST_VALUES <= column.n_distinct < len(known):
         return False
     if column.kind == "numbers" and not _are_whole(column):
@@ -211,8 +189,7 @@ def _may_hold_together(column: Column) -> bool:
 
 
 def _are_whole(column: Column) -> bool:
-    known = column.numbers[~np.isnan(column.numbers)]
-    return bool((known == np.floor(known)).all())
+    return bool((column.known == np.floor(column.known)).all())
 
 
 def _places(column: Column) -> np.ndarray:

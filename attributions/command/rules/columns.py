@@ -26,54 +26,32 @@ DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?"
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column as numbers.
-
-    Parameters
-    ----------
-    name : str
-    numbers : float64 array of shape (n,)
-        nan where missing.
-    kind : {"numbers", "dates", "words"}
-    n_distinct : int
-        Different known values.
-    example : str
-        The first known cell.
-    words : tuple of str
-        What the codes of words stand for.
-    n_strays : int
-        Cells that were neither missing nor what ``kind`` says; they are nan.
-    stray : str
-        One of those.
-    has_decimal_commas : bool
-        Whether commas were read as decimal marks.
-    dressed : str
-        A cell such as "$1,200", if numbers were read from such.
-    """
+    """One column as numbers."""
 
     name: str
-    numbers: np.ndarray
-    kind: str
-    n_distinct: int
-    example: str = ""
-    words: tuple[str, ...] = ()
-    n_strays: int = 0
-    stray: str = ""
-    has_decimal_commas: bool = False
-    dressed: str = ""
+    numbers: np.ndarray  # float64 (n,), nan where missing
+    kind: str  # "numbers", "dates" or "words"
+    n_distinct: int  # different known values
+    example: str = ""  # the first known cell
+    words: tuple[str, ...] = ()  # what the codes of words stand for
+    n_strays: int = 0  # cells that were neither missing nor what `kind` says; they are nan
+    stray: str = ""  # one of those
+    has_decimal_commas: bool = False  # commas were read as decimal marks
+    dressed: str = ""  # a cell such as "$1,200", if numbers were read from such
+
+    @property
+    def known(self) -> np.ndarray:
+        """The numbers that are not missing."""
+        return self.numbers[~np.isnan(self.numbers)]
 
 
 def column_of(
     name: str, cells: Any, may_have_decimal_commas: bool = False, may_be_codes: bool = False
 ) -> Column:
-    """Find out what a column holds and turn it into numbers; every different cell is read once.
+    """Find out what a series holds and turn it into numbers; every different cell is read once.
 
-    Parameters
-    ----------
-    name : str
-    cells : pandas.Series
-    may_have_decimal_commas : bool
-    may_be_codes : bool
-        Lets 007 be a word. Without it, as where a given model takes numbers, booleans are 0 and 1.
+    ``may_be_codes`` lets 007 be a word. Without it, as where a given model takes numbers, booleans
+    are 0 and 1.
     """
     from pandas.api.types import is_datetime64_any_dtype
 
@@ -171,9 +149,8 @@ def _of_moments(name: str, cells: Any) -> Column:
     seconds = _seconds(cells)
     known = seconds[~np.isnan(seconds)]
     example = next(iter(written_moments(cells.dropna()[:1])), "")
-    return Column(
-        name, seconds, "dates" if len(known) else "numbers", len(np.unique(known)), example
-    )
+    kind = "dates" if len(known) else "numbers"
+    return Column(name, seconds, kind, len(np.unique(known)), example)
 
 
 def _seconds(cells: Any) -> np.ndarray:
@@ -190,11 +167,7 @@ def written_moments(cells: Any) -> Any:
 
 
 def _of_texts(
-    name: str,
-    texts: np.ndarray,
-    rows: np.ndarray,
-    may_have_decimal_commas: bool,
-    may_be_codes: bool,
+    name: str, texts: np.ndarray, rows: np.ndarray, has_commas: bool, may_be_codes: bool
 ) -> Column:
     """Find out what texts spell."""
     n_rows = np.bincount(rows[rows >= 0], minlength=len(texts))
@@ -214,7 +187,7 @@ def _of_texts(
         )
 
     readings = [np.array([plain_number(text) for text in texts], dtype=np.float64)]
-    if may_have_decimal_commas:
+    if has_commas:
         readings.append(np.array([_comma_number(text) for text in texts], dtype=np.float64))
     readings.append(undressed(texts.tolist()))
     are_numbers = [~np.isnan(numbers) for numbers in readings]
@@ -224,13 +197,10 @@ def _of_texts(
     is_nearly_all = n_read[best] >= NEARLY_ALL * n_rows.sum() and n_distinct > FEW
     are_codes = may_be_codes and any(map(CODE.fullmatch, texts))
     if not are_codes and (are_numbers[best].all() or is_nearly_all):
-        dressed = texts[are_numbers[best] & ~are_numbers[0]] if best == len(readings) - 1 else [""]
-        return column(
-            "numbers",
-            readings[best],
-            has_decimal_commas=may_have_decimal_commas and best == 1,
-            dressed=str(dressed[0]),
-        )
+        others = texts[are_numbers[best] & ~are_numbers[0]]
+        dressed = str(others[0]) if best == len(readings) - 1 else ""
+        with_commas = has_commas and best == 1
+        return column("numbers", readings[best], has_decimal_commas=with_commas, dressed=dressed)
     seconds = None if are_codes else seconds_of(texts.tolist())
     if seconds is not None:
         return column("dates", seconds)

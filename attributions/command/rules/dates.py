@@ -5,7 +5,7 @@ is taken for Greenwich's, so that nothing depends on where the computer stands.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import numpy as np
@@ -26,9 +26,9 @@ def seconds_of(texts: Sequence[str]) -> np.ndarray | None:
     """Return the seconds since 1970 of texts that are dates of one form, or None."""
     if not all(map(CAN_BE_DATE.fullmatch, texts)):
         return None
-    for read in (datetime.fromisoformat, *(_form(day + time) for time in TIMES for day in DAYS)):
+    for form in (None, *(day + time for time in TIMES for day in DAYS)):
         try:
-            return np.array([_timestamp(read(text)) for text in texts], dtype=np.float64)
+            return np.array([_timestamp(text, form) for text in texts], dtype=np.float64)
         except (ValueError, OverflowError):
             continue
     return None
@@ -45,9 +45,7 @@ def parts_of(seconds: np.ndarray) -> dict[str, np.ndarray]:
     return {name: np.where(is_known, part, np.nan) for name, part in zip(PARTS, parts, strict=True)}
 
 
-def _form(form: str) -> Callable[[str], datetime]:
-    return lambda text: datetime.strptime(text, form)
-
-
-def _timestamp(moment: datetime) -> float:
+def _timestamp(text: str, form: str | None) -> float:
+    """Return seconds of a text of some form, or of that of ISO 8601."""
+    moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -25,7 +25,7 @@ IDENTIFIERS = {"id", "key", "index"}
 
 def reason_to_leave_out(column: Column) -> str:
     """Return why a column can be no feature, or nothing; the rule is ``LEFT_OUT``."""
-    known = column.numbers[~np.isnan(column.numbers)]
+    known = column.known
     rows = f"{column.n_distinct:,} different {column.kind} in {len(known):,} rows"
     if NO_NAME.fullmatch(column.name):
         return "no name"

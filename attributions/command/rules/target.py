@@ -64,21 +64,12 @@ def read_target(
     positive: str | None = None,
     classes: Sequence[str] | None = None,
 ) -> Target:
-    """Take a target for classes or numbers.
+    """Take a target for classes or numbers; what is asked is that of a `Question`.
 
-    Parameters
-    ----------
-    column : Column
-    task : {"classification", "regression", "counts"} or None
-        What the user says it is; None: see ``CLASSES_OR_NUMBERS``. Counts are numbers from 0 on
-        that vary the more the larger they are, and are regressed by the Poisson loss.
-    positive : str or None
-        The class that becomes 1, all others 0. None: the last of two; more are all told apart.
-    classes : sequence of str or None
-        What a given model calls its classes, where it has more than two.
+    Without a task the rule is ``CLASSES_OR_NUMBERS``. The class ``positive`` becomes 1, by default
+    the last of two; more are all told apart.
     """
-    name = repr(elided(column.name))
-    _refuse_other_columns(column, name)
+    name = _usable(column)
     is_asked = task is not None or positive is not None
     names: tuple[str, ...] = ()
     single = ""
@@ -99,11 +90,13 @@ def read_target(
     else:
         y, of_two = _two_classes(column, positive)
         what = f"classification of {name}, {of_two}"
-    why = f"because it holds {column.n_distinct:,} different {column.kind}"
-    rule = f" (The rule: {CLASSES_OR_NUMBERS}; --task says otherwise.)"
-    why, rule = ("as asked for", "") if is_asked else (why, rule)
+    why = (
+        f"because it holds {column.n_distinct:,} different {column.kind}. (The rule:"
+        f" {CLASSES_OR_NUMBERS}; --task says otherwise.)"
+    )
+    said = f"Task: {what}, {'as asked for.' if is_asked else why}{single}"
     loss = "poisson" if task == "counts" else None
-    return Target(y, y is not column.numbers, f"Task: {what}, {why}.{rule}{single}", names, loss)
+    return Target(y, y is not column.numbers, said, names, loss)
 
 
 def read_times(column: Column, event: Column, positive: str | None) -> Target:
@@ -111,8 +104,7 @@ def read_times(column: Column, event: Column, positive: str | None) -> Target:
 
     ``positive`` is the value that says so; None: the last of two.
     """
-    name = repr(elided(column.name))
-    _refuse_other_columns(column, name)
+    name = _usable(column)
     time = _numbers(column, "survival", name)
     if np.nanmin(time) < 0:
         row = int(np.nanargmin(time))
@@ -149,8 +141,7 @@ def read_grades(column: Column, groups: np.ndarray) -> Target:
 
     Rows that are alone in their group are left out.
     """
-    name = repr(elided(column.name))
-    _refuse_other_columns(column, name)
+    name = _usable(column)
     grade = _numbers(column, "ranking", name)
     known = ~np.isnan(grade)
     is_wrong = known & ~((grade >= 0) & (grade <= LARGEST_GRADE) & (grade % 1 == 0))
@@ -195,8 +186,9 @@ def differ(y: np.ndarray, loss: str | None) -> bool:
     return bool(len(y) and np.ptp(y))
 
 
-def _refuse_other_columns(column: Column, name: str) -> None:
-    """Raise UnusableTableError for a column that cannot be a target."""
+def _usable(column: Column) -> str:
+    """Return a target's name for messages; raise UnusableTableError if it cannot be one."""
+    name = repr(elided(column.name))
     if column.kind == "dates":
         raise UnusableTableError(
             f"The target {name} holds {reason_to_leave_out(column)}; it must hold classes or"
@@ -214,6 +206,7 @@ def _refuse_other_columns(column: Column, name: str) -> None:
         raise UnusableTableError(
             f"The target {name} holds {values}; it must hold two classes, or numbers that differ."
         )
+    return name
 
 
 def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
@@ -240,7 +233,7 @@ def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
 
 def _looks_like_classes(column: Column) -> bool:
     """Say whether values are classes by the rule."""
-    known = column.numbers[~np.isnan(column.numbers)]
+    known = column.known
     is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
     if column.kind == "words" or column.n_distinct == 2:
         return True
@@ -264,24 +257,20 @@ def looks_like_counts(numbers: np.ndarray) -> bool:
 
 def _without_single_rows(column: Column, is_asked: bool) -> tuple[Column, str]:
     """Leave out classes of a single row, which cannot be in both halves, and say so."""
-    values, place, counts = np.unique(
-        column.numbers[~np.isnan(column.numbers)], return_inverse=True, return_counts=True
-    )
+    values, place, counts = np.unique(column.known, return_inverse=True, return_counts=True)
     is_single = counts < 2
     n_left = len(values) - int(is_single.sum())
-    if not is_single.any() or n_left < 2 or not (is_asked or _looks_like_classes(column)):
-        return column, ""
-    if n_left > MOST_CLASSES:
+    are_classes = is_asked or _looks_like_classes(column)
+    if not is_single.any() or not 2 <= n_left <= MOST_CLASSES or not are_classes:
         return column, ""
     numbers = column.numbers.copy()
     known = np.flatnonzero(~np.isnan(numbers))
     numbers[known[is_single[place.reshape(-1)]]] = np.nan
     _, labels = _values_and_labels(column)
     gone = [label for label, single in zip(labels, is_single, strict=True) if single]
-    said = (
-        f" {listed(gone)} {'is' if len(gone) == 1 else 'are'} in one row alone, and a class is"
-        f" needed in both halves: {'this row is' if len(gone) == 1 else 'these rows are'} left out."
-    )
+    are, rows = ("is", "this row is") if len(gone) == 1 else ("are", "these rows are")
+    said = f" {listed(gone)} {are} in one row alone, and a class is needed in both halves: {rows}"
+    said += " left out."
     return replace(column, numbers=numbers, n_distinct=n_left), said
 
 
@@ -324,7 +313,7 @@ def _several_classes(
 
 def _values_and_labels(column: Column) -> tuple[np.ndarray, list[str]]:
     """Return the different values of a column, ascending, and how a file would write them."""
-    values = np.unique(column.numbers[~np.isnan(column.numbers)])
+    values = np.unique(column.known)
     if column.words:
         return values, [column.words[int(value)] for value in values]
     return values, [f"{value:.15g}" for value in values]

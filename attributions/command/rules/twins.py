@@ -23,32 +23,20 @@ def places_of(numbers: np.ndarray) -> np.ndarray:
 
 
 def twins(places: Sequence[np.ndarray], is_used: np.ndarray) -> dict[int, int]:
-    """Return for columns that say what another says the other one, which is used.
+    """Return for columns that say what another says the other one, which the model uses.
 
-    Parameters
-    ----------
-    places : sequence of int arrays
-        What `places_of` returns, of every column.
-    is_used : bool array
-        Whether the model uses a column. Of two that it uses the later is the twin, and only if both
-        say the same; one that it does not use may also be settled by the other.
-
-    Returns
-    -------
-    dict of int to int
+    Of two that it uses the later is the twin, and only if both say the same; one that it does not
+    use may also be settled by the other. ``places`` are those of `places_of`, of every column.
     """
     found: dict[int, int] = {}
     used = np.flatnonzero(is_used).tolist()
     for k, column in enumerate(places):
         if not len(column) or not column.any():  # one value alone
             continue
-        if is_used[k]:
-            others = [j for j in used if j < k and j not in found]
-            twin = next((j for j in others if say_the_same(column, places[j])), None)
-        else:
-            twin = next((j for j in used if say_the_same(column, places[j])), None)
-            if twin is None:
-                twin = next((j for j in used if is_settled(column, places[j])), None)
+        others = [j for j in used if j < k and j not in found] if is_used[k] else used
+        twin = next((j for j in others if say_the_same(column, places[j])), None)
+        if twin is None and not is_used[k]:
+            twin = next((j for j in used if is_settled(column, places[j])), None)
         if twin is not None:
             found[k] = twin
     return found

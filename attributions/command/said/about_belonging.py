@@ -41,10 +41,14 @@ def about_belonging(found: Findings) -> Iterator[str]:
             " seen."
         )
         return
+    beside = (
+        " Of values that are not in the table, expect what is said of values that the model has not"
+        " seen; what is said of random halves holds for more rows of those that are."
+    )
     yield (
         f"Rows with the same {name!r} belong together ({reasons}). So all rows of a value were kept"
         " in one half, and count as one draw."
-        + _beside(found)
+        + beside * (found.beside is not None)
         + " --no-groups judges with random halves alone." * together.is_found
     )
     n_groups = found.useful.n_draws
@@ -69,16 +73,6 @@ def compared(found: Findings) -> str:
     )
 
 
-def _beside(found: Findings) -> str:
-    """Return a sentence on what either verdict is good for."""
-    if found.beside is None:
-        return ""
-    return (
-        " Of values that are not in the table, expect what is said of values that the model has not"
-        " seen; what is said of random halves holds for more rows of those that are."
-    )
-
-
 def _saves(found: Findings) -> str:
     """Return a clause on how good the model is."""
     if found.saved <= 0:
@@ -88,9 +82,8 @@ def _saves(found: Findings) -> str:
 
 def _help(found: Findings) -> str:
     told = found.with_verdict(HELPS)
-    names = [found.task.feature_names[k] for k in told]
     count = f"{len(told)} of {len(found.useful)} features help"
-    return f"{count} ({shown_names(names)})" if told else "no feature can be told to help"
+    return f"{count} ({found.names(told)})" if told else "no feature can be told to help"
 
 
 def _about_time(found: Findings) -> Iterator[str]:
@@ -99,14 +92,11 @@ def _about_time(found: Findings) -> Iterator[str]:
     assert in_time is not None
     names = shown_names(in_time.columns)
     agree = (
-        f", and rows that follow each other have similar errors (correlation"
+        ", and rows that follow each other have similar errors (correlation"
         f" {in_time.agreement.share:.2f})"
-        if in_time.agreement.is_clear
-        else ""
-    )
-    remedy = (
-        f"{option('--time', in_time.columns[0])} fits on the earlier rows and judges on the later."
-    )
+    ) * in_time.agreement.is_clear
+    asked = option("--time", in_time.columns[0])
+    remedy = f"{asked} fits on the earlier rows and judges on the later."
     if found.model_file:
         remedy = "Judge it on rows that are later than those of its training."
     yield (

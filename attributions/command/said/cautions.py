@@ -1,6 +1,6 @@
 """What a reader of the findings should mistrust, in words; every limit has its reason beside it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -8,13 +8,14 @@ from attributions.command.findings import Findings
 from attributions.command.leaks import about_leaks
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.said.about_belonging import about_belonging
-from attributions.command.said.about_times import about_censoring
 from attributions.command.verdicts import UNCLEAR
-from attributions.command.wording import N_NAMED, shown_names
+from attributions.command.wording import N_NAMED
+from attributions.names import first_of
 
 # With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
 FEW_ROWS = 300
 FEW_OF_A_CLASS = 30
+FEW_EVENTS = 50
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 N_CARRYING = 10  # rows of the largest contributions
@@ -27,7 +28,7 @@ def cautions(found: Findings) -> list[str]:
     return [
         *about_belonging(found),
         *_about_rows(found),
-        *about_censoring(found),
+        *_about_censoring(found),
         *_about_the_model(found),
         *about_leaks(found),
         *_about_columns(found),
@@ -78,6 +79,26 @@ def _about_classes(y: np.ndarray, n_named: int) -> Iterator[str]:
         yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
 
 
+def _about_censoring(found: Findings) -> Iterator[str]:
+    """Say what censoring may hide, and that events count, not rows."""
+    if not found.task.event:
+        return
+    is_censored = np.isin(found.task.y_valid[:, 1], (0, np.inf))
+    n_rows, n_events = len(is_censored), int(np.sum(~is_censored))
+    if n_events < FEW_EVENTS:
+        yield (
+            f"Only {n_events:,} of the {n_rows:,} held-out rows have the event, and everything"
+            " rests on these: more rows without events would hardly help."
+        )
+    if n_events < n_rows:
+        yield (
+            f"{n_rows - n_events:,} of the {n_rows:,} held-out rows are censored. They are taken to"
+            " be like rows that were observed for longer. If rows leave because their event is"
+            " near, or will never come, all results are wrong, and no table can show it: ask"
+            " whoever collected the rows why observation ended."
+        )
+
+
 def _about_the_model(found: Findings) -> Iterator[str]:
     """Say if the model is not worth explaining, or not wholly known."""
     saved = found.saved
@@ -86,7 +107,8 @@ def _about_the_model(found: Findings) -> Iterator[str]:
             "On held-out rows the model is no better than predicting the same for every row, so"
             " nothing is said of features that help."
         )
-    better = [SIMPLER[name] for name in _better_on_the_held_out_rows(found)]
+    error = found.scores[-1]  # the measure of which less is better
+    better = [SIMPLER[name] for name, of in error.of_others.items() if of < error.of_model]
     if better and saved > 0:
         yield (
             f"On held-out rows {' and '.join(better)} predict{'s' * (len(better) == 1)} better than"
@@ -97,19 +119,13 @@ def _about_the_model(found: Findings) -> Iterator[str]:
         yield f"Total gain is doubtful: {found.doubt}."
 
 
-def _better_on_the_held_out_rows(found: Findings) -> list[str]:
-    """Return which simpler models have a smaller error."""
-    error = found.scores[-1]  # the measure of which less is better
-    return [name for name, of_other in error.of_others.items() if of_other < error.of_model]
-
-
 def _about_columns(found: Findings) -> Iterator[str]:
     """Say which features look like identifiers, hold hardly anything, or hold too many words."""
     columns, unseen = found.task.features, found.task.unseen
     if unseen is not None and (unseen > MANY_UNSEEN).any():
         yield (
             f"Columns in which more than {100 * MANY_UNSEEN:.0f} % of the cells hold values that"
-            f" the model has not learned: {named(found, np.flatnonzero(unseen > MANY_UNSEEN))}."
+            f" the model has not learned: {found.names(np.flatnonzero(unseen > MANY_UNSEEN))}."
             " To it they are all alike. Look whether the table writes them as the rows of training"
             " did."
         )
@@ -121,7 +137,7 @@ def _about_columns(found: Findings) -> Iterator[str]:
     ]
     if like_rows:
         yield (
-            f"Features that look like identifiers or dates: {named(found, like_rows)}. They can"
+            f"Features that look like identifiers or dates: {found.names(like_rows)}. They can"
             " single out rows of training, and say nothing of new ones."
         )
     many = [
@@ -135,15 +151,15 @@ def _about_columns(found: Findings) -> Iterator[str]:
     if many:
         yield (
             f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
-            f" {named(found, many)}. What is learned of a rare word is mostly chance."
+            f" {found.names(many)}. What is learned of a rare word is mostly chance."
         )
     n_missing = [np.isnan(c.numbers).sum() for c in columns]  # one value more to a tree
     lone = [k for k, c in numbers.items() if c.n_distinct + (n_missing[k] > 0) < 2]
     if lone:
-        yield f"Features with one value alone, which tell nothing: {named(found, lone)}."
+        yield f"Features with one value alone, which tell nothing: {found.names(lone)}."
     empty = [k for k, c in numbers.items() if n_missing[k] > len(c.numbers) / 2 and k not in lone]
     if empty:
-        yield f"Features that are missing in more than half of the rows: {named(found, empty)}."
+        yield f"Features that are missing in more than half of the rows: {found.names(empty)}."
 
 
 def _about_twins(found: Findings) -> Iterator[str]:
@@ -166,8 +182,8 @@ def _about_twins(found: Findings) -> Iterator[str]:
 
 def _pairs(found: Findings, features: Sequence[int]) -> str:
     """Return the names of some features and their twins, the first of many."""
-    pairs = [f"{named(found, [k])} (as {named(found, [found.twins[k]])})" for k in features]
-    return ", ".join(pairs[:N_NAMED]) + f" and {len(pairs) - N_NAMED} more" * (len(pairs) > N_NAMED)
+    pairs = [f"{found.names([k])} (as {found.names([found.twins[k]])})" for k in features]
+    return first_of(pairs, N_NAMED)
 
 
 def _about_intervals(found: Findings) -> Iterator[str]:
@@ -179,19 +195,12 @@ def _about_intervals(found: Findings) -> Iterator[str]:
     carried, largest = found.carried(shown, N_CARRYING), ""
     if carried is not None:
         gains = zip(shown, carried, found.useful.values[shown], strict=True)
-        parts = [
-            f"{part:.2g} of the {gain:.2g} % of {named(found, [k])}" for k, part, gain in gains
-        ]
+        parts = [f"{part:.2g} of the {gain:.2g} % of {found.names([k])}" for k, part, gain in gains]
         largest = (
             f" Of {len(found.task.y_valid):,} rows the {N_CARRYING} that count most bring"
             f" {', '.join(parts)}."
         )
     yield (
         "What a few rows may carry, so that it cannot be told whether it helps:"
-        f" {named(found, unclear)}.{largest} More held-out rows are the remedy."
+        f" {found.names(unclear)}.{largest} More held-out rows are the remedy."
     )
-
-
-def named(found: Findings, features: Iterable[int]) -> str:
-    """Return the names of some features, the first of many."""
-    return shown_names([found.task.feature_names[k] for k in features])

@@ -6,9 +6,7 @@ import numpy as np
 
 from attributions.command.findings import Findings
 from attributions.command.said.about_belonging import compared
-from attributions.command.said.about_times import about_order
 from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
-from attributions.command.wording import shown_names
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
@@ -29,7 +27,7 @@ def in_short(found: Findings) -> Iterator[str]:
             continue
         n_carried = sum(bool(found.doubtful[k]) for k in told) if verdict == UNCLEAR else 0
         why = f" ({n_carried} because a few rows may carry it)" * (n_carried > 0)
-        names = ": " * bool(told) + shown_names([task.feature_names[k] for k in told])
+        names = ": " * bool(told) + found.names(told)
         what_would_tell = _rows_that_would_tell(found) if verdict == UNCLEAR else ""
         yield f"{verdict}, {len(told)} of {n_features}{why}{names}{what_would_tell}"
     if task.noise is not None:
@@ -50,7 +48,7 @@ def how_good(found: Findings) -> str:
             f" {abs(found.saved):.1f} % higher."
         )
     if found.task.has_pairs:
-        return about_order(found)
+        return _how_well_in_order(found)
     n_rows = len(found.task.y_valid)
     rows = f"{n_rows:,} rows" + " that it has not seen" * (not found.model_file)
     if found.loss_name == "log-loss":
@@ -63,6 +61,31 @@ def how_good(found: Findings) -> str:
         f"In {rows} the model's {found.loss_name} is {found.saved:.1f} % below that of predicting"
         " the same for every row."
     )
+
+
+def _how_well_in_order(found: Findings) -> str:
+    """Say what the concordance is, or the NDCG, in words."""
+    score = found.scores[0]
+    if found.task.event:
+        return (
+            "Of 100 pairs of rows of which it is known whose event came first, the model expects"
+            f" the right one first in {100 * score.of_model:.0f}; guessing is right in 50."
+        )
+    return (
+        f"The model's order of the rows of a group is worth {100 * score.of_model:.0f} % of the"
+        " best there is, where early places count most (NDCG); a random order is worth"
+        f" {100 * score.of_constant:.0f} %."
+    )
+
+
+def of_constant(found: Findings) -> str:
+    """Say what the constant model predicts."""
+    task = found.task
+    average = "shares of the classes" if task.classes else "share of the class"
+    if not task.is_classification:
+        average = "mean" if found.loss_name == "squared error" else "best constant"
+    whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
+    return f"The constant model predicts the {whose} {average} for every row."
 
 
 def _how_often_right(found: Findings, rows: str) -> str:

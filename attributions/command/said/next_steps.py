@@ -86,8 +86,7 @@ def _about_the_features(found: Findings) -> Iterator[str]:
         )
     helping, hurting = found.with_verdict(HELPS), found.with_verdict(HURTS)
     if hurting:
-        names = [found.task.feature_names[k] for k in hurting]
-        yield f"Try the model without {shown_names(names)}, which made predictions worse."
+        yield f"Try the model without {found.names(hurting)}, which made predictions worse."
     if helping:
         yield (
             "Ask somebody who knows the subject whether what helps is what should. That a feature"

@@ -14,25 +14,13 @@ from attributions.command.table.halves import random_halves
 from attributions.command.table.task import Task
 
 GREEDY: dict[str, Any] = {
-    "splitter": "greedy",
-    "n_estimators": 100,
-    "learning_rate": 0.1,
-    "max_depth": 3,
-}
+    "splitter": "greedy", "n_estimators": 100, "learning_rate": 0.1, "max_depth": 3,
+}  # fmt: skip
 # scikit-learn's age, sex, bmi, bp and s1 to s6, as its description of the table spells them out.
 NAMES = (
-    "age",
-    "sex",
-    "body mass index",
-    "blood pressure",
-    "total cholesterol",
-    "LDL cholesterol",
-    "HDL cholesterol",
-    "cholesterol / HDL",
-    "log triglycerides",
-    "blood sugar",
-    "random numbers",
-)
+    "age", "sex", "body mass index", "blood pressure", "total cholesterol", "LDL cholesterol",
+    "HDL cholesterol", "cholesterol / HDL", "log triglycerides", "blood sugar", "random numbers",
+)  # fmt: skip
 
 
 def demonstration(seed: int) -> Task:

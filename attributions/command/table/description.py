@@ -6,7 +6,7 @@ from attributions.command.rules.columns import Column
 from attributions.command.rules.identifiers import LEFT_OUT
 from attributions.command.rules.target import Target
 from attributions.command.table.file import BatchFile, TableFile
-from attributions.names import elided
+from attributions.names import elided, first_of
 
 N_COUNTED = 8  # columns of words that are named
 
@@ -50,11 +50,10 @@ def what_became_of(
         (column for column in features if column.kind == "words"), key=lambda c: -c.n_distinct
     )
     if words:
-        counts = [f"{elided(column.name)} ({column.n_distinct:,})" for column in words[:N_COUNTED]]
-        more = f", and {len(words) - N_COUNTED} more" * (len(words) > N_COUNTED)
+        counts = [f"{elided(column.name)} ({column.n_distinct:,})" for column in words]
         lines.append(
             f"Words are categories in {len(words)} of {len(features)} features, with so many"
-            f" different words: {', '.join(counts)}{more}."
+            f" different words: {first_of(counts, N_COUNTED)}."
         )
     dates = [elided(column.name) for column in features if column.kind == "dates"]
     if dates:

@@ -10,7 +10,7 @@ import json
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -20,13 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from attributions.command.table.text import SEPARATORS, columns_of, layout_of
-from attributions.command.unusable import (
-    UnusableTableError,
-    check_fits,
-    listed,
-    named,
-    nearest,
-)
+from attributions.command.unusable import UnusableTableError, check_fits, listed, named, nearest
 
 GZIP = b"\x1f\x8b"
 N_LOOKED_AT = 2**16  # bytes that show what kind of file it is
@@ -42,55 +36,31 @@ FOREIGN = {
 # A zip archive whose first file has a name that programs give to parts of a workbook.
 WORKBOOK = re.compile(rb"PK\x03\x04.{26}(\[Content_Types\]\.xml|docProps/|xl/|_rels/)", re.DOTALL)
 JSON = re.compile(rb'(\xef\xbb\xbf)?\s*(\[\s*\{|\{\s*")')  # a list of objects, or one of columns
-A_JSON_LINE = re.compile(
-    rb"(\xef\xbb\xbf)?\s*(?P<line>\{.*\})\s*\n\s*\{"
-)  # and the beginning of another
+# A line, and the beginning of another.
+A_JSON_LINE = re.compile(rb"(\xef\xbb\xbf)?\s*(?P<line>\{.*\})\s*\n\s*\{")
 CELLS_AT_ONCE = 2**22  # in a batch, 32 MB as floats
 LEAST_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """What a file holds.
-
-    Parameters
-    ----------
-    path : Path
-    columns : dict of str to pandas.Series
-        All are equally long.
-    read_as : str
-        What the file turned out to be, for the reader: ``"gzip, UTF-8, commas"``.
-    is_latin_1_assumed : bool
-        Whether no encoding fitted, so that letters beyond ASCII may be wrong.
-    has_decimal_commas : bool
-        Whether a comma may be a decimal mark, since it separates no cells.
-    comments : tuple of str
-        Lines before that of the names which begin with #.
-    """
+    """What a file holds."""
 
     path: Path
-    columns: dict[str, Any]
-    read_as: str
-    is_latin_1_assumed: bool = False
-    has_decimal_commas: bool = False
-    comments: tuple[str, ...] = ()
+    columns: dict[str, Any]  # series of pandas, all equally long
+    read_as: str  # what the file turned out to be, for the reader: "gzip, UTF-8, commas"
+    is_latin_1_assumed: bool = False  # no encoding fitted: letters beyond ASCII may be wrong
+    has_decimal_commas: bool = False  # a comma separates no cells, so it may be a decimal mark
+    comments: tuple[str, ...] = ()  # lines before that of the names which begin with #
 
 
 @dataclass(frozen=True)
 class BatchFile:
-    """A Parquet or Arrow file that is read in batches.
-
-    Parameters
-    ----------
-    path : Path
-    kind : {"Parquet", "Arrow"}
-    names : dict of str to str
-        The columns, by the names that they have here, and what the file calls them.
-    """
+    """A Parquet or Arrow file that is read in batches."""
 
     path: Path
-    kind: str
-    names: dict[str, str]
+    kind: str  # "Parquet" or "Arrow"
+    names: dict[str, str]  # the columns, by the names that they have here, as the file calls them
 
     @property
     def read_as(self) -> str:
@@ -130,7 +100,10 @@ def read_table(path: Path, as_text: bool = False) -> TableFile:
         if kind == "text":
             return _of_text(path, is_packed, as_text)
         source = BytesIO(gzip.decompress(path.read_bytes())) if is_packed else path
-        names, columns = READERS[kind](source, path)
+        if kind in BEGINNINGS.values():
+            names, columns = (_parquet if kind == "Parquet" else _arrow)(source, path)
+        else:
+            names, columns = _of_pandas(source, kind)
     if not columns or not len(columns[0]):
         raise UnusableTableError(f"{path} has no rows.")
     read_as = ", ".join(["gzip"] * is_packed + [kind])
@@ -266,35 +239,18 @@ def _series(column: Any) -> Any:
     return pd.Series(column.to_pandas(date_as_object=False))
 
 
-def _excel(source: Path | BinaryIO, path: Path) -> tuple[list[str], list[Any]]:
-    """Read the first sheet of a workbook, whose first row has the names."""
+def _of_pandas(source: Path | BinaryIO, kind: str) -> tuple[list[str], list[Any]]:
+    """Read the first sheet of a workbook, or objects of JSON, whose types are JSON's."""
     import pandas as pd
 
-    return _of_frame(pd.read_excel(source, keep_default_na=False, na_values=[""]))
-
-
-def _json(
-    source: Path | BinaryIO, path: Path, by_line: bool = False
-) -> tuple[list[str], list[Any]]:
-    """Read a list of objects, one object of columns, or an object a line; types are JSON's."""
-    import pandas as pd
-
-    content = source.read_bytes() if isinstance(source, Path) else source.read()
-    lines = [line for line in content.splitlines() if line.strip()] if by_line else []
-    return _of_frame(pd.DataFrame([*map(json.loads, lines)] if by_line else json.loads(content)))
-
-
-def _of_frame(frame: Any) -> tuple[list[str], list[Any]]:
+    if kind == "Excel":
+        frame = pd.read_excel(source, keep_default_na=False, na_values=[""])
+    else:
+        content = source.read_bytes() if isinstance(source, Path) else source.read()
+        parts = content.splitlines() if kind == "JSON Lines" else [content]
+        objects = [json.loads(part) for part in parts if part.strip()]
+        frame = pd.DataFrame(objects if kind == "JSON Lines" else objects[0])
     return [*map(str, frame.columns)], [frame.iloc[:, k] for k in range(frame.shape[1])]
-
-
-READERS: dict[str, Callable[[Any, Path], tuple[list[str], list[Any]]]] = {
-    "Parquet": _parquet,
-    "Arrow": _arrow,
-    "Excel": _excel,
-    "JSON": _json,
-    "JSON Lines": partial(_json, by_line=True),
-}
 
 
 def _schema(path: Path, kind: str) -> Any:

@@ -21,7 +21,7 @@ from attributions.command.rules.columns import (
 from attributions.command.rules.target import Target
 from attributions.command.table.description import what_is_there
 from attributions.command.table.file import BatchFile, TableFile
-from attributions.command.table.task import Question, Task, groups_of, read_columns
+from attributions.command.table.task import Question, Task, groups_of, left_out, read_columns
 from attributions.command.unusable import UnusableTableError, listed
 from gbt.losses.survival.times import bounds_of
 from gbt.model.ensemble import Ensemble
@@ -42,15 +42,7 @@ def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task
         unseen=unseen,
         target=columns[question.target],
         columns=columns,
-        left_out={
-            **dict.fromkeys(question.drop, "as asked for"),
-            question.event or "": "it says whether the event came",
-            **{
-                name: "the model does not take it"
-                for name in columns
-                if name not in (*task.feature_names, question.target, question.event)
-            },
-        },
+        left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
         held_out=labelled,
         groups=groups_of(columns, question, labelled),
         grouped_by=question.groups or "",
@@ -133,38 +125,25 @@ def as_model_takes(
     Levels are looked up as the table writes them, because a column of words that look like numbers
     has become numbers: 007 is 7.
     """
-    reader = Reader.of(model)
+    reader = Reader(model)
     reader.refuse_words([bool(column.words) for column in features])
     X = reader.rows([cells[c.name] for c in features], [c.numbers for c in features])
     return X, reader.unseen_shares
 
 
 class Reader:
-    """Converts columns for a model, some rows at a time, and counts cells that it does not know.
+    """Converts columns for a model, some rows at a time, and counts cells that it does not know."""
 
-    Parameters
-    ----------
-    names : sequence of str
-    levels : sequence
-        Of each column the model's levels, or None where it takes numbers.
-    unseen : float
-        What stands for a level that the model does not know.
-    """
-
-    def __init__(
-        self, names: Sequence[str], levels: Sequence[tuple | None], unseen: float = np.nan
-    ) -> None:
-        self.names, self.unseen = names, unseen
-        self.places = [None if known is None else _places_of(known) for known in levels]
-        self.n_known = np.zeros(len(names), dtype=np.int64)
-        self.n_strays = np.zeros(len(names), dtype=np.int64)  # cells that are no numbers
-        self.n_unseen = np.zeros(len(names), dtype=np.int64)  # cells that are no levels
-
-    @classmethod
-    def of(cls, model: Ensemble) -> "Reader":
-        """Read what a model takes."""
+    def __init__(self, model: Ensemble) -> None:
+        self.names = model.feature_names
+        self.unseen = np.nan if model.unseen_is_missing else np.inf  # in place of unknown levels
         levels = model.categories or (None,) * model.n_features
-        return cls(model.feature_names, levels, np.nan if model.unseen_is_missing else np.inf)
+        self.places = [
+            None if known is None else {str(level): float(k) for k, level in enumerate(known)}
+            for known in levels
+        ]
+        # Cells that are known, that are no numbers, and that are no levels.
+        self.n_known, self.n_strays, self.n_unseen = np.zeros((3, len(self.names)), dtype=np.int64)
 
     def rows(
         self, columns: Sequence[Any], numbers: Sequence[np.ndarray] | None = None
@@ -204,10 +183,6 @@ class Reader:
     def unseen_shares(self) -> np.ndarray:
         """Which share of the known cells of each column are levels that the model has not seen."""
         return self.n_unseen / np.maximum(self.n_known, 1)
-
-
-def _places_of(levels: Sequence[Any]) -> dict[str, float]:
-    return {str(level): float(k) for k, level in enumerate(levels)}
 
 
 def _looked_up(cells: Any, places: Mapping[str, float]) -> np.ndarray:

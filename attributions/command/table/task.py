@@ -24,120 +24,66 @@ from attributions.command.table.text import SEPARATORS
 from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 
+NEEDED = {"cox": "an event before another row's", "ndcg": "rows of one group with different grades"}
+SAID_BY = {
+    "groups": "which rows belong together",
+    "time": "when a row was",
+    "event": "whether the event came",
+}
+
 
 @dataclass(frozen=True)
 class Question:
-    """The options of the command line that are about a table.
-
-    Parameters
-    ----------
-    target : str
-        The column to predict.
-    task : {"classification", "regression", "counts", "survival", "ranking"} or None
-        None for the rule of `CLASSES_OR_NUMBERS`.
-    positive : str or None
-        The class whose probability is modelled, against all others; or what ``event`` holds where
-        the event came.
-    groups : str or None
-        The column whose values hold rows together.
-    time : str or None
-        The column in whose order the earlier rows are fitted and the later ones judge.
-    looks_for_groups : bool
-        Whether rows that belong together are looked for, where no column is named.
-    by : str or None
-        The column by whose values the held-out rows are judged apart.
-    takes_dates_apart : bool
-        Whether year, month, weekday and days since the first are made of dates.
-    event : str or None
-        The column that says whether the event had come at the target's time.
-    classes : sequence of str or None
-        What a given model calls its classes, where it has more than two.
-    keep, drop : collections of str
-        Columns that are to be features, or not to be, whatever they look like.
-    seed : int
-        Of the split into two halves.
-    """
+    """The options of the command line that are about a table."""
 
     target: str
-    task: str | None = None
-    positive: str | None = None
-    keep: Collection[str] = ()
-    drop: Collection[str] = ()
-    seed: int = 0
-    classes: Sequence[str] | None = None
-    groups: str | None = None
-    time: str | None = None
-    looks_for_groups: bool = True
-    by: str | None = None
-    takes_dates_apart: bool = True
-    event: str | None = None
+    task: str | None = None  # None: the rule of `CLASSES_OR_NUMBERS`
+    positive: str | None = None  # the class to predict, or what `event` holds where the event came
+    keep: Collection[str] = ()  # columns that are to be features, whatever they look like
+    drop: Collection[str] = ()  # columns that are not to be
+    seed: int = 0  # of the split into two halves
+    classes: Sequence[str] | None = None  # what a given model calls its classes, if more than two
+    groups: str | None = None  # the column whose values hold rows together
+    time: str | None = None  # the column in whose order the earlier rows are fitted
+    by: str | None = None  # the column by whose values the held-out rows are judged apart
+    no_groups: bool = False  # none are looked for
+    no_dates: bool = False  # dates are not taken apart
+    event: str | None = None  # the column that says whether the event had come
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """Rows to fit on and rows to judge on, as floats, and the table that they come from.
 
-    Parameters
-    ----------
-    description : list of str
-        What is predicted, from what, and what became of the table's columns.
-    is_classification : bool
-    X_train, y_train, X_valid, y_valid
-        Words are codes. Of more than two ``classes`` y has the numbers. There are no rows to train
-        on where a model is given; X_valid then is as that model takes it, or empty where rows are
-        read in batches.
-    feature_names : tuple of str
-    noise : int or None
-        The feature that is known to be random numbers, in the demonstration.
-    classes : tuple of str
-        In words, where they are more than two.
-    unseen : float64 array or None
-        For each feature, the share of known cells with a level that a given model has not learned.
-    path : Path or None
-        The table's; None for drawn data.
-    target : Column
-        What is predicted, as the table has it.
-    columns : dict of str to Column
-        All columns of the table; none where rows are read in batches.
-    of_dates : dict of str to Column
-        Features that were made of columns of dates.
-    left_out : dict of str to str
-        Columns that became no features, and why.
-    held_out : int64 array
-        Which rows of the columns are those of X_valid.
-    groups : int64 array or None
-        A number for every held-out row, shared by rows that belong together.
-    grouped_by, in_time, by : str
-        The column that holds rows together, the one that orders them, and the one by whose values
-        they are judged; or nothing.
-    loss : str or None
-        Loss of the fit; None is the estimators' default.
-    event : str
-        The column that says whether the event came.
+    Words are codes. Of more than two ``classes`` y has the numbers. There are no rows to train on
+    where a model is given; X_valid then is as that model takes it, or empty where rows are read in
+    batches, and so are ``columns``.
     """
 
-    description: list[str]
+    description: list[str]  # what is predicted, from what, and what became of the columns
     is_classification: bool
     X_train: np.ndarray
     y_train: np.ndarray
     X_valid: np.ndarray
     y_valid: np.ndarray
     feature_names: tuple[str, ...]
-    noise: int | None = None
-    classes: tuple[str, ...] = ()
-    unseen: np.ndarray | None = None
-    path: Path | None = None
+    noise: int | None = None  # the feature that is known to be random, in the demonstration
+    classes: tuple[str, ...] = ()  # in words, where they are more than two
+    unseen: np.ndarray | None = (
+        None  # (p,), shares of cells whose level a given model does not know
+    )
+    path: Path | None = None  # the table's; None for drawn data
     target: Column = field(default_factory=lambda: Column("y", np.empty(0), "numbers", 0))
-    columns: Mapping[str, Column] = field(default_factory=dict)
-    of_dates: Mapping[str, Column] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    groups: np.ndarray | None = None
-    grouped_by: str = ""
-    in_time: str = ""
-    by: str = ""
-    loss: str | None = None
-    event: str = ""
+    columns: Mapping[str, Column] = field(default_factory=dict)  # all of the table
+    of_dates: Mapping[str, Column] = field(default_factory=dict)  # features made of dates
+    left_out: Mapping[str, str] = field(default_factory=dict)  # what is no feature, and why
+    held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows
+    groups: np.ndarray | None = None  # (n_valid,), a number shared by rows that belong together
+    grouped_by: str = ""  # the column that holds rows together, or nothing
+    in_time: str = ""  # the column that orders them
+    by: str = ""  # the column by whose values they are judged
+    loss: str | None = None  # of the fit; None: the estimators' default
+    event: str = ""  # the column that says whether the event came
 
     @property
     def has_pairs(self) -> bool:
@@ -164,10 +110,7 @@ def table_task(
     if not all(differ(y[half], target.loss) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
         needed = "every class" if target.is_classification else "different values"
-        needed = {
-            "cox": "an event before another row's",
-            "ndcg": "rows of one group with different grades",
-        }.get(target.loss or "", needed)
+        needed = NEEDED.get(target.loss or "", needed)
         raise UnusableTableError(
             f"{table.path} has {len(labelled):,} rows with a target: too few to have {needed} in"
             f" both halves{kept}; it needs more rows."
@@ -197,11 +140,7 @@ def table_task(
         target=columns[question.target],
         columns=columns,
         of_dates={c.name: c for c in features if c.name not in columns},
-        left_out={
-            **dict.fromkeys(question.drop, "as asked for"),
-            **reasons,
-            question.event or "": "it says whether the event came",
-        },
+        left_out=left_out(question, reasons),
         held_out=valid,
         groups=groups_of(columns, question, valid),
         grouped_by=question.groups or "",
@@ -210,6 +149,12 @@ def table_task(
         loss=target.loss,
         event=question.event or "",
     )
+
+
+def left_out(question: Question, reasons: Mapping[str, str]) -> dict[str, str]:
+    """Return why columns are no features, for those that the question speaks of and others."""
+    asked = dict.fromkeys(question.drop, "as asked for")
+    return {**asked, **reasons, question.event or "": f"it says {SAID_BY['event']}"}
 
 
 def groups_of(
@@ -309,20 +254,13 @@ def read_columns(
 
 def check_names(path: Path, names: Sequence[str], question: Question) -> None:
     """Raise UnusableTableError for an option that names a column which is not there."""
-    made = [f"{name}: {part}" for name in names for part in PARTS]  # if it holds dates
-    for option, asked in (
-        ("--target", [question.target]),
-        ("--keep", question.keep),
-        ("--drop", [name for name in question.drop if name not in made]),
-        ("--groups", [question.groups] if question.groups is not None else []),
-        ("--time", [question.time] if question.time is not None else []),
-        ("--by", [question.by] if question.by is not None else []),
-        ("--event", [question.event] if question.event is not None else []),
-    ):
-        for name in asked:
-            if name not in names:
+    made = {f"{name}: {part}" for name in names for part in PARTS}  # if it holds dates
+    for option in ("target", "keep", "drop", "groups", "time", "by", "event"):
+        asked = getattr(question, option)
+        for name in [asked] if isinstance(asked, str) else asked or ():
+            if name not in names and not (option == "drop" and name in made):
                 hint = nearest(name, names, f"; its columns are {listed(names)}.")
-                raise UnusableTableError(f"{option}: {path} has no column {name!r}{hint}")
+                raise UnusableTableError(f"--{option}: {path} has no column {name!r}{hint}")
     if len(names) < 2:
         raise UnusableTableError(
             f"{path} has no column beside the target {question.target!r}; is it separated by"
@@ -334,14 +272,10 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
                 f"--drop {name!r} leaves out a column that --target, --event or --keep asks"
                 " for; choose one."
             )
-    for option, column, what in (
-        ("--groups", question.groups, "which rows belong together"),
-        ("--time", question.time, "when a row was"),
-        ("--event", question.event, "whether the event came"),
-    ):
-        if column == question.target:
+    for option, what in SAID_BY.items():
+        if getattr(question, option) == question.target:
             raise UnusableTableError(
-                f"{option} {column!r} is the target; name the column that says {what}."
+                f"--{option} {question.target!r} is the target; name the column that says {what}."
             )
 
 
@@ -353,14 +287,12 @@ def _features(
     reasons = {c.name: reason_to_leave_out(c) for c in others if c.name not in question.keep}
     reasons = {name: why for name, why in reasons.items() if why and name not in question.drop}
     if question.groups is not None and question.groups not in (*question.keep, *question.drop):
-        reasons[question.groups] = "it says which rows belong together"
+        reasons[question.groups] = f"it says {SAID_BY['groups']}"
     features = []
     for column in others:
         if column.name not in reasons:
             features.append(column)
-        elif (
-            column.kind == "dates" and column.name != question.groups and question.takes_dates_apart
-        ):
+        elif column.kind == "dates" and column.name != question.groups and not question.no_dates:
             made = columns_of_date(column, is_in_order=column.name == question.time)
             features += [own for own in made if own.name not in columns]
             if made:

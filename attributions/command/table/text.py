@@ -34,31 +34,15 @@ WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text is written.
+    """How a text is written."""
 
-    Parameters
-    ----------
-    encoding : str
-        One of ``CODECS``. Latin-1 fits anything, and is assumed where UTF-8 does not fit.
-    separator : str
-    names : list of str
-    comments : tuple of str
-        Lines before that of the names which begin with #.
-    n_before : int
-        Lines before the first row.
-    coded : frozenset of int
-        Columns with codes.
-    has_blank_rows : bool
-        Whether a line has nothing but separators.
-    """
-
-    encoding: str
+    encoding: str  # one of CODECS: Latin-1 fits anything, and is assumed where UTF-8 does not fit
     separator: str
     names: list[str]
-    comments: tuple[str, ...]
-    n_before: int
-    coded: frozenset[int]
-    has_blank_rows: bool
+    comments: tuple[str, ...]  # lines before that of the names which begin with #
+    n_before: int  # lines before the first row
+    coded: frozenset[int]  # columns with codes
+    has_blank_rows: bool  # a line has nothing but separators
 
 
 def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
@@ -84,7 +68,8 @@ def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) ->
     read = numbers | (_texts(opened, layout, others) if others else {})
     columns = [read[k] for k in range(n_columns)]
     if layout.has_blank_rows:
-        is_there = ~np.logical_and.reduce([_is_missing(column) for column in columns])
+        missing = [c.isna() if k in numbers else texts_of(c)[1] < 0 for k, c in enumerate(columns)]
+        is_there = ~np.logical_and.reduce(missing)
         columns = [column[is_there] for column in columns]
     return columns
 
@@ -109,18 +94,13 @@ def _numbers(opened: Callable[[], BinaryIO], layout: Layout) -> dict[int, Any]:
 def _texts(opened: Callable[[], BinaryIO], layout: Layout, which: list[int]) -> dict[int, Any]:
     """Return some columns as they are written."""
     import pandas as pd
+    from pandas.api.types import union_categoricals
 
-    place: dict[int, dict[str, int]] = {k: {} for k in which}
-    rows: dict[int, list[np.ndarray]] = {k: [] for k in which}
+    parts: dict[int, list[Any]] = {k: [] for k in which}
     for frame in _frames(opened, layout, usecols=which, dtype=str, na_filter=False):
         for k in which:
-            codes, texts = pd.factorize(frame[k])
-            known = [place[k].setdefault(text, len(place[k])) for text in texts]
-            rows[k].append(np.array([*known, -1], dtype=np.int32)[codes])
-    return {
-        k: pd.Series(pd.Categorical.from_codes(np.concatenate(rows.pop(k)), [*place.pop(k)]))
-        for k in which
-    }
+            parts[k].append(frame[k].astype("category").array)
+    return {k: pd.Series(union_categoricals(parts.pop(k))) for k in which}
 
 
 def _frames(opened: Callable[[], BinaryIO], layout: Layout, **options: Any) -> Iterator[Any]:
@@ -141,12 +121,6 @@ def _frames(opened: Callable[[], BinaryIO], layout: Layout, **options: Any) -> I
             chunksize=ROWS_AT_ONCE,
             **options,
         )
-
-
-def _is_missing(column: Any) -> np.ndarray:
-    if column.dtype == np.float64:
-        return np.isnan(column.to_numpy())
-    return texts_of(column)[1] < 0
 
 
 def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:

@@ -4,6 +4,7 @@ built. What needs a browser is in ``tests.attributions.command.test_html_report_
 import csv
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 
 import gbt
-from attributions.command.page.contents import MOST_ROWS, choose_rows
 from attributions.command.page.figures import as_markup
 from attributions.command.page.markup import Markup, data, element, name
+from attributions.command.page.rows import MOST_ROWS, choose_rows
 from attributions.command.run import main
 from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.plots.colors import contrast
@@ -503,15 +504,14 @@ def test_what_few_rows_carry_may_help_but_not_hurt():
 def test_rows_to_look_at_are_the_extremes_and_some_others():
     rng = np.random.default_rng(0)
     loss, prediction = rng.random(5_000), rng.random(5_000)
-    rows, kinds = choose_rows(loss, prediction, rng)
-    assert len(rows) == len({*rows.tolist()}) == MOST_ROWS
-    quarter = MOST_ROWS // 4
+    kinds = choose_rows(loss, prediction, rng, ("high", "low"))
+    rows, quarter = [*kinds], MOST_ROWS // 4
+    assert len(rows) == MOST_ROWS
     assert set(rows[:quarter]) == set(np.argsort(-loss)[:quarter])
-    assert np.argmax(prediction) in rows
-    assert np.argmin(prediction) in rows
-    assert [kinds.count(kind) for kind in dict.fromkeys(kinds)] == [quarter] * 4
-    few, _ = choose_rows(loss[:30], prediction[:30], rng)
-    assert few.tolist() == [*range(30)]
+    assert kinds[np.argmax(prediction)] in ("high", "largest error")
+    assert kinds[np.argmin(prediction)] in ("low", "largest error")
+    assert {*Counter(kinds.values()).values()} == {quarter}
+    assert [*choose_rows(loss[:30], prediction[:30], rng, ("", ""))] == [*range(30)]
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import csv
 import datetime
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -173,12 +174,19 @@ def test_a_table_of_text_is_judged_as_well(run, tmp_path):
         assert_close(one, other, 1e4)
 
 
+def reader_of(names, levels, unseen_is_missing=True):
+    """Return a reader of what a model of these levels takes."""
+    return Reader(
+        SimpleNamespace(feature_names=names, categories=levels, unseen_is_missing=unseen_is_missing)
+    )
+
+
 def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
     levels = ("007", "1E5", "2.50", "7", "A12", "nan")
     cells = ["007", "1E5", "2.50", "7", "7.0", "0007", "A12", "2.5", "x", "nan", None]
     found = [0, 1, 2, 3, 3, 3, 4, np.inf, np.inf, np.nan, np.nan]
     for column in (pd.Series(cells), pd.Series(pd.Categorical(cells))):
-        reader = Reader(["code"], [levels], unseen=np.inf)
+        reader = reader_of(["code"], [levels], unseen_is_missing=False)
         assert_same(reader.rows([column])[:, 0], found)
         assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
 
@@ -252,7 +260,7 @@ def test_cells_of_every_type_by_hand(tmp_path):
     arrays, levels, expected = zip(*columns.values(), strict=True)
     parquet.write_table(pyarrow.table(dict(zip(columns, arrays, strict=True))), path)
     opened = open_batches(path)
-    reader = Reader([*columns], levels)
+    reader = reader_of([*columns], levels)
     assert_same(reader.rows(next(opened.batches(columns))), np.transpose(expected).astype(float))
     counts = dict(zip(columns, zip(reader.n_known, reader.n_strays, strict=True), strict=True))
     assert counts["infinite"] == (2, 1)

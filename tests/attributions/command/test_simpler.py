@@ -10,10 +10,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.command.findings import findings_of
+from attributions.command.rules.columns import column_of_numbers
 from attributions.command.run import fit, main
 from attributions.command.said.cautions import cautions
 from attributions.command.said.next_steps import next_steps, vary_as_counts
-from attributions.command.simpler import LINEAR, TREE, Design
+from attributions.command.simpler import LINEAR, TREE, design
 from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task
 from benchmarks.papers.report.drawn import found_in
@@ -66,10 +67,14 @@ def test_with_few_rows_there_is_no_tree():
 
 
 def test_missing_numbers_and_words_have_columns_of_their_own():
-    X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 2.0]])
-    design = Design([None, np.array([0.0, 1.0])], X)
-    rows = design.rows(np.array([[3.0, 1.0], [np.nan, 2.0]]))
-    assert_same(rows, [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+    X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, np.nan]])
+    columns = {
+        "a": column_of_numbers("a", X[:, 0]),
+        "b": replace(column_of_numbers("b", X[:, 1]), words=("x", "y")),
+    }
+    made = design(Task([], False, X, X[:, 0], X, X[:, 0], ("a", "b"), columns=columns)).fit(X)
+    rows = made.transform(np.array([[3.0, 1.0], [np.nan, np.nan], [99.0, 0.0], [2.0, 5.0]]))
+    assert_same(rows, [[1, 0, 0, 1, 0], [0, 1, 0, 0, 1], [10, 0, 1, 0, 0], [0, 0, 0, 0, 0]])
 
 
 def of_leak(kind, is_class=False, seed=3):

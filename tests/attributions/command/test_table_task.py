@@ -290,7 +290,7 @@ def test_columns_are_kept_and_dropped_on_request():
 
 
 def test_dates_are_taken_apart_unless_told_otherwise():
-    whole = task(takes_dates_apart=False)
+    whole = task(no_dates=True)
     assert whole.feature_names == ("size", "color", "age")
     assert "day (dates such as '1.01.2020'). --keep NAME" in text(whole)
     assert task(drop=["day: weekday"]).feature_names[1:3] == ("day: days since the first", "color")

@@ -8,6 +8,7 @@ import pandas
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgba
+from matplotlib.transforms import Bbox
 
 from attributions import (
     GlobalAttribution,
@@ -22,7 +23,7 @@ from attributions.plots import (
     ImportanceDisplay,
     UsedUsefulDisplay,
 )
-from attributions.plots.places import Box, place_beside, spread
+from attributions.plots.places import place_beside, spread
 from attributions.plots.rows import _swarm_offsets
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
@@ -361,19 +362,19 @@ def test_names_are_moved_apart_and_no_further():
 
 
 def place(points, taken=(), frame=(0, 0, 100, 100)):
-    frame = Box(np.array(frame[:2]), np.array(frame[2:]))
+    frame = Bbox.from_extents(frame)
     points, size = np.array(points, dtype=float), np.array([20.0, 10.0])
     return place_beside(points[0], size, points, 2.0, list(taken), frame)
 
 
 def test_a_name_stands_beside_its_point_where_nothing_is():
     box, is_far = place([(50, 50)])
-    assert_same(box.low, [51.0, 51.0])  # to the upper right, clear of intervals
+    assert_same(box.min, [51.0, 51.0])  # to the upper right, clear of intervals
     assert not is_far
     below, _ = place([(50, 50), (60, 56)])  # which that would hide
-    assert_same(below.high, [71.0, 49.0])
+    assert_same(below.max, [71.0, 49.0])
     at_the_edge, _ = place([(95, 95)])
-    assert (at_the_edge.high <= 95).all()
+    assert (at_the_edge.max <= 95).all()
 
 
 def test_points_of_a_swarm_do_not_coincide():
