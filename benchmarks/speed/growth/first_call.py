@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.speed.growth.plan import Plan
-from benchmarks.speed.growth.records import ROOT, median, number, run, seconds, select
+from benchmarks.speed.growth.records import ROOT, median, number, run, select
+from benchmarks.speed.timing import timed
 from benchmarks.study.tables import markdown
 
 IMPORT = (
@@ -51,13 +52,13 @@ def measure_first_call(plan: Plan) -> list[tuple]:
     run("-c", LIBRARIES)  # from the disk into memory
     for repeat in range(plan.starts):
         note("import", repeat, float(run("-c", IMPORT)))
-        note("libraries", repeat, seconds(lambda: run("-c", LIBRARIES)))
+        note("libraries", repeat, timed(lambda: run("-c", LIBRARIES)).clock)
     for repeat in range(plan.cold_starts):
         for program in PROGRAMS:
             with tempfile.TemporaryDirectory() as folder:
                 for state, options in _states(plan).items():
-                    value = seconds(lambda: _run(program, state, Path(folder), options))  # noqa: B023
-                    note(f"{program} {state}", repeat, value)
+                    took = timed(lambda: _run(program, state, Path(folder), options))  # noqa: B023
+                    note(f"{program} {state}", repeat, took.clock)
     return records
 
 
@@ -85,12 +86,9 @@ def first_call_table(records) -> str:
     """Tabulate medians over processes, with their ranges."""
 
     def cell(series):
-        found = select(records, "first-call", series)
-        return (
-            f"{number(median(found))} ({number(min(found))} to {number(max(found))})"
-            if found
-            else ""
-        )
+        if not (found := select(records, "first-call", series)):
+            return ""
+        return f"{number(median(found))} ({number(min(found))} to {number(max(found))})"
 
     states = [s for s in STATES if any(r[1].endswith(f" {s}") for r in records)]
     rows = [
