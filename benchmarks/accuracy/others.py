@@ -9,7 +9,6 @@ choose their number of trees themselves, have their own defaults.
 import numpy as np
 import pandas as pd
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import train_test_split
@@ -17,12 +16,30 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from benchmarks.accuracy.ours import STOPPED
+from benchmarks.study import model_of
 from benchmarks.study.whole_tables import with_words
 
 LIBRARIES = ("LightGBM", "XGBoost", "CatBoost", "HistGradientBoosting")
 WAYS = ("alike", "own defaults", "stopped")
 CHOOSING = ("ChimeraBoost", "Perpetual")
 LEVELS_OF_SKLEARN = 255
+ALIKE = {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6}
+LONG = {"n_estimators": STOPPED["n_estimators"], "learning_rate": STOPPED["learning_rate"]}
+PATIENCE = STOPPED["early_stopping_rounds"]
+OPTIONS: dict[tuple[str, str], dict] = {
+    ("LightGBM", "alike"): ALIKE,
+    ("XGBoost", "alike"): ALIKE,
+    ("CatBoost", "alike"): {"n_estimators": 100, "learning_rate": 0.1, "depth": 6},
+    ("HistGradientBoosting", "alike"): {"max_depth": 6, "early_stopping": False},
+    ("LightGBM", "stopped"): {**LONG, "early_stopping_round": PATIENCE},
+    ("XGBoost", "stopped"): {**LONG, "early_stopping_rounds": PATIENCE},
+    ("CatBoost", "stopped"): {**LONG, "early_stopping_rounds": PATIENCE},
+    ("HistGradientBoosting", "stopped"): {
+        "max_iter": STOPPED["n_estimators"], "learning_rate": STOPPED["learning_rate"],
+        "early_stopping": True, "n_iter_no_change": PATIENCE,
+        "validation_fraction": STOPPED["validation_fraction"],
+    },
+}  # fmt: skip
 
 
 def names() -> list[str]:
@@ -81,79 +98,22 @@ def as_taken(library: str, train: pd.DataFrame, test: pd.DataFrame):
 
 def fitted(library: str, way: str, kind: str, X: pd.DataFrame, y: np.ndarray, seed: int):
     """Fit a library's model."""
-    is_stopped = way == "stopped"
-    rounds, rate = STOPPED["n_estimators"], STOPPED["learning_rate"]
-    patience, share = STOPPED["early_stopping_rounds"], STOPPED["validation_fraction"]
-    if library == "HistGradientBoosting":
-        options = {
-            "own defaults": {},
-            "alike": {"max_depth": 6, "early_stopping": False},
-            "stopped": {
-                "max_iter": rounds, "learning_rate": rate, "early_stopping": True,
-                "n_iter_no_change": patience, "validation_fraction": share,
-            },
-        }[way]  # fmt: skip
-        of_kind = HistGradientBoostingRegressor if kind == "number" else (
-            HistGradientBoostingClassifier
-        )  # fmt: skip
-        return of_kind(random_state=seed, **options).fit(X, y)
-    held_out = []
-    if is_stopped:
+    is_class, options, fitting = kind != "number", OPTIONS.get((library, way), {}), {}
+    held_out = None
+    if way == "stopped" and library != "HistGradientBoosting":  # which holds rows out itself
+        share = STOPPED["validation_fraction"]
         X, X_held_out, y, y_held_out = train_test_split(
-            X, y, test_size=share, random_state=seed, stratify=None if kind == "number" else y
+            X, y, test_size=share, random_state=seed, stratify=y if is_class else None
         )
         held_out = [(X_held_out, y_held_out)]
-    if library == "LightGBM":
-        import lightgbm
-
-        options = {
-            "own defaults": {},
-            "alike": {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6},
-            "stopped": {
-                "n_estimators": rounds, "learning_rate": rate, "early_stopping_round": patience
-            },
-        }[way]  # fmt: skip
-        of_kind = lightgbm.LGBMRegressor if kind == "number" else lightgbm.LGBMClassifier
-        model = of_kind(n_jobs=1, verbose=-1, random_state=seed, **options)
-        return model.fit(X, y, eval_set=held_out or None)
-    if library == "XGBoost":
-        import xgboost
-
-        options = {
-            "own defaults": {},
-            "alike": {"n_estimators": 100, "learning_rate": 0.1, "max_depth": 6},
-            "stopped": {
-                "n_estimators": rounds, "learning_rate": rate, "early_stopping_rounds": patience
-            },
-        }[way]  # fmt: skip
-        of_kind = xgboost.XGBRegressor if kind == "number" else xgboost.XGBClassifier
-        model = of_kind(n_jobs=1, enable_categorical=True, random_state=seed, **options)
-        return model.fit(X, y, eval_set=held_out or None, verbose=False)
     words = [c for c in X if not pd.api.types.is_numeric_dtype(X[c])]
+    if library in ("LightGBM", "XGBoost", "CatBoost"):
+        fitting["eval_set"] = held_out
+    if library == "XGBoost":
+        options, fitting = {"enable_categorical": True, **options}, {**fitting, "verbose": False}
+    if library == "CatBoost":
+        fitting["cat_features"] = words
     if library == "ChimeraBoost":
-        import chimeraboost
-
-        of_kind = chimeraboost.ChimeraBoostRegressor if kind == "number" else (
-            chimeraboost.ChimeraBoostClassifier
-        )  # fmt: skip
-        model = of_kind(thread_count=1, random_state=seed)
-        return model.fit(X, y, cat_features=[X.columns.get_loc(c) for c in words])
-    if library == "Perpetual":
-        from perpetual.sklearn import PerpetualClassifier, PerpetualRegressor
-
-        of_kind = PerpetualRegressor if kind == "number" else PerpetualClassifier
-        return of_kind(num_threads=1, seed=seed).fit(X, y)
-    import catboost
-
-    options = {
-        "own defaults": {},
-        "alike": {"n_estimators": 100, "learning_rate": 0.1, "depth": 6},
-        "stopped": {
-            "n_estimators": rounds, "learning_rate": rate, "early_stopping_rounds": patience
-        },
-    }[way]  # fmt: skip
-    of_kind = catboost.CatBoostRegressor if kind == "number" else catboost.CatBoostClassifier
-    model = of_kind(
-        thread_count=1, random_seed=seed, verbose=False, allow_writing_files=False, **options
-    )
-    return model.fit(X, y, cat_features=words, eval_set=held_out[0] if held_out else None)
+        fitting["cat_features"] = [X.columns.get_loc(c) for c in words]
+    of_seed = {"CatBoost": "random_seed", "Perpetual": "seed"}.get(library, "random_state")
+    return model_of(library, is_class, **{of_seed: seed}, **options).fit(X, y, **fitting)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from gbt import GBTClassifier, GBTRegressor
+import benchmarks.study as study
 from gbt.splitting import Unbiased
 
 # All is said, so that a setting stays what it is when defaults change.
@@ -13,12 +13,11 @@ AS_XGBOOST = {
     "colsample": 1.0, "max_bins": None, "categorical_smoothing": 20.0,
     "early_stopping_rounds": None,
 }  # fmt: skip
+JUDGED = AS_XGBOOST | {"min_child_weight": 1e-3, "categorical_smoothing": 1.0}
 BEGIN = {
     "greedy": AS_XGBOOST | {"splitter": "greedy"},
-    "unbiased": AS_XGBOOST
-    | {"splitter": "unbiased", "min_child_weight": 1e-3, "categorical_smoothing": 1.0},
-    "cross-validated": AS_XGBOOST
-    | {"splitter": "cross_validated", "min_child_weight": 1e-3, "categorical_smoothing": 1.0},
+    "unbiased": JUDGED | {"splitter": "unbiased"},
+    "cross-validated": JUDGED | {"splitter": "cross_validated"},
 }
 STOPPED = {
     "n_estimators": 1000, "learning_rate": 0.05, "early_stopping_rounds": 50,
@@ -123,7 +122,5 @@ def predict(
     parameters: dict, kind: str, train: tuple[pd.DataFrame, np.ndarray], X: pd.DataFrame, seed: int
 ) -> np.ndarray:
     """Fit a setting; return numbers, or the probabilities of all classes."""
-    if kind == "number":
-        return GBTRegressor(**parameters, n_jobs=1, random_state=seed).fit(*train).predict(X)
-    model = GBTClassifier(**parameters, n_jobs=1, random_state=seed).fit(*train)
-    return model.predict_proba(X)
+    model = study.ours(kind != "number", random_state=seed, **parameters).fit(*train)
+    return model.predict(X) if kind == "number" else model.predict_proba(X)

@@ -32,10 +32,7 @@ COMPARED = (
 COLOURS = (
     "#000000", "#7f7f7f", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
 )  # fmt: skip
-BEST = (
-    DEFAULT,
-    *(name for name in COMPARED if "stopped" in name or name.split(",")[0] in CHOOSING),
-)
+BEST = (DEFAULT, *(n for n in COMPARED if "stopped" in n or n.split(",")[0] in CHOOSING))
 
 
 def settings_of_default(size: int) -> tuple[str, str]:
@@ -43,10 +40,8 @@ def settings_of_default(size: int) -> tuple[str, str]:
     if size <= LARGEST_UNBIASED:
         rounds = "" if size <= SIZES[3] else ", 500 x .1"
         return f"unbiased, pooled{rounds}", "unbiased, pooled, stopped"
-    return (
-        "greedy, 20 rows, weight .001, 256 bins",
-        "greedy, 20 rows, weight .001, 256 bins, stopped",
-    )
+    greedy = "greedy, 20 rows, weight .001, 256 bins"
+    return greedy, f"{greedy}, stopped"
 
 
 def there(rows: list[dict]) -> dict[str, str]:
@@ -84,11 +79,7 @@ def of_tables(rows: list[dict], names) -> dict[str, np.ndarray]:
     """Return rank, loss and whether a constant is better, a line a table and a column a name."""
     kept = complete(rows, names)
     losses = np.array([[row[name] for name in names] for row in kept])
-    found = {
-        "rank": rankdata(losses, axis=1),
-        "loss": losses,
-        "worse": losses > 1,
-    }
+    found = {"rank": rankdata(losses, axis=1), "loss": losses, "worse": losses > 1}
     return {what: by_table(kept, numbers) for what, numbers in found.items()}
 
 
@@ -131,38 +122,33 @@ def comparison(rows: list[dict]) -> str:
 def by_size(rows: list[dict]) -> str:
     """List by how much losses are above the default's, by half and rows to train on."""
     names = [*BEST, "greedy", "cross-validated", "linear model"]
-    lines, head = [], ["above ours"]
-    cells: dict[str, list[str]] = {name: [] for name in names if name != DEFAULT}
+    head = ["above ours"]
+    lines = {name: [name] for name in names if name != DEFAULT}
     for half, words in there(rows).items():
         for group in GROUPS:
             of_group = [r for r in rows if r["half"] == half and group_of(r) == group]
-            known = [n for n in names if len(complete(of_group, [DEFAULT, n])) > len(of_group) / 2]
             head.append(f"{words.split(',')[0]}, {group}")
-            for name, line in cells.items():
-                if name not in known:
-                    line.append("")
-                    continue
-                found = of_tables(of_group, [DEFAULT, name])["loss"]
-                line.append(above(found[:, 1], found[:, 0]))
-    lines = [[name, *line] for name, line in cells.items()]
-    return markdown(head, lines)
+            for name, line in lines.items():
+                is_known = len(complete(of_group, [DEFAULT, name])) > len(of_group) / 2
+                found = of_tables(of_group, [DEFAULT, name])["loss"] if is_known else None
+                line.append(above(found[:, 1], found[:, 0]) if is_known else "")
+    return markdown(head, [*lines.values()])
 
 
 def parameters(rows: list[dict], splitter: str) -> str:
     """List what every change of one splitter's parameters does to the loss, on the first half."""
     chosen_by = [row for row in rows if row["half"] == "choose" and row["repetition"] == 0]
-    lines = []
+    lines, head = [], [f"{splitter}, changed"]
+    for group in GROUPS[:2]:
+        head += [f"{group}: above", f"{group}: mean loss"]
     for name in ours.settings():
         if name.split(",")[0] == splitter and name != splitter:
             line = [name]
             for group in GROUPS[:2]:
                 of_group = [row for row in chosen_by if group_of(row) == group]
-                found = of_tables(of_group, [splitter, name])
-                line += [above(found["loss"][:, 1], found["loss"][:, 0]),
-                         f"{found['loss'][:, 1].mean():.3f}"]  # fmt: skip
+                before, after = of_tables(of_group, [splitter, name])["loss"].T
+                line += [above(after, before), f"{after.mean():.3f}"]
             lines.append(line)
-    head = [f"{splitter}, changed", *(f"{group}: {what}" for group in GROUPS[:2]
-                                  for what in ("above", "mean loss"))]  # fmt: skip
     return markdown(head, lines)
 
 

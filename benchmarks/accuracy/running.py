@@ -94,16 +94,12 @@ def run(
                     return False
                 begun = perf_counter()
                 parameters = mine.get(name)
-                predicted = (
-                    others.predict(name, task.kind, train, X, repetition)
-                    if parameters is None
-                    else ours.predict(parameters, task.kind, train, X, repetition)
-                )
-                line = {
-                    "key": [str(task), size, repetition, name],
-                    "loss": loss_of(task.kind, y, predicted),
-                    "seconds": round(perf_counter() - begun, 3),
-                }
+                asked = task.kind, train, X, repetition
+                predict = others.predict if parameters is None else ours.predict
+                predicted = predict(parameters or name, *asked)
+                line = {"key": [str(task), size, repetition, name]}
+                line["loss"] = loss_of(task.kind, y, predicted)
+                line["seconds"] = round(perf_counter() - begun, 3)
                 file.write(json.dumps(line) + "\n")
                 file.flush()
             print(f"{number + 1} of {len(cells)}: {task}, {size} rows", file=sys.stderr, flush=True)

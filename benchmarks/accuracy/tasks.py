@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
-from benchmarks.study.part import SEED
+from benchmarks.study import SEED
 from benchmarks.study.whole_tables import WHOLE, Whole, read_whole
 
 SIZES = (300, 1000, 3000, 10000, 30000)  # rows to train on

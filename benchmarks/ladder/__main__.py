@@ -15,20 +15,13 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import gbt
-from benchmarks.ladder.measuring import (
-    N_DRAWN,
-    N_TREES,
-    RUNGS,
-    SIZES,
-    measure,
-    verify_on_drawn_problems,
-)
-from benchmarks.ladder.report import ROOT, draw, lines_of_rungs, table
-from benchmarks.study.files import page_with
+from benchmarks.ladder import measuring
+from benchmarks.ladder.measuring import N_DRAWN, N_TREES, RUNGS, SIZES
+from benchmarks.ladder.report import draw, lines_of_rungs, table
+from benchmarks.study.files import DOCS, RESULTS, page_with
 from gbt.parallel.cores import available_cores
 
-RESULTS = ROOT / "benchmarks/results"
-PAGE = ROOT / "docs/ladder.md"
+PAGE = DOCS / "ladder.md"
 
 
 def conditions(repeats):
@@ -53,11 +46,11 @@ def version_of(package):
 
 def climb(sizes, repeats):
     """Verify and measure; return seconds a tree by name, then by size."""
-    verify_on_drawn_problems()
+    measuring.verify_on_drawn_problems()
     print(f"{len(RUNGS)} rungs grow the same trees on {N_DRAWN} drawn problems", flush=True)
     seconds = {}
     for index, size in enumerate(sizes):
-        for name, taken in measure(size, index, repeats).items():
+        for name, taken in measuring.measure(size, index, repeats).items():
             seconds.setdefault(name, {})[str(size)] = taken
         print(f"{size}: verified and timed", flush=True)
     return seconds
@@ -69,7 +62,7 @@ def write(found):
     (RESULTS / "ladder.md").write_text(f"{found['conditions']}\n\n{lines}\n")
     text = {"ladder": f"{lines}\n\n{found['conditions']}"}
     PAGE.write_text(page_with(text, PAGE.read_text(), PAGE.name))
-    draw(found["seconds"], ROOT / "docs/ladder.svg")
+    draw(found["seconds"], DOCS / "ladder.svg")
 
 
 def main(arguments=None):

@@ -16,6 +16,8 @@ import numpy as np
 from benchmarks.ladder.problems import LEARNING_RATE, drawn_problem, problem_of
 from benchmarks.ladder.verifying import verify
 from benchmarks.speed.settling import settle
+from benchmarks.speed.timing import timed
+from benchmarks.study import is_installed
 from gbt.parallel.cores import available_cores
 
 N_TREES = 20
@@ -90,26 +92,12 @@ def xgboost_seconds(problem, tree_method):
     import xgboost
 
     parameters = {
-        "tree_method": tree_method,
-        "max_depth": problem.max_depth,
-        "eta": LEARNING_RATE,
-        "lambda": problem.reg_lambda,
-        "base_score": float(problem.y.mean()),
+        "tree_method": tree_method, "max_depth": problem.max_depth, "eta": LEARNING_RATE,
+        "lambda": problem.reg_lambda, "base_score": float(problem.y.mean()),
         "nthread": available_cores(),
-    }
-    settle()
-    started = time.perf_counter()
-    xgboost.train(parameters, xgboost.DMatrix(problem.X, problem.y), N_TREES)
-    return (time.perf_counter() - started) / N_TREES
-
-
-def peers_installed():
-    """Return the peers that can be measured."""
-    try:
-        import xgboost  # noqa: F401
-    except ImportError:
-        return []
-    return list(PEERS)
+    }  # fmt: skip
+    took = timed(lambda: xgboost.train(parameters, xgboost.DMatrix(problem.X, problem.y), N_TREES))
+    return took.clock / N_TREES
 
 
 def measure(size, index, repeats, rungs=RUNGS):
@@ -130,6 +118,6 @@ def measure(size, index, repeats, rungs=RUNGS):
                 verify(expected, tree, problem.X, gradient)
             known.extend(trees[len(known) :])
             seconds.setdefault(rung.name, []).append(taken)
-        for peer in peers_installed():
+        for peer in PEERS if is_installed("XGBoost") else ():
             seconds.setdefault(peer, []).append(xgboost_seconds(problem, peer))
     return {name: statistics.median(taken) for name, taken in seconds.items()}

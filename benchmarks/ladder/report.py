@@ -9,15 +9,9 @@ from pathlib import Path
 from benchmarks.ladder.measuring import PEERS, RUNGS, SIZES
 
 ROOT = Path(__file__).parents[2]
-HEADER = (
-    "rung",
-    "idea",
-    "lines, own (all)",
-    *(f"{size}, ms a tree" for size in SIZES),
-    "rung before / it",
-    "XGBoost exact / it",
-    "XGBoost hist / it",
-)
+OF_SIZES = [f"{size}, ms a tree" for size in SIZES]
+HEADER = ("rung", "idea", "lines, own (all)", *OF_SIZES, "rung before / it", "XGBoost exact / it",
+          "XGBoost hist / it")  # fmt: skip
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 NO_CODE |= {tokenize.ENDMARKER, tokenize.ENCODING}
 
@@ -89,16 +83,10 @@ def table(seconds, lines_of):
     before = {}
     for number, rung in enumerate(RUNGS, start=1):
         own, (n_own, n_all) = seconds[rung.name], lines_of[rung.name]
-        lines.append(
-            [
-                f"[{number}](../benchmarks/ladder/{rung.name}.py)",
-                rung.idea,
-                f"{n_own:,} ({n_all:,})",
-                *(milliseconds(own.get(str(size))) for size in SIZES),
-                ratio(before, own),
-                *(ratio(seconds.get(peer, {}), own) for peer in PEERS),
-            ]
-        )
+        link = f"[{number}](../benchmarks/ladder/{rung.name}.py)"
+        times = [milliseconds(own.get(str(size))) for size in SIZES]
+        ratios = [ratio(other, own) for other in (before, *(seconds.get(p, {}) for p in PEERS))]
+        lines.append([link, rung.idea, f"{n_own:,} ({n_all:,})", *times, *ratios])
         before = own
     for peer, name in PEERS.items():
         if peer in seconds:

@@ -1,10 +1,11 @@
 """Local MDI+ beside its relatives: every method put together from its trees in the same ways.
 
-python -m benchmarks.papers.local_mdi ranking      are the features that matter ranked first?
-python -m benchmarks.papers.local_mdi correlation  do correlated features without effect rise?
-python -m benchmarks.papers.local_mdi selection    train on each row's best features; what is left?
-python -m benchmarks.papers.local_mdi stability    do the best features change with the seed?
-python -m benchmarks.papers.local_mdi --write      all, the CSV files and docs/local_mdi.md
+python -m benchmarks.papers.local_mdi --write
+
+*ranking*      are the features that matter ranked first?
+*correlation*  do correlated features without effect rise?
+*selection*    train on each row's best features; what is left?
+*stability*    do the best features change with the seed?
 
 A method is an individual attribution and an aggregate. Attributions: Saabas, PreDecomp (the same in
 a forest), TreeSHAP, local MDI with ridge and with elastic net, both with raw columns and on all
@@ -26,7 +27,6 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 
@@ -37,10 +37,11 @@ from attributions.mdi.training_trees import TrainingTrees
 from attributions.rows import Intake
 from attributions.walk.rows_at_spots import RowsAtSpots
 from benchmarks.papers.local_mdi_study.methods import AGGREGATES, Scores, stacked
-from benchmarks.study import command
-from benchmarks.study.part import NumberedPart
-from benchmarks.study.tables import cell_of, chosen, markdown
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.papers.local_mdi_study.models import forest
+from benchmarks.papers.local_mdi_study.tables import Table
+from benchmarks.study import NumberedPart, crossed, ours
+from benchmarks.study.command import Study, main
+from benchmarks.study.tables import by_values, cell_of, chosen, column, markdown
 from gbt.parallel.chunks import Chunk
 
 N_SEEDS = 10
@@ -67,15 +68,9 @@ def fit(kind: str, X, y, seed: int, size: str = "full"):
     is_labels = set(np.unique(y)) == {0, 1}
     n_trees = N_TREES if size == "full" else 3
     if kind == "boosted":
-        return (GBTClassifier if is_labels else GBTRegressor)(
-            n_estimators=n_trees, max_depth=4, subsample=0.6, splitter="greedy", random_state=seed,
-            n_jobs=1,
-        ).fit(X, y)  # fmt: skip
-    if is_labels:
-        return RandomForestClassifier(n_trees, min_samples_leaf=3, random_state=seed).fit(X, y)
-    return RandomForestRegressor(
-        n_trees, min_samples_leaf=5, max_features=0.33, random_state=seed
-    ).fit(X, y)
+        options = {"n_estimators": n_trees, "max_depth": 4, "subsample": 0.6}
+        return ours(is_labels, random_state=seed, **options).fit(X, y)
+    return forest(Table(X, y, np.zeros(X.shape[1], bool), is_labels), X, n_trees, seed)
 
 
 def all_scores(model, kind: str, fit_rows, new_rows) -> Iterator[tuple[dict, np.ndarray]]:
@@ -254,19 +249,15 @@ def stability(cell, seed: int, size: str):
 def table(rows) -> str:
     """Return means, a table a model: methods down, settings across."""
     text = []
-    for kind in KINDS:
-        of_kind = chosen(rows, model=kind)
-        columns = list(dict.fromkeys((row["setting"], row["measure"]) for row in of_kind))
+    for (kind,), of_kind in by_values(rows, "model"):
+        columns = [cell for cell, _ in by_values(of_kind, "setting", "measure")]
+        found = dict(by_values(of_kind, "method", "aggregate"))
         lines = []
-        for method, label in METHODS.items():
-            for aggregate in AGGREGATES:
-                own = chosen(of_kind, method=method, aggregate=aggregate)
-                found = [
-                    [row["value"] for row in chosen(own, setting=s, measure=m)] for s, m in columns
-                ]
-                if own:
-                    cells = [cell_of(v, 1 if np.mean(v) >= 10 else 3) for v in found]
-                    lines.append([label, aggregate, *cells])
+        for method, aggregate in sorted(found, key=lambda pair: [*METHODS].index(pair[0])):
+            own = found[method, aggregate]
+            values = [column(chosen(own, setting=s, measure=m), "value") for s, m in columns]
+            cells = [cell_of(of, 1 if of.mean() >= 10 else 3) for of in values]
+            lines.append([METHODS[method], aggregate, *cells])
         heads = ["", "", *(f"{s}: {m}" for s, m in columns)]
         text.append(f"*{kind}*, mean (standard error)\n\n{markdown(heads, lines, 2)}")
     return "\n\n".join(text)
@@ -274,22 +265,18 @@ def table(rows) -> str:
 
 def part(name: str, experiment, settings) -> NumberedPart:
     """Return a part with a cell for each setting and kind of model."""
-    cells = tuple({"setting": setting, "model": kind} for setting in settings for kind in KINDS)
-    return NumberedPart(name, cells, experiment, N_SEEDS, table)
+    return NumberedPart(name, crossed(setting=settings, model=KINDS), experiment, N_SEEDS, table)
 
 
 SIGNALS = ("linear", "interactions", "linear and boxes", "switch")
 TABLES = ("diabetes", "breast cancer", "Friedman")
-PARTS = {
-    of.name: of
-    for of in (
-        part("ranking", ranking, [f"{n}, {e:g} explained" for n in SIGNALS for e in (0.1, 0.4)]),
-        part("correlation", correlation, [f"correlation {rho:g}" for rho in (0.5, 0.9, 0.99)]),
-        part("selection", selection, TABLES),
-        part("stability", stability, TABLES),
-    )
-}
-STUDY = command.Study("local_mdi", __doc__, PARTS)
+PARTS = (
+    part("ranking", ranking, [f"{n}, {e:g} explained" for n in SIGNALS for e in (0.1, 0.4)]),
+    part("correlation", correlation, [f"correlation {rho:g}" for rho in (0.5, 0.9, 0.99)]),
+    part("selection", selection, TABLES),
+    part("stability", stability, TABLES),
+)
+STUDY = Study("local_mdi", __doc__, PARTS)
 
 if __name__ == "__main__":
-    sys.exit(command.main(STUDY))
+    sys.exit(main(STUDY))

@@ -1,7 +1,6 @@
 """Propositions 2 and 4 of Sun 2022 by simulation: how fast finite samples come near them.
 
 python -m benchmarks.papers.propositions --write           about three minutes on two quiet cores
-python -m benchmarks.papers.propositions --write --from-results       tables and picture alone
 
 Both propositions speak of the population, of infinitely many rows with independent features. So
 what can be measured is a distance and how it shrinks as the rows grow in number.
@@ -30,11 +29,10 @@ import numpy as np
 
 from attributions import forest_inner, partial_inner, predecomp, tree_inner
 from attributions.simulated import TASKS, simulated
-from benchmarks.study import command
+from benchmarks.study import NumberedPart, crossed, ours
+from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
-from benchmarks.study.part import NumberedPart
 from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
-from gbt import GBTClassifier, GBTRegressor
 
 SEED = 2211_04409
 POPULATION = np.inf
@@ -102,13 +100,8 @@ def all_cells(design: Design) -> tuple[np.ndarray, np.ndarray]:
 
 def fit(design: Design, X, y, sample_weight=None):
     """Fit the design's trees."""
-    return GBTRegressor(
-        n_estimators=design.n_estimators,
-        learning_rate=design.learning_rate,
-        max_depth=design.max_depth,
-        n_jobs=1,
-        splitter="greedy",
-    ).fit(X, y, sample_weight)
+    shape = {"n_estimators": design.n_estimators, "max_depth": design.max_depth}
+    return ours(learning_rate=design.learning_rate, **shape).fit(X, y, sample_weight)
 
 
 def distances(design: Design, model, X, probability=None) -> dict[str, float]:
@@ -176,10 +169,8 @@ def noise(cell, replication: int, size: str, parameters=SHORT, scores=FOREST_SCO
     task, n = cell["task"], cell["n"] if size == "full" else 60
     stream = np.random.SeedSequence([SEED, 4, TASKS.index(task), replication])
     data = simulated(task, n, n, random_state=int(stream.generate_state(1)[0]))
-    estimator, base_score = (
-        (GBTRegressor, 0.0) if task == "regression" else (GBTClassifier, 0.5)
-    )  # the paper's
-    model = estimator(max_depth=4, base_score=base_score, splitter="greedy", n_jobs=1, **parameters)
+    is_class = task == "classification"
+    model = ours(is_class, max_depth=4, base_score=0.5 * is_class, **parameters)  # as the paper's
     model.fit(data.X_train, data.y_train)
     without_effect = np.setdiff1d(np.arange(data.X_train.shape[1]), data.relevant)
     for score, function in scores.items():
@@ -288,14 +279,11 @@ def standard_table(rows) -> str:
     return markdown([*header, "data sets with mean below 0"], lines)
 
 
-def sections(parts, tables) -> dict[str, str]:
-    """Return the tables of the page that the given parts can fill."""
-    found = {
-        name: parts[name].table(tables[name]) for name in ("noise", "standard") if name in tables
-    }
-    if {"recovery", "floor"} <= set(tables):
-        found["recovery"] = recovery_table(tables["recovery"], tables["floor"])
-    return found
+def beside(tables) -> dict[str, str]:
+    """Return the table that two parts fill."""
+    if not {"recovery", "floor"} <= set(tables):
+        return {}
+    return {"recovery": recovery_table(tables["recovery"], tables["floor"])}
 
 
 # ---------------------------------------------------------------------------------- the picture
@@ -373,39 +361,24 @@ def move_apart(heights, gap: float) -> np.ndarray:
     groups = []
     for height in heights:
         groups.append([height])
-        while len(groups) > 1 and lowest(groups[-1], gap) - highest(groups[-2], gap) < gap:
+        while len(groups) > 1 and lowest(groups[-1], gap) - lowest(groups[-2], -gap) < gap:
             groups[-2:] = [groups[-2] + groups[-1]]
     return np.concatenate([lowest(g, gap) + gap * np.arange(len(g)) for g in groups])
 
 
 def lowest(group, gap):
-    """Return the place of the first label of a group that is set around its mean."""
+    """Return the place of a group's first label around their mean; with -gap, of the last."""
     return np.mean(group) - gap * (len(group) - 1) / 2
 
 
-def highest(group, gap):
-    """Return the place of its last label."""
-    return np.mean(group) + gap * (len(group) - 1) / 2
-
-
-PARTS = {
-    part.name: part
-    for part in (
-        NumberedPart(
-            "recovery", tuple({"series": d.name, "n": n} for d in DESIGNS for n in N_ROWS),
-            recovered, 12, str,
-        ),
-        NumberedPart("floor", tuple({"series": d.name} for d in DESIGNS), recovered, 1, str),
-        NumberedPart(
-            "noise", tuple({"task": t, "n": n} for t in TASKS for n in N_ROWS), noise, 12,
-            noise_table,
-        ),
-        NumberedPart(
-            "standard", tuple({"task": t, "n": 1000} for t in TASKS), standard, 40, standard_table
-        ),
-    )
-}  # fmt: skip
-STUDY = command.Study("propositions", __doc__, PARTS, sections, draw=draw)
+NAMES = [design.name for design in DESIGNS]
+PARTS = (
+    NumberedPart("recovery", crossed(series=NAMES, n=N_ROWS), recovered, 12, None),
+    NumberedPart("floor", crossed(series=NAMES), recovered, 1, None),
+    NumberedPart("noise", crossed(task=TASKS, n=N_ROWS), noise, 12, noise_table),
+    NumberedPart("standard", crossed(task=TASKS, n=(1000,)), standard, 40, standard_table),
+)
+STUDY = Study("propositions", __doc__, PARTS, beside, draw=draw)
 
 if __name__ == "__main__":
-    sys.exit(command.main(STUDY))
+    sys.exit(main(STUDY))

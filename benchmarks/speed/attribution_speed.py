@@ -20,20 +20,14 @@ Needs the extra ``peers``. ``--depth 4`` runs the first case alone.
 """
 
 import argparse
-import platform
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_name
 
-import gbt
 from attributions import predecomp, saabas, tree_inner, tree_shap
-from benchmarks.speed.settling import settle
+from benchmarks.speed.timing import conditions, in_turn, median
 from gbt.formats import as_ensemble
 from gbt.parallel.cores import available_cores
 
@@ -88,13 +82,9 @@ def boosted_by_lightgbm(case, X, y):
     import lightgbm
 
     parameters = {
-        "max_depth": case.max_depth,
-        "num_leaves": 2**case.max_depth,
-        "learning_rate": 0.1,
-        "min_data_in_leaf": 1,
-        "num_threads": available_cores(),
-        "verbose": -1,
-    }
+        "max_depth": case.max_depth, "num_leaves": 2**case.max_depth, "learning_rate": 0.1,
+        "min_data_in_leaf": 1, "num_threads": available_cores(), "verbose": -1,
+    }  # fmt: skip
     return lightgbm.train(parameters, lightgbm.Dataset(X, y), case.n_trees)
 
 
@@ -105,9 +95,13 @@ def contributions_of(booster, X, **options):
     return booster.predict(xgboost.DMatrix(X), pred_contribs=True, **options)
 
 
+def accuracy_of(ensemble) -> float:
+    """Return what float32 sums of trees allow."""
+    return 64 * np.finfo(np.float32).eps * np.abs(ensemble.value).max() * ensemble.n_trees
+
+
 def is_verified(booster, ensemble, X):
     """Say whether all numbers are those of XGBoost, up to what float32 sums of trees allow."""
-    accuracy = 64 * np.finfo(np.float32).eps * np.abs(ensemble.value).max() * ensemble.n_trees
     prediction = ensemble.raw_predict(X)
     differences = [prediction - booster.inplace_predict(X)]
     approximate = contributions_of(booster, X, approx_contribs=True)
@@ -118,43 +112,23 @@ def is_verified(booster, ensemble, X):
     ):
         ours = explain(ensemble, X)
         differences += [ours.values - theirs[:, :-1], ours.residual(prediction)]
-    return all(np.abs(difference).max() < accuracy for difference in differences)
+    return all(np.abs(difference).max() < accuracy_of(ensemble) for difference in differences)
 
 
-def seconds(run: Callable) -> float:
-    """Return the time of one run."""
-    settle()
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
+def paired(ours: Callable, peer: Callable, repeats: int) -> tuple[str, str]:
+    """Run both in turn; return our milliseconds, and how many times as long the peer takes."""
+    ours()  # compiled, and in the caches
+    runs = in_turn({"ours": ours, "peer": peer}, repeats)
+    seconds = median(runs["ours"]).clock
+    ratio = median(runs["peer"] / runs["ours"]).clock
+    return f"{1e3 * seconds:.{0 if seconds > 0.1 else 1}f}", f"{ratio:.1f}"
 
 
-@dataclass
-class Pairs:
-    """What the timings of one thing against its peer gave."""
-
-    seconds: float
-    ratio: float
-    target: float
-
-    @classmethod
-    def of(cls, ours: Callable, peer: Callable, target: float, repeats: int) -> "Pairs":
-        """Run both in turn."""
-        ours()  # compiled, and in the caches
-        own, ratios = [], []
-        for _ in range(repeats):
-            own.append(seconds(ours))
-            ratios.append(seconds(peer) / own[-1])
-        return cls(statistics.median(own), statistics.median(ratios), target)
-
-    def print(self, what, shape, rows, peer):
-        """Print a line of the table."""
-        milliseconds = f"{1e3 * self.seconds:.{0 if self.seconds > 0.1 else 1}f}"
-        print(
-            f"| {what} | {shape} | {rows:,} | {milliseconds} | {peer} | {self.ratio:.1f}"
-            f" | {self.target:g} |",
-            flush=True,
-        )
+def show(what, case, rows, peer, target, pair) -> None:
+    """Print a line of the table."""
+    milliseconds, ratio = pair
+    line = [what, case.name, f"{rows:,}", milliseconds, peer, ratio, f"{target:g}"]
+    print(f"| {' | '.join(line)} |", flush=True)
 
 
 def time_paths(case, booster, ensemble, X, repeats):
@@ -163,26 +137,20 @@ def time_paths(case, booster, ensemble, X, repeats):
 
     data = xgboost.DMatrix(X)
 
-    def theirs():
+    def predict():
+        booster.inplace_predict(X)
+
+    def approximate():
         booster.predict(data, pred_contribs=True, approx_contribs=True)
 
+    contributions = approximate, "XGBoost approx_contribs", case.path
     for what, ours, peer, name, target in (
-        (
-            "raw_predict",
-            lambda: ensemble.raw_predict(X),
-            lambda: booster.inplace_predict(X),
-            "XGBoost inplace_predict",
-            case.predict,
-        ),
-        ("predecomp", lambda: predecomp(ensemble, X), theirs, "XGBoost approx_contribs", case.path),
-        ("saabas", lambda: saabas(ensemble, X), theirs, "XGBoost approx_contribs", case.path),
+        ("raw_predict", ensemble.raw_predict, predict, "XGBoost inplace_predict", case.predict),
+        ("predecomp", lambda X: predecomp(ensemble, X), *contributions),
+        ("saabas", lambda X: saabas(ensemble, X), *contributions),
     ):
-        Pairs.of(ours, peer, target, repeats).print(what, case.name, len(X), name)
-
-
-def has_shapiq():
-    """Say whether shapiq is installed, which is no part of the extra ``peers``."""
-    return find_spec("shapiq") is not None
+        pair = paired(lambda ours=ours: ours(X), peer, repeats)
+        show(what, case, len(X), name, target, pair)
 
 
 def shapiq_of(booster, ensemble, rows):
@@ -210,50 +178,38 @@ def time_shap(case, booster, ensemble, X, y, repeats):
         "LightGBM pred_contrib": lambda: other.predict(rows, pred_contrib=True),
         "shap TreeExplainer": lambda: explainer.shap_values(rows),
     }
-    if has_shapiq():
+    if find_spec("shapiq"):
         peers["shapiq TreeExplainer"] = shapiq_of(booster, ensemble, rows)
     for name, peer in peers.items():
-        pairs = Pairs.of(lambda: tree_shap(ensemble, rows), peer, case.shap, repeats)
-        pairs.print("tree_shap", case.name, len(rows), name)
+        pair = paired(lambda: tree_shap(ensemble, rows), peer, repeats)
+        show("tree_shap", case, len(rows), name, case.shap, pair)
 
 
 def time_inner(case, booster, ensemble, n_rows, repeats):
     """TreeInner on new rows against one prediction of them."""
     X, y = data_of(n_rows, seed=1)
     for what, (standard_error, target) in INNER.items():
-        Pairs.of(
-            lambda standard_error=standard_error: tree_inner(
-                ensemble, X, y, standard_error=standard_error
-            ),
+        pair = paired(
+            lambda error=standard_error: tree_inner(ensemble, X, y, standard_error=error),
             lambda: booster.inplace_predict(X),
-            target,
             repeats,
-        ).print(f"tree_inner {what}", case.name, n_rows, "XGBoost inplace_predict")
+        )
+        show(f"tree_inner {what}", case, n_rows, "XGBoost inplace_predict", target, pair)
 
 
 def main():
     """Verify, then time, and print a Markdown table."""
-    import lightgbm
-    import shap
-    import xgboost
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--inner-rows", type=int, default=1_000_000)
-    parser.add_argument(
-        "--depth", type=int, nargs="+", help="of the cases to run; all if not given"
-    )
-    parser.add_argument("--without-shap", action="store_true", help="leave out the slow peers")
+    add = parser.add_argument
+    add("--repeats", type=int, default=5)
+    add("--inner-rows", type=int, default=1_000_000)
+    add("--depth", type=int, nargs="+", help="of the cases to run; all if not given")
+    add("--without-shap", action="store_true", help="leave out the slow peers")
     options = parser.parse_args()
-    versions = {"XGBoost": xgboost, "LightGBM": lightgbm, "shap": shap}
-    if has_shapiq():
-        versions["shapiq"] = import_module("shapiq")
+    libraries = ["xgboost", "lightgbm", "shap", *(["shapiq"] if find_spec("shapiq") else [])]
     print(
-        f"{platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads,"
-        f" Python {platform.python_version()},"
-        f" gbt {gbt.__version__}, "
-        + ", ".join(f"{name} {library.__version__}" for name, library in versions.items())
-        + f"; float32 rows of {N_COLUMNS} columns; medians of {options.repeats} paired runs\n"
+        f"{conditions(*libraries)}; float32 rows of {N_COLUMNS} columns; medians of"
+        f" {options.repeats} paired runs\n"
     )
     print("| what | model | rows | ours, ms | peer | peer / ours | target |")
     print("|---|---|---|---|---|---|---|")

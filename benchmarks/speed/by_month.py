@@ -14,8 +14,8 @@ from functools import partial
 import numpy as np
 
 from attributions import held_out_gain
-from benchmarks.speed.measure_cost import seconds
-from benchmarks.study.part import SEED
+from benchmarks.speed.timing import in_turn, median
+from benchmarks.study import SEED
 from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
 
@@ -41,9 +41,10 @@ def main() -> None:
         alone = held_out_gain(model, rows[month == 3], y[month == 3])
         if (by_month()[3].values != alone.values).any():
             raise SystemExit("a month is not what a call of its own returns; nothing timed")
-        times = np.array([[seconds(at_once), seconds(by_month)] for _ in range(options.runs)])
-        medians = [f"{t:.2f}" for t in np.median(times, axis=0)]
-        lines.append([kind.__name__, *medians, f"{np.median(times[:, 1] / times[:, 0]):.2f}"])
+        runs = in_turn({"once": at_once, "months": by_month}, options.runs)
+        medians = [f"{median(own).clock:.2f}" for own in runs.values()]
+        ratio = median(runs["months"] / runs["once"]).clock
+        lines.append([kind.__name__, *medians, f"{ratio:.2f}"])
     heads = ["model", "all rows at once, s", f"{N_MONTHS} months, s", "months / at once"]
     print(markdown(heads, lines))
 

@@ -13,9 +13,7 @@ others. Needs the extra ``peers``.
 import argparse
 import importlib
 import os
-import statistics
 import sys
-import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks.speed.timing import in_turn
 from benchmarks.study.files import write_rows
 from gbt.formats import as_ensemble, checking, import_model
 from gbt.formats.imported import forget
@@ -32,58 +31,50 @@ N_ROWS, N_FEATURES = 8_000, 20
 
 
 class Library(NamedTuple):
-    """How to train a model of a library, predict with it, and have it hand itself over."""
+    """How to train trees of depth 8 of a library, and have it hand its model over."""
 
     module: str
-    fit: Callable[[Any, np.ndarray, np.ndarray, int], Any]  # module, X, y, number of trees
+    estimator: str
+    options: dict[str, Any]
     hand_over: Callable[[Any], Any]
     within: float = 1e-12
+    n_trees: str = "n_estimators"  # what it calls the number of trees
+
+    def fit(self, X: np.ndarray, y: np.ndarray, n_trees: int) -> Any:
+        """Train a model."""
+        kind = getattr(importlib.import_module(self.module), self.estimator)
+        return kind(**{self.n_trees: n_trees}, **self.options).fit(X, y)
 
 
-def fit_xgboost(xgboost, X, y, n_trees):
-    """Train trees of depth 8."""
-    asked = {"n_estimators": n_trees, "max_depth": 8, "learning_rate": 0.1, "n_jobs": 1}
-    return xgboost.XGBRegressor(**asked).fit(X, y)
-
-
-def fit_lightgbm(lightgbm, X, y, n_trees):
-    """Train trees of at most depth 8."""
-    asked = {"n_estimators": n_trees, "max_depth": 8, "num_leaves": 256, "n_jobs": 1}
-    return lightgbm.LGBMRegressor(min_child_samples=5, verbose=-1, **asked).fit(X, y)
-
-
-def fit_catboost(catboost, X, y, n_trees):
-    """Train symmetric trees of depth 8."""
-    asked = {"iterations": n_trees, "depth": 8, "verbose": 0, "thread_count": 1}
-    return catboost.CatBoostRegressor(allow_writing_files=False, **asked).fit(X, y)
-
-
-def fit_histograms(ensemble, X, y, n_trees):
-    """Train trees of at most depth 8."""
-    asked = {"max_iter": n_trees, "max_depth": 8, "max_leaf_nodes": 256, "min_samples_leaf": 5}
-    return ensemble.HistGradientBoostingRegressor(early_stopping=False, **asked).fit(X, y)
-
-
-def fit_boosting(ensemble, X, y, n_trees):
-    """Train trees of depth 8."""
-    asked = {"n_estimators": n_trees, "max_depth": 8, "max_features": 4, "random_state": 0}
-    return ensemble.GradientBoostingRegressor(**asked).fit(X, y)
-
-
-def fit_forest(ensemble, X, y, n_trees):
-    """Train trees of depth 8."""
-    asked = {"n_estimators": n_trees, "max_depth": 8, "max_features": 4, "random_state": 0}
-    return ensemble.RandomForestRegressor(n_jobs=1, **asked).fit(X, y)
-
-
+OF_SKLEARN = {"max_depth": 8, "max_features": 4, "random_state": 0}
 LIBRARIES = {
-    "XGBoost": Library("xgboost", fit_xgboost, lambda m: m.get_booster().save_raw("ubj"), 1e-5),
-    "LightGBM": Library("lightgbm", fit_lightgbm, lambda m: text_of(m.booster_)),
-    "CatBoost": Library("catboost", fit_catboost, lambda m: m._serialize_model()),
-    "HistGradientBoosting": Library("sklearn.ensemble", fit_histograms, lambda m: m._predictors),
-    "GradientBoosting": Library("sklearn.ensemble", fit_boosting, lambda m: m.estimators_),
-    "RandomForest": Library("sklearn.ensemble", fit_forest, lambda m: m.estimators_),
-}
+    "XGBoost": Library(
+        "xgboost", "XGBRegressor", {"max_depth": 8, "learning_rate": 0.1, "n_jobs": 1},
+        lambda m: m.get_booster().save_raw("ubj"), 1e-5,
+    ),
+    "LightGBM": Library(
+        "lightgbm", "LGBMRegressor",
+        {"max_depth": 8, "num_leaves": 256, "n_jobs": 1, "min_child_samples": 5, "verbose": -1},
+        lambda m: text_of(m.booster_),
+    ),
+    "CatBoost": Library(
+        "catboost", "CatBoostRegressor",
+        {"depth": 8, "verbose": 0, "thread_count": 1, "allow_writing_files": False},
+        lambda m: m._serialize_model(), n_trees="iterations",
+    ),
+    "HistGradientBoosting": Library(
+        "sklearn.ensemble", "HistGradientBoostingRegressor",
+        {"max_depth": 8, "max_leaf_nodes": 256, "min_samples_leaf": 5, "early_stopping": False},
+        lambda m: m._predictors, n_trees="max_iter",
+    ),
+    "GradientBoosting": Library(
+        "sklearn.ensemble", "GradientBoostingRegressor", OF_SKLEARN, lambda m: m.estimators_
+    ),
+    "RandomForest": Library(
+        "sklearn.ensemble", "RandomForestRegressor", {**OF_SKLEARN, "n_jobs": 1},
+        lambda m: m.estimators_,
+    ),
+}  # fmt: skip
 
 
 def data() -> tuple[np.ndarray, np.ndarray]:
@@ -93,24 +84,18 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + rng.normal(size=N_ROWS)
 
 
-def seconds_of(work: Callable[[], Any], repeats: int) -> list[float]:
+def seconds_of(work: Callable[[], Any], repeats: int) -> np.ndarray:
     """Return the seconds of processors that each call took."""
-    seconds = []
-    for _ in range(repeats):
-        started = time.process_time()
-        work()
-        seconds.append(time.process_time() - started)
-    return seconds
+    return in_turn({"": work}, repeats)[""][:, 1]
 
 
 def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
     """Train a model, check what it becomes, and time that."""
     library = LIBRARIES[name]
-    module = importlib.import_module(library.module)
     X, y = data()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = library.fit(module, X, y, n_trees)
+        model = library.fit(X, y, n_trees)
 
         def convert() -> Any:
             forget(getattr(model, "booster_", model))
@@ -132,16 +117,15 @@ def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
             checking.check_predictions(imported, model)
 
         checked = seconds_of(check, repeats)
-    version = importlib.import_module(library.module.split(".")[0]).__version__
     return {
         "library": name,
-        "version": version,
+        "version": importlib.import_module(library.module.split(".")[0]).__version__,
         "trees": ensemble.n_trees,
         "nodes": len(ensemble.feature),
-        "seconds": f"{statistics.median(seconds):.3f}",
+        "seconds": f"{np.median(seconds):.3f}",
         "best": f"{min(seconds):.3f}",
-        "of these the library's own": f"{statistics.median(own):.3f}",
-        "of these the check": f"{statistics.median(checked):.3f}",
+        "of these the library's own": f"{np.median(own):.3f}",
+        "of these the check": f"{np.median(checked):.3f}",
         "difference": f"{difference:.1g}",
         "load": f"{os.getloadavg()[0]:.0f}",
     }

@@ -11,6 +11,7 @@ is 10 Gbit/s less what protocols take; the leader adds 64-bit integers up at 1e9
 
 import sys
 
+from benchmarks.study.tables import markdown
 from gbt.training.shares.edges import BITS, MOST_COARSE
 
 DEPTH = 6
@@ -21,8 +22,9 @@ SHARES = {"signal": 0.04, "noise": 0.6}  # of coarse bins that are looked into
 TABLES = [(1_000_000, 20, 2), (10_000_000, 20, 10), (1_000_000_000, 100, 100)]
 
 
-def row_of(n_rows: int, n_columns: int, n_workers: int, share: float) -> list[str]:
+def row_of(n_rows: int, n_columns: int, n_workers: int, kind: str) -> list[str]:
     """Return a line of the table, as words."""
+    share = SHARES[kind]
     n_coarse = n_columns * (MOST_COARSE + 1)
     coarse = 2 ** (DEPTH - 1) * n_coarse * BYTES_OF_BIN
     n_nodes = 2**DEPTH - 1
@@ -33,8 +35,8 @@ def row_of(n_rows: int, n_columns: int, n_workers: int, share: float) -> list[st
     in_columns = 2 * of_worker / NETWORK + of_worker / 8 / ADDED
     memory = n_rows / n_workers * (7 * n_columns + 50) / 1e9
     return [
-        f"{n_rows:,} x {n_columns}", f"{n_workers}", f"{memory:.1f}", f"{of_worker / 1e6:,.0f}",
-        f"{of_leader / 1e9:,.2f}", f"{seconds:.2f}", f"{in_columns:.2f}",
+        f"{n_rows:,} x {n_columns}", f"{n_workers}", kind, f"{memory:.1f}",
+        f"{of_worker / 1e6:,.0f}", f"{of_leader / 1e9:,.2f}", f"{seconds:.2f}", f"{in_columns:.2f}",
     ]  # fmt: skip
 
 
@@ -44,13 +46,7 @@ def main() -> int:
         "rows x columns", "workers", "targets", "GB of a worker", "MB a tree of a worker",
         "GB at the leader", "s a tree, gathered", "s a tree, if added up by columns",
     ]  # fmt: skip
-    print("| " + " | ".join(head) + " |")
-    print("|" + "---|" * len(head))
-    for table in TABLES:
-        for kind, share in SHARES.items():
-            cells = row_of(*table, share)
-            cells.insert(2, kind)
-            print("| " + " | ".join(cells) + " |")
+    print(markdown(head, [row_of(*table, kind) for table in TABLES for kind in SHARES]))
     return 0
 
 

@@ -14,10 +14,8 @@ no new thread but Dask's own. The first fit for which this does not hold ends th
 import argparse
 import logging
 import os
-import platform
 import signal
 import time
-from pathlib import Path
 from threading import Thread, Timer
 from threading import enumerate as all_threads
 from typing import Any, NamedTuple
@@ -25,19 +23,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gbt
-from gbt.parallel.cores import available_cores
+from benchmarks.speed.clusters import workers
+from benchmarks.speed.timing import Page, conditions
 from gbt.training.shares.team import LostMemberError
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks/results/dask_kills.md"
 ARRAYS = ("feature", "threshold", "n_samples", "sum_gradient", "sum_hessian", "gain", "value")
 SAME, SAID = "the same model", "an error that says so"
 N_COLUMNS, WORKERS, CHUNKS = 5, 3, 12
-OF_DASK = (
-    "AsyncProcess",
-    "Dask",
-    "QueueFeeder",
-)  # threads that come with a worker in another's place
+# Threads that come with a worker in another's place.
+OF_DASK = ("AsyncProcess", "Dask", "QueueFeeder")
 LATEST, HANGING = 10.0, 60.0  # s after the kill, and of a fit
 
 
@@ -127,17 +121,13 @@ def refuse_leftovers(client: Any, before: set[Thread]) -> None:
 
 def main() -> None:
     """Print the counts."""
-    import dask
     import dask.array as da
-    from distributed import Client, LocalCluster
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--trees", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help=f"to {RESULTS.relative_to(ROOT)}")
+    numbers = {"kills": 30, "pairs": 10, "rows": 10_000, "trees": 8, "seed": 0}
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--write", action="store_true", help="to benchmarks/results")
     asked = parser.parse_args()
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     rng = np.random.default_rng(asked.seed)
@@ -148,10 +138,7 @@ def main() -> None:
     problem = Problem(table, y, asked.trees, expected)
     pairs: list[Ended] = []
     found: list[Ended] = []
-    with (
-        LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+    with workers(WORKERS) as client:
         client.wait_for_workers(WORKERS)
         fit_at_once(client, problem, 1)  # which loads kernels
         (alone,) = fit_at_once(client, problem, 1)
@@ -161,7 +148,7 @@ def main() -> None:
             print(f"pair {i + 1}:", *(f"{e.came}, {e.end:.1f} s" for e in pairs[-2:]), flush=True)
         while len(found) < asked.kills:
             while len(client.scheduler_info(n_workers=-1)["workers"]) < WORKERS:
-                cluster.scale(WORKERS)  # a cluster gives up a worker that begins anew too slowly
+                client.cluster.scale(WORKERS)  # which gives up a worker that begins anew too slowly
                 time.sleep(0.5)
             # Kernels are loaded in the process that takes the place of the one that was killed.
             gbt.GBTRegressor(1, splitter="greedy").fit(table, y)
@@ -171,30 +158,26 @@ def main() -> None:
                 found.append(new)
             else:
                 undisturbed = min(undisturbed, new.end)
-            print(
-                f"{len(found)}: {new.came}, {new.end:.1f} s, killed at {new.kill:.1f}", flush=True
-            )
-    lines = [
-        f"`python -m benchmarks.speed.dask_kills --kills {asked.kills} --pairs {asked.pairs} --rows"
-        f" {asked.rows} --trees {asked.trees} --seed {asked.seed}`: fits of {asked.trees} trees on"
+            said = f"{new.came}, {new.end:.1f} s, killed at {new.kill:.1f}"
+            print(f"{len(found)}: {said}", flush=True)
+    page, given = Page("dask_kills"), " ".join(f"--{n} {getattr(asked, n)}" for n in numbers)
+    page.add(
+        f"`python -m benchmarks.speed.dask_kills {given}`: fits of {asked.trees} trees on"
         f" {asked.rows:,} rows of {N_COLUMNS} columns in {CHUNKS} chunks, on a cluster of {WORKERS}"
         " workers, each a process; a worker gets SIGKILL at a random time of the fit, or two fits"
         " work at once. Nothing was left behind, be it a future, a task, an actor or a thread."
-        f" {platform.machine()}, {available_cores()} cores, gbt {gbt.__version__}, Dask"
-        f" {dask.__version__}.",
-        "",
-        "| came | fits with a kill | longest after the kill, s | fits in pairs | longest, s |",
-        "|---|---|---|---|---|",
-    ]
+        f" {conditions('dask')}."
+    )
+    after = "longest after the kill, s"
+    page.head("came", "fits with a kill", after, "fits in pairs", "longest, s")
     for kind in (SAME, SAID):
         after_kill = _counted([e.end - e.kill for e in found if e.came == kind])
-        lines.append(
+        page.add(
             f"| {kind} | {after_kill} | {_counted([e.end for e in pairs if e.came == kind])} |"
         )
-    lines += ["", f"A fit that nobody disturbed took {undisturbed:.1f} s."]
-    print("\n".join(lines))
+    page.add("", f"A fit that nobody disturbed took {undisturbed:.1f} s.")
     if asked.write:
-        RESULTS.write_text("\n".join(lines) + "\n")
+        page.write()
 
 
 def _counted(seconds: list[float]) -> str:

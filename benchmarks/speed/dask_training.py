@@ -16,53 +16,29 @@ in memory before anything is printed.
 """
 
 import argparse
-import os
 import pickle
-import platform
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import gbt
-from benchmarks.speed.dask_rows import forget_peak, peak_of_process
-from gbt.parallel.cores import available_cores
+from benchmarks.speed import clusters
+from benchmarks.speed.timing import Page, conditions
 from gbt.training.shares.cluster import Cluster
 from gbt.training.shares.packing import packed
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks/results/dask_training.md"
 ROWS_PER_CHUNK = 50_000
-OURS = "gbt"
-
-
-def chunk_of(number: int, n_rows: int, n_columns: int, kind: str) -> np.ndarray:
-    """Return rows and, in the last column, their targets; each chunk has a seed of its own."""
-    rng = np.random.default_rng([11, number])
-    table = rng.normal(size=(n_rows, n_columns + 1)).astype(np.float32)
-    if kind == "signal":
-        table[:, -1] += table[:, 0] + np.sin(3 * table[:, 1]) + table[:, 2] * table[:, 3]
-    return table
 
 
 def rows_of(n_rows: int, n_columns: int, kind: str) -> tuple[Any, Any]:
     """Return lazy rows and targets."""
-    import dask
-    import dask.array as da
-
-    load, size = dask.delayed(chunk_of, pure=True), min(ROWS_PER_CHUNK, n_rows)
-    shape = (size, n_columns + 1)
-    chunks = [
-        da.from_delayed(load(k, size, n_columns, kind), shape, np.float32)
-        for k in range(n_rows // size)
-    ]
-    table = da.concatenate(chunks)
-    return table[:, :-1], table[:, -1]
+    size = min(ROWS_PER_CHUNK, n_rows)
+    return clusters.rows_of(range(n_rows // size), size, n_columns, kind)
 
 
 def ours(X: Any, y: Any, trees: int, client: Any) -> Any:
@@ -91,26 +67,8 @@ def lightgbms(X: Any, y: Any, trees: int, client: Any) -> Any:
 
 
 LIBRARIES: dict[str, Callable[..., Any]] = {
-    OURS: ours, "XGBoost hist": xgboosts, "LightGBM": lightgbms,
+    "gbt": ours, "XGBoost hist": xgboosts, "LightGBM": lightgbms,
 }  # fmt: skip
-
-
-def processor_time() -> float:
-    """Return the processor time of the calling process so far, in s."""
-    return time.process_time()
-
-
-def timed(fit: Callable[..., Any], X: Any, y: Any, trees: int, client: Any) -> list[float]:
-    """Return s by the clock, s of processors, and MB of a worker: the most, and the most more."""
-    client.run(forget_peak)
-    memory, used = client.run(peak_of_process), client.run(processor_time)
-    here, start = time.process_time(), time.perf_counter()
-    fit(X, y, trees, client)
-    seconds, here = time.perf_counter() - start, time.process_time() - here
-    after, peaks = client.run(processor_time), client.run(peak_of_process)
-    of_workers = sum(after[worker] - used[worker] for worker in after)
-    more = max(peaks[worker] - memory[worker] for worker in peaks)
-    return [seconds, of_workers + here, max(peaks.values()), more]
 
 
 def count_what_travels(X: Any, y: Any, trees: int, client: Any) -> tuple[float, float]:
@@ -147,15 +105,10 @@ def verify(n_columns: int, client: Any) -> None:
         fit(X, y, 1, client)
 
 
-def measure(asked: argparse.Namespace) -> list[str]:
-    """Time all libraries on a cluster; return the lines of tables."""
-    from distributed import Client, LocalCluster
-
-    lines = []
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
+def measure(page: Page, asked: argparse.Namespace) -> None:
+    """Time all libraries on a cluster, a line each, and say what travels."""
+    travels, n_counted = [], min(asked.trees, 10)
+    with clusters.workers() as client:
         verify(asked.columns, client)
         for kind in asked.kinds:
             X, y = (part.persist() for part in rows_of(asked.rows, asked.columns, kind))
@@ -163,53 +116,47 @@ def measure(asked: argparse.Namespace) -> list[str]:
             for part in (X, y):
                 part.sum().compute()
             for name, fit in LIBRARIES.items():
-                found = timed(partial(fit), X, y, asked.trees, client)
-                line = f"| {kind} | {name} | {found[0]:.1f} | {found[1]:.1f} | {found[2]:.0f} |"
-                line += f" {found[3]:.0f} |"
-                print(line, flush=True)
-                lines.append(line)
-            rounds, size = count_what_travels(X, y, min(asked.trees, 10), client)
-            said = f"{kind}, first {min(asked.trees, 10)} trees: {rounds:.1f} rounds a tree, "
-            lines.append(said + f"{size:.1f} MB a tree and worker.")
-            print(lines[-1], flush=True)
+                took, _ = clusters.measured(
+                    lambda fit=fit, X=X, y=y: fit(X, y, asked.trees, client), client
+                )
+                page.add(
+                    f"| {kind} | {name} | {took.seconds:.1f} | {took.processors:.1f} |"
+                    f" {took.of_worker:.0f} | {took.more_of_worker:.0f} |"
+                )
+            rounds, size = count_what_travels(X, y, n_counted, client)
+            travels.append(
+                f"{kind}, first {n_counted} trees: {rounds:.1f} rounds a tree, {size:.1f} MB a tree"
+                " and worker."
+            )
             del X, y
-    return sorted(lines, key=lambda line: not line.startswith("|"))
+    for line in travels:
+        page.add("", line)
 
 
 def main() -> int:
     """Print the tables, and write them down if asked to."""
-    import dask
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--columns", type=int, default=20)
-    parser.add_argument("--trees", type=int, default=20)
-    parser.add_argument("--kinds", nargs="+", default=["signal", "noise"])
-    parser.add_argument(
-        "--write", type=Path, nargs="?", const=RESULTS, metavar="FILE",
-        help=f"default: {RESULTS.relative_to(ROOT)}",
-    )  # fmt: skip
+    add = parser.add_argument
+    add("--rows", type=int, default=1_000_000)
+    add("--columns", type=int, default=20)
+    add("--trees", type=int, default=20)
+    add("--kinds", nargs="+", default=["signal", "noise"])
+    page = Page("dask_training")
+    add("--write", type=Path, nargs="?", const=page.path, metavar="FILE", help=f"{page.path.name}")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     share = 4 * asked.rows * asked.columns / 2 / 1e6
-    head = [
+    page.add(
         f"`python -m benchmarks.speed.dask_training --rows {asked.rows} --columns {asked.columns}"
         f" --trees {asked.trees} --kinds {' '.join(asked.kinds)}`: {asked.trees} trees of depth 6"
         f" on {asked.rows:,} rows of {asked.columns} columns, float32, of which a worker has"
-        f" {share:.0f} MB; two worker processes of one thread; {platform.machine()},"
-        f" {available_cores()} cores, gbt {gbt.__version__}, Dask {dask.__version__}; load"
-        f" {os.getloadavg()[0]:.1f} at the start.",
-        "",
-        "| targets | | s | s of processors | MB of a worker | MB more than before |",
-        "|---|---|---|---|---|---|",
-    ]
-    print("\n".join(head), flush=True)
-    lines = [*head, *measure(asked)]
+        f" {share:.0f} MB; two worker processes of one thread; {conditions('dask')}."
+    )
+    page.head("targets", "", "s", "s of processors", "MB of a worker", "MB more than before")
+    measure(page, asked)
     if asked.write:
-        n_table = sum(line.startswith("|") for line in lines) + 2
-        asked.write.write_text(
-            "\n".join([*lines[:n_table], "", "\n\n".join(lines[n_table:])]) + "\n"
-        )
+        page.path = asked.write
+        page.write()
     return 0
 
 

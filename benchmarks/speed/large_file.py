@@ -10,7 +10,6 @@ of the rows, judges it on the others and writes the report. Kernels are compiled
 
 import argparse
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -21,11 +20,8 @@ import numpy as np
 import pandas as pd
 
 import attributions.warmup
-import gbt
-from gbt.parallel.cores import available_cores
+from benchmarks.speed.timing import Page, conditions
 
-ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "benchmarks/results/large_file.md"
 N_TOWNS = 60
 
 
@@ -45,10 +41,10 @@ def table_of(n_rows: int) -> pd.DataFrame:
     return table
 
 
-def seconds_and_memory(file: Path) -> tuple[float, float]:
+def seconds_and_memory(file: Path, *options: str) -> tuple[float, float]:
     """Run the command on a file; return its seconds and the most MB that were resident."""
     command = [sys.executable, "-m", "attributions", "--data", str(file), "--target", "y"]
-    command += ["--report", str(file.with_suffix(".html")), "--out", str(file.parent / "out")]
+    command += ["--out", str(file.parent / "out"), *options]
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)  # which says what it used, as `wait` does not
@@ -62,17 +58,15 @@ def main() -> int:
     """Print the table, and write it down if asked to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true", help=f"to {RESULTS.relative_to(ROOT)}")
+    parser.add_argument("--write", action="store_true", help="to benchmarks/results")
     asked = parser.parse_args()
     attributions.warmup.main([])
-    lines = [
+    page = Page("large_file")
+    page.add(
         f"`python -m benchmarks.speed.large_file --rows {asked.rows}`: {asked.rows:,} rows of 20"
-        f" columns; {platform.machine()}, {available_cores()} cores, gbt {gbt.__version__}; load"
-        f" {os.getloadavg()[0]:.1f} at the start.",
-        "",
-        "| file | MB | s | MB of memory |",
-        "|---|---|---|---|",
-    ]
+        f" columns; {conditions()}."
+    )
+    page.head("file", "MB", "s", "MB of memory")
     with tempfile.TemporaryDirectory() as folder:
         table = table_of(asked.rows)
         files = {"Parquet": Path(folder, "table.parquet"), "CSV": Path(folder, "table.csv")}
@@ -80,12 +74,12 @@ def main() -> int:
         table.to_csv(files["CSV"], index=False)
         del table
         for kind, file in files.items():
-            seconds, memory = seconds_and_memory(file)
+            report = "--report", str(file.with_suffix(".html"))
+            seconds, memory = seconds_and_memory(file, *report)
             size = file.stat().st_size / 1e6
-            lines.append(f"| {kind} | {size:.0f} | {seconds:.0f} | {memory:,.0f} |")
-    print("\n".join(lines))
+            page.add(f"| {kind} | {size:.0f} | {seconds:.0f} | {memory:,.0f} |")
     if asked.write:
-        RESULTS.write_text("\n".join(lines) + "\n")
+        page.write()
     return 0
 
 

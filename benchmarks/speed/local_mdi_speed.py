@@ -16,12 +16,9 @@ that are 0 but for rounding are 0. Each part writes its table to benchmarks/resu
 """
 
 import argparse
-import platform
-import time
 import warnings
 from collections.abc import Iterator
 from functools import partial
-from importlib.metadata import version
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -30,15 +27,15 @@ from sklearn.linear_model import ElasticNetCV, LogisticRegression, LogisticRegre
 from sklearn.linear_model import Ridge as SklearnRidge
 from threadpoolctl import threadpool_limits
 
-import gbt
 from attributions import local_mdi
 from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.explicit import Explicit, fit_explicit
 from attributions.mdi.least_squares import Coefficients, Ridge
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
+from benchmarks.speed.timing import conditions, in_turn, median, timed
+from benchmarks.study import ours
 from benchmarks.study.files import RESULTS, fill
-from gbt import GBTClassifier, GBTRegressor
 
 RATIOS = [0.1, 0.5, 0.99]
 SHAPE = 2000, 50
@@ -57,21 +54,18 @@ def data(n_rows: int, n_columns: int, seed: int = 0):
 
 
 def imodels_scores(forest, X, y, linear_model):
-    """Return imodels' scores, what made them, and the seconds that fitting and scoring took."""
+    """Return imodels' scores, and what made them."""
     from imodels.tree.rf_plus.feature_importance.rfplus_explainer import LMDIPlus
     from imodels.tree.rf_plus.rf_plus import rf_plus_models
 
     is_labels = hasattr(forest, "classes_")
     kind = "RandomForestPlusClassifier" if is_labels else "RandomForestPlusRegressor"
-    started = time.process_time()
     plus = getattr(rf_plus_models, kind)(
         rf_model=forest, prediction_model=linear_model, fit_on="all", verbose=False
     )
     plus.fit(X, y, n_jobs=None)
     explainer = LMDIPlus(plus)
-    scores = explainer.get_lmdi_plus_scores(X, y)
-    seconds = time.process_time() - started
-    return scores, explainer, seconds
+    return explainer.get_lmdi_plus_scores(X, y), explainer
 
 
 def ranks_without_rounding(explainer, X, y) -> np.ndarray:
@@ -95,49 +89,26 @@ def agree(_) -> Iterator[str]:
     of_labels = RandomForestClassifier(20, **settings).fit(X, labels), labels
     folds = {"cv": 3, "l1_ratio": RATIOS, "random_state": 0}
     tight = LogisticRegression(C=0.2, tol=1e-10, max_iter=10**5)
+    sparse = _sparse_logistic(C=0.2, l1_ratio=0.5, tol=1e-6, max_iter=10**5)
     rows = [
         ("ridge, penalty 5", of_numbers, SklearnRidge(5.0), Ridge(5.0), 1e-10, 0),
-        (
-            "elastic net, penalty 0.05, ratio 0.5, tol 1e-9",
-            of_numbers,
-            SklearnElasticNet(0.05, l1_ratio=0.5, **TIGHT),
-            ElasticNet(0.05, 0.5),
-            1e-6,
-            0,
-        ),
-        (
-            "elastic net, three folds, tol 1e-4",
-            of_numbers,
-            ElasticNetCV(**folds, max_iter=2000),
-            ElasticNet(),
-            0.05,
-            1,
-        ),
-        (
-            "elastic net, three folds, tol 1e-9",
-            of_numbers,
-            ElasticNetCV(**folds, **TIGHT),
-            ElasticNet(),
-            0.05,
-            1,
-        ),
+        ("elastic net, penalty 0.05, ratio 0.5, tol 1e-9", of_numbers,
+         SklearnElasticNet(0.05, l1_ratio=0.5, **TIGHT), ElasticNet(0.05, 0.5), 1e-6, 0),
+        ("elastic net, three folds, tol 1e-4", of_numbers, ElasticNetCV(**folds, max_iter=2000),
+         ElasticNet(), 0.05, 1),
+        ("elastic net, three folds, tol 1e-9", of_numbers, ElasticNetCV(**folds, **TIGHT),
+         ElasticNet(), 0.05, 1),
         ("logistic ridge, C = 0.2", of_labels, tight, LogisticRidge(5.0), 1e-4, 0),
-        (
-            "logistic elastic net, C = 0.2, ratio 0.5, tol 1e-6",
-            of_labels,
-            _sparse_logistic(C=0.2, l1_ratio=0.5, tol=1e-6, max_iter=10**5, random_state=0),
-            LogisticElasticNet(5.0, 0.5),
-            1e-2,
-            0,
-        ),
-    ]
+        ("logistic elastic net, C = 0.2, ratio 0.5, tol 1e-6", of_labels, sparse,
+         LogisticElasticNet(5.0, 0.5), 1e-2, 0),
+    ]  # fmt: skip
     yield (
         "| model of both | largest score | largest difference | largest difference of ranks |"
         " the same without imodels' rounding | same penalty |"
     )
     yield "|---|--:|--:|--:|--:|--:|"
     for name, (forest, target), peer, own, allowed, allowed_rank in rows:
-        scores, explainer, _ = imodels_scores(forest, X, target, peer)
+        scores, explainer = imodels_scores(forest, X, target, peer)
         explain = partial(local_mdi, forest, X, target, linear_model=own, n_jobs=1)
         found, ranked = explain(), explain(aggregate="rank_where_used")
         largest, gap = np.abs(scores).max(), np.abs(found.values - scores).max()
@@ -172,17 +143,10 @@ def same_penalties(peer, forest, X, y, found) -> str:
     return f"{n_same} of {len(found.penalty)} trees"
 
 
-def _sparse_logistic(**settings):
-    """Return a LogisticRegression with an elastic net, whose kind older versions must be told."""
+def _sparse_logistic(estimator=LogisticRegression, **settings):
+    """Return a regression with an elastic net, of whose kind older versions must be told."""
     kind = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
-    return LogisticRegression(solver="saga", **kind, **settings)
-
-
-def _chosen_logistic():
-    """Return what the authors fit to the trees of a classifier."""
-    kind = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
-    settings = {"cv": 3, "l1_ratios": RATIOS, "tol": 5e-4, "max_iter": 2000, "random_state": 0}
-    return LogisticRegressionCV(solver="saga", **kind, **settings)
+    return estimator(solver="saga", random_state=0, **kind, **settings)
 
 
 def compare(options) -> Iterator[str]:
@@ -203,7 +167,8 @@ def compare(options) -> Iterator[str]:
     yield (
         f"`python -m benchmarks.speed.local_mdi_speed time --trees {n} --label-trees"
         f" {options.label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
-        f" of {repeats}, seconds of processor time a tree; {conditions()}"
+        f" of {repeats}, seconds of processor time a tree;"
+        f" {conditions('imodels', 'scikit-learn', 'numpy', n_jobs=1)}"
     )
     yield ""
     yield "| forest | splits a tree | imodels | ours | s a tree | ratio |"
@@ -216,21 +181,22 @@ def compare(options) -> Iterator[str]:
     labels = (y > 0).astype(int)
     tasks.append(("labels, leaves of 3", forest.fit(X, labels), labels, of_labels))
     for name, forest, target, models in tasks:
-        peer = _chosen_logistic() if hasattr(forest, "classes_") else peer
+        if hasattr(forest, "classes_"):  # what the authors fit to the trees of a classifier
+            settings = {"cv": 3, "l1_ratios": RATIOS, "tol": 5e-4, "max_iter": 2000}
+            peer = _sparse_logistic(LogisticRegressionCV, **settings)
         n_trees = len(forest.estimators_)
         splits = np.mean([tree.get_n_leaves() - 1 for tree in forest.estimators_])
-        seconds: dict = {label: [] for label in (*models, "imodels")}
-        for settings in models.values():  # compiles
-            local_mdi(forest, X, target, n_jobs=1, **settings)
-        for _ in range(repeats):
-            for label, settings in models.items():
-                started = time.process_time()
-                local_mdi(forest, X, target, n_jobs=1, **settings)
-                seconds[label].append(time.process_time() - started)
-            seconds["imodels"].append(imodels_scores(forest, X, target, peer)[-1])
-        theirs = np.median(seconds["imodels"]) / n_trees
+        runs: dict = {
+            label: partial(local_mdi, forest, X, target, n_jobs=1, **settings)
+            for label, settings in models.items()
+        }
+        for run in runs.values():  # compiles
+            run()
+        runs["imodels"] = partial(imodels_scores, forest, X, target, peer)
+        seconds = {label: median(own).processors for label, own in in_turn(runs, repeats).items()}
+        theirs = seconds["imodels"] / n_trees
         for label in models:
-            mine = np.median(seconds[label]) / n_trees
+            mine = seconds[label] / n_trees
             yield (
                 f"| {name} | {splits:.0f} | {theirs:.2f} | {label} | {mine:.4f} |"
                 f" {theirs / mine:.0f} |"
@@ -251,24 +217,18 @@ def grow(_) -> Iterator[str]:
         for name in ("ridge", "elastic_net")
     ]
     tasks += [
-        (
-            f"boosted, 400 trees of depth 6, {loss}",
-            estimator(400, n_jobs=2, splitter="greedy"),
-            100_000,
-            name,
-        )
-        for loss, estimator in (("squared", GBTRegressor), ("logistic", GBTClassifier))
+        (f"boosted, 400 trees of depth 6, {loss}", ours(is_class, n_estimators=400, n_jobs=2),
+         100_000, name)
+        for loss, is_class in (("squared", False), ("logistic", True))
         for name in ("ridge", "elastic_net")
-    ]
+    ]  # fmt: skip
     for label, estimator, n_rows, name in tasks:
         X, y = data(n_rows, 20)
-        y = y > 0 if isinstance(estimator, GBTClassifier) else y
+        y = y > 0 if hasattr(estimator, "predict_proba") else y
         model = estimator.fit(X, y)
         small = type(estimator)(2).fit(X[:1000], y[:1000])
         local_mdi(small, X[:1000], y[:1000], linear_model=name)  # compiles
-        started, clock = time.process_time(), time.perf_counter()
-        local_mdi(model, X, y, linear_model=name)
-        seconds, passed = time.process_time() - started, time.perf_counter() - clock
+        passed, seconds = timed(partial(local_mdi, model, X, y, linear_model=name))
         n_trees = 5 if label.startswith("forest") else 400
         yield (
             f"| {label} | {n_rows:,} x 20 | {name} | {seconds:.2f} |"
@@ -294,13 +254,6 @@ def main(arguments=None) -> None:
             print(line, flush=True)
             lines.append(line)
     path_of(options.part).write_text("\n".join(lines) + "\n")
-
-
-def conditions() -> str:
-    """Say where it was measured."""
-    versions = ", ".join(f"{name} {version(name)}" for name in ("imodels", "scikit-learn", "numpy"))
-    python = f"Python {platform.python_version()}"
-    return f"{platform.machine()}, gbt {gbt.__version__}, {versions}, {python}"
 
 
 def path_of(part: str):

@@ -12,19 +12,16 @@ validation. A measure is timed beside what a user calls to predict all rows, ``p
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from attributions import held_out_gain, unbiased_gain
-from benchmarks.speed.settling import settle
+from benchmarks.speed.timing import in_turn, median
+from benchmarks.study import SEED, crossed, ours
 from benchmarks.study.files import RESULTS, fill, read_rows, write_rows
-from benchmarks.study.part import SEED
 from benchmarks.study.tables import markdown
-from gbt import GBTClassifier, GBTRegressor
 
 MEASURES = {
     "held_out_gain": lambda model, X, y, half, **asked: held_out_gain(model, X, y, **asked),
@@ -33,14 +30,6 @@ MEASURES = {
     ),
 }
 N_ROWS, N_COLUMNS, N_TREES, N_TRAINED_ON = 1_000_000, 50, 400, 20_000
-
-
-def seconds(run: Callable) -> float:
-    """Return the time of one run."""
-    settle()
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
 
 
 def file_of(measure: str) -> Path:
@@ -58,39 +47,28 @@ def cost(
     target = X[:, :5].sum(axis=1) + X[:, 0] * X[:, 1] + rng.normal(size=len(X))
     X, X_fit = X[:n_rows], X[n_rows:]
     rows = []
-    for task, cls in (("regression", GBTRegressor), ("binary", GBTClassifier)):
-        targets = target if task == "regression" else (target > 0).astype(float)
-        y, y_fit = targets[:n_rows], targets[n_rows:]
-        for max_depth in (4, 6):
-            model = cls(n_estimators=n_trees, max_depth=max_depth, splitter="greedy", n_jobs=n_jobs)
-            model.fit(X_fit, y_fit)
-            for standard_error in (False, True):
-                ours = partial(
-                    MEASURES[measure], model, X, y, half,
-                    standard_error=standard_error, n_jobs=n_jobs,
-                )  # fmt: skip
-                trees = partial(model.ensemble_.raw_predict, X, n_jobs)
-                call = model.predict if task == "regression" else model.predict_proba
-                ours()
-                turn = ours, partial(call, X), trees
-                times = np.array([[seconds(run) for run in turn] for _ in range(n_runs)])
-                own = float(np.median(times[:, 0]))
-                by_call, by_trees = np.median(times[:, :1] / times[:, 1:], axis=0).tolist()
-                rows.append(
-                    {
-                        "task": task,
-                        "max_depth": max_depth,
-                        "standard_error": int(standard_error),
-                        "rows": n_rows,
-                        "trees": n_trees,
-                        "threads": n_jobs,
-                        "repetitions": n_runs,
-                        "seconds": own,
-                        "times_predicting": by_call,
-                        "times_the_trees_alone": by_trees,
-                    }
-                )
-                print(rows[-1], file=sys.stderr, flush=True)
+    for cell in crossed(task=("regression", "binary"), max_depth=(4, 6), standard_error=(0, 1)):
+        is_class, standard_error = cell["task"] == "binary", bool(cell["standard_error"])
+        y, y_fit = np.split((target > 0).astype(float) if is_class else target, [n_rows])
+        shape = {"n_estimators": n_trees, "max_depth": cell["max_depth"]}
+        model = ours(is_class, n_jobs=n_jobs, **shape).fit(X_fit, y_fit)
+        options = {"standard_error": standard_error, "n_jobs": n_jobs}
+        measured = partial(MEASURES[measure], model, X, y, half, **options)
+        measured()
+        runs = in_turn(
+            {
+                "measure": measured,
+                "predicting": partial(model.predict_proba if is_class else model.predict, X),
+                "the_trees_alone": partial(model.ensemble_.raw_predict, X, n_jobs),
+            },
+            n_runs,
+        )
+        row = {"rows": n_rows, "trees": n_trees, "threads": n_jobs, "repetitions": n_runs}
+        row["seconds"] = median(runs["measure"]).clock
+        for name in ("predicting", "the_trees_alone"):
+            row[f"times_{name}"] = median(runs["measure"] / runs[name]).clock
+        rows.append(cell | row)
+        print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
 
@@ -112,11 +90,12 @@ def main(arguments=None) -> int:
         prog="python -m benchmarks.speed.measure_cost", description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("measure", choices=MEASURES)
-    parser.add_argument("--runs", type=int, default=5, help="of each kind, for every line")
-    parser.add_argument("--n-jobs", type=int, default=2, help="threads")
-    parser.add_argument("--write", action="store_true", help="the CSV file and the page")
-    parser.add_argument("--from-results", action="store_true", help="read the CSV file")
+    add = parser.add_argument
+    add("measure", choices=MEASURES)
+    add("--runs", type=int, default=5, help="of each kind, for every line")
+    add("--n-jobs", type=int, default=2, help="threads")
+    add("--write", action="store_true", help="the CSV file and the page")
+    add("--from-results", action="store_true", help="read the CSV file")
     asked = parser.parse_args(arguments)
     file = file_of(asked.measure)
     rows = read_rows(file) if asked.from_results else cost(asked.measure, asked.runs, asked.n_jobs)

@@ -8,19 +8,19 @@ measured, that of Python, its libraries and the table included, and writes
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from benchmarks.speed.clusters import peak_of_process
+from benchmarks.study.files import RESULTS
 from benchmarks.study.tables import markdown
 from gbt import GBTRegressor
 
-RESULTS = Path(__file__).parents[1] / "results" / "sparse_rows.md"
+PAGE = RESULTS / "sparse_rows.md"
 MOST_GIGABYTES = 1.5  # that we promise of the first case
 
 
@@ -64,39 +64,27 @@ def verify() -> None:
             raise SystemExit(f"{splitter}: not the model of the dense table; nothing measured")
 
 
-def gigabytes() -> float:
-    """Return the memory that this process has had at its peak."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-
-
 def measure(case: Case) -> dict[str, float]:
     """Fit and predict; called in a process of its own."""
     X, y = data_of(case)
-    before = gigabytes()
+    found = {"before": peak_of_process()}
     model = GBTRegressor(n_estimators=case.n_rounds, splitter=case.splitter, random_state=0)
     model.fit(X, y)
-    of_fit = gigabytes()
+    found["fit"] = peak_of_process()
     model.predict(X)
-    return {"before": before, "fit": of_fit, "predict": gigabytes()}
+    found["predict"] = peak_of_process()
+    return {when: 1.024e-3 * megabytes for when, megabytes in found.items()}
 
 
 def page_of(measured: list[tuple[Case, dict[str, float]]]) -> str:
     """Return the table of all cases."""
-    head = [
-        *("rows x columns", "filled", "splitter", "table dense", "before the fit"),
-        *("peak, 10 rounds", "peak, predicting"),
-    ]
-    lines = [
-        (
-            f"{case.n_rows:,} x {case.n_columns:,}",
-            f"{case.per_cent:g} %",
-            case.splitter,
-            f"{8e-9 * case.n_rows * case.n_columns:.1f} GB",
-            *(f"{found[name]:.2f} GB" for name in ("before", "fit", "predict")),
-        )
-        for case, found in measured
-    ]
-    return markdown(head, lines)
+    lines = []
+    for case, found in measured:
+        shape = f"{case.n_rows:,} x {case.n_columns:,}", f"{case.per_cent:g} %", case.splitter
+        dense = f"{8e-9 * case.n_rows * case.n_columns:.1f} GB"
+        lines.append([*shape, dense, *(f"{gigabytes:.2f} GB" for gigabytes in found.values())])
+    names = ["rows x columns", "filled", "splitter", "table dense", "before the fit"]
+    return markdown([*names, "peak, 10 rounds", "peak, predicting"], lines)
 
 
 def main() -> None:
@@ -115,7 +103,7 @@ def main() -> None:
         measured.append((own, json.loads(told)))
     page = page_of(measured)
     print(page)
-    RESULTS.write_text(page + "\n")
+    PAGE.write_text(page + "\n")
     if measured[0][1]["fit"] > MOST_GIGABYTES:
         raise SystemExit(f"more than the {MOST_GIGABYTES} GB that docs promise")
 

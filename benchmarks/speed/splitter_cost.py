@@ -20,9 +20,8 @@ All grow by the histogram search. Cuts of the unbiased and the cross-validated p
 edges of bins, and greedy ones leave out none. Cross-validated trees do not stop at stubs here.
 
 No time is printed unless all splits of a small draw of the case are those of the page of plain
-loops (``benchmarks.speed.checked_trees``), and the first trees of the whole
-table are the same to the last bit for one thread and two. Greedy trees are compared with XGBoost's,
-too.
+loops (``benchmarks.speed.checked_trees``), and the first trees of the whole table are the same to
+the last bit for one thread and two. Greedy trees are compared with XGBoost's, too.
 
 Everyone prepares columns inside the time, and has all cores unless ``--n-jobs`` says otherwise.
 Seconds of processors are those of all threads together, and depend less on what else the machine
@@ -33,13 +32,9 @@ Needs the extra ``peers``.
 """
 
 import argparse
-import os
-import platform
-import statistics
 import sys
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,7 +45,7 @@ import gbt
 from benchmarks.speed import training_speed
 from benchmarks.speed.checked_trees import check_tree
 from benchmarks.speed.growth.fit_time import exponent
-from benchmarks.speed.settling import settle
+from benchmarks.speed.timing import Seconds, conditions, in_turn, median
 from benchmarks.study.files import fill, page_with
 from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
@@ -63,8 +58,6 @@ PAGES = {
     "categories": ("hundred", "levels"),
     "unbiased_gain": ("search",),
 }
-
-
 POLICIES = {
     "greedy": Greedy(),
     "unbiased": Unbiased(),
@@ -72,24 +65,30 @@ POLICIES = {
 }
 LIGHTGBM = "LightGBM"
 EXACT = "XGBoost exact"
+# What may be taken of greedy's time, and of LightGBM's, by rows of the table.
+MOST_OF_GREEDY = {"unbiased": {20_000: 2.5, 500_000: 3.0}, "cross_validated": {20_000: 5.0}}
+MOST_OF_LIGHTGBM = {"unbiased": {1_000: 1.0, 20_000: 1.5}}
 MOST_OF_EXACT = {"cross_validated": 1.2, "unbiased": 0.9}  # of its time
 MOST_OF_CONTINUOUS = {"cross_validated": 1.0}  # what columns of 100 levels take
 LARGEST_POWER = 1.1  # of the rows: linear, but for what the caches do
 MOST_OF_NUMBERS = 2.0  # what categories take, of the time of numbers
 DEPTH = 6
 NUMBERS, CATEGORIES, ALL_LEVELS = "numbers", "categories", "categories, smoothing 0"
+CONTINUOUS = "continuous"
 SMOOTHING = {CATEGORIES: 20.0, ALL_LEVELS: 0.0}
+SECONDS = "seconds: on the clock, of processors"
+Fits = dict[str, Callable[[], Any]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is measured."""
+    """How much is measured: rows, columns and rounds of tables, and how often, by whom."""
 
-    search: tuple[tuple[int, int, int], ...] = (  # rows, columns, rounds
-        (1_000, 20, 100),
-        (20_000, 50, 100),
-        (500_000, 28, 20),
-    )
+    repeats: int = 1
+    n_jobs: int | None = 1
+    search: tuple[tuple[int, int, int], ...] = (
+        (1_000, 20, 100), (20_000, 50, 100), (500_000, 28, 20)
+    )  # fmt: skip
     policies: tuple[int, int, int] = (20_000, 50, 100)
     rows: tuple[int, ...] = (5_000, 20_000, 80_000, 320_000)
     columns_of_rows: int = 50
@@ -101,16 +100,10 @@ class Plan:
 
 
 QUICK = Plan(
-    search=((400, 6, 3),),
-    policies=(400, 6, 3),
-    rows=(200, 400),
-    columns_of_rows=6,
-    rounds_of_rows=2,
-    hundred=(400, 6, 2),
-    levels=(10, 40),
-    table_of_levels=(400, 3, 2),
+    search=((400, 6, 3),), policies=(400, 6, 3), rows=(200, 400), columns_of_rows=6,
+    rounds_of_rows=2, hundred=(400, 6, 2), levels=(10, 40), table_of_levels=(400, 3, 2),
     small=(60, 3, 10),
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -166,20 +159,18 @@ def fit_xgboost(n_rounds, X, y, n_jobs):
 def check_small(policy: Any, kind: str, table: Table) -> None:
     """Stop unless all splits of two small trees are those of the page."""
     X, y = table.data()
-    if isinstance(policy, Greedy):
-        levels: dict[str, Any] = {}
-        if kind != NUMBERS:
-            smoothing = SMOOTHING[kind]
-            levels = {"categorical": range(X.shape[1]), "categorical_smoothing": smoothing}
-        expected = reference.boost(
-            X, y, n_estimators=2, max_depth=3, base_score=0.5, fixed_point=True, **levels
-        )
-        own = fit_ours(policy, kind, 2, X, y, 1, max_depth=3).predict(X)
-        if np.abs(own - expected.raw_predict(X)).max() > 1e-12 * np.abs(y).max():
-            raise SystemExit("greedy: not the trees of the page; nothing timed")
+    if not isinstance(policy, Greedy):
+        n_levels = None if kind == NUMBERS else X.max(axis=0).astype(np.int64) + 1
+        check_tree(policy, X, y, n_levels, SMOOTHING.get(kind, 20.0))
         return
-    n_levels = None if kind == NUMBERS else X.max(axis=0).astype(np.int64) + 1
-    check_tree(policy, X, y, n_levels, SMOOTHING.get(kind, 20.0))
+    levels: dict[str, Any] = {}
+    if kind != NUMBERS:
+        levels = {"categorical": range(X.shape[1]), "categorical_smoothing": SMOOTHING[kind]}
+    shape = {"n_estimators": 2, "max_depth": 3, "base_score": 0.5, "fixed_point": True}
+    expected = reference.boost(X, y, **shape, **levels).raw_predict(X)
+    own = fit_ours(policy, kind, 2, X, y, 1, max_depth=3).predict(X)
+    if np.abs(own - expected).max() > 1e-12 * np.abs(y).max():
+        raise SystemExit("greedy: not the trees of the page; nothing timed")
 
 
 def verify(policy: Any, kind: str, table: Table, plan: Plan) -> None:
@@ -201,146 +192,98 @@ def verify_beside_xgboost(n_rows: int, n_columns: int, n_rounds: int) -> None:
 # ---------------------------------------------------------------------------------------- timing
 
 
-class Seconds(NamedTuple):
-    """Of one fit."""
-
-    clock: float
-    processors: float
-
-
-def in_turn(fits: dict[str, Callable[[], Any]], repeats: int) -> dict[str, list[Seconds]]:
-    """Time all fits one after the other, several times."""
-    found: dict[str, list[Seconds]] = {name: [] for name in fits}
-    for _ in range(repeats):
-        for name, fit in fits.items():
-            settle()
-            started, busy = time.perf_counter(), time.process_time()
-            fit()
-            seconds = Seconds(time.perf_counter() - started, time.process_time() - busy)
-            found[name].append(seconds)
-    return found
-
-
-def median(runs: list[Seconds]) -> Seconds:
-    """Return the medians."""
-    return Seconds(*map(statistics.median, zip(*runs, strict=True)))
-
-
-def ratio(runs: list[Seconds], others: list[Seconds]) -> Seconds:
-    """Return the medians of the ratios of neighbouring runs."""
-    pairs = zip(runs, others, strict=True)
-    return median([Seconds(a.clock / b.clock, a.processors / b.processors) for a, b in pairs])
-
-
-def times(seconds: Seconds) -> str:
-    """Write two times into one cell."""
-    return f"{seconds.clock:.3g}, {seconds.processors:.3g}"
-
-
-def ratios(seconds: Seconds) -> str:
-    """Write two ratios into one cell."""
-    return f"{seconds.clock:.2f}, {seconds.processors:.2f}"
-
-
 class Found(NamedTuple):
-    """A table of results, and whether its targets are reached, by processor time."""
+    """A table of results, and whether its targets are reached."""
 
     text: str
     is_reached: bool = True
 
 
-# What may be taken of greedy's time, and of LightGBM's, by rows of the table.
-MOST_OF_GREEDY = {
-    "unbiased": {20_000: 2.5, 500_000: 3.0},
-    "cross_validated": {20_000: 5.0},
-}
-MOST_OF_LIGHTGBM = {"unbiased": {1_000: 1.0, 20_000: 1.5}}
+def at_most(value: float, target: float | None) -> bool:
+    """Say whether a target is reached; where there is none, it is."""
+    return target is None or value <= target
 
 
-def measure_search(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+def pair(seconds: Seconds, form: str) -> str:
+    """Write two times, or two ratios, into one cell."""
+    return f"{seconds.clock:{form}}, {seconds.processors:{form}}"
+
+
+def times(runs: np.ndarray) -> str:
+    """Write the medians of runs."""
+    return pair(median(runs), ".3g")
+
+
+def ratios(runs: np.ndarray, others: np.ndarray) -> str:
+    """Write the medians of the ratios of neighbouring runs."""
+    return pair(median(runs / others), ".2f")
+
+
+def fits_of_policies(table: Table, n_rounds: int, plan: Plan) -> Fits:
+    """Return the fits of all policies to a table of continuous numbers, verified."""
+    data = table.data()
+    for policy in POLICIES.values():
+        verify(policy, NUMBERS, table, plan)
+    return {
+        name: partial(fit_ours, policy, NUMBERS, n_rounds, *data, plan.n_jobs)
+        for name, policy in POLICIES.items()
+    }
+
+
+def measure_search(plan: Plan) -> Found:
     """Time the policies of the histogram search beside greedy and LightGBM."""
     lines, is_reached = [], True
     for n_rows, n_columns, n_rounds in plan.search:
         table = Table(n_rows, n_columns)
-        X, y = table.data()
         case = training_speed.Case("", n_rows, n_columns, DEPTH, n_rounds)
-        fits: dict[str, Callable[[], Any]] = {}
-        for name, policy in POLICIES.items():
-            verify(policy, NUMBERS, table, plan)
-            fits[name] = partial(fit_ours, policy, NUMBERS, n_rounds, X, y, n_jobs)
-        fits[LIGHTGBM] = partial(training_speed.fit_lightgbm, case, X, y)
-        runs = in_turn(fits, repeats)
+        fits = fits_of_policies(table, n_rounds, plan)
+        fits[LIGHTGBM] = partial(training_speed.fit_lightgbm, case, *table.data())
+        runs = in_turn(fits, plan.repeats)
         for name, own in runs.items():
-            of_greedy, of_lightgbm = (ratio(own, runs[peer]) for peer in ("greedy", LIGHTGBM))
-            most = [
-                targets.get(name, {}).get(n_rows) for targets in (MOST_OF_GREEDY, MOST_OF_LIGHTGBM)
-            ]
-            for found, target in zip((of_greedy, of_lightgbm), most, strict=True):
-                is_reached &= target is None or found.clock <= target
-            lines.append(
-                [
-                    f"{n_rows:,} x {n_columns}, {n_rounds} rounds",
-                    name,
-                    times(median(own)),
-                    ratios(of_greedy),
-                    ratios(of_lightgbm),
-                ]
-            )
-    head = [
-        "continuous numbers",
-        "",
-        "seconds: on the clock, of processors",
-        "ratio to greedy",
-        f"ratio to {LIGHTGBM}",
-    ]
+            for peer, most in (("greedy", MOST_OF_GREEDY), (LIGHTGBM, MOST_OF_LIGHTGBM)):
+                target = most.get(name, {}).get(n_rows)
+                is_reached &= at_most(median(own / runs[peer]).clock, target)
+            shape = f"{n_rows:,} x {n_columns}, {n_rounds} rounds"
+            beside = [ratios(own, runs[peer]) for peer in ("greedy", LIGHTGBM)]
+            lines.append([shape, name, times(own), *beside])
+    head = ["continuous numbers", "", SECONDS, "ratio to greedy", f"ratio to {LIGHTGBM}"]
     return Found(markdown(head, lines), is_reached)
 
 
-def measure_policies(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+def measure_policies(plan: Plan) -> Found:
     """Time all policies on one table of continuous numbers beside XGBoost."""
     n_rows, n_columns, n_rounds = plan.policies
     table = Table(n_rows, n_columns)
-    X, y = table.data()
     verify_beside_xgboost(*plan.policies)
-    fits: dict[str, Callable[[], Any]] = {}
-    for name, policy in POLICIES.items():
-        verify(policy, NUMBERS, table, plan)
-        fits[name] = partial(fit_ours, policy, NUMBERS, n_rounds, X, y, n_jobs)
-    fits[EXACT] = partial(fit_xgboost, n_rounds, X, y, n_jobs)
-    runs = in_turn(fits, repeats)
+    fits = fits_of_policies(table, n_rounds, plan)
+    fits[EXACT] = partial(fit_xgboost, n_rounds, *table.data(), plan.n_jobs)
+    runs = in_turn(fits, plan.repeats)
     lines, is_reached = [], True
     for name, own in runs.items():
-        beside, target = ratio(own, runs[EXACT]), MOST_OF_EXACT.get(name)
-        is_reached &= target is None or beside.processors <= target
-        lines.append([name, times(median(own)), ratios(beside)])
-    head = [
-        f"{n_rows:,} x {n_columns} continuous, {n_rounds} rounds",
-        "seconds: on the clock, of processors",
-        f"ratio to {EXACT}: on the clock, of processors",
-    ]
-    return Found(markdown(head, lines), is_reached)
+        beside = median(own / runs[EXACT])
+        is_reached &= at_most(beside.processors, MOST_OF_EXACT.get(name))
+        lines.append([name, times(own), pair(beside, ".2f")])
+    head = f"{n_rows:,} x {n_columns} continuous, {n_rounds} rounds"
+    names = [head, SECONDS, f"ratio to {EXACT}: on the clock, of processors"]
+    return Found(markdown(names, lines), is_reached)
 
 
-def measure_rows(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+def measure_rows(plan: Plan) -> Found:
     """Time all policies on more and more rows."""
     found: dict[str, list[Seconds]] = {}
     for n_rows in plan.rows:
         table = Table(n_rows, plan.columns_of_rows)
-        X, y = table.data()
-        fits: dict[str, Callable[[], Any]] = {}
-        for name, policy in POLICIES.items():
-            verify(policy, NUMBERS, table, plan)
-            fits[name] = partial(fit_ours, policy, NUMBERS, plan.rounds_of_rows, X, y, n_jobs)
-        fits[EXACT] = partial(fit_xgboost, plan.rounds_of_rows, X, y, n_jobs)
-        for name, own in in_turn(fits, repeats).items():
+        fits = fits_of_policies(table, plan.rounds_of_rows, plan)
+        fits[EXACT] = partial(fit_xgboost, plan.rounds_of_rows, *table.data(), plan.n_jobs)
+        for name, own in in_turn(fits, plan.repeats).items():
             found.setdefault(name, []).append(median(own))
     sizes = np.array(plan.rows, dtype=float)
     lines, is_reached = [], True
     for name, of_sizes in found.items():
-        grows = Seconds(*(exponent(sizes, np.array(part)) for part in zip(*of_sizes, strict=True)))
-        target = LARGEST_POWER if name in MOST_OF_EXACT else None
-        is_reached &= target is None or grows.processors <= target
-        lines.append([name, *map(times, of_sizes), ratios(grows)])
+        grows = Seconds(*(exponent(sizes, part) for part in np.array(of_sizes).T))
+        is_reached &= at_most(grows.processors, LARGEST_POWER if name in MOST_OF_EXACT else None)
+        shown = (pair(seconds, ".3g") for seconds in of_sizes)
+        lines.append([name, *shown, pair(grows, ".2f")])
     head = [
         f"seconds on the clock, of processors ({plan.columns_of_rows} columns,"
         f" {plan.rounds_of_rows} rounds)",
@@ -350,77 +293,57 @@ def measure_rows(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
     return Found(markdown(head, lines), is_reached)
 
 
-def measure_hundred(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+def measure_hundred(plan: Plan) -> Found:
     """Time columns of 100 levels beside continuous ones of the same size, and beside XGBoost."""
     n_rows, n_columns, n_rounds = plan.hundred
     levels, continuous = Table(n_rows, n_columns, 100), Table(n_rows, n_columns)
+    tables = {
+        CONTINUOUS: (NUMBERS, continuous),
+        NUMBERS: (NUMBERS, levels),
+        CATEGORIES: (CATEGORIES, levels),
+    }
     lines, is_reached = [], True
     for name, policy in POLICIES.items():
-        fits: dict[str, Callable[[], Any]] = {}
-        for label, kind, table in (
-            ("continuous", NUMBERS, continuous),
-            (NUMBERS, NUMBERS, levels),
-            (CATEGORIES, CATEGORIES, levels),
-        ):
+        fits: Fits = {}
+        for label, (kind, table) in tables.items():
             verify(policy, kind, table, plan)
-            fits[label] = partial(fit_ours, policy, kind, n_rounds, *table.data(), n_jobs)
-        fits[EXACT] = partial(fit_xgboost, n_rounds, *levels.data(), n_jobs)
-        runs = in_turn(fits, repeats)
-        target = MOST_OF_CONTINUOUS.get(name)
-        beside = {kind: ratio(runs[kind], runs["continuous"]) for kind in (NUMBERS, CATEGORIES)}
-        is_reached &= target is None or max(r.processors for r in beside.values()) <= target
-        lines.append(
-            [
-                name,
-                *(times(median(runs[kind])) for kind in (NUMBERS, CATEGORIES, "continuous")),
-                *(ratios(of) for of in beside.values()),
-                *(ratios(ratio(runs[kind], runs[EXACT])) for kind in beside),
-            ]
-        )
+            fits[label] = partial(fit_ours, policy, kind, n_rounds, *table.data(), plan.n_jobs)
+        fits[EXACT] = partial(fit_xgboost, n_rounds, *levels.data(), plan.n_jobs)
+        runs = in_turn(fits, plan.repeats)
+        kinds = (NUMBERS, CATEGORIES)
+        most = max(median(runs[kind] / runs[CONTINUOUS]).processors for kind in kinds)
+        is_reached &= at_most(most, MOST_OF_CONTINUOUS.get(name))
+        taken = [times(runs[kind]) for kind in (*kinds, CONTINUOUS)]
+        beside = [ratios(runs[k], runs[peer]) for peer in (CONTINUOUS, EXACT) for k in kinds]
+        lines.append([name, *taken, *beside])
     head = [
         f"{n_rows:,} x {n_columns}, {n_rounds} rounds; seconds on the clock, of processors",
-        "100 levels as numbers",
-        "as categories",
-        "continuous",
-        "numbers / continuous",
-        "categories / continuous",
-        f"numbers / {EXACT} with numbers",
+        "100 levels as numbers", "as categories", CONTINUOUS, "numbers / continuous",
+        "categories / continuous", f"numbers / {EXACT} with numbers",
         f"categories / {EXACT} with numbers",
-    ]
+    ]  # fmt: skip
     return Found(markdown(head, lines), is_reached)
 
 
-def measure_levels(plan: Plan, repeats: int, n_jobs: int | None) -> Found:
+def measure_levels(plan: Plan) -> Found:
     """Time categorical columns against numeric ones of as many distinct values."""
     n_rows, n_columns, n_rounds = plan.table_of_levels
     lines, is_reached = [], True
     for name, policy in POLICIES.items():
         for n_levels in plan.levels:
-            table = Table(n_rows, n_columns, n_levels)
-            X, y = table.data()
-            fits: dict[str, Callable[[], Any]] = {}
+            table, fits = Table(n_rows, n_columns, n_levels), {}
             for kind in (NUMBERS, *SMOOTHING):
                 verify(policy, kind, table, plan)
-                fits[kind] = partial(fit_ours, policy, kind, n_rounds, X, y, n_jobs)
-            runs = in_turn(fits, repeats)
-            beside = ratio(runs[CATEGORIES], runs[NUMBERS])
-            is_reached &= beside.processors <= MOST_OF_NUMBERS
-            lines.append(
-                [
-                    name,
-                    f"{n_levels:,}",
-                    times(median(runs[NUMBERS])),
-                    ratios(beside),
-                    ratios(ratio(runs[ALL_LEVELS], runs[NUMBERS])),
-                ]
-            )
+                fits[kind] = partial(fit_ours, policy, kind, n_rounds, *table.data(), plan.n_jobs)
+            runs = in_turn(fits, plan.repeats)
+            is_reached &= median(runs[CATEGORIES] / runs[NUMBERS]).processors <= MOST_OF_NUMBERS
+            beside = [ratios(runs[kind], runs[NUMBERS]) for kind in SMOOTHING]
+            lines.append([name, f"{n_levels:,}", times(runs[NUMBERS]), *beside])
     head = [
-        f"{n_rows:,} x {n_columns}, {n_rounds} rounds",
-        "levels",
-        "numbers, seconds on the clock, of processors",
-        "categories / numbers",
+        f"{n_rows:,} x {n_columns}, {n_rounds} rounds", "levels",
+        "numbers, seconds on the clock, of processors", "categories / numbers",
         "the same with `categorical_smoothing=0`",
-    ]
+    ]  # fmt: skip
     return Found(markdown(head, lines), is_reached)
 
 
@@ -431,19 +354,6 @@ TABLES = {
     "hundred": measure_hundred,
     "levels": measure_levels,
 }
-
-
-def heading(repeats: int, n_jobs: int | None) -> str:
-    """Say what measured a table, and where."""
-    import xgboost
-
-    return (
-        f"`python -m benchmarks.speed.splitter_cost`: {platform.machine()},"
-        f" {n_jobs or available_cores()} threads, Python {platform.python_version()},"
-        f" gbt {gbt.__version__}, XGBoost {xgboost.__version__};"
-        f" depth {DEPTH}; medians of {repeats} runs in turn;"
-        f" load {os.getloadavg()[0]:.1f} at the start"
-    )
 
 
 def write(tables: dict[str, str], results: Path, pages: bool) -> None:
@@ -470,15 +380,19 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if asked.quick and asked.write:
         parser.error("--quick measures nothing that a page should have")
-    plan = QUICK if asked.quick else Plan()
-    first_line, tables, is_reached = heading(asked.repeats, asked.n_jobs), {}, True
+    plan = replace(QUICK if asked.quick else Plan(), repeats=asked.repeats, n_jobs=asked.n_jobs)
+    is_reached = True
+    heading = (
+        f"`python -m benchmarks.speed.splitter_cost`: depth {DEPTH}; medians of {asked.repeats}"
+        f" runs in turn; {conditions('xgboost', n_jobs=asked.n_jobs)}"
+    )
     for name in asked.only:
-        found = TABLES[name](plan, asked.repeats, asked.n_jobs)
+        found = TABLES[name](plan)
         is_reached &= found.is_reached
-        tables[name] = f"{first_line}\n\n{found.text}"
-        print(tables[name], end="\n\n", flush=True)
+        table = {name: f"{heading}\n\n{found.text}"}
+        print(table[name], end="\n\n", flush=True)
         if asked.write or asked.out:
-            write({name: tables[name]}, asked.out or RESULTS, asked.write)
+            write(table, asked.out or RESULTS, asked.write)
     print(f"All targets reached: {is_reached}")
     return 0 if is_reached or asked.quick else 1
 

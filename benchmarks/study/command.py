@@ -1,4 +1,7 @@
-"""The command line of a study: run parts, print their tables, write files and the page."""
+"""The command line of a study: run parts, print their tables, write files and the page.
+
+Each replication is kept in a folder as it ends, so a part that was interrupted goes on from there.
+"""
 
 import argparse
 import os
@@ -6,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 
@@ -19,11 +23,6 @@ from benchmarks.study.part import Part
 SECONDS_BETWEEN_LINES = 10
 
 
-def own_table(parts: dict[str, Part], tables: dict[str, list[dict]]) -> dict[str, str]:
-    """Return the table of every part that was run."""
-    return {name: part.table(tables[name]) for name, part in parts.items() if name in tables}
-
-
 @dataclass(frozen=True)
 class Study:
     """What a study is made of.
@@ -34,25 +33,33 @@ class Study:
         Of the module below ``benchmarks``, of the CSV files and of the page.
     description : str
         For ``--help``.
-    parts : dict of str to Part
+    all_parts : tuple of Part
         In the order of the page.
-    sections : callable
-        Takes the parts and the rows of those that were run, returns tables by name.
+    beside : callable, optional
+        Takes the rows of the parts that were run, returns tables that the page has beside theirs.
     verdict : callable
         Takes the rows, returns lines to print below the tables and the exit code.
     draw : callable, optional
         Takes the rows of all parts, writes the page's pictures.
     page_name : str, optional
         Of the page, if it is not that of the study.
+    prefix : str, optional
+        Of the names that the parts' tables have in the page.
     """
 
     name: str
     description: str
-    parts: dict[str, Part]
-    sections: Callable = own_table
+    all_parts: tuple[Part, ...]
+    beside: Callable = lambda tables: {}
     verdict: Callable = lambda tables: ([], 0)
     draw: Callable = lambda tables: None
     page_name: str = ""
+    prefix: str = ""
+
+    @cached_property
+    def parts(self) -> dict[str, Part]:
+        """The parts by name."""
+        return {part.name: part for part in self.all_parts}
 
     @property
     def page(self) -> str:
@@ -84,6 +91,15 @@ class Study:
             raise OtherRunError(f"{path} has sums, from which no part can go on.")
         return read_rows(path)
 
+    def sections(self, tables: dict[str, list[dict]]) -> dict[str, str]:
+        """Return the tables of the page that the rows of some parts fill, by name."""
+        found = {
+            f"{self.prefix}{name}": part.table(tables[name])
+            for name, part in self.parts.items()
+            if name in tables and part.table
+        }
+        return found | self.beside(tables)
+
     def write(self, tables: dict[str, list[dict]]) -> None:
         """Write the files of the parts that were run."""
         for name, rows in tables.items():
@@ -92,12 +108,12 @@ class Study:
     def write_page(self) -> None:
         """Write the tables of the page, and its pictures, from the files."""
         tables = self.read()
-        fill(self.sections(self.parts, tables), self.page)
+        fill(self.sections(tables), self.page)
         self.draw(tables)
 
     def has_written(self) -> bool:
         """Return whether the page says what the files say."""
-        return is_filled(self.sections(self.parts, self.read()), self.page)
+        return is_filled(self.sections(self.read()), self.page)
 
 
 def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[int, int]]:
@@ -131,14 +147,16 @@ def parser(study: Study) -> argparse.ArgumentParser:
     out = Path(f"{study.name}_results")
     add = line.add_argument
     add("parts", nargs="*", metavar="PART", help=f"of {', '.join(study.parts)}; all if none")
-    add("--data", type=Path, metavar="FOLDER", help=f"of real tables; default: ${FOLDER}")
+    needy = ", ".join(name for name, part in study.parts.items() if part.needs)
+    need = f"; without it these are skipped: {needy}" if needy else ""
+    add("--data", type=Path, metavar="FOLDER", help=f"of real tables, or ${FOLDER}{need}")
     add("--jobs", type=int, default=2, help="number of processes, which changes no result")
     add("--replications", type=int, help="of every cell; each part has its own number")
     add("--out", type=Path, default=out, help=f"folder of finished replications; default: {out}")
     add("--more", action="store_true", help="go on from the replications of the CSV files")
     add("--quick", action="store_true", help="try the machinery: numbers mean nothing")
     add("--write", action="store_true", help="write CSV files, page and picture")
-    add("--from-results", action="store_true", help="read the CSV files instead of simulating")
+    add("--from-results", action="store_true", help="read the CSV files instead of running")
     return line
 
 
@@ -181,7 +199,7 @@ def main(study: Study, arguments=None) -> int:
                     line.error(str(problem))
                 run(part, finished, size, options.replications or usual, options.jobs)
                 tables[part.name] = part.summary(finished.in_order())
-    for name, text in study.sections(study.parts, tables).items():
+    for name, text in study.sections(tables).items():
         print(f"{name}\n\n{text}\n")
     lines, exit_code = study.verdict(tables)
     print(*lines, sep="\n")

@@ -2,10 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 SEED = 2022
+
+
+def crossed(**values) -> tuple[dict, ...]:
+    """Return a cell for each combination of values; those of the last name turn first."""
+    return tuple(dict(zip(values, found, strict=True)) for found in product(*values.values()))
 
 
 @dataclass(frozen=True)
@@ -21,8 +27,8 @@ class Part:
     experiment : callable
         Takes a cell, a Generator and the size ("full" or "quick"), returns a list of dicts.
     n_replications : int
-    table : callable
-        Takes the rows of the file, returns Markdown.
+    table : callable or None
+        Takes the rows of the file, returns Markdown; None where other tables have its numbers.
     needs : tuple of str
         Data sets of the folder of data without which the part is skipped.
     summary : callable, optional
@@ -33,7 +39,7 @@ class Part:
     cells: tuple[dict, ...]
     experiment: Callable
     n_replications: int
-    table: Callable
+    table: Callable | None
     needs: tuple[str, ...] = ()
     summary: Callable = list
 

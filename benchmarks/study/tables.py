@@ -20,6 +20,19 @@ def by_values(rows, *names):
             yield values, groups[values]
 
 
+def listed(rows, names, heads, cells) -> str:
+    """Return a table with a line for each of the values of some columns, and what is in its rows.
+
+    ``cells`` takes the rows of a line and returns what stands behind the values.
+    """
+    return markdown(heads, [[*values, *cells(own)] for values, own in by_values(rows, *names)])
+
+
+def count_of(rows, name) -> str:
+    """Return in how many rows a column is true."""
+    return f"{sum(row[name] for row in rows)} of {len(rows)}"
+
+
 def share(rows, part, whole) -> str:
     """Return a rate with its error over replications."""
     parts = np.array([row[part] for row in rows], dtype=float)
@@ -42,17 +55,32 @@ def any_share(rows, part) -> str:
     return f"{np.mean([row[part] > 0 for row in rows]):.2f}"
 
 
+def means_by(rows, name, value) -> np.ndarray:
+    """Return the mean of what a function finds in rows, for each of the values of a column."""
+    return np.array([np.mean([value(row) for row in own]) for _, own in by_values(rows, name)])
+
+
 def mean_and_error(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return means over the replications, the first axis, and their standard errors."""
     return values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
-def cell_of(values, digits: int) -> str:
+def cell_of(values, digits: int, sign: str = "") -> str:
     """Return a mean with its standard error, which a single value does not have."""
-    mean, error = np.mean(values), np.nan
-    if len(values) > 1:
-        error = np.std(values, ddof=1) / np.sqrt(len(values))
-    return f"{mean:.{digits}f}" + ("" if np.isnan(error) else f" ({error:.{digits}f})")
+    mean = f"{np.mean(values):{sign}.{digits}f}"
+    if len(values) < 2:
+        return mean
+    return f"{mean} ({np.std(values, ddof=1) / np.sqrt(len(values)):.{digits}f})"
+
+
+def spread_of(values, digits: int = 4) -> str:
+    """Return a mean with the standard deviation of single values."""
+    return f"{np.mean(values):.{digits}f} ({np.std(values, ddof=1):.{digits}f})"
+
+
+def column(rows, name) -> np.ndarray:
+    """Return the numbers of a column."""
+    return np.array([row[name] for row in rows])
 
 
 def markdown(names, rows, n_words: int | None = None) -> str:

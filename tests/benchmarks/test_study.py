@@ -18,7 +18,7 @@ from benchmarks.study.versions import OTHERS, versions
 
 def study(experiment, needs=()):
     part = Part("only", ({"case": "a"},), experiment, 4, lambda rows: f"{len(rows)} rows", needs)
-    return command.Study("nothing", "A study.", {"only": part})
+    return command.Study("nothing", "A study.", (part,))
 
 
 def test_the_folder_of_data_may_be_given(tmp_path, monkeypatch, capsys):
@@ -60,7 +60,7 @@ def test_a_part_may_keep_a_summary_alone(tmp_path, capsys):
         "only", ({"case": "a"},), lambda *_: [{"x": 2}], 3, lambda rows: f"{rows}",
         summary=lambda rows: [{"sum": sum(row["x"] for row in rows)}],
     )  # fmt: skip
-    asked = command.Study("nothing", "A study.", {"only": part})
+    asked = command.Study("nothing", "A study.", (part,))
     assert command.main(asked, ["--jobs", "1", "--out", str(tmp_path)]) == 0
     assert "only\n\n[{'sum': 6}]" in capsys.readouterr().out
     assert len((tmp_path / "only.jsonl").read_text().splitlines()) == 1 + 3
@@ -129,7 +129,7 @@ def test_a_part_goes_on_from_its_csv_file(tmp_path, monkeypatch, capsys):
 
     cells = ({"case": "a", "size": 1}, {"case": "b", "size": 0.5})
     part = Part("only", cells, experiment, 3, lambda rows: f"{len(rows)} rows")
-    asked = command.Study("nothing", "A study.", {"only": part})
+    asked = command.Study("nothing", "A study.", (part,))
     of_file = [{**cells[1], "replication": r, "x": 7.5, "word": "old"} for r in (0, 2)]
     asked.write({"only": of_file})
     arguments = ["--more", "--jobs", "1", "--out", str(tmp_path / "out")]
@@ -146,7 +146,7 @@ def test_a_part_does_not_go_on_from_another_file(tmp_path, monkeypatch, capsys, 
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     summary = {"summary": lambda rows: rows} if other == "summary" else {}
     part = Part("only", ({"case": "a"},), lambda *_: [{"x": 1}], 1, len, **summary)
-    asked = command.Study("nothing", "A study.", {"only": part})
+    asked = command.Study("nothing", "A study.", (part,))
     files.write_rows(
         tmp_path / "nothing_only.csv", [{"case": "a", "replication": 0, "x": 2}],
         "python -m other" if other == "header" else asked.command,

@@ -35,7 +35,7 @@ def test_wrong_trees_are_not_timed(monkeypatch):
     monkeypatch.setattr(splitter_cost, "verify_beside_xgboost", lambda *sizes: None)
     monkeypatch.setattr(splitter_cost, "in_turn", lambda fits, repeats: pytest.fail("timed"))
     with pytest.raises(SystemExit, match="nothing timed"):
-        splitter_cost.measure_policies(QUICK, 1, 1)
+        splitter_cost.measure_policies(QUICK)
 
 
 def test_trees_that_depend_on_threads_are_not_timed(monkeypatch):

@@ -7,9 +7,9 @@ import sys
 
 from benchmarks.papers.changes.level import LEVEL
 from benchmarks.papers.changes.power import POWER
-from benchmarks.study import command
+from benchmarks.study.command import Study, main
 
-STUDY = command.Study("changes", __doc__, {part.name: part for part in (LEVEL, POWER)})
+STUDY = Study("changes", __doc__, (LEVEL, POWER))
 
 if __name__ == "__main__":
-    sys.exit(command.main(STUDY))
+    sys.exit(main(STUDY))

@@ -11,8 +11,8 @@ from scipy.special import ndtr
 
 from attributions import held_out_gain
 from benchmarks.papers.changes.periods import N_FIT, draw, fitted
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, cell_of, markdown
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, cell_of, column, markdown
 
 N_PERIODS = 6
 FIRST = 1000
@@ -69,23 +69,15 @@ def table(rows) -> str:
     """Return the share of tables in which something is found, cell by cell."""
     lines = []
     for (target, unequal, n), there in by_values(rows, "target", "unequal", "rows"):
-        shares = [cell_of([row[name] for row in there], 2) for name in WAYS]
+        shares = [cell_of(column(there, name), 2) for name in WAYS]
         shown = f"{FIRST:,} and {n}" if unequal else f"{n:,}"
         lines.append([target, shown, len(there), *shares])
     return markdown(["target", "rows", "tables", *WAYS.values()], lines)
 
 
-LEVEL = Part(
-    "level",
-    tuple(
-        {"target": target, "trainer": trainer, "unequal": unequal, "rows": n}
-        for target in ("number", "long tails", "rare class", "groups", "panel")
-        for trainer in ("default", "greedy")
-        for unequal in (0, 1)
-        for n in (50, 200, 1000)
-        if not (unequal and n == FIRST)
-    ),
-    experiment,
-    40,
-    table,
-)
+CELLS = crossed(
+    target=("number", "long tails", "rare class", "groups", "panel"),
+    trainer=("default", "greedy"), unequal=(0, 1), rows=(50, 200, 1000),
+)  # fmt: skip
+USED = tuple(cell for cell in CELLS if not (cell["unequal"] and cell["rows"] == FIRST))
+LEVEL = Part("level", USED, experiment, 40, table)

@@ -6,7 +6,7 @@ The target is f = 1.5 x0 + x1 x2 + sin(2 x3) / 2 plus noise, or a class of log-o
 
 import numpy as np
 
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import ours
 
 N_FIT, N_COLUMNS, N_TREES = 1500, 6, 100
 IN_GROUP = 5  # rows
@@ -49,6 +49,5 @@ def draw(target: str, n: int, rng, change: str = "nothing", subjects=None):
 
 def fitted(target: str, trainer: str, X: np.ndarray, y: np.ndarray, seed: int):
     """Fit a model: the default one, or greedy trees of depth 6."""
-    kind = GBTClassifier if target == "rare class" else GBTRegressor
-    options = {} if trainer == "default" else {"splitter": "greedy", "n_estimators": N_TREES}
-    return kind(random_state=seed, n_jobs=1, **options).fit(X, y)
+    options = {"splitter": "auto"} if trainer == "default" else {"n_estimators": N_TREES}
+    return ours(target == "rare class", random_state=seed, **options).fit(X, y)

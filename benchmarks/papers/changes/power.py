@@ -16,17 +16,16 @@ from scipy.stats import ks_2samp
 from attributions import held_out_gain, permutation
 from benchmarks.papers.changes.level import N_PERIODS, table_of
 from benchmarks.papers.changes.periods import N_FIT, fitted
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, markdown
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import column, listed
 
-CHANGES = ("lost", "turned", "moved")
 WAYS = {
     "loss": "loss a row",
     "percent": "per cent",
     "permutation": "permutation",
     "residuals": "residuals",
 }
-OUTCOMES, WHEN = ("found", "blamed"), ("before", "after")
+OUTCOMES = ("found", "blamed")
 FRESH = 20  # times the rows of a period
 
 
@@ -84,26 +83,19 @@ def experiment(cell, rng, size):
 
 def table(rows) -> str:
     """Return what is found and what is blamed, cell by cell."""
-    lines = []
-    for cell, there in by_values(rows, "target", "change", "rows"):
-        before, after = (sum(r[f"worth_{when}"] for r in there) for when in WHEN)
-        line = [*cell, len(there), f"{after / before:.2f}"]
-        for way in WAYS:
-            means = [np.mean([r[f"{way}_{what}"] for r in there]) for what in OUTCOMES]
-            line.append("; ".join(f"{mean:.2f}" for mean in means))
-        lines.append(line)
-    return markdown(["target", "x0", "rows", "tables", "worth", *WAYS.values()], lines)
+
+    def cells(there):
+        before, after = (column(there, f"worth_{when}").sum() for when in ("before", "after"))
+        means = [[column(there, f"{way}_{what}").mean() for what in OUTCOMES] for way in WAYS]
+        shown = ("; ".join(f"{mean:.2f}" for mean in pair) for pair in means)
+        return [len(there), f"{after / before:.2f}", *shown]
+
+    heads = ["target", "x0", "rows", "tables", "worth", *WAYS.values()]
+    return listed(rows, ("target", "change", "rows"), heads, cells)
 
 
-POWER = Part(
-    "power",
-    tuple(
-        {"target": target, "change": change, "rows": n}
-        for target in ("number", "long tails", "rare class")
-        for change in CHANGES
-        for n in (50, 200, 1000)
-    ),
-    experiment,
-    20,
-    table,
-)
+CELLS = crossed(
+    target=("number", "long tails", "rare class"), change=("lost", "turned", "moved"),
+    rows=(50, 200, 1000),
+)  # fmt: skip
+POWER = Part("power", CELLS, experiment, 20, table)

@@ -13,6 +13,7 @@ method finds what is above 0, which is how a user who has only that would read i
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.stats
@@ -27,7 +28,7 @@ from attributions import (
     unbiased_gain,
 )
 from benchmarks.papers.comparison.designs import Drawn
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import ours
 
 P_VALUE = 0.05
 N_TREES, MAX_DEPTH = 100, 4
@@ -46,7 +47,7 @@ class Found:
 class Halves:
     """A greedy model of one half of the rows, and both halves."""
 
-    model: GBTRegressor | GBTClassifier
+    model: Any
     train: tuple
     held_out: tuple
     seed: int
@@ -54,17 +55,10 @@ class Halves:
 
 def fitted(drawn: Drawn, X, y, splitter: str, n_trees: int, seed: int):
     """Return a model of some rows."""
-    cls = GBTClassifier if drawn.is_class else GBTRegressor
-    model = cls(
-        n_estimators=n_trees,
-        max_depth=MAX_DEPTH,
-        splitter=splitter,
-        random_state=seed,
-        n_jobs=1,
-        min_child_weight=1.0,
-        categorical_smoothing=20.0,
-    )
-    return model.fit(X, y)
+    return ours(
+        drawn.is_class, n_estimators=n_trees, max_depth=MAX_DEPTH, splitter=splitter,
+        random_state=seed, min_child_weight=1.0, categorical_smoothing=20.0,
+    ).fit(X, y)  # fmt: skip
 
 
 def by_values(result) -> tuple[np.ndarray, np.ndarray]:

@@ -1,16 +1,18 @@
 """The two parts: simulated tables, and real ones with noise planted in them."""
 
+from functools import partial
+
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.papers.comparison import designs
 from benchmarks.papers.comparison.designs import KINDS, N_ROWS, REAL, USEFUL, Drawn
 from benchmarks.papers.comparison.methods import METHODS, N_TREES, compared
-from benchmarks.study.command import own_table
-from benchmarks.study.part import Part
+from benchmarks.study import Part, crossed
 from benchmarks.study.tables import (
-    by_values,
     chosen,
+    column,
+    listed,
     markdown,
     short_share,
     values_of,
@@ -18,15 +20,15 @@ from benchmarks.study.tables import (
 )
 
 SIMULATED = {
-    "nothing, number": lambda n, rng: designs.nothing("number", n, rng),
-    "nothing, class": lambda n, rng: designs.nothing("class", n, rng),
-    "mixed, number": lambda n, rng: designs.mixed("number", n, rng),
-    "mixed, class": lambda n, rng: designs.mixed("class", n, rng),
-    "mixed, heavy tails": lambda n, rng: designs.mixed("heavy tails", n, rng),
-    "Sun (2022), number": lambda n, rng: designs.of_the_paper("regression", "low", n, rng),
-    "Sun (2022), class": lambda n, rng: designs.of_the_paper("classification", "low", n, rng),
-    "Sun, any columns, number": lambda n, rng: designs.of_the_paper("regression", "all", n, rng),
-    "Sun, any columns, class": lambda n, rng: designs.of_the_paper("classification", "all", n, rng),
+    "nothing, number": partial(designs.nothing, "number"),
+    "nothing, class": partial(designs.nothing, "class"),
+    "mixed, number": partial(designs.mixed, "number"),
+    "mixed, class": partial(designs.mixed, "class"),
+    "mixed, heavy tails": partial(designs.mixed, "heavy tails"),
+    "Sun (2022), number": partial(designs.of_the_paper, "regression", "low"),
+    "Sun (2022), class": partial(designs.of_the_paper, "classification", "low"),
+    "Sun, any columns, number": partial(designs.of_the_paper, "regression", "all"),
+    "Sun, any columns, class": partial(designs.of_the_paper, "classification", "all"),
 }
 
 
@@ -46,16 +48,10 @@ def counted(drawn: Drawn, size: str, rng: np.random.Generator):
         yield row
 
 
-def simulate(cell, rng, size):
-    """Draw one of the simulated tables and compare."""
-    yield from counted(SIMULATED[cell["data"]](N_ROWS if size == "full" else 200, rng), size, rng)
-
-
-def plant(cell, rng, size):
-    """Draw from a real table, plant noise, and compare."""
-    yield from counted(
-        designs.real(cell["data"], N_ROWS if size == "full" else 200, rng), size, rng
-    )
+def experiment(cell, rng, size):
+    """Draw a simulated table, or from a real one with noise planted in it, and compare."""
+    draw = SIMULATED.get(cell["data"], partial(designs.real, cell["data"]))
+    yield from counted(draw(N_ROWS if size == "full" else 200, rng), size, rng)
 
 
 def found_cells(rows) -> list[str]:
@@ -75,11 +71,16 @@ HEADING = ("method", *(f"noise found: {kind}" for kind in KINDS), "useful found"
 
 def table(rows) -> str:
     """List a line a table and method."""
-    lines = []
-    for cell, own in by_values(rows, "data", "method"):
-        milliseconds = 1000 * np.median([row["seconds"] for row in own])
-        lines.append([*cell, *found_cells(own), auc_cell(own), f"{milliseconds:.0f}"])
-    return markdown(["data", *HEADING, "AUC", "ms"], lines)
+
+    def cells(own):
+        return [*found_cells(own), auc_cell(own), f"{1000 * median_seconds(own):.0f}"]
+
+    return listed(rows, ("data", "method"), ["data", *HEADING, "AUC", "ms"], cells)
+
+
+def median_seconds(rows) -> float:
+    """Return what usually passes."""
+    return np.median(column(rows, "seconds"))
 
 
 def design_of(name: str) -> str:
@@ -98,11 +99,10 @@ def summary(rows) -> str:
     designs_there = list(dict.fromkeys(map(design_of, names)))
     lines = []
     for method in values_there(rows, "method", METHODS):
-        of_method = chosen(useful, method=method)
+        of_method, first = chosen(useful, method=method), chosen(useful, method=METHODS[0])
         cost = [
-            np.median([row["seconds"] for row in chosen(of_method, data=name)])
-            / np.median([row["seconds"] for row in chosen(useful, data=name, method=METHODS[0])])
-            for name in names
+            median_seconds(chosen(of_method, data=n)) / median_seconds(chosen(first, data=n))
+            for n in names
         ]
         order = [
             auc_cell([row for row in of_method if design_of(row["data"]) == design])
@@ -114,16 +114,7 @@ def summary(rows) -> str:
     return markdown([*HEADING, *heads, "time, a greedy fit is 1"], lines)
 
 
-def sections(parts, tables) -> dict[str, str]:
-    """Return the long table of every part and its summary."""
-    found = own_table(parts, tables)
-    return {**found, **{f"{name} summary": summary(rows) for name, rows in tables.items()}}
-
-
-PARTS = {
-    part.name: part
-    for part in (
-        Part("simulated", tuple({"data": name} for name in SIMULATED), simulate, 100, table),
-        Part("real", tuple({"data": name} for name in REAL), plant, 30, table, needs=REAL),
-    )
-}
+PARTS = (
+    Part("simulated", crossed(data=SIMULATED), experiment, 100, table),
+    Part("real", crossed(data=REAL), experiment, 30, table, needs=REAL),
+)

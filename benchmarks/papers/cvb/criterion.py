@@ -18,29 +18,16 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import KFold, train_test_split
 
-from benchmarks.papers.cvb.folds import FoldsOfFeatures
 from benchmarks.papers.cvb.measures import loss_of, numbers, scaled, words
-from benchmarks.papers.cvb.methods import (
-    CROSS_VALIDATED,
-    DEPTH,
-    GREEDY,
-    LEARNING_RATE,
-    LEAST_ROWS,
-    N_FOLDS,
-    N_TREES,
-    TRAINERS,
-)
+from benchmarks.papers.cvb.methods import CROSS_VALIDATED, GREEDY, LEARNING_RATE, N_TREES, TRAINERS
+from benchmarks.papers.cvb.real import COMPARED
 from benchmarks.papers.cvb.real import PAPER as PAPER_REAL
 from benchmarks.papers.cvb.simulations import NAMES, PAPER, TEST_SHARE, N, draw
-from benchmarks.study.part import SEED, Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import SEED, Part
+from benchmarks.study.tables import by_values, column, markdown, spread_of, values_of
 from benchmarks.study.whole_tables import whole_table
 from gbt import GBTRegressor
 
-SPLITTERS = {
-    CROSS_VALIDATED: FoldsOfFeatures(N_FOLDS),
-    GREEDY: "greedy",
-}
 GAINS, ERRORS = "gain", "squared errors"
 FOLDS = (2, 3, 5, 10)
 
@@ -49,16 +36,10 @@ FOLDS = (2, 3, 5, 10)
 class BoostedBySquaredErrors:
     """Boosting for two classes: regression trees on the gradients, and Newton steps at leaves.
 
-    Parameters
-    ----------
-    splitter : str or object
-        As of our estimators.
-    n_trees : int
-        At most; a tree without a split is the last.
-    seed : int
+    Trees are those of a method, at most ``n_trees``; one without a split is the last.
     """
 
-    splitter: Any
+    method: str
     n_trees: int
     seed: int
     start: float = 0.0
@@ -71,11 +52,8 @@ class BoostedBySquaredErrors:
         raw = np.full(len(y), self.start)
         for number in range(self.n_trees):
             p = 1 / (1 + np.exp(-raw))
-            tree = GBTRegressor(
-                n_estimators=1, max_depth=DEPTH, learning_rate=1.0, reg_lambda=0.0,
-                min_child_weight=0.0, min_samples_leaf=LEAST_ROWS, splitter=self.splitter, n_jobs=1,
-                categorical_smoothing=0.0, random_state=self.seed + number,
-            ).fit(X, y - p)  # fmt: skip
+            tree = TRAINERS[self.method](False, 1, self.seed + number, None)
+            tree.set_params(learning_rate=1.0).fit(X, y - p)
             if not (tree.ensemble_.feature >= 0).any():
                 break
             leaf = tree.apply(X)[:, 0]
@@ -100,7 +78,7 @@ def fitted(method: str, X, y, seed: int):
     """Yield either criterion, the model, its gains and how many trees it has."""
     model = TRAINERS[method](True, N_TREES, seed, None).fit(X, y)
     yield GAINS, model, model.ensemble_.total_gain(), model.ensemble_.n_trees
-    other = BoostedBySquaredErrors(SPLITTERS[method], N_TREES, seed).fit(X, y)
+    other = BoostedBySquaredErrors(method, N_TREES, seed).fit(X, y)
     yield ERRORS, other, np.broadcast_to(other.gain, X.shape[1]), len(other.trees)
 
 
@@ -117,12 +95,10 @@ def simulated(cell, rng, size):
 def table_of_shares(rows) -> str:
     """List a line a criterion: loss and mean shares of the gain, and the paper's."""
     lines = []
-    for criterion in values_of(rows, "criterion"):
-        found = chosen(rows, criterion=criterion)
-        loss = np.array([row["loss"] for row in found])
-        shares = np.mean([numbers(row["gain"]) for row in found], axis=0)
-        cell = f"{loss.mean():.4f} ({loss.std(ddof=1):.4f})"
-        lines.append([criterion, cell, *(f"{share:.3f}" for share in shares)])
+    for (criterion,), own in by_values(rows, "criterion"):
+        shares = np.mean([numbers(row["gain"]) for row in own], axis=0)
+        loss = spread_of(column(own, "loss"))
+        lines.append([criterion, loss, *(f"{share:.3f}" for share in shares)])
     loss, shares, _ = PAPER["power"][GREEDY]
     lines.append(["the paper's", loss, *shares])
     return markdown(["criterion", "test log-loss", *(f"share of {name}" for name in NAMES)], lines)
@@ -136,7 +112,7 @@ def in_folds(cell, rng, size):
     if size != "full":
         train, test = train[:300], test[:60]
     seed = int(rng.integers(2**31 - N_TREES))
-    for method in SPLITTERS:
+    for method in (CROSS_VALIDATED, GREEDY):
         for criterion, model, _, n_trees in fitted(method, X.iloc[train], y[train], seed):
             loss = loss_of(model, X.iloc[test], y[test], True)
             yield {"method": method, "criterion": criterion, "loss": loss, "n_trees": n_trees}
@@ -144,26 +120,19 @@ def in_folds(cell, rng, size):
 
 def table_of_folds(rows) -> str:
     """List a line a method, criterion and number of folds, and the paper's."""
-    lines = []
-    for method, of_paper in zip(SPLITTERS, PAPER_REAL["adult"], strict=False):
-        for criterion in values_of(rows, "criterion"):
-            of_method = chosen(rows, method=method, criterion=criterion)
-            cells = []
-            for folds in values_of(of_method, "folds"):
-                found = chosen(of_method, folds=folds)
-                loss = np.array([row["loss"] for row in found])
-                n_trees = np.median([row["n_trees"] for row in found])
-                cells.append(f"{loss.mean():.4f} ({loss.std(ddof=1):.4f}), {n_trees:.0f}")
-            lines.append([method, criterion, *cells, of_paper])
+    lines, of_paper = [], dict(zip(COMPARED, PAPER_REAL["adult"], strict=True))
+    for (method, criterion), own in by_values(rows, "method", "criterion"):
+        cells = [
+            f"{spread_of(column(found, 'loss'))}, {np.median(column(found, 'n_trees')):.0f}"
+            for _, found in by_values(own, "folds")
+        ]
+        lines.append([method, criterion, *cells, of_paper[method]])
     names = [f"{folds} folds" for folds in values_of(rows, "folds")]
     return markdown(["method", "criterion", *names, "the paper's"], lines)
 
 
+CELLS = tuple({"folds": folds, "fold": fold} for folds in FOLDS for fold in range(folds))
 PARTS = (
     Part("criterion", ({"case": "power"},), simulated, 100, table_of_shares),
-    Part(
-        "adult",
-        tuple({"folds": folds, "fold": fold} for folds in FOLDS for fold in range(folds)),
-        in_folds, 1, table_of_folds, needs=("adult",),
-    ),
-)  # fmt: skip
+    Part("adult", CELLS, in_folds, 1, table_of_folds, needs=("adult",)),
+)

@@ -20,92 +20,74 @@ The authors' notebooks have XGBoost and scikit-learn's older ``GradientBoosting*
 replaced by means of the target; how they did that is not in what they published.
 """
 
-import importlib.util
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+import benchmarks.study as study
 from benchmarks.papers.cvb.folds import FoldsOfFeatures
 from benchmarks.study.whole_tables import with_words
-from gbt import GBTClassifier, GBTRegressor
 
 N_FOLDS = 5
 DEPTH, N_TREES, LEARNING_RATE, LEAST_ROWS = 3, 100, 0.1, 5
+ALIKE = {"max_depth": DEPTH, "learning_rate": LEARNING_RATE}
 CROSS_VALIDATED, GREEDY, LIGHTGBM, CATBOOST = "cross-validated", "greedy", "LightGBM", "CatBoost"
 SCIKIT_LEARN = "scikit-learn"
 MOST_LEVELS = 255  # that scikit-learn takes
 
 
-def ours(splitter) -> Callable:
-    """Return a function that makes our model."""
-
-    def make(is_class, n_trees, seed, categories):
-        cls = GBTClassifier if is_class else GBTRegressor
-        return cls(
-            n_estimators=n_trees, max_depth=DEPTH, learning_rate=LEARNING_RATE, reg_lambda=0.0,
-            min_child_weight=0.0, min_samples_leaf=LEAST_ROWS, splitter=splitter, n_jobs=1,
-            categorical_smoothing=0.0, random_state=seed,
-        )  # fmt: skip
-
-    return make
+def ours(splitter, is_class, n_trees, seed, categories):
+    """Make our model."""
+    return study.ours(
+        is_class, n_estimators=n_trees, **ALIKE, reg_lambda=0.0, min_child_weight=0.0,
+        min_samples_leaf=LEAST_ROWS, splitter=splitter, categorical_smoothing=0.0,
+        random_state=seed,
+    )  # fmt: skip
 
 
 def of_lightgbm(is_class, n_trees, seed, categories):
     """Make LightGBM's model."""
-    import lightgbm
-
-    cls = lightgbm.LGBMClassifier if is_class else lightgbm.LGBMRegressor
-    return cls(
-        n_estimators=n_trees, max_depth=DEPTH, learning_rate=LEARNING_RATE, reg_lambda=0.0,
-        min_child_weight=0.0, min_child_samples=LEAST_ROWS, importance_type="gain", n_jobs=1,
-        random_state=seed, verbose=-1,
+    return study.model_of(
+        LIGHTGBM, is_class, n_estimators=n_trees, **ALIKE, reg_lambda=0.0, min_child_weight=0.0,
+        min_child_samples=LEAST_ROWS, importance_type="gain", random_state=seed,
     )  # fmt: skip
 
 
 def of_catboost(is_class, n_trees, seed, categories):
     """Make CatBoost's model."""
-    import catboost
-
-    cls = catboost.CatBoostClassifier if is_class else catboost.CatBoostRegressor
-    return cls(
-        n_estimators=n_trees, max_depth=DEPTH, learning_rate=LEARNING_RATE, thread_count=1,
-        random_seed=seed, cat_features=categories, verbose=False, allow_writing_files=False,
+    return study.model_of(
+        CATBOOST, is_class, n_estimators=n_trees, **ALIKE, random_seed=seed,
+        cat_features=categories,
     )  # fmt: skip
 
 
 def of_scikit_learn(is_class, n_trees, seed, categories):
     """Make scikit-learn's model."""
-    cls = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
-    return cls(
-        max_iter=n_trees, max_depth=DEPTH, max_leaf_nodes=None, learning_rate=LEARNING_RATE,
+    return study.model_of(
+        "HistGradientBoosting", is_class, max_iter=n_trees, **ALIKE, max_leaf_nodes=None,
         min_samples_leaf=LEAST_ROWS, l2_regularization=0.0, early_stopping=False,
         categorical_features="from_dtype", random_state=seed,
     )  # fmt: skip
 
 
-TRAINERS = {
-    CROSS_VALIDATED: ours(FoldsOfFeatures(N_FOLDS)),
-    GREEDY: ours("greedy"),
-    **({LIGHTGBM: of_lightgbm} if importlib.util.find_spec("lightgbm") else {}),
-    **({CATBOOST: of_catboost} if importlib.util.find_spec("catboost") else {}),
+TRAINERS: dict[str, Callable] = {
+    CROSS_VALIDATED: partial(ours, FoldsOfFeatures(N_FOLDS)),
+    GREEDY: partial(ours, "greedy"),
+    **({LIGHTGBM: of_lightgbm} if study.is_installed(LIGHTGBM) else {}),
+    **({CATBOOST: of_catboost} if study.is_installed(CATBOOST) else {}),
     SCIKIT_LEARN: of_scikit_learn,
 }
 
 
 def as_taken(method: str, X: pd.DataFrame) -> pd.DataFrame:
     """Return the rows in the form that a method takes."""
-    if method == CATBOOST:
-        return with_words(X)
     if method == SCIKIT_LEARN:
-        many = [
-            name
-            for name in X
-            if X[name].dtype == "category" and len(X[name].cat.categories) > MOST_LEVELS
-        ]
+        words = X.select_dtypes("category")
+        many = [name for name in words if len(X[name].cat.categories) > MOST_LEVELS]
         codes = {name: X[name].cat.codes.astype(float).where(X[name].notna()) for name in many}
         return X.assign(**codes)
-    return X
+    return with_words(X) if method == CATBOOST else X
 
 
 def n_trees_of(method: str, model) -> int:

@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold
 
 from benchmarks.papers.cvb.measures import TREE_INNER, measured, numbers, scaled
 from benchmarks.papers.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
-from benchmarks.study.part import SEED, Part
-from benchmarks.study.tables import by_values, chosen, markdown, values_of
+from benchmarks.study import SEED, Part
+from benchmarks.study.tables import by_values, chosen, column, listed, markdown, spread_of
 from benchmarks.study.whole_tables import WHOLE, whole_table
 
 N_FOLDS = {
@@ -74,16 +74,15 @@ def experiment(cell, rng, size):
 
 def table(rows) -> str:
     """List a line a table and method: loss beside the paper's, and trees."""
-    lines = []
-    for (name, method), found in by_values(rows, "data", "method"):
-        if method == TREE_INNER:
-            continue
-        of_paper = dict(zip(COMPARED, PAPER[name], strict=True)).get(method, "")
-        loss = np.array([row["loss"] for row in found])
-        n_trees = np.median([row["n_trees"] for row in found])
-        cell = f"{loss.mean():.4f} ({loss.std(ddof=1):.4f})"
-        lines.append([name, method, cell, of_paper, f"{n_trees:.0f}"])
-    return markdown(["data", "method", "loss (over folds)", "the paper's", "trees"], lines)
+
+    def cells(own):
+        of_paper = dict(zip(COMPARED, PAPER[own[0]["data"]], strict=True))
+        n_trees = f"{np.median(column(own, 'n_trees')):.0f}"
+        return [spread_of(column(own, "loss")), of_paper.get(own[0]["method"], ""), n_trees]
+
+    rows = [row for row in rows if row["method"] != TREE_INNER]
+    heads = ["data", "method", "loss (over folds)", "the paper's", "trees"]
+    return listed(rows, ("data", "method"), heads, cells)
 
 
 def amazon_table(rows, measure: str) -> str:
@@ -92,10 +91,9 @@ def amazon_table(rows, measure: str) -> str:
     Of the gain of cross-validated boosting also the medians: a few folds split on RESOURCE.
     """
     lines = []
-    for method in values_of(rows, "method"):
+    for (method,), found in by_values(chosen(rows, data=AMAZON), "method"):
         if method == TREE_INNER and measure != "gain":
             continue
-        found = chosen(rows, data=AMAZON, method=method)
         shares = np.array([scaled(numbers(row[measure])) for row in found])
         lines.append([method, *(f"{share:.3f}" for share in shares.mean(axis=0))])
         if method == CROSS_VALIDATED and measure == "gain":

@@ -10,8 +10,8 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.papers.cvb.measures import TREE_INNER, measured, numbers
 from benchmarks.papers.cvb.methods import CATBOOST, CROSS_VALIDATED, GREEDY, LIGHTGBM
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part
+from benchmarks.study.tables import by_values, column, markdown, spread_of
 
 N, TEST_SHARE = 6000, 0.15
 LEVELS = (10, 20, 50, 100)
@@ -67,21 +67,17 @@ def experiment(cell, rng, size):
 def table(rows) -> str:
     """List loss, trees, shares of the gain, permutation importance of x1; and the paper's."""
     lines = []
-    for method in values_of(rows, "method"):
-        found = chosen(rows, method=method)
+    for (method,), found in by_values(rows, "method"):
         gain = np.array([numbers(row["gain"]) for row in found])
-        loss = np.array([row["loss"] for row in found])
-        permuted = np.array([numbers(row["permuted"])[1:2] for row in found])
-        lines.append(
-            [
-                method,
-                f"{loss.mean():.4f} ({loss.std(ddof=1):.4f})",
-                f"{np.median([row['n_trees'] for row in found]):.0f}",
-                *(f"{share:.3f}" for share in np.mean(gain, axis=0)),
-                f"{np.mean(gain.any(axis=1)):.2f}",
-                "-" if method == TREE_INNER else f"{permuted.mean():.3f} ({permuted.std():.3f})",
-            ]
-        )
+        n_trees = f"{np.median(column(found, 'n_trees')):.0f}"
+        shares = (f"{share:.3f}" for share in np.mean(gain, axis=0))
+        any_above = f"{np.mean(gain.any(axis=1)):.2f}"
+        of_x1 = "-"
+        if method != TREE_INNER:
+            permuted = np.array([numbers(row["permuted"])[1] for row in found])
+            of_x1 = f"{permuted.mean():.3f} ({permuted.std():.3f})"
+        loss = spread_of(column(found, "loss"))
+        lines.append([method, loss, n_trees, *shares, any_above, of_x1])
         if method in PAPER[rows[0]["case"]]:
             of_paper, medians, permuted = PAPER[rows[0]["case"]][method]
             lines.append([f"{method}, the paper's", of_paper, "", *medians, "", permuted])
@@ -94,16 +90,14 @@ def table(rows) -> str:
 def shap_table(rows) -> str:
     """List mean shares of the absolute SHAP values in a case, ours and the paper's."""
     lines = []
-    for method in values_of(rows, "method"):
+    for (method,), found in by_values(rows, "method"):
         if method == TREE_INNER:
             continue
-        shares = [numbers(row["shap"]) for row in chosen(rows, method=method)]
+        shares = [numbers(row["shap"]) for row in found]
         lines.append([method, *(f"{share:.3f}" for share in np.mean(shares, axis=0))])
         if method in PAPER_SHAP[rows[0]["case"]]:
             lines.append([f"{method}, the paper's", *PAPER_SHAP[rows[0]["case"]][method]])
     return markdown(["method", *(f"share of {name}" for name in NAMES)], lines)
 
 
-def part(case: str) -> Part:
-    """Return the part of one case."""
-    return Part(case, ({"case": case},), experiment, 100, table)
+PARTS = tuple(Part(case, ({"case": case},), experiment, 100, table) for case in PAPER)

@@ -15,17 +15,23 @@ and nothing of the rate, look useful? The logarithm of the exposure is where the
 start, or rates have exposures for weights, which is the same likelihood.
 """
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain, permutation
-from benchmarks.papers.held_out.coverage import SIZES, cell_texts, judged_again
-from benchmarks.papers.held_out.noise import KINDS, added_up, counted, noise_columns, rate_text
+from benchmarks.papers.held_out.coverage import HEADS, judged_again, of_sizes
+from benchmarks.papers.held_out.noise import (
+    KINDS,
+    added_up,
+    by_kind,
+    counted,
+    in_any_order,
+    noise_of_all_kinds,
+    rate_text,
+)
 from benchmarks.papers.held_out.targets import TARGETS, Target
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, chosen, column, listed, markdown
 from gbt.losses import Aft
 from gbt.losses.survival.times import bounds_of
 
@@ -49,22 +55,25 @@ def censored(signal, share, when, rng) -> np.ndarray:
     return np.column_stack([np.minimum(time, end), time <= end])
 
 
+def useful(cell, signal, rng) -> tuple[dict[str, pd.Series], np.ndarray]:
+    """Draw the columns that matter, none in a complete null, and add what they do to a signal."""
+    effects = EFFECTS if cell["signal"] == "beside a signal" else {}
+    columns = {}
+    for name, effect in effects.items():
+        columns[name] = pd.Series(rng.normal(size=len(signal)))
+        signal = signal + effect * columns[name].to_numpy()
+    return columns, signal
+
+
 def drawn(cell, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
     """Draw a table with its columns in an order drawn at random, and times of events."""
-    columns, signal = {}, np.zeros(n)
-    if cell["signal"] == "beside a signal":
-        for name, effect in EFFECTS.items():
-            columns[name] = pd.Series(rng.normal(size=n))
-            signal = signal + effect * columns[name].to_numpy()
-    share = np.full(n, 0.0)
+    columns, signal = useful(cell, np.zeros(n), rng)
     if cell["censored"] == OF_GROUP:
         columns[GROUP] = pd.Series(rng.integers(2, size=n) * 1.0)
         share = np.where(columns[GROUP] == 1, 0.9, 0.1)
     else:
-        share[:] = cell["censored"]
-    for kind in KINDS:
-        columns |= noise_columns(kind, n, 3, rng)
-    X = pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))})
+        share = np.full(n, cell["censored"])
+    X = in_any_order(columns | noise_of_all_kinds(n, 3, rng), rng)
     return X, known(cell, censored(signal, share, cell["ties"], rng))
 
 
@@ -84,22 +93,23 @@ def fitted(cell, X, y, size):
 
 
 def experiment(cell, rng, size):
-    """Fit one model, and count what is found, and how many columns of noise lie below the weak."""
+    """Fit one model and count what is found."""
     n = cell["rows"]
     X, y = drawn(cell, 2 * n, rng)
-    model = fitted(cell, X[:n], y[:n], size)
-    result = held_out_gain(model, X[n:], y[n:], n_jobs=1)
-    shuffled = None
+    yield from found_beside_weak(fitted(cell, X[:n], y[:n], size), X[n:], y[n:], GROUP, rng)
+
+
+def found_beside_weak(model, X, y, other: str, rng, **options):
+    """Count what is found of each kind, and how many columns of noise lie below the weak one."""
+    result = held_out_gain(model, X, y, n_jobs=1, **options)
+    shares = {}
     if "weak" in X:
         seed = int(rng.integers(2**31))
-        shuffled = permutation(model, X[n:], y[n:], n_jobs=1, random_state=seed)
-    for kind in (*KINDS, GROUP, "weak"):
-        is_kind = X.columns.str.startswith(kind)
-        if is_kind.any():
-            row = {"kind": kind, **counted(result, is_kind)}
-            if kind == "weak":
-                row |= {"above": above(result, X), "above_shuffled": above(shuffled, X)}
-            yield {"above": 0.0, "above_shuffled": 0.0, **row}
+        shuffled = permutation(model, X, y, n_jobs=1, random_state=seed, **options)
+        shares = {"above": above(result, X), "above_shuffled": above(shuffled, X)}
+    for row in by_kind(result, X, (*KINDS, other, "weak")):
+        of_weak = shares if row["kind"] == "weak" else {}
+        yield {"above": 0.0, "above_shuffled": 0.0, **row, **of_weak}
 
 
 def above(result, X) -> float:
@@ -115,49 +125,37 @@ def summary(rows, by=BY) -> list[dict]:
     for cell in cells:
         own = chosen(rows, **{name: cell[name] for name in by})
         for name in ("above", "above_shuffled"):
-            cell[name] = round(float(np.mean([row[name] for row in own])), 4)
+            cell[name] = round(float(column(own, name).mean()), 4)
     return cells
+
+
+def in_per_cent(share) -> str:
+    """Return which rows are censored, in words."""
+    return share if share == OF_GROUP else f"{100 * float(share):.0f} %"
 
 
 def table(cells) -> str:
     """List a line a design and number of rows."""
-    lines = []
-    for design in product(*(values_of(cells, name) for name in BY[:4])):
-        of_line = chosen(cells, **dict(zip(BY[:4], design, strict=True)))
-        share = design[0] if design[0] == OF_GROUP else f"{100 * float(design[0]):.0f} %"
-        lines.append([share, *design[1:], *rates(of_line, GROUP)])
+    lines = [
+        [in_per_cent(share), *design, *rates(own, GROUP)]
+        for (share, *design), own in by_values(cells, *BY[:4])
+    ]
     return markdown(["censored", "times", "null", "rows", *heads(GROUP)], lines)
 
 
 def rates(of_line, other: str) -> list[str]:
     """Return how often columns of each kind are found, the other kind and the weak one."""
-    kinds = [chosen(of_line, kind=kind) for kind in (*KINDS, other)]
+    found = [rate_text(chosen(of_line, kind=kind)) for kind in (*KINDS, other)]
     weak = chosen(of_line, kind="weak")
-    found = [
-        f"{weak[0]['found'] / weak[0]['n']:.2f}",
-        f"{weak[0]['above']:.2f}, {weak[0]['above_shuffled']:.2f}",
-    ] if weak else ["-", "-"]  # fmt: skip
-    return [*(rate_text(kind) if kind else "-" for kind in kinds), *found]
+    if not weak:
+        return [*found, "-", "-"]
+    both = f"{weak[0]['above']:.2f}, {weak[0]['above_shuffled']:.2f}"
+    return [*found, f"{weak[0]['found'] / weak[0]['n']:.2f}", both]
 
 
 def heads(other: str) -> list[str]:
     """Return the heads of `rates`."""
     return [*KINDS, other, "weak, found", "weak above noise: held-out gain, permutation"]
-
-
-PART = Part(
-    "censoring",
-    tuple(
-        {"censored": share, "ties": ties, "signal": signal, "rows": rows}
-        for share, ties, signal, rows in product(
-            SHARES, ("no ties", "ties"), ("complete null", "beside a signal"), (300, 1000)
-        )
-    ),
-    experiment,
-    20,
-    table,
-    summary=summary,
-)
 
 
 def intervals(cell, rng, size):
@@ -175,49 +173,11 @@ def intervals(cell, rng, size):
 def table_of_intervals(rows) -> str:
     """List a line a share of censored rows and a kind of column."""
     lines = []
-    for share in values_of(rows, "censored"):
+    for (share,), there in by_values(rows, "censored"):
         for name in ("strong", "weak", "continuous"):
-            own = [row for row in chosen(rows, censored=share) if row["feature"].startswith(name)]
-            cells = [cell_texts(chosen(own, rows=n)) for n in SIZES]
-            shown = f"{100 * float(share):.0f} %"
-            lines.append([shown, name, *(text for cell in cells for text in cell)])
-    heads = [
-        f"{name}{n} rows"
-        for n, name in product(SIZES, ("coverage, ", "reliable, ", "spread / error, "))
-    ]
-    return markdown(["censored", "column", *heads], lines)
-
-
-INTERVALS = Part(
-    "censoring-intervals",
-    tuple({"censored": share} for share in (0.0, 0.5, 0.8)),
-    intervals,
-    6,
-    table_of_intervals,
-)
-OF_AFT = Part(
-    "failure-time",
-    tuple(
-        {"censored": share, "ties": law, "signal": signal, "rows": rows}
-        for share, law, signal, rows in product(
-            SHARES, AFT, ("complete null", "beside a signal"), (300, 1000)
-        )
-    ),
-    experiment,
-    20,
-    table,
-    summary=summary,
-)
-INTERVALS_OF_AFT = Part(
-    "failure-time-intervals",
-    tuple({"censored": share, "ties": "normal law"} for share in (0.0, 0.5, 0.8)),
-    intervals,
-    6,
-    table_of_intervals,
-)
-
-
-GIVEN = ("starts", "weights")
+            own = [row for row in there if row["feature"].startswith(name)]
+            lines.append([in_per_cent(share), name, *of_sizes(own)])
+    return markdown(["censored", "column", *HEADS], lines)
 
 
 def exposed(cell, rng, size):
@@ -234,29 +194,39 @@ def exposed(cell, rng, size):
     model.fit(X[:n], y[:n], **{name: of[:n] for name, of in beside.items()})
     judging = {name: of[n:] for name, of in beside.items()}
     result = held_out_gain(model, X[n:], y[n:], n_jobs=1, **judging)
-    for column in ("exposure", "noise", "rate"):
-        yield {"column": column, **counted(result, X.columns == column)}
+    for name in ("exposure", "noise", "rate"):
+        yield {"column": name, **counted(result, X.columns == name)}
 
 
 def table_of_exposures(cells) -> str:
     """List a line a way to give exposures, a number of rows and a penalty."""
-    lines = []
-    for line in product(*(values_of(cells, name) for name in ("exposure", "rows", "lambda"))):
-        own = chosen(cells, exposure=line[0], rows=line[1], **{"lambda": line[2]})
-        found = [rate_text(chosen(own, column=c)) for c in ("exposure", "noise", "rate")]
-        lines.append([*line, *found])
-    heads = ["exposures are", "rows", "lambda", "exposure, found", "noise, found", "rate, found"]
-    return markdown(heads, lines)
+    names = ("exposure", "noise", "rate")
+    return listed(
+        cells, OF_EXPOSURE, ["exposures are", "rows", "lambda", *(f"{n}, found" for n in names)],
+        lambda own: [rate_text(chosen(own, column=name)) for name in names],
+    )  # fmt: skip
 
 
-EXPOSURES = Part(
-    "exposures",
-    tuple(
-        {"exposure": given, "rows": rows, "lambda": reg_lambda}
-        for given, rows, reg_lambda in product(GIVEN, (300, 1000), (0, 1, 10))
+def designs(ties) -> tuple[dict, ...]:
+    """Return the cells of the parts that count."""
+    return crossed(
+        censored=SHARES, ties=ties, signal=("complete null", "beside a signal"), rows=(300, 1000)
+    )
+
+
+OF_EXPOSURE = ("exposure", "rows", "lambda")
+GIVEN = crossed(exposure=("starts", "weights"), rows=(300, 1000), **{"lambda": (0, 1, 10)})
+SOME = (0.0, 0.5, 0.8)
+PARTS = (
+    Part("censoring", designs(("no ties", "ties")), experiment, 20, table, summary=summary),
+    Part("censoring-intervals", crossed(censored=SOME), intervals, 6, table_of_intervals),
+    Part("failure-time", designs(AFT), experiment, 20, table, summary=summary),
+    Part(
+        "failure-time-intervals", crossed(censored=SOME, ties=("normal law",)), intervals, 6,
+        table_of_intervals,
     ),
-    exposed,
-    100,
-    table_of_exposures,
-    summary=lambda rows: added_up(rows, ("exposure", "rows", "lambda", "column")),
-)
+    Part(
+        "exposures", GIVEN, exposed, 100, table_of_exposures,
+        summary=lambda rows: added_up(rows, (*OF_EXPOSURE, "column")),
+    ),
+)  # fmt: skip

@@ -5,19 +5,18 @@ of 100, 300 and 1,000 rows. Two columns matter; there are two normal columns of 
 levels and one of 100.
 """
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain
 from benchmarks.papers.held_out.noise import noise_columns
 from benchmarks.papers.held_out.targets import TARGETS
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, chosen, markdown
 
 N_FIT, N_POPULATION, N_DRAWS = 500, 50_000, 60
 SIZES = (100, 300, 1000)
+HEADS = [f"{what}, {n} rows" for n in SIZES for what in ("coverage", "reliable", "spread / error")]
 
 
 def drawn(target, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
@@ -59,6 +58,7 @@ def judged_again(model, draw, n_population, full):
         mean_error = np.sqrt((errors**2).mean(axis=0))
         for k, name in enumerate(population.feature_names):
             if used[k] and mean_error[k] > 0:
+                bias = values[:, k].mean() - expected[k]
                 yield {
                     "rows": n,
                     "feature": name,
@@ -67,10 +67,13 @@ def judged_again(model, draw, n_population, full):
                     "n_reliable": int(reliable[:, k].sum()),
                     "covered_reliable": int((covered & reliable)[:, k].sum()),
                     "spread_over_error": round(float(spread[k] / mean_error[k]), 4),
-                    "bias_over_error": round(
-                        float((values[:, k].mean() - expected[k]) / mean_error[k]), 4
-                    ),
+                    "bias_over_error": round(float(bias / mean_error[k]), 4),
                 }
+
+
+def of_sizes(rows) -> list[str]:
+    """Return the cells of all numbers of rows."""
+    return [text for n in SIZES for text in cell_texts(chosen(rows, rows=n))]
 
 
 def cell_texts(rows) -> list[str]:
@@ -79,12 +82,10 @@ def cell_texts(rows) -> list[str]:
     n = sum(row["n_reliable"] for row in rows)
     if not n:
         return ["-", "0.00", "-"]
-    models = values_of(rows, "replication")
     parts = [
-        sum(r["covered_reliable"] - covered / n * r["n_reliable"] for r in rows
-            if r["replication"] == model)
-        for model in models
-    ]  # fmt: skip
+        sum(row["covered_reliable"] - covered / n * row["n_reliable"] for row in of_model)
+        for _, of_model in by_values(rows, "replication")
+    ]
     error = np.sqrt(np.sum(np.square(parts))) / n
     mostly = [row for row in rows if row["n_reliable"] * 2 > row["n_draws"]]
     ratio = f"{np.median([r['spread_over_error'] for r in mostly]):.2f}" if mostly else "-"
@@ -94,16 +95,8 @@ def cell_texts(rows) -> list[str]:
 
 def table(rows) -> str:
     """List a line a loss, with coverage by number of rows."""
-    lines = []
-    for target in (*values_of(rows, "target"), "all"):
-        of_target = rows if target == "all" else chosen(rows, target=target)
-        cells = [cell_texts(chosen(of_target, rows=n)) for n in SIZES]
-        lines.append([target, *(text for cell in cells for text in cell)])
-    heads = [
-        f"{name}{n} rows"
-        for n, name in product(SIZES, ("coverage, ", "reliable, ", "spread / error, "))
-    ]
-    return markdown(["target", *heads], lines)
+    lines = [[target, *of_sizes(own)] for (target,), own in by_values(rows, "target")]
+    return markdown(["target", *HEADS], [*lines, ["all", *of_sizes(rows)]])
 
 
-PART = Part("coverage", tuple({"target": target} for target in TARGETS), experiment, 8, table)
+PART = Part("coverage", crossed(target=TARGETS), experiment, 8, table)

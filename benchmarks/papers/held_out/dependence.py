@@ -9,26 +9,31 @@ import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain
-from benchmarks.papers.held_out.noise import KINDS, added_up, counted, noise_columns, rate_text
+from benchmarks.papers.held_out.noise import (
+    KINDS,
+    added_up,
+    by_kind,
+    in_any_order,
+    noise_of_all_kinds,
+    rate_text,
+)
 from benchmarks.papers.held_out.targets import RARE, TARGETS
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import chosen, listed
 
 N = 600
 WEIGHTS = ("weights of a gamma law", "weights, one row in ten counts ten times")
 CLUSTERS = ("clusters of 10 rows, rows counted", "clusters of 10 rows, groups=")
 COPIES = tuple(f"copies, correlation {rho}" for rho in (0.5, 0.8, 0.95))
 DESIGNS = (*RARE, *WEIGHTS, *CLUSTERS, *COPIES)
-BY = ("design", "kind")
+COUNTED = (*KINDS, "useful", "copy")
 
 
 def columns_of(n: int, rng) -> tuple[dict[str, pd.Series], np.ndarray]:
     """Draw two columns that matter, eight of noise, and the signal."""
     useful = rng.normal(size=(n, 2))
     columns = {f"useful {i}": pd.Series(useful[:, i]) for i in range(2)}
-    for kind in KINDS:
-        columns |= noise_columns(kind, n, 2, rng)
-    return columns, useful @ [0.8, 0.8]
+    return columns | noise_of_all_kinds(n, 2, rng), useful @ [0.8, 0.8]
 
 
 def experiment(cell, rng, size):
@@ -53,32 +58,23 @@ def experiment(cell, rng, size):
         uneven = np.where(rng.random(2 * n) < 0.1, 10.0, 1.0)
         weight = rng.gamma(1.0, size=2 * n) if design == WEIGHTS[0] else uneven
         in_fit["sample_weight"], in_gain["sample_weight"] = weight[:n], weight[n:]
-    X = pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))})
+    X = in_any_order(columns, rng)
     y = target.draw(signal, rng)
     if target.is_class and min(y[:n].sum(), y[n:].sum()) == 0:
         return
     model = target.model(size).fit(X[:n], y[:n], **in_fit)
-    result = held_out_gain(model, X[n:], y[n:], n_jobs=1, **in_gain)
-    for kind in (*KINDS, "useful", "copy"):
-        is_kind = X.columns.str.startswith(kind)
-        if is_kind.any():
-            yield {"kind": kind, **counted(result, is_kind)}
+    yield from by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1, **in_gain), X, COUNTED)
 
 
 def table(cells) -> str:
     """List a line a design."""
-    lines = []
-    for design in values_of(cells, "design"):
-        of_kind = [chosen(cells, design=design, kind=kind) for kind in (*KINDS, "useful", "copy")]
-        lines.append([design, *(rate_text(found) if found else "-" for found in of_kind)])
-    return markdown(["design", *KINDS, "useful", "copies"], lines)
+    return listed(
+        cells, ("design",), ["design", *KINDS, "useful", "copies"],
+        lambda own: [rate_text(chosen(own, kind=kind)) for kind in COUNTED],
+    )  # fmt: skip
 
 
 PART = Part(
-    "dependence",
-    tuple({"design": design} for design in DESIGNS),
-    experiment,
-    60,
-    table,
-    summary=lambda rows: added_up(rows, BY),
-)
+    "dependence", crossed(design=DESIGNS), experiment, 60, table,
+    summary=lambda rows: added_up(rows, ("design", "kind")),
+)  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from benchmarks.study.tables import by_values
+from benchmarks.study.tables import by_values, column
 
 KINDS = ("continuous", "2 levels", "5 levels", "100 levels")
 P_VALUE = 0.05
@@ -22,6 +22,27 @@ def noise_columns(kind: str, n: int, n_columns: int, rng) -> dict[str, pd.Series
         return {f"{kind} {i}": pd.Series(rng.normal(size=n)) for i in range(n_columns)}
     n_levels = int(kind.split()[0])
     return {f"{kind} {i}": level_column(n, n_levels, rng) for i in range(n_columns)}
+
+
+def noise_of_all_kinds(n: int, n_columns: int, rng) -> dict[str, pd.Series]:
+    """Draw columns of each kind."""
+    columns = {}
+    for kind in KINDS:
+        columns |= noise_columns(kind, n, n_columns, rng)
+    return columns
+
+
+def in_any_order(columns, rng) -> pd.DataFrame:
+    """Return a table with its columns in an order drawn at random, since ties prefer the first."""
+    return pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))})
+
+
+def by_kind(result, X, kinds):
+    """Yield counts of each kind of columns that is there: their names begin with it."""
+    for kind in kinds:
+        is_kind = X.columns.str.startswith(kind)
+        if is_kind.any():
+            yield {"kind": kind, **counted(result, is_kind)}
 
 
 def counted(result, is_kind) -> dict[str, int]:
@@ -57,11 +78,9 @@ def added_up(rows, by) -> list[dict]:
 
 def squared_error(members) -> float:
     """Return the sum of (found - rate n)^2 over data sets, by which cells can be pooled."""
-    found = np.array([row["found_reliable"] for row in members], dtype=float)
-    n = np.array([row["n_reliable"] for row in members], dtype=float)
-    if not n.sum():
-        return 0.0
-    return float(np.sum((found - found.sum() / n.sum() * n) ** 2))
+    found, n = column(members, "found_reliable"), column(members, "n_reliable")
+    rate = found.sum() / n.sum() if n.sum() else 0.0
+    return float(np.sum((found - rate * n) ** 2))
 
 
 def rate_and_error(cells) -> tuple[float, float]:
@@ -75,6 +94,8 @@ def rate_and_error(cells) -> tuple[float, float]:
 
 def rate_text(cells) -> str:
     """Return the rate among reliable columns, its error, and the share that is not reliable."""
+    if not cells:
+        return "-"
     n = sum(cell["n"] for cell in cells)
     rate, error = rate_and_error(cells)
     unreliable = 1 - sum(cell["n_reliable"] for cell in cells) / n

@@ -4,8 +4,6 @@ As many rows to judge on as to fit on; three columns of each of four kinds, whic
 50 trees of depth 3. "Beside a signal" there are two normal columns that matter.
 """
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 
@@ -13,14 +11,15 @@ from attributions import held_out_gain
 from benchmarks.papers.held_out.noise import (
     KINDS,
     added_up,
-    counted,
+    by_kind,
+    in_any_order,
     is_too_high,
-    noise_columns,
+    noise_of_all_kinds,
     rate_text,
 )
 from benchmarks.papers.held_out.targets import TARGETS
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, chosen, listed, markdown
 
 OF_A_KIND = 3
 BY = ("target", "signal", "rows", "lambda", "kind")
@@ -33,9 +32,8 @@ def table_of_noise(n: int, has_signal: bool, rng) -> tuple[pd.DataFrame, np.ndar
         useful = rng.normal(size=(n, 2))
         columns = {f"useful {i}": pd.Series(useful[:, i]) for i in range(2)}
         signal = useful @ [0.8, 0.4]
-    for kind in KINDS:
-        columns |= noise_columns(kind, n, OF_A_KIND, rng)
-    return pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))}), signal
+    columns |= noise_of_all_kinds(n, OF_A_KIND, rng)
+    return in_any_order(columns, rng), signal
 
 
 def experiment(cell, rng, size):
@@ -44,49 +42,40 @@ def experiment(cell, rng, size):
     X, signal = table_of_noise(2 * n, cell["signal"] == "beside a signal", rng)
     y = target.draw(signal, rng)
     model = target.model(size, reg_lambda=cell["lambda"]).fit(X[:n], y[:n])
-    result = held_out_gain(model, X[n:], y[n:], n_jobs=1)
-    for kind in KINDS:
-        yield {"kind": kind, **counted(result, X.columns.str.startswith(kind))}
+    yield from by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1), X, KINDS)
+
+
+def rates(cells) -> list[str]:
+    """Return how often columns of each kind are found."""
+    return [rate_text(chosen(cells, kind=kind)) for kind in KINDS]
 
 
 def table(cells) -> str:
     """List a line a loss and number of rows, over all penalties."""
-    lines = []
-    for cell, of_line in by_values(cells, "target", "signal", "rows"):
-        lines.append([*cell, *(rate_text(chosen(of_line, kind=kind)) for kind in KINDS)])
-    return markdown(["target", "null", "rows", *KINDS], lines)
+    return listed(
+        cells, ("target", "signal", "rows"), ["target", "null", "rows", *KINDS], rates
+    )  # fmt: skip
 
 
-def summary_table(cells) -> str:
-    """List the same over all losses, by number of rows and by penalty."""
-    lines = []
+def over_all_losses(tables) -> dict[str, str]:
+    """Return the table over all losses, by number of rows and by penalty."""
+    cells, lines = tables.get("nulls", []), []
     for name in ("rows", "lambda", "signal"):
-        for value in values_of(cells, name):
-            of_line = chosen(cells, **{name: value})
-            by_kind = [rate_text(chosen(of_line, kind=kind)) for kind in KINDS]
-            lines.append([value if name == "signal" else f"{name} {value}", *by_kind])
-    return markdown(["over all losses", *KINDS], lines)
+        for (value,), own in by_values(cells, name):
+            lines.append([value if name == "signal" else f"{name} {value}", *rates(own)])
+    return {"nulls summary": markdown(["over all losses", *KINDS], lines)} if cells else {}
 
 
-def missed(cells) -> list[str]:
-    """Name cells in which noise is found more often than is allowed."""
-    return [
-        ", ".join(str(cell[name]) for name in BY) + f": {rate_text([cell])}"
-        for cell in cells
-        if is_too_high([cell])
-    ]
+def verdict(tables) -> tuple[list[str], int]:
+    """Return the cells in which noise is found more often than is allowed."""
+    missed = [cell for cell in tables.get("nulls", []) if is_too_high([cell])]
+    names = (", ".join(str(cell[name]) for name in BY) for cell in missed)
+    rates = (rate_text([cell]) for cell in missed)
+    return [f"noise found too often: {n}: {rate}" for n, rate in zip(names, rates, strict=True)], 0
 
 
-PART = Part(
-    "nulls",
-    tuple(
-        {"target": target, "signal": signal, "rows": rows, "lambda": reg_lambda}
-        for target, signal, rows, reg_lambda in product(
-            TARGETS, ("complete null", "beside a signal"), (100, 300, 1000), (0, 1, 10)
-        )
-    ),
-    experiment,
-    20,
-    table,
-    summary=lambda rows: added_up(rows, BY),
-)
+CELLS = crossed(
+    target=TARGETS, signal=("complete null", "beside a signal"), rows=(100, 300, 1000),
+    **{"lambda": (0, 1, 10)},
+)  # fmt: skip
+PART = Part("nulls", CELLS, experiment, 20, table, summary=lambda rows: added_up(rows, BY))

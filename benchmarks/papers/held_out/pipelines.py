@@ -8,7 +8,7 @@ the two models differ. XGBoost's are split one level from the rest, as one-hot c
 have the same splits, and must find the same.
 """
 
-from itertools import product
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,8 @@ from sklearn.preprocessing import OneHotEncoder
 from attributions import held_out_gain
 from benchmarks.papers.held_out.noise import added_up, counted, level_column, rate_text
 from benchmarks.papers.held_out.targets import MAX_DEPTH, N_TREES
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
-from gbt import GBTRegressor
+from benchmarks.study import Part, crossed, model_of, ours
+from benchmarks.study.tables import chosen, listed
 
 WORDS = ["city", "shop"]
 WAYS = ("ours, one-hot", "ours, categories", "XGBoost, one-hot", "XGBoost, categories")
@@ -40,19 +39,16 @@ def drawn(n: int, n_levels: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
 
 def models(n_trees: int):
     """Return a model of each of the ``WAYS``."""
-    from xgboost import XGBRegressor
-
-    asked = {"n_estimators": n_trees, "max_depth": MAX_DEPTH, "learning_rate": 0.1, "n_jobs": 1}
+    asked = {"n_estimators": n_trees, "max_depth": MAX_DEPTH, "learning_rate": 0.1}
     of_xgboost = {**asked, "tree_method": "hist", "min_child_weight": 5, "base_score": 0.0}
-    hot = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), WORDS),
-        remainder="passthrough",
-    )
+    xgboost = partial(model_of, "XGBoost", False, **of_xgboost)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    hot = make_column_transformer((encoder, WORDS), remainder="passthrough")
     return (
-        make_pipeline(hot, GBTRegressor(splitter="greedy", **asked)),
-        GBTRegressor(splitter="greedy", **asked),
-        make_pipeline(hot, XGBRegressor(**of_xgboost)),
-        XGBRegressor(**of_xgboost, enable_categorical=True, max_cat_to_onehot=1000),
+        make_pipeline(hot, ours(**asked)),
+        ours(**asked),
+        make_pipeline(hot, xgboost()),
+        xgboost(enable_categorical=True, max_cat_to_onehot=1000),
     )
 
 
@@ -70,22 +66,15 @@ def experiment(cell, rng, size):
 
 def table(cells) -> str:
     """List a line a number of levels and of rows."""
-    lines = []
-    for levels, rows in product(values_of(cells, "levels"), values_of(cells, "rows")):
-        of_line = chosen(cells, levels=levels, rows=rows)
-        rates = [
-            rate_text(chosen(of_line, column=column, way=way)) for column in WORDS for way in WAYS
-        ]
-        lines.append([levels, rows, *rates])
-    heads = [f"{what}, {way}" for what in ("the city, found", "the shop, found") for way in WAYS]
-    return markdown(["levels", "rows", *heads], lines)
+    pairs = crossed(column=WORDS, way=WAYS)
+    heads = [f"the {pair['column']}, found, {pair['way']}" for pair in pairs]
+    return listed(
+        cells, ("levels", "rows"), ["levels", "rows", *heads],
+        lambda own: [rate_text(chosen(own, **pair)) for pair in pairs],
+    )  # fmt: skip
 
 
 PART = Part(
-    "pipelines",
-    tuple({"levels": levels, "rows": rows} for levels, rows in product((5, 30), (300, 1000))),
-    experiment,
-    200,
-    table,
+    "pipelines", crossed(levels=(5, 30), rows=(300, 1000)), experiment, 200, table,
     summary=lambda rows: added_up(rows, BY),
-)
+)  # fmt: skip

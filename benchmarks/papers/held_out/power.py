@@ -11,10 +11,10 @@ import time
 import numpy as np
 
 from attributions import held_out_gain, permutation
-from benchmarks.papers.held_out.planted import METHODS
+from benchmarks.papers.held_out.planted import METHODS, judged
 from benchmarks.papers.held_out.targets import TARGETS
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import chosen, column, listed
 
 N = 500
 WEAK = 1
@@ -28,10 +28,8 @@ def experiment(cell, rng, size):
     X = rng.normal(size=(2 * n, 2 + N_NOISE))
     y = target.draw(X[:, :2] @ [0.6, WEAK_EFFECT], rng)
     model = target.model(size).fit(X[:n], y[:n])
-    for method, measure in METHODS.items():
-        seed = int(rng.integers(2**31))
-        options = {"random_state": seed} if method == "permutation" else {}
-        result = measure(model, X[n:], y[n:], n_jobs=1, **options)
+    for method in METHODS:
+        result = judged(method, model, X[n:], y[n:], rng)
         z = np.full(X.shape[1], -9.0)
         np.divide(result.values, result.standard_error, out=z, where=result.standard_error > 0)
         yield {"method": method, **{f"z{k}": round(float(z[k]), 4) for k in range(len(z))}}
@@ -48,18 +46,14 @@ def level_and_power(rows) -> tuple[float, float, float]:
 
 def table(rows) -> str:
     """List a line a loss: every test's level at 0.05, and its power at a true 5 %."""
-    lines = []
-    for target in values_of(rows, "target"):
-        found = [level_and_power(chosen(rows, target=target, method=m)) for m in METHODS]
+
+    def cells(own):
+        found = [level_and_power(chosen(own, method=method)) for method in METHODS]
         levels = [f"{level:.3f}" for level, _, _ in found]
-        powers = [f"{power:.2f} ({error:.2f})" for _, power, error in found]
-        lines.append([target, *levels, *powers])
-    names = [f"`{method}`" for method in METHODS]
-    heads = [f"noise, {name}" for name in names] + [f"power, {name}" for name in names]
-    return markdown(["target", *heads], lines)
+        return [*levels, *(f"{power:.2f} ({error:.2f})" for _, power, error in found)]
 
-
-PART = Part("power", tuple({"target": target} for target in TARGETS), experiment, 60, table)
+    heads = [f"{what}, `{method}`" for what in ("noise", "power") for method in METHODS]
+    return listed(rows, ("target",), ["target", *heads], cells)
 
 
 def seconds(cell, rng, size):
@@ -81,23 +75,18 @@ def seconds(cell, rng, size):
 
 def seconds_table(rows) -> str:
     """List medians of both and of their ratio."""
-    lines = []
-    for target in values_of(rows, "target"):
-        of_target = chosen(rows, target=target)
-        gain, shuffled = (
-            np.array([row[name] for row in of_target]) for name in ("held_out_gain", "permutation")
-        )
+
+    def cells(own):
+        both = gain, shuffled = [column(own, name) for name in ("held_out_gain", "permutation")]
         ratio = f"{np.median(gain / shuffled):.2f}"
-        lines.append(
-            [target, f"{1000 * np.median(gain):.1f}", f"{1000 * np.median(shuffled):.1f}", ratio]
-        )
-    return markdown(["target", "`held_out_gain`, ms", "`permutation`, ms", "ratio"], lines)
+        return [*(f"{1000 * np.median(times):.1f}" for times in both), ratio]
+
+    heads = ["target", "`held_out_gain`, ms", "`permutation`, ms", "ratio"]
+    return listed(rows, ("target",), heads, cells)
 
 
-SECONDS = Part(
-    "seconds",
-    tuple({"target": t} for t in ("squared error", "two classes", "four classes", "Poisson")),
-    seconds,
-    5,
-    seconds_table,
+TIMED = ("squared error", "two classes", "four classes", "Poisson")
+PARTS = (
+    Part("power", crossed(target=TARGETS), experiment, 60, table),
+    Part("seconds", crossed(target=TIMED), seconds, 5, seconds_table),
 )

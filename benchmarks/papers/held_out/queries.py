@@ -6,17 +6,15 @@ kind and one that is the same for all rows of a query; 50 trees of depth 3.
 """
 
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from attributions import held_out_gain, permutation
-from benchmarks.papers.held_out.censoring import EFFECTS, above, heads, rates, summary
-from benchmarks.papers.held_out.noise import KINDS, counted, noise_columns
+from benchmarks.papers.held_out.censoring import found_beside_weak, heads, rates, summary, useful
+from benchmarks.papers.held_out.noise import in_any_order, noise_of_all_kinds
 from benchmarks.papers.held_out.targets import Target
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import listed
 
 N_QUERIES = 100
 ROWS = ("5", "20", "200", "5 to 200")  # of a query
@@ -30,59 +28,29 @@ def drawn(cell, n_queries: int, rng):
     ends = [int(end) for end in cell["list"].split(" to ")]
     lengths = np.exp(rng.uniform(*np.log([ends[0], ends[-1] + 1e-9]), n_queries)).round()
     query = np.repeat(np.arange(n_queries), lengths.astype(int))
-    n = len(query)
-    columns, use = {}, rng.normal(size=n)
-    if cell["signal"] == "beside a signal":
-        for name, effect in EFFECTS.items():
-            columns[name] = pd.Series(rng.normal(size=n))
-            use = use + effect * columns[name].to_numpy()
+    columns, use = useful(cell, rng.normal(size=len(query)), rng)
     columns[OF_QUERY] = pd.Series(lengths[query] + rng.normal(size=n_queries)[query])
-    for kind in KINDS:
-        columns |= noise_columns(kind, n, 3, rng)
-    X = pd.DataFrame({name: columns[name] for name in rng.permutation(list(columns))})
+    X = in_any_order(columns | noise_of_all_kinds(len(query), 3, rng), rng)
     return X, np.digitize(use, np.quantile(use, GRADES[cell["grades"]])), query
 
 
 def experiment(cell, rng, size):
-    """Fit one model, and count what is found, and how many columns of noise lie below the weak."""
+    """Fit one model and count what is found."""
     X, grade, query = drawn(cell, 2 * N_QUERIES, rng)
     is_new = query >= N_QUERIES
     model = Target(lambda *_: None, cell["loss"]).model(size)
     model.fit(X[~is_new], grade[~is_new], groups=query[~is_new])
     new = X[is_new], grade[is_new]
-    result = held_out_gain(model, *new, groups=query[is_new], n_jobs=1)
-    shuffled = None
-    if "weak" in X:
-        seed = int(rng.integers(2**31))
-        shuffled = permutation(model, *new, groups=query[is_new], n_jobs=1, random_state=seed)
-    for kind in (*KINDS, OF_QUERY, "weak"):
-        is_kind = X.columns.str.startswith(kind)
-        if is_kind.any():
-            row = {"kind": kind, **counted(result, is_kind)}
-            if kind == "weak":
-                row |= {"above": above(result, X), "above_shuffled": above(shuffled, X)}
-            yield {"above": 0.0, "above_shuffled": 0.0, **row}
+    yield from found_beside_weak(model, *new, OF_QUERY, rng, groups=query[is_new])
 
 
 def table(cells) -> str:
     """List a line a design."""
-    lines = []
-    for design in product(*(values_of(cells, name) for name in BY[:4])):
-        of_line = chosen(cells, **dict(zip(BY[:4], design, strict=True)))
-        lines.append([*design, *rates(of_line, OF_QUERY)])
-    return markdown(["loss", "rows a query", "grades", "null", *heads(OF_QUERY)], lines)
+    names = ["loss", "rows a query", "grades", "null", *heads(OF_QUERY)]
+    return listed(cells, BY[:4], names, lambda own: rates(own, OF_QUERY))
 
 
-PART = Part(
-    "queries",
-    tuple(
-        {"loss": loss, "list": rows, "grades": grades, "signal": signal}
-        for loss, rows, grades, signal in product(
-            ("pairwise", "ndcg"), ROWS, GRADES, ("complete null", "beside a signal")
-        )
-    ),
-    experiment,
-    10,
-    table,
-    summary=partial(summary, by=BY),
+CELLS = crossed(
+    loss=("pairwise", "ndcg"), list=ROWS, grades=GRADES, signal=("complete null", "beside a signal")
 )
+PART = Part("queries", CELLS, experiment, 10, table, summary=partial(summary, by=BY))

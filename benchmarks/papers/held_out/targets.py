@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import ours
 from gbt.losses import Huber, PseudoHuber, Quantile
 
 N_TREES, MAX_DEPTH = 50, 3
@@ -27,16 +27,9 @@ class Target:
 
     def model(self, size: str, **options):
         """Return a model of one thread; a quick one has few trees."""
-        given = {
-            "n_estimators": N_TREES if size == "full" else 20,
-            "max_depth": MAX_DEPTH,
-            "splitter": "greedy",
-            "n_jobs": 1,
-            **options,
-        }
-        if self.is_class:
-            return GBTClassifier(**given)
-        return GBTRegressor(loss=self.loss, **given)
+        n_trees = N_TREES if size == "full" else 20
+        options = {"n_estimators": n_trees, "max_depth": MAX_DEPTH, **options}
+        return ours(True, **options) if self.is_class else ours(loss=self.loss, **options)
 
 
 def two_classes(offset: float):
@@ -50,6 +43,16 @@ def four_classes(signal, rng):
     return (scores + rng.gumbel(size=scores.shape)).argmax(axis=0).astype(float)
 
 
+def normal(signal, rng):
+    """Draw the signal and normal noise."""
+    return signal + rng.normal(size=len(signal))
+
+
+def heavy(signal, rng):
+    """Draw the signal and noise of Student's t law with two degrees of freedom."""
+    return signal + rng.standard_t(2, len(signal))
+
+
 def compound(signal, rng):
     """Draw sums of Poisson many gamma amounts: most are 0."""
     n_amounts = rng.poisson(0.5, size=len(signal))
@@ -57,20 +60,16 @@ def compound(signal, rng):
 
 
 TARGETS = {
-    "squared error": Target(lambda signal, rng: signal + rng.normal(size=len(signal))),
+    "squared error": Target(normal),
     "two classes": Target(two_classes(0.0), is_class=True),
     "four classes": Target(four_classes, is_class=True),
     "Poisson": Target(lambda signal, rng: rng.poisson(0.3 * np.exp(signal)) * 1.0, "poisson"),
     "gamma": Target(lambda signal, rng: np.exp(signal) * rng.gamma(0.5, 2, len(signal)), "gamma"),
     "Tweedie": Target(compound, "tweedie"),
-    "quantile .9": Target(lambda signal, rng: signal + rng.normal(size=len(signal)), Quantile(0.9)),
-    "absolute, sd 10": Target(
-        lambda signal, rng: 10 * (signal + rng.normal(size=len(signal))), "absolute"
-    ),
-    "Huber, t2": Target(lambda signal, rng: signal + rng.standard_t(2, len(signal)), Huber(1.0)),
-    "pseudo-Huber, t2": Target(
-        lambda signal, rng: signal + rng.standard_t(2, len(signal)), PseudoHuber(1.0)
-    ),
+    "quantile .9": Target(normal, Quantile(0.9)),
+    "absolute, sd 10": Target(lambda signal, rng: 10 * normal(signal, rng), "absolute"),
+    "Huber, t2": Target(heavy, Huber(1.0)),
+    "pseudo-Huber, t2": Target(heavy, PseudoHuber(1.0)),
 }
 RARE = {
     "two classes, 10 %": Target(two_classes(-2.2), is_class=True),

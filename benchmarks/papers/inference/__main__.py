@@ -1,22 +1,37 @@
-"""What standard errors and p-values of held-out rows are worth, by simulation.
+"""What standard errors and p-values of held-out rows are worth, by simulation: three hours.
 
-python -m benchmarks.papers.inference                     every part; hours on one core
-python -m benchmarks.papers.inference nulls copies        these parts
-python -m benchmarks.papers.inference --write      and the CSV files, docs/inference.md, its picture
-python -m benchmarks.papers.inference --from-results      the tables again, from the CSV files
-python -m benchmarks.papers.inference --quick             tries the machinery in seconds: no numbers
-
-Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
-there. Parts that need real tables take them from the folder --data, or $GBT_DATA, and are skipped
-without it.
+python -m benchmarks.papers.inference --write
 """
 
 import sys
 
-from benchmarks.papers.inference import report
-from benchmarks.study import command
+from benchmarks.papers.inference import (
+    crossed,
+    dependence,
+    few_rows,
+    gates,
+    guard,
+    nulls,
+    real,
+    selector_cuts,
+    shadows,
+    training_rows,
+)  # fmt: skip
+from benchmarks.papers.inference.picture import draw
+from benchmarks.study.command import Study, main
+from benchmarks.study.files import DOCS
 
-STUDY = report.study(__doc__)
+STUDY = Study(
+    "inference",
+    __doc__,
+    (
+        *gates.PARTS, *guard.PARTS, nulls.PART, real.PART, *dependence.PARTS, *crossed.PARTS,
+        *shadows.PARTS, few_rows.PART, training_rows.PART, selector_cuts.PART,
+    ),
+    gates.sections,
+    gates.verdict,
+    lambda tables: draw(tables, DOCS / "inference.svg"),
+)  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(command.main(STUDY))
+    sys.exit(main(STUDY))

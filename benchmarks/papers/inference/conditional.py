@@ -14,7 +14,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from gbt import GBTRegressor
+from benchmarks.study import ours
 
 N_LENDERS = 10
 
@@ -30,7 +30,7 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):
     def fit(self, X, y):
         """Fit one after the other."""
         self.line_ = linear().fit(X, y)
-        trees = GBTRegressor(n_estimators=50, max_depth=3, n_jobs=1, splitter="greedy")
+        trees = ours(n_estimators=50, max_depth=3)
         self.trees_ = trees.fit(X, y - self.line_.predict(X))
         return self
 
@@ -73,12 +73,8 @@ class Redrawn:
     def for_new_rows(self, X, n_copies):
         """Return copies for rows that were not among the first, of shape (n_copies, n)."""
         half = len(X) // 2
-        return np.hstack(
-            [
-                self._draw(fit, part, n_copies)
-                for fit, part in zip(self.fits, (X[:half], X[half:]), strict=True)
-            ]
-        )
+        parts = zip(self.fits, (X[:half], X[half:]), strict=True)
+        return np.hstack([self._draw(fit, part, n_copies) for fit, part in parts])
 
     def for_own_rows(self, X):
         """Return a copy for the rows that it was made of, each from the fit without it."""

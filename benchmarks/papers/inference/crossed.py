@@ -16,39 +16,26 @@ other signals, noise, numbers of rows, folds and trees, our default trainer, and
 ten columns of noise, on which the other rows of the table tell the truth.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import scipy.stats
 from sklearn.model_selection import KFold
 
-from attributions import (
-    cross_fit,
-    held_out_gain,
-    held_out_gain_rows,
-    partial_inner,
-    partial_inner_rows,
-    tree_inner,
-    tree_inner_rows,
-)
+import attributions
+from attributions import cross_fit
 from attributions.refits.cross_fit import WIDER
 from benchmarks.papers.inference.judging import counted
 from benchmarks.papers.inference.paper import N_FEATURES, SETTINGS, Source, fit
 from benchmarks.papers.inference.real import N_PLANTED, planted
-from benchmarks.study import data
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, chosen, markdown, share, short_share
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.papers.treeinner.methods import auc
+from benchmarks.study import Part, crossed, data, ours
+from benchmarks.study.tables import by_values, cell_of, chosen, column, markdown, share, short_share
 
 N, N_FOLDS = 1000, 5
 N_FRESH, QUICK_FRESH = 5_000, 200
 REAL_N = 600  # small, so that a table has other rows to tell the truth
-METHODS = {
-    "tree_inner": (tree_inner, tree_inner_rows),
-    "partial_inner": (partial_inner, partial_inner_rows),
-    "held_out_gain": (held_out_gain, held_out_gain_rows),
-}
+METHODS = ("tree_inner", "partial_inner", "held_out_gain")
 INTERVALS = {
     "pooled": "coverage",
     "within": "within folds",
@@ -69,7 +56,7 @@ OTHER = (
     {"setting": "regression, .3", "folds": 10},
     {"setting": "regression, .3", "trainer": "default"},
     {"setting": "classification, x3", "trainer": "default"},
-    *({"setting": name, "trainer": "default"} for name in data.SETS),
+    *({"setting": name, "trainer": "default", "rows": REAL_N} for name in data.SETS),
 )
 
 
@@ -95,15 +82,14 @@ def experiment(cell, rng, size):
 
 def other_experiment(cell, rng, size):
     """Cross-fit on another design or on a real table, by the measure that is the default."""
-    name, is_real = cell["setting"], cell["setting"] in data.SETS
-    if is_real:
+    name = cell["setting"]
+    if name in data.SETS:
         X, y, fresh, is_null, is_class = of_table(name, rng, size)
     else:
         X, y, fresh, is_null = simulated(name, cell["rows"], rng, size)
         is_class = name.startswith("classification")
     fitted = paper_fit(name, size) if cell["trainer"] == "paper" else default_fit(is_class, size)
-    methods = {"held_out_gain": METHODS["held_out_gain"]}
-    yield from compared(X, y, fresh, is_null, fitted, cell["folds"], rng, methods)
+    yield from compared(X, y, fresh, is_null, fitted, cell["folds"], rng, METHODS[-1:])
 
 
 def simulated(name, n_rows, rng, size):
@@ -123,26 +109,26 @@ def of_table(name, rng, size):
     return X[:n_rows], y[:n_rows], (X[n_rows:], y[n_rows:]), is_null, is_class
 
 
-def paper_fit(name, size) -> Callable:
+def paper_fit(name, size):
     """Return a function that fits the paper's model."""
     setting = next(s for s in SETTINGS if s.name == name)
     return lambda X, y: fit(setting, X, y, 400 if size == "full" else 5)
 
 
-def default_fit(is_class, size) -> Callable:
+def default_fit(is_class, size):
     """Return a function that fits what our estimators fit without arguments."""
-    make = GBTClassifier if is_class else GBTRegressor
-    options = {} if size == "full" else {"n_estimators": 5}
-    return lambda X, y: make(n_jobs=1, random_state=0, **options).fit(X, y)
+    options = {"splitter": "auto"} if size == "full" else {"splitter": "auto", "n_estimators": 5}
+    return lambda X, y: ours(is_class, random_state=0, **options).fit(X, y)
 
 
-def compared(X, y, fresh, is_null, fitted, n_folds, rng, methods=None):
+def compared(X, y, fresh, is_null, fitted, n_folds, rng, methods=METHODS):
     """Yield what is found and covered by one half, and by all rows in folds."""
     n, half = len(y), len(y) // 2
     folds = KFold(n_folds, shuffle=True, random_state=int(rng.integers(2**31)))
     of_half = fitted(X[:half], y[:half])
     models = [fitted(X[own], y[own]) for own, _ in folds.split(X)]
-    for name, (method, rows_of) in (methods or METHODS).items():
+    for name in methods:
+        method, rows_of = getattr(attributions, name), getattr(attributions, f"{name}_rows")
         of_folds = []
 
         def measure(*model_and_rows, method=method, of_folds=of_folds):
@@ -157,10 +143,7 @@ def compared(X, y, fresh, is_null, fitted, n_folds, rng, methods=None):
         for way, found in (("half", single), ("plain", plain), ("cross-fit", result)):
             row = {"method": name, "way": way, **counted(found, is_null)}
             row |= covered(plain, of_folds, truth, is_null, way == "plain")
-            rank = scipy.stats.rankdata(found.values)[~is_null].sum()
-            n_true, n_null = row["n_other"], row["n_null"]
-            row["auc"] = float((rank - n_true * (n_true + 1) / 2) / (n_true * n_null))
-            yield row
+            yield {**row, "auc": auc(found.values, ~is_null)}
 
 
 def covered(result, of_folds, truth, is_null, is_counted) -> dict:
@@ -168,9 +151,6 @@ def covered(result, of_folds, truth, is_null, is_counted) -> dict:
 
     ``result`` has the standard errors of independent rows.
     """
-    names = [f"{name}{part}" for name in INTERVALS for part in ("", "_relevant")]
-    if not is_counted:
-        return {"n": 0, "n_relevant": 0, **dict.fromkeys(names, 0)}
     n_folds, expected, error = len(of_folds), *truth
     normal, t = scipy.stats.norm.ppf(0.975), scipy.stats.t.ppf(0.975, n_folds - 1)
     sums = np.array([fold.values for fold in of_folds])
@@ -181,7 +161,7 @@ def covered(result, of_folds, truth, is_null, is_counted) -> dict:
         "wider": normal * WIDER * result.standard_error,
         "wide": normal * np.sqrt(2) * result.standard_error,
     }
-    used = result.standard_error > 0
+    used = is_counted & (result.standard_error > 0)
     counts = {"n": int(used.sum()), "n_relevant": int((used & ~is_null).sum())}
     for name, width in half_width.items():
         inside = used & (np.abs(result.values - expected) <= np.hypot(width, normal * error))
@@ -219,38 +199,24 @@ def of_ways(rows, intervals):
     """Yield a line for each way of judging; what is covered stands in one of them."""
     for way, words in WAYS.items():
         found = chosen(rows, way=way)
-        covers = way == "plain"
-        fdp = [r["false_bh"] / max(r["false_bh"] + r["true_bh"], 1) for r in found]
+        false, true = column(found, "false_bh"), column(found, "true_bh")
         yield [
             words,
-            *(
-                [short_share(found, name, "n") for name in intervals]
-                if covers
-                else "-" * len(intervals)
-            ),
-            short_share(found, "wider_relevant", "n_relevant") if covers else "-",
+            *(short_share(found, name, "n") for name in intervals),
+            short_share(found, "wider_relevant", "n_relevant"),
             share(found, "false", "n_null"),
             short_share(found, "true", "n_other"),
-            f"{np.mean(fdp):.3f} ({np.std(fdp, ddof=1) / np.sqrt(len(fdp)):.3f})",
+            cell_of(false / np.maximum(false + true, 1), 3),
             short_share(found, "true_bh", "n_other"),
-            f"{np.mean([r['auc'] for r in found]):.3f}",
+            f"{column(found, 'auc').mean():.3f}",
         ]
 
 
-PART = Part("cross-fit", tuple({"setting": name} for name in CELLS), experiment, 60, table)
-ELSEWHERE = Part(
-    "cross-fit-other",
-    tuple(
-        {
-            "rows": REAL_N if cell["setting"] in data.SETS else N,
-            "folds": N_FOLDS,
-            "trainer": "paper",
-        }
-        | cell
-        for cell in OTHER
+PARTS = (
+    Part("cross-fit", crossed(setting=CELLS), experiment, 60, table),
+    Part(
+        "cross-fit-other",
+        tuple({"rows": N, "folds": N_FOLDS, "trainer": "paper"} | cell for cell in OTHER),
+        other_experiment, 40, other_table, needs=tuple(data.SETS),
     ),
-    other_experiment,
-    40,
-    other_table,
-    needs=tuple(data.SETS),
-)
+)  # fmt: skip

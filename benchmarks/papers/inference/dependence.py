@@ -13,15 +13,8 @@ import numpy as np
 from attributions.inputs import SeenRowsWarning
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
-from benchmarks.study.part import Part
-from benchmarks.study.tables import (
-    by_values,
-    chosen,
-    markdown,
-    share,
-    values_of,
-    values_there,
-)
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, chosen, listed, markdown, share, values_there
 
 N = 1000
 METHODS = tuple(judging.MEASURES)
@@ -34,22 +27,14 @@ def copies(cell, rng, size):
     rho = cell["correlation"]
     X[:, 3:6] = rho * X[:, :3] + np.sqrt(1 - rho**2) * X[:, 3:6]
     y = X[:, :3].sum(axis=1) + np.sqrt(3) * rng.normal(size=2 * n)
-    model = judging.regressor(
-        size, max_depth=4, n_estimators=200, colsample=cell["colsample"], random_state=0
-    )
-    model.fit(X[:n], y[:n])
-    column = np.arange(20)
+    options = {"max_depth": 4, "colsample": cell["colsample"], "random_state": 0}
+    model = judging.model(size, n_estimators=200, **options).fit(X[:n], y[:n])
     for method in METHODS:
-        p = measured(method, model, X[n:], y[n:], rng)[0].p_values() < judging.P_VALUE
-        yield {
-            "method": method,
-            "copies": int(p[3:6].sum()),
-            "n_copies": 3,
-            "noise": int(p[column >= 6].sum()),
-            "n_noise": 14,
-            "true": int(p[:3].sum()),
-            "n_true": 3,
-        }
+        found = measured(method, model, X[n:], y[n:], rng)[0].p_values() < judging.P_VALUE
+        row = {"method": method}
+        for kind, of in (("copies", found[3:6]), ("noise", found[6:]), ("true", found[:3])):
+            row |= {kind: int(of.sum()), f"n_{kind}": len(of)}
+        yield row
 
 
 def copies_table(rows) -> str:
@@ -62,13 +47,7 @@ def copies_table(rows) -> str:
     return markdown(names, lines)
 
 
-COPIES = Part(
-    "copies",
-    tuple({"colsample": c, "correlation": rho} for c in (1.0, 0.3) for rho in (0.5, 0.8, 0.95)),
-    copies,
-    60,
-    copies_table,
-)
+COPIES = crossed(colsample=(1.0, 0.3), correlation=(0.5, 0.8, 0.95))
 
 # ---------------------------------------------------------------------------------------- rows
 
@@ -117,7 +96,7 @@ def rows_that_are_not_independent(cell, rng, size):
         X, y, split = rng.normal(size=(2 * n, 10)), rng.normal(size=2 * n), np.arange(2 * n)
     fitted_on, held_out = split[:n], split[n:]
     options = {"groups": groups[held_out]} if "groups=" in case else {}
-    model = judging.regressor(size, max_depth=4, n_estimators=100)
+    model = judging.model(size, n_estimators=100, max_depth=4)
     if "24 settings" in case:
         model = tuned(size, X, y, fitted_on, held_out)
     else:
@@ -132,14 +111,10 @@ def rows_that_are_not_independent(cell, rng, size):
 
 def tuned(size, X, y, fitted_on, held_out):
     """Return the best of 24 models by the rows that will judge it."""
-    settings = [
-        {"max_depth": depth, "learning_rate": rate, "reg_lambda": reg_lambda, "n_estimators": trees}
-        for depth in (2, 4)
-        for rate in (0.03, 0.1)
-        for reg_lambda in (1, 10, 100)
-        for trees in (30, 100)
-    ]
-    models = [judging.regressor(size, **s).fit(X[fitted_on], y[fitted_on]) for s in settings]
+    settings = crossed(
+        max_depth=(2, 4), learning_rate=(0.03, 0.1), reg_lambda=(1, 10, 100), n_estimators=(30, 100)
+    )
+    models = [judging.model(size, **s).fit(X[fitted_on], y[fitted_on]) for s in settings]
     errors = [np.mean((m.predict(X[held_out]) - y[held_out]) ** 2) for m in models]
     return models[int(np.argmin(errors))]
 
@@ -147,13 +122,13 @@ def tuned(size, X, y, fitted_on, held_out):
 def rows_table(rows) -> str:
     """Tabulate false positives by case and test."""
     methods = values_there(rows, "method", METHODS)
-    lines = [
-        [case, *(share(chosen(rows, case=case, method=m), "false", "n_null") for m in methods)]
-        for case in values_of(rows, "case")
-    ]
-    return markdown(["rows that judge", *(f"`{m}`" for m in methods)], lines)
+    return listed(
+        rows, ("case",), ["rows that judge", *(f"`{m}`" for m in methods)],
+        lambda own: [share(chosen(own, method=m), "false", "n_null") for m in methods],
+    )  # fmt: skip
 
 
-ROWS = Part(
-    "rows", tuple({"case": case} for case in CASES), rows_that_are_not_independent, 60, rows_table
+PARTS = (
+    Part("copies", COPIES, copies, 60, copies_table),
+    Part("rows", crossed(case=CASES), rows_that_are_not_independent, 60, rows_table),
 )

@@ -18,9 +18,8 @@ from scipy.special import ndtr
 
 from attributions import given_others
 from benchmarks.papers.inference.conditional import LinearThenTrees
-from benchmarks.study.part import NumberedPart
+from benchmarks.study import NumberedPart, crossed, ours
 from benchmarks.study.tables import by_values, chosen, markdown, values_of
-from gbt import GBTRegressor
 
 module = import_module("attributions.refits.given_others")  # the package has a function so called
 
@@ -68,7 +67,7 @@ def ratios(setting: Setting, place: int, design: str, replication: int) -> dict[
     rng = np.random.default_rng([SEED, place, design == "signal", replication])
     X, y, group = draw(setting, design, rng)
     half = len(X) // 2
-    model = GBTRegressor(max_depth=4, n_jobs=1, splitter="greedy").fit(X[:half], y[:half])
+    model = ours(max_depth=4).fit(X[:half], y[:half])
     left, residuals_of_line = [], module.residuals_of_line
 
     def noting(values, prediction):
@@ -77,14 +76,9 @@ def ratios(setting: Setting, place: int, design: str, replication: int) -> dict[
 
     with patch.object(module, "residuals_of_line", noting):
         result = given_others(
-            model,
-            X[half:],
-            y[half:],
-            training=(X[:half], y[:half]),
-            regressor=LinearThenTrees(),
-            groups=group[half:],
-            n_jobs=1,
-        )
+            model, X[half:], y[half:], training=(X[:half], y[:half]), regressor=LinearThenTrees(),
+            groups=group[half:], n_jobs=1,
+        )  # fmt: skip
     products = np.zeros((half, X.shape[1]))
     used = np.unique(model.ensemble_.feature[model.ensemble_.left >= 0])
     products[:, used] = np.column_stack(left[::2]) * np.column_stack(left[1::2])
@@ -156,7 +150,7 @@ def table(rows: list[dict]) -> str:
 
 PART = NumberedPart(
     "few-rows",
-    tuple({"setting": s.words, "design": d} for s in SETTINGS for d in ("noise", "signal")),
+    crossed(setting=[setting.words for setting in SETTINGS], design=("noise", "signal")),
     experiment,
     max(setting.n_data_sets for setting in SETTINGS),
     table,

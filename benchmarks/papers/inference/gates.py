@@ -5,11 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from benchmarks.papers.inference import nulls
+from benchmarks.papers.inference import nulls, paper
 from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, as_code
 from benchmarks.papers.inference.paper import COUNTED, METHODS, SETTINGS
-from benchmarks.study.tables import markdown
+from benchmarks.study import NumberedPart, crossed
+from benchmarks.study.tables import by_values, column, markdown, mean_and_error, values_of
 
+PAPER = ("coverage", "tests")  # the parts that gates are about
 MOST_FALSE = 0.06  # share of features of noise with p < 0.05
 
 
@@ -23,8 +25,7 @@ class Estimate:
     @classmethod
     def of(cls, values):
         """Average."""
-        values = np.asarray(values, dtype=float)
-        return cls(float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values))))
+        return cls(*map(float, mean_and_error(values)))
 
     def __str__(self):
         return f"{self.value:.3f} ({self.error:.3f})"
@@ -32,17 +33,16 @@ class Estimate:
 
 def coverage_of_features(rows):
     """Return {(setting, n_rows): coverage of every used feature}."""
-    coverage = {}
-    for row in rows:
-        key = row["setting"], row["n_rows"]
-        coverage.setdefault(key, []).append(row["n_covered"] / row["n_draws"])
-    return {key: np.array(features) for key, features in coverage.items()}
+    return {
+        cell: column(own, "n_covered") / column(own, "n_draws")
+        for cell, own in by_values(rows, "setting", "n_rows")
+    }
 
 
 def rates(rows, method, setting_names):
     """Return what one method does over all data sets of some settings, name: `Estimate`."""
-    chosen = [r for r in rows if r["method"] == method and r["setting"] in setting_names]
-    count = {name: np.array([r[name] for r in chosen], dtype=float) for name in COUNTED}
+    own = [r for r in rows if r["method"] == method and r["setting"] in setting_names]
+    count = {name: column(own, name).astype(float) for name in COUNTED}
     n_discovered = count["discovered_noise"] + count["discovered_relevant"]
     return {
         "FDR": Estimate.of(count["discovered_noise"] / np.maximum(n_discovered, 1)),
@@ -77,16 +77,15 @@ class Gate:
 
 def gates(tables):
     """Return what must hold: at the paper's number of trees, without heavy tails."""
-    gated = [setting.name for setting in SETTINGS if setting.is_gated]
     found = []
     for (setting, n_rows), coverage in coverage_of_features(tables["coverage"]).items():
-        if setting in gated and n_rows >= 1000:
+        if setting in GATED and n_rows >= 1000:
             rows = f"{n_rows} rows"
             found += [
                 Gate(f"mean coverage, {rows}", setting, coverage.mean(), 0.94, 0.96),
                 Gate(f"worst feature, {rows}", setting, coverage.min(), 0.92, 1.0),
             ]
-    pooled = rates(tables["tests"], "tree_inner", gated)["FDR"].value
+    pooled = rates(tables["tests"], "tree_inner", GATED)["FDR"].value
     return [
         *sorted(found, key=lambda gate: gate.kind),
         Gate("pooled FDR of tree_inner", "all settings", pooled, 0.0, FALSE_DISCOVERY_RATE),
@@ -96,76 +95,85 @@ def gates(tables):
 
 def gates_of_nulls(rows):
     """Return that noise is found seldom enough in every cell, however y is distributed."""
-    counts = {}
-    for row in rows:
-        if row["method"] in nulls.GATED:
-            cell = ", ".join(f"{name} {row[name]}" for name in ("X", "y", "lambda", "depth"))
-            n_false, n_null = counts.get((row["method"], cell), (0, 0))
-            counts[row["method"], cell] = n_false + row["false"], n_null + row["n_null"]
-    return [
-        Gate(f"noise found by {method}, global nulls", cell, n_false / n_null, 0.0, MOST_FALSE)
-        for (method, cell), (n_false, n_null) in sorted(counts.items(), reverse=True)
-    ]
+    names, found = ("X", "y", "lambda", "depth"), []
+    for (method, *values), own in by_values(rows, "method", *names):
+        if method in nulls.GATED:
+            cell = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+            rate = column(own, "false").sum() / column(own, "n_null").sum()
+            kind = f"noise found by {method}, global nulls"
+            found.append(Gate(kind, cell, rate, 0.0, MOST_FALSE))
+    return sorted(found, key=lambda gate: (gate.kind, gate.case), reverse=True)
 
 
-def coverage_table(tables):
+def coverage_table(rows) -> str:
     """Coverage of every model: mean and worst feature for every n."""
-    coverage = coverage_of_features(tables["coverage"])
+    coverage = coverage_of_features(rows)
     sizes = list(dict.fromkeys(n_rows for _, n_rows in coverage))
-    kurtosis = {}
-    for row in tables["coverage"]:
-        kurtosis.setdefault(row["setting"], []).append(row["kurtosis"])
-    rows = []
-    for setting, peaks in kurtosis.items():
-        cells = [coverage[setting, n_rows] for n_rows in sizes]
-        rows.append(
-            [setting, len(cells[0])]
-            + [f"{features.mean():.3f} ({features.min():.3f})" for features in cells]
-            + [f"{np.median(peaks):.0f}, {max(peaks):.0f}"]
-        )
+    lines = []
+    for (setting,), own in by_values(rows, "setting"):
+        cells, peaks = [coverage[setting, n_rows] for n_rows in sizes], column(own, "kurtosis")
+        shown = [f"{features.mean():.3f} ({features.min():.3f})" for features in cells]
+        lines.append([setting, len(cells[0]), *shown, f"{np.median(peaks):.0f}, {max(peaks):.0f}"])
     names = [f"{n_rows} rows" for n_rows in sizes]
-    return markdown(["model", "used features", *names, "kurtosis: median, largest"], rows)
+    return markdown(["model", "used features", *names, "kurtosis: median, largest"], lines)
 
 
-def kurtosis_table(tables):
+def kurtosis_table(rows) -> str:
     """Coverage of all features of all models by how heavy the tails of their rows are."""
     edges = (0.0, 0.01, 0.1, 1.0, np.inf)
-    ratio = np.array([row["kurtosis"] / row["n_rows"] for row in tables["coverage"]])
-    coverage = np.array([row["n_covered"] / row["n_draws"] for row in tables["coverage"]])
-    rows = []
+    ratio, coverage = (
+        column(rows, part) / column(rows, whole)
+        for part, whole in (("kurtosis", "n_rows"), ("n_covered", "n_draws"))
+    )
+    lines = []
     for low, high in pairwise(edges):
         inside = (low <= ratio) & (ratio < high)
         if inside.any():
             words = f"{low:g} to {high:g}" if np.isfinite(high) else f"above {low:g}"
             chosen = coverage[inside]
-            rows.append([words, inside.sum(), f"{chosen.mean():.3f}", f"{chosen.min():.3f}"])
-    return markdown(["kurtosis / held-out rows", "cases", "mean coverage", "worst"], rows)
+            lines.append([words, inside.sum(), f"{chosen.mean():.3f}", f"{chosen.min():.3f}"])
+    return markdown(["kurtosis / held-out rows", "cases", "mean coverage", "worst"], lines)
 
 
-def tests_table(tables):
+def tests_table(rows) -> str:
     """Rates of all tests, setting by setting and pooled."""
-    gated = list(dict.fromkeys(row["setting"] for row in tables["tests"]))
-    rows = []
+    gated, lines = values_of(rows, "setting"), []
     for words, names in [*((name, [name]) for name in gated), ("**all**", gated)]:
         for method in METHODS:
-            found = rates(tables["tests"], method, names)
-            rows.append([words, as_code(method), *found.values()])
-    return markdown(["setting", "test", *found], rows)
+            found = rates(rows, method, names)
+            lines.append([words, as_code(method), *found.values()])
+    return markdown(["setting", "test", *found], lines)
 
 
 def gates_table(tables):
     """Gates of one kind in one line."""
-    kinds = {}
-    for gate in gates(tables):
-        kinds.setdefault(gate.kind, []).append(gate)
-    rows = [
-        [
-            kind,
-            f"{min(g.value for g in members):.4f} to {max(g.value for g in members):.4f}",
-            f"{members[0].low:g} to {members[0].high:g}",
-            f"{sum(g.holds for g in members)} of {len(members)}",
-            f"{min(g.margin for g in members):.4f}",
-        ]
-        for kind, members in kinds.items()
-    ]
+    rows, found = [], gates(tables)
+    for kind in dict.fromkeys(gate.kind for gate in found):
+        members = [gate for gate in found if gate.kind == kind]
+        values = [gate.value for gate in members]
+        needed = f"{members[0].low:g} to {members[0].high:g}"
+        holds = f"{sum(gate.holds for gate in members)} of {len(members)}"
+        least = f"{min(gate.margin for gate in members):.4f}"
+        rows.append([kind, f"{min(values):.4f} to {max(values):.4f}", needed, holds, least])
     return markdown(["gate", "found", "needed", "holds", "least margin"], rows)
+
+
+def sections(tables: dict[str, list[dict]]) -> dict[str, str]:
+    """Return the tables beside those of the parts."""
+    found = {"kurtosis": kurtosis_table(tables["coverage"])} if "coverage" in tables else {}
+    return found | ({"gates": gates_table(tables)} if set(PAPER) <= set(tables) else {})
+
+
+def verdict(tables: dict[str, list[dict]]) -> tuple[list[str], int]:
+    """Return every gate with its margin, and 1 if one of them does not hold."""
+    found = gates(tables) if set(PAPER) <= set(tables) else []
+    lines = [f"{g.holds!s:5} margin {g.margin:7.4f}  {g.kind}: {g.case}" for g in found]
+    return lines, 0 if all(gate.holds for gate in found) else 1
+
+
+NAMES = [setting.name for setting in SETTINGS]
+GATED = [setting.name for setting in SETTINGS if setting.is_gated]
+PARTS = (
+    NumberedPart("coverage", crossed(setting=NAMES), paper.coverage_of_model, 1, coverage_table),
+    NumberedPart("tests", crossed(setting=GATED), paper.tests_of_data_set, 80, tests_table),
+)

@@ -11,19 +11,19 @@ by the kurtosis of its contributions to the training rows over the number of row
 
 import numpy as np
 
-from attributions import GlobalAttribution, LocalAttribution, partial_inner_rows, tree_inner_rows
+from attributions import partial_inner_rows, tree_inner_rows
 from attributions.statistics.kurtosis import LIMIT
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import MEASURES
-from benchmarks.papers.inference.paper import SETTINGS, Setting, Source, fit
-from benchmarks.study import data
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.papers.inference.paper import SETTINGS, Setting, Source, drawn_table, fit
+from benchmarks.study import Part, crossed, data
+from benchmarks.study.tables import by_values, column, markdown
 
 N_TRAIN = 1000
 ROWS = {"tree_inner": tree_inner_rows, "partial_inner": partial_inner_rows}
 DRAWN = {"full": {300: 300, 1000: 300}, "quick": {30: 3, 400: 2}}
 MOST_RESAMPLED = 300
+INTERVALS = ("normal", "bootstrap-t")
 LEAST = 0.90
 SKEWED = Setting("regression, .3, lognormal", "regression", 0.3)
 REAL = ("bike_kaggle_train", "jm1", "magic_telescope")
@@ -42,9 +42,8 @@ def of_design(cell, rng, size):
     source = (Skewed if setting is SKEWED else Source).drawn(setting, rng)
     X, y = source.draw(N_TRAIN, rng)
     model = fit(setting, X, y, 400 if size == "full" else 5)
-    yield from judged(
-        model, (X, y), source.draw(100_000 if size == "full" else 1000, rng), rng, size
-    )
+    fresh = source.draw(100_000 if size == "full" else 1000, rng)
+    yield from judged(model, (X, y), fresh, rng, size)
 
 
 def of_other(cell, rng, size):
@@ -53,9 +52,8 @@ def of_other(cell, rng, size):
         yield from of_design(cell, rng, size)
         return
     X, y, is_class = data.drawn(cell["setting"], rng, None)
-    kind = judging.classifier if is_class else judging.regressor
     n = N_TRAIN if size == "full" else 60
-    model = kind(size, max_depth=4, n_estimators=200).fit(X[:n], y[:n])
+    model = judging.model(size, is_class, 200, max_depth=4).fit(X[:n], y[:n])
     yield from judged(model, (X[:n], y[:n]), (X[n:], y[n:]), rng, size)
 
 
@@ -68,7 +66,8 @@ def judged(model, training, fresh, rng, size):
         few = MEASURES[method](model, X_fresh[:2], y_fresh[:2], training=training, n_jobs=1)
         kurtosis = few.kurtosis[used]
         for n_rows, n_draws in DRAWN[size].items():
-            covered = count(population, n_rows, n_draws, rng)
+            is_resampled = n_rows <= MOST_RESAMPLED
+            covered = count(population, n_rows, n_draws, rng, is_resampled)
             for k in range(len(used)):
                 yield {
                     "method": method,
@@ -76,24 +75,18 @@ def judged(model, training, fresh, rng, size):
                     "feature": int(used[k]) + 1,
                     "kurtosis": float(kurtosis[k]),
                     "n_draws": n_draws,
-                    "normal": int(covered["normal"][k]),
-                    "bootstrap-t": int(covered["bootstrap-t"][k]),
-                    "infinite": int(covered["infinite"][k]),
-                    "n_resampled": n_draws * (n_rows <= MOST_RESAMPLED),
+                    **{name: int(of[k]) for name, of in covered.items()},
+                    "n_resampled": n_draws * is_resampled,
                 }
 
 
-def count(population, n_rows, n_draws, rng) -> dict[str, np.ndarray]:
+def count(population, n_rows, n_draws, rng, is_resampled) -> dict[str, np.ndarray]:
     """Return, feature by feature, how many intervals contain the expectation."""
     expectation = n_rows * population.mean(axis=0)
-    names = tuple(map(str, range(population.shape[1])))
-    covered = {name: np.zeros(len(names), int) for name in ("normal", "bootstrap-t", "infinite")}
-    methods = ("normal", "bootstrap-t") if n_rows <= MOST_RESAMPLED else ("normal",)
+    covered = {name: np.zeros(population.shape[1], int) for name in (*INTERVALS, "infinite")}
     for draw in range(n_draws):
-        table = population[rng.integers(len(population), size=n_rows)]
-        rows = LocalAttribution(table, np.zeros(n_rows), names, "tree_inner(predecomp)")
-        result = GlobalAttribution.from_rows(rows)
-        for method in methods:
+        result = drawn_table(population, n_rows, rng)
+        for method in INTERVALS if is_resampled else INTERVALS[:1]:
             low, high = result.confidence_interval(method=method, random_state=draw).T
             covered[method] += (low <= expectation) & (expectation <= high)
         covered["infinite"] += np.isinf(low)
@@ -103,14 +96,12 @@ def count(population, n_rows, n_draws, rng) -> dict[str, np.ndarray]:
 def table(rows) -> str:
     """Coverage of flagged and of other features, by number of rows and measure."""
     lines = []
-    for n_rows in values_of(rows, "n_rows"):
-        for method in ROWS:
-            found = chosen(rows, n_rows=n_rows, method=method)
-            flagged = np.array([row["kurtosis"] > LIMIT * n_rows for row in found])
-            for words, inside in (("not flagged", ~flagged), ("flagged", flagged)):
-                if inside.any():
-                    of_part = [row for row, is_in in zip(found, inside, strict=True) if is_in]
-                    lines.append([n_rows, f"`{method}`", words, *coverage_cells(of_part)])
+    for (n_rows, method), found in by_values(rows, "n_rows", "method"):
+        flagged = [row for row in found if row["kurtosis"] > LIMIT * n_rows]
+        others = [row for row in found if not row["kurtosis"] > LIMIT * n_rows]
+        for words, part in (("not flagged", others), ("flagged", flagged)):
+            if part:
+                lines.append([n_rows, f"`{method}`", words, *coverage_cells(part)])
     names = ["rows", "measure", "features", "cases", "normal: mean (worst)", "cases below .90"]
     return markdown([*names, "bootstrap-t: mean (worst)", "cases below .90", "infinite"], lines)
 
@@ -119,20 +110,15 @@ def coverage_cells(rows) -> list[str]:
     """Return number of cases, and for both intervals mean, worst, and how many cover too rarely."""
     cells = [str(len(rows))]
     for method, drawn in (("normal", "n_draws"), ("bootstrap-t", "n_resampled")):
-        n_draws = np.array([row[drawn] for row in rows])
+        n_draws = column(rows, drawn)
         if not n_draws.any():
             return [*cells, "-", "-", "-"]
-        c = np.array([row[method] for row in rows]) / n_draws
+        c = column(rows, method) / n_draws
         cells += [f"{c.mean():.3f} ({c.min():.3f})", str(int((c < LEAST).sum()))]
     return [*cells, f"{sum(row['infinite'] for row in rows) / n_draws.sum():.3f}"]
 
 
-PART = Part("guard", tuple({"setting": setting.name} for setting in SETTINGS), of_design, 1, table)
-OTHER = Part(
-    "guard-other",
-    tuple({"setting": name} for name in (*REAL, SKEWED.name)),
-    of_other,
-    5,
-    table,
-    needs=REAL,
+PARTS = (
+    Part("guard", crossed(setting=[setting.name for setting in SETTINGS]), of_design, 1, table),
+    Part("guard-other", crossed(setting=(*REAL, SKEWED.name)), of_other, 5, table, needs=REAL),
 )

@@ -1,11 +1,11 @@
-"""What every part shares: the tests of a model, and how false positives are counted."""
+"""What every part shares: models, the tests of a model, and how false positives are counted."""
 
 import time
 
 import scipy.stats
 
 from attributions import held_out_gain, partial_inner, permutation, tree_inner
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import ours
 
 P_VALUE = 0.05
 FALSE_DISCOVERY_RATE = 0.1
@@ -18,20 +18,9 @@ MEASURES = {
 }
 
 
-def regressor(size: str, **options) -> GBTRegressor:
-    """Return a model of one thread, of greedy splits; a quick one has few trees."""
-    return GBTRegressor(**_at_size(size, options))
-
-
-def classifier(size: str, **options) -> GBTClassifier:
-    """Return a model of one thread, of greedy splits; a quick one has few trees."""
-    return GBTClassifier(**_at_size(size, options))
-
-
-def _at_size(size, options):
-    n_trees = options.pop("n_estimators", 300)
-    n_trees = n_trees if size == "full" else 5
-    return {"n_estimators": n_trees, "n_jobs": 1, "splitter": "greedy", **options}
+def model(size: str, is_class: bool = False, n_estimators: int = 300, **options):
+    """Return a model; a quick one has few trees."""
+    return ours(is_class, n_estimators=n_estimators if size == "full" else 5, **options)
 
 
 def measured(name: str, model, X, y, rng, **options):
@@ -43,13 +32,18 @@ def measured(name: str, model, X, y, rng, **options):
     return result, time.perf_counter() - start
 
 
+def discovered(p_values):
+    """Return what Benjamini and Hochberg's procedure finds."""
+    return scipy.stats.false_discovery_control(p_values) <= FALSE_DISCOVERY_RATE
+
+
 def counted(result, is_null) -> dict[str, float]:
     """Count what is found falsely, and where the features without effect lie.
 
     Features that no tree uses count: they are never found.
     """
     p = result.p_values()
-    found = scipy.stats.false_discovery_control(p) <= FALSE_DISCOVERY_RATE
+    found = discovered(p)
     used = is_null & (result.standard_error > 0)
     z = result.values[used] / result.standard_error[used]
     return {

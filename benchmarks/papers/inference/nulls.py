@@ -5,21 +5,18 @@ Student's t of two degrees of freedom (no variance), is lognormal, or is a colum
 is 16 independent normal columns, or the columns of a real table, which are correlated and skewed.
 """
 
-from itertools import product
-
 import numpy as np
 
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
-from benchmarks.study import data
-from benchmarks.study.part import Part
+from benchmarks.study import Part, crossed, data
 from benchmarks.study.tables import (
     any_share,
+    by_values,
     chosen,
     markdown,
     share,
     short_share,
-    values_of,
     values_there,
 )
 
@@ -40,12 +37,9 @@ def target_of(name: str, n: int, rng) -> np.ndarray:
     """Draw a target that knows nothing of X."""
     if name == "prices":
         return rng.choice(data.table(PRICES)[1], size=n) / 1e5
-    draw = {
-        "normal": rng.normal,
-        "t2": lambda size: rng.standard_t(2, size=size),
-        "lognormal": lambda size: rng.lognormal(size=size),
-    }
-    return draw[name](size=n)
+    if name == "t2":
+        return rng.standard_t(2, size=n)
+    return rng.normal(size=n) if name == "normal" else rng.lognormal(size=n)
 
 
 def experiment(cell, rng, size):
@@ -53,17 +47,17 @@ def experiment(cell, rng, size):
     n = N if size == "full" else 60
     X = rng.normal(size=(2 * n, 16)) if cell["X"] == "normal" else data.drawn(REAL_X, rng, 2 * n)[0]
     y = target_of(cell["y"], len(X), rng)
-    model = judging.regressor(size, max_depth=cell["depth"], reg_lambda=cell["lambda"])
+    model = judging.model(size, max_depth=cell["depth"], reg_lambda=cell["lambda"])
     model.fit(X[:n], y[:n])
     is_null = np.ones(X.shape[1], dtype=bool)
     for method, (name, options) in METHODS.items():
         training = {"training": (X[:n], y[:n])} if method in GUARDED else {}
         result, _ = measured(name, model, X[n:], y[n:], rng, **options, **training)
-        row = {"method": method, **counted(result, is_null)}
         trusted = is_null if result.is_reliable is None else result.is_reliable
         p = result.p_values()
         yield {
-            **row,
+            "method": method,
+            **counted(result, is_null),
             "n_flagged": int((~trusted).sum()),
             "false_trusted": int((p[trusted] < judging.P_VALUE).sum()),
             "n_trusted": int(trusted.sum()),
@@ -72,16 +66,11 @@ def experiment(cell, rng, size):
 
 def table(rows) -> str:
     """Tabulate false positives at 0.05: a line a law of X, y and penalty, and all of them."""
-    lines = []
-    for X, y, reg_lambda in product(*(values_of(rows, n) for n in ("X", "y", "lambda"))):
-        cell = chosen(rows, X=X, y=y, **{"lambda": reg_lambda})
-        lines.append([X, y, reg_lambda, *rates(cell)])
+    lines = [[*cell, *rates(own)] for cell, own in by_values(rows, "X", "y", "lambda")]
     lines.append(["**all**", "", "", *rates(rows)])
     names = map(judging.as_code, values_there(rows, "method", METHODS))
-    return markdown(
-        ["X", "y", "lambda", *names, "BH: tree", "BH: partial", "flagged, partial", "not flagged"],
-        lines,
-    )
+    heads = ["BH: tree", "BH: partial", "flagged, partial", "not flagged"]
+    return markdown(["X", "y", "lambda", *names, *heads], lines)
 
 
 def rates(cell) -> list[str]:
@@ -97,16 +86,8 @@ def rates(cell) -> list[str]:
     ]
 
 
-PART = Part(
-    "nulls",
-    tuple(
-        {"X": X, "y": y, "depth": depth, "lambda": reg_lambda}
-        for X, y, depth, reg_lambda in product(
-            ("normal", "real"), ("normal", "t2", "lognormal", "prices"), (4, 8), (1, 10, 30)
-        )
-    ),
-    experiment,
-    60,
-    table,
-    needs=(PRICES, REAL_X),
-)
+CELLS = crossed(
+    X=("normal", "real"), y=("normal", "t2", "lognormal", "prices"), depth=(4, 8),
+    **{"lambda": (1, 10, 30)},
+)  # fmt: skip
+PART = Part("nulls", CELLS, experiment, 60, table, needs=(PRICES, REAL_X))

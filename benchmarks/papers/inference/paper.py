@@ -28,7 +28,6 @@ import numpy as np
 import scipy.stats
 from scipy.special import expit
 
-import gbt
 from attributions import (
     GlobalAttribution,
     LocalAttribution,
@@ -37,8 +36,8 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.simulated import CANDIDATES, N_FEATURES, N_RELEVANT
-from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, P_VALUE
-from benchmarks.study.part import SEED
+from benchmarks.papers.inference.judging import P_VALUE, discovered
+from benchmarks.study import SEED, ours
 
 LEVEL = 0.95  # of the intervals
 N_TRAIN = 1000
@@ -51,15 +50,10 @@ METHODS = {
     "partial_inner": partial_inner,
     "partial_inner, PreDecomp": partial(partial_inner, ifa="predecomp"),
 }
-COUNTED = (
-    "n_noise",
-    "n_relevant",
-    "single_noise",
-    "single_relevant",
-    "discovered_noise",
-    "discovered_relevant",
-    "location_noise",
-    "location_relevant",
+COUNTED = tuple(
+    f"{what}_{side}"
+    for what in ("n", "single", "discovered", "location")
+    for side in ("noise", "relevant")
 )
 
 
@@ -182,18 +176,11 @@ def streams(part, setting, replicate, n_streams):
 
 def fit(setting, X, y, most_trees):
     """Fit a model at the paper's standard setting."""
-    is_regression = setting.task == "regression"
-    model = (gbt.GBTRegressor if is_regression else gbt.GBTClassifier)(
-        n_estimators=min(setting.n_trees, most_trees),
-        learning_rate=0.01,
-        max_depth=4,
-        min_child_weight=1.0,
-        reg_lambda=1.0,
-        base_score=0.0 if is_regression else 0.5,
-        splitter="greedy",
-        n_jobs=1,
-    )
-    return model.fit(X, y)
+    is_class = setting.task == "classification"
+    return ours(
+        is_class, n_estimators=min(setting.n_trees, most_trees), learning_rate=0.01, max_depth=4,
+        min_child_weight=1.0, reg_lambda=1.0, base_score=0.5 if is_class else 0.0,
+    ).fit(X, y)  # fmt: skip
 
 
 def coverage_of_model(cell, replicate, size):
@@ -225,28 +212,23 @@ def coverage_of_model(cell, replicate, size):
     ]
 
 
+def drawn_table(population, n_rows, rng) -> GlobalAttribution:
+    """Return the result of a held-out table: rows of the population, drawn with replacement."""
+    table = population[rng.integers(len(population), size=n_rows)]
+    names = tuple(map(str, range(population.shape[1])))
+    rows = LocalAttribution(table, np.zeros(n_rows), names, "tree_inner(predecomp)")
+    return GlobalAttribution.from_rows(rows)
+
+
 def count_covered(population, n_rows, n_draws, rng):
-    """Return, feature by feature, how many intervals contain the expectation.
+    """Return, feature by feature, how many of the intervals contain the expectation, (p,).
 
-    Parameters
-    ----------
-    population : array of shape (n_population, p)
-        Contributions q of rows. All there are: tables are drawn from them with replacement.
-    n_rows, n_draws : int
-        So many tables of so many rows.
-    rng : Generator
-
-    Returns
-    -------
-    int array of shape (p,)
+    ``population`` has the contributions of all rows there are, (n_population, p).
     """
     expectation = n_rows * population.mean(axis=0)
-    names = tuple(map(str, range(population.shape[1])))
     n_covered = np.zeros(population.shape[1], dtype=int)
     for _ in range(n_draws):
-        table = population[rng.integers(len(population), size=n_rows)]
-        rows = LocalAttribution(table, np.zeros(n_rows), names, "tree_inner(predecomp)")
-        low, high = GlobalAttribution.from_rows(rows).confidence_interval(LEVEL).T
+        low, high = drawn_table(population, n_rows, rng).confidence_interval(LEVEL).T
         n_covered += (low <= expectation) & (expectation <= high)
     return n_covered
 
@@ -260,33 +242,22 @@ def tests_of_data_set(cell, replicate, size):
     X, y = source.draw(N_HELD_OUT, held_out)
     X_fresh, y_fresh = source.draw(size.n_fresh, fresh)
     is_relevant = np.isin(np.arange(N_FEATURES), source.relevant)
-    rows = []
     for name, method in METHODS.items():
         result = method(model, X, y, n_jobs=1)
         many = method(model, X_fresh, y_fresh, standard_error=False, n_jobs=1)
         expectation = many.values * (N_HELD_OUT / size.n_fresh)
         error = result.standard_error
         location = np.divide(expectation, error, out=np.zeros(N_FEATURES), where=error > 0)
-        rows.append(
-            {"method": name}
-            | count_rejections(result.p_values(), is_relevant)
-            | {
-                "location_noise": float(location[~is_relevant].mean()),
-                "location_relevant": float(location[is_relevant].mean()),
-            }
-        )
-    return rows
+        yield {"method": name} | count_rejections(result.p_values(), is_relevant, location)
 
 
-def count_rejections(p_values, is_relevant):
+def count_rejections(p_values, is_relevant, location) -> dict[str, float]:
     """Count what is found, truly and falsely, by single tests and by Benjamini-Hochberg."""
-    single = p_values < P_VALUE
-    discovered = scipy.stats.false_discovery_control(p_values) <= FALSE_DISCOVERY_RATE
-    return {
-        "n_noise": int((~is_relevant).sum()),
-        "n_relevant": int(is_relevant.sum()),
-        "single_noise": int(single[~is_relevant].sum()),
-        "single_relevant": int(single[is_relevant].sum()),
-        "discovered_noise": int(discovered[~is_relevant].sum()),
-        "discovered_relevant": int(discovered[is_relevant].sum()),
-    }
+    single, found = p_values < P_VALUE, discovered(p_values)
+    counts = [
+        int((what & side).sum())
+        for what in (np.ones_like(single), single, found)
+        for side in (~is_relevant, is_relevant)
+    ]
+    locations = (float(location[side].mean()) for side in (~is_relevant, is_relevant))
+    return dict(zip(COUNTED, (*counts, *locations), strict=True))

@@ -4,7 +4,7 @@ from attributions.plots import BLUE, GREY, INK, VERMILION
 from benchmarks.papers.inference.gates import coverage_of_features, rates
 from benchmarks.papers.inference.judging import P_VALUE
 from benchmarks.papers.inference.paper import LEVEL
-from benchmarks.study.tables import chosen
+from benchmarks.study.tables import chosen, values_of
 
 SKY = "#56B4E9"
 TESTS = {"tree_inner": (BLUE, -0.13), "partial_inner": (VERMILION, 0.13)}  # color, height
@@ -16,8 +16,7 @@ def draw(tables, path):
     from matplotlib.figure import Figure
 
     coverage = coverage_of_features(tables["coverage"])
-    settings = list(dict.fromkeys(setting for setting, _ in coverage))
-    sizes = list(dict.fromkeys(n_rows for _, n_rows in coverage))
+    settings, sizes = (values_of(tables["coverage"], name) for name in ("setting", "n_rows"))
     with matplotlib.rc_context(
         {"svg.hashsalt": "inference", "font.size": 9, "legend.frameon": False}
     ):
@@ -73,12 +72,6 @@ def _draw_rates(axes, tables, settings, rate):
         for line, setting in enumerate(settings):
             found = rates(tables["tests"], method, [setting])[rate]
             axes.errorbar(
-                found.value,
-                line + shift,
-                xerr=2 * found.error,
-                fmt="o",
-                color=color,
-                markersize=4,
-                elinewidth=1,
-                label=method if line == 0 else None,
-            )
+                found.value, line + shift, xerr=2 * found.error, fmt="o", color=color, markersize=4,
+                elinewidth=1, label=method if line == 0 else None,
+            )  # fmt: skip

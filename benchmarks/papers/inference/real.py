@@ -9,9 +9,8 @@ import numpy as np
 
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
-from benchmarks.study import data
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, markdown, share, short_share
+from benchmarks.study import Part, crossed, data
+from benchmarks.study.tables import column, listed, share, short_share
 
 N = 1000
 N_PLANTED = 10
@@ -30,8 +29,7 @@ def experiment(cell, rng, size):
     X, y, is_class = data.drawn(cell["data"], rng, 2 * N if size == "full" else 120)
     X = np.column_stack([X, planted(X, rng)])
     half = len(X) // 2
-    make = judging.classifier if is_class else judging.regressor
-    model = make(size, max_depth=4, n_estimators=200).fit(X[:half], y[:half])
+    model = judging.model(size, is_class, 200, max_depth=4).fit(X[:half], y[:half])
     is_null = np.arange(X.shape[1]) >= X.shape[1] - N_PLANTED
     for method in judging.MEASURES:
         result, seconds = measured(method, model, X[half:], y[half:], rng)
@@ -40,30 +38,16 @@ def experiment(cell, rng, size):
 
 def table(rows) -> str:
     """Rates by table and test."""
-    lines = []
-    for (name, method), found in by_values(rows, "data", "method"):
+
+    def cells(found):
         z = sum(r["sum_z"] for r in found) / max(sum(r["n_used"] for r in found), 1)
-        lines.append(
-            [
-                name,
-                f"`{method}`",
-                share(found, "false", "n_null"),
-                f"{z:+.2f}",
-                short_share(found, "true", "n_other"),
-                short_share(found, "true_bh", "n_other"),
-                f"{1000 * np.median([r['seconds'] for r in found]):.0f}",
-            ]
-        )
-    return markdown(
-        ["data", "test", "noise, p < .05", "mean z", "real, p < .05", "real, BH", "ms"], lines
-    )
+        found_truly = [short_share(found, name, "n_other") for name in ("true", "true_bh")]
+        milliseconds = f"{1000 * np.median(column(found, 'seconds')):.0f}"
+        return [share(found, "false", "n_null"), f"{z:+.2f}", *found_truly, milliseconds]
+
+    rows = [{**row, "method": f"`{row['method']}`"} for row in rows]
+    heads = ["data", "test", "noise, p < .05", "mean z", "real, p < .05", "real, BH", "ms"]
+    return listed(rows, ("data", "method"), heads, cells)
 
 
-PART = Part(
-    "real",
-    tuple({"data": name} for name in data.SETS),
-    experiment,
-    60,
-    table,
-    needs=tuple(data.SETS),
-)
+PART = Part("real", crossed(data=data.SETS), experiment, 60, table, needs=tuple(data.SETS))

@@ -10,15 +10,15 @@ from itertools import combinations
 import numpy as np
 
 from attributions import HeldOutSelector
-from benchmarks.study.part import NumberedPart
-from benchmarks.study.tables import by_values, markdown
+from benchmarks.study import NumberedPart, crossed
+from benchmarks.study.tables import by_values, column, markdown
 from gbt import GBTClassifier, GBTRegressor
 
 SEED = 37
 USEFUL = np.arange(15) < 5
 WAYS = {"one cut in halves": None, "2 folds": 2, "5 folds (default)": 5, "10 folds": 10}
-KINDS = ("number", "class")
-MEASURES = ("false", "found", "agree")
+MEASURES = {"false": "useless of the kept", "found": "useful ones kept", "agree": "seeds agree"}
+CELL = ("target", "rows", "way")
 
 
 def draw(kind: str, n_rows: int, rng: np.random.Generator):
@@ -31,19 +31,18 @@ def draw(kind: str, n_rows: int, rng: np.random.Generator):
     return X, score + rng.normal(size=n_rows)
 
 
-def kept(way: int | None, kind: str, X, y, seed: int) -> np.ndarray:
-    """Return which columns a selector keeps."""
-    make = GBTClassifier if kind == "class" else GBTRegressor
-    estimator = make(n_estimators=50, max_depth=3, splitter="greedy")
-    return HeldOutSelector(estimator, cv=way, random_state=seed).fit(X, y).support_
-
-
 def experiment(cell, replication: int, size: str):
     """Yield the shares of one table."""
     n, n_seeds = (cell["rows"], 4) if size == "full" else (60, 2)
-    rng = np.random.default_rng([SEED, cell["rows"], cell["target"] == "class", replication])
+    is_class = cell["target"] == "class"
+    rng = np.random.default_rng([SEED, cell["rows"], is_class, replication])
     X, y = draw(cell["target"], n, rng)
-    sets = np.array([kept(WAYS[cell["way"]], cell["target"], X, y, s) for s in range(n_seeds)])
+    make = GBTClassifier if is_class else GBTRegressor
+    estimator = make(n_estimators=50, max_depth=3, splitter="greedy")
+    sets = np.array([
+        HeldOutSelector(estimator, cv=WAYS[cell["way"]], random_state=seed).fit(X, y).support_
+        for seed in range(n_seeds)
+    ])  # fmt: skip
     agree = [
         (one & other).sum() / (one | other).sum() if (one | other).any() else 1.0
         for one, other in combinations(sets, 2)
@@ -57,11 +56,10 @@ def experiment(cell, replication: int, size: str):
 
 def summary(rows) -> list[dict]:
     """Return the mean shares of each cell."""
-    names = ("target", "rows", "way")
     return [
-        {**dict(zip(names, cell, strict=True)), "data_sets": len(own)}
-        | {name: round(np.mean([row[name] for row in own]), 3) for name in MEASURES}
-        for cell, own in by_values(rows, *names)
+        {**dict(zip(CELL, cell, strict=True)), "data_sets": len(own)}
+        | {name: round(column(own, name).mean(), 3) for name in MEASURES}
+        for cell, own in by_values(rows, *CELL)
     ]
 
 
@@ -72,15 +70,8 @@ def table(rows: list[dict]) -> str:
         + [f"{100 * row[name]:.0f} %" for name in MEASURES]
         for row in rows
     ]
-    names = ["target", "rows", "way", "useless of the kept", "useful ones kept", "seeds agree"]
-    return markdown(names, lines)
+    return markdown([*CELL, *MEASURES.values()], lines)
 
 
-PART = NumberedPart(
-    "selector-cuts",
-    tuple({"target": k, "rows": n, "way": way} for k in KINDS for n in (300, 1000) for way in WAYS),
-    experiment,
-    20,
-    table,
-    summary=summary,
-)
+CELLS = crossed(target=("number", "class"), rows=(300, 1000), way=WAYS)
+PART = NumberedPart("selector-cuts", CELLS, experiment, 20, table, summary=summary)

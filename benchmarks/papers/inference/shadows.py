@@ -19,10 +19,10 @@ from attributions import total_gain
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.real import planted
 from benchmarks.papers.inference.ways import WAYS, Table
-from benchmarks.study import data
-from benchmarks.study.part import Part
+from benchmarks.study import Part, crossed, data
 from benchmarks.study.tables import (
     chosen,
+    column,
     markdown,
     share,
     short_share,
@@ -35,14 +35,7 @@ N_TREES = 100
 DESIGNS = ("copies .8", "copies .95", "blocks .5", "blocks .8", "blocks .95")
 CORRELATIONS = (0.8, 0.95)  # of the planted copies
 OF_REAL_SETS = ("tree_inner", "partial_inner", "permutation", "held_out_gain", "given_others")
-SETS = (
-    "bike_kaggle_train",
-    "space_ga",
-    "magic_telescope",
-    "churn_modelling",
-    "jm1",
-    "telecom_churn_2666",
-)
+SETS = tuple(name for name in data.SETS if name not in ("house_prices_kaggle", "pc4"))
 KIN, NOISE, MATTERS, WEAK = 0, 1, 2, 3
 COEFFICIENT = np.array([0.0, 0.0, 1.0, 0.25])
 
@@ -64,17 +57,16 @@ def simulated(design: str, n: int, rng) -> tuple[np.ndarray, np.ndarray, np.ndar
 def of_design(cell, rng, size):
     """Ask of a simulated table."""
     X, y, kinds = simulated(cell["design"], 2 * N if size == "full" else 120, rng)
-    table = Table.of(X, y, lambda: judging.regressor(size, max_depth=4, n_estimators=N_TREES))
+    table = Table.of(X, y, lambda: judging.model(size, n_estimators=N_TREES, max_depth=4))
     yield from asked(table, kinds, WAYS, rng)
 
 
 def of_real(cell, rng, size):
     """Ask of a real table with kin and noise in it."""
     X, y, is_class = data.drawn(cell["data"], rng, 2 * N if size == "full" else 120)
-    kind = judging.classifier if is_class else judging.regressor
 
     def make():
-        return kind(size, max_depth=4, n_estimators=N_TREES)
+        return judging.model(size, is_class, N_TREES, max_depth=4)
 
     best = int(total_gain(make().fit(X[: len(X) // 2], y[: len(X) // 2])).ranking()[0])
     column = scipy.stats.zscore(X[:, best], nan_policy="omit")
@@ -91,7 +83,7 @@ def asked(table, kinds, ways, rng):
         start = time.perf_counter()
         p = WAYS[name](table, rng).p_values()
         seconds = time.perf_counter() - start
-        found = scipy.stats.false_discovery_control(p) <= judging.FALSE_DISCOVERY_RATE
+        found = judging.discovered(p)
         row = {"way": name, "seconds": seconds}
         for words, kind in (("kin", KIN), ("noise", NOISE), ("true", MATTERS), ("weak", WEAK)):
             row |= {
@@ -106,19 +98,14 @@ def asked(table, kinds, ways, rng):
 def cells(rows, column: str, found: str) -> list[str]:
     """Return kin that is found and others that are, case by case; then kin and noise of all."""
     by_case = [chosen(rows, **{column: case}) for case in values_of(rows, column)]
-    return [
-        *(
-            f"{short_share(r, 'kin', 'n_kin')} / {short_share(r, found, f'n_{found}')}"
-            for r in by_case
-        ),
-        share(rows, "kin", "n_kin"),
-        share(rows, "noise", "n_noise"),
-    ]
+    both = [(short_share(r, "kin", "n_kin"), short_share(r, found, f"n_{found}")) for r in by_case]
+    shares = [share(rows, name, f"n_{name}") for name in ("kin", "noise")]
+    return [*(" / ".join(pair) for pair in both), *shares]
 
 
 def median_seconds(rows) -> str:
     """Return what a way usually takes."""
-    return f"{np.median([row['seconds'] for row in rows]):.2g}"
+    return f"{np.median(column(rows, 'seconds')):.2g}"
 
 
 def table(rows) -> str:
@@ -126,7 +113,7 @@ def table(rows) -> str:
     lines = []
     for way in values_there(rows, "way", WAYS):
         found = chosen(rows, way=way)
-        fdp = [row["fdp"] for row in found]
+        fdp = column(found, "fdp")
         rate = f"{np.mean(fdp):.3f} ({np.std(fdp) / np.sqrt(len(fdp)):.3f})"
         power = [short_share(found, name, f"n_{name[:4]}") for name in ("true", "weak_bh")]
         lines.append([way, *cells(found, "design", "weak"), rate, *power, median_seconds(found)])
@@ -145,18 +132,7 @@ def real_table(rows) -> str:
     return markdown(names, lines)
 
 
-SIMULATED = Part(
-    "shadows",
-    tuple({"design": design} for design in DESIGNS),
-    of_design,
-    60,
-    table,
-)
-REAL = Part(
-    "shadows-real",
-    tuple({"data": name} for name in SETS),
-    of_real,
-    5,
-    real_table,
-    needs=SETS,
+PARTS = (
+    Part("shadows", crossed(design=DESIGNS), of_design, 60, table),
+    Part("shadows-real", crossed(data=SETS), of_real, 5, real_table, needs=SETS),
 )

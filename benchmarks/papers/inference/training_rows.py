@@ -13,15 +13,14 @@ classes one column tells apart. The former rule asked whether importances are to
 
 import warnings
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from attributions import tree_inner
 from attributions.rows import Intake, Rows
-from benchmarks.study.part import NumberedPart
-from benchmarks.study.tables import chosen, markdown
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import NumberedPart, crossed, model_of, ours
+from benchmarks.study.tables import chosen, column, markdown
 from gbt.formats import as_ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables.targets import as_target
@@ -50,21 +49,10 @@ def draw(rng: np.random.Generator):
 def fitted(library: str, X: np.ndarray, y: np.ndarray, depth: int):
     """Fit twenty trees."""
     is_class = y.dtype.kind == "i"
-    if library == "XGBoost":
-        import xgboost
-
-        kind = xgboost.XGBClassifier if is_class else xgboost.XGBRegressor
-        return kind(n_estimators=20, max_depth=depth, n_jobs=1).fit(X, y)
-    if library == "LightGBM":
-        import lightgbm
-
-        kind = lightgbm.LGBMClassifier if is_class else lightgbm.LGBMRegressor
-        return kind(n_estimators=20, max_depth=depth, n_jobs=1, verbose=-1).fit(X, y)
     if library == "HistGradientBoosting":
-        kind = HistGradientBoostingClassifier if is_class else HistGradientBoostingRegressor
-        return kind(max_iter=20, max_depth=depth).fit(X, y)
-    kind = GBTClassifier if is_class else GBTRegressor
-    return kind(n_estimators=20, max_depth=depth, splitter="greedy", n_jobs=1).fit(X, y)
+        return model_of(library, is_class, max_iter=20, max_depth=depth).fit(X, y)
+    make = ours if library.startswith("ours") else partial(model_of, library)
+    return make(is_class, n_estimators=20, max_depth=depth).fit(X, y)
 
 
 def answers(model, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
@@ -95,10 +83,8 @@ def experiment(cell, replication: int, size: str):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows are those of training; LightGBM finds few
         model = fitted(cell["library"], X[:half], y[:half], depth)
-        told = {
-            "seen": answers(model, X[:half], y[:half]),
-            "new": answers(model, X[half:], y[half:]),
-        }
+        halves = {"seen": slice(half), "new": slice(half, None)}
+        told = {of: answers(model, X[rows], y[rows]) for of, rows in halves.items()}
     kind = "told apart" if is_apart else "one split" if has_one_split(model) else "noisy"
     yield {"tables": kind, "rows": half, "depth": depth} | {
         f"{rule}_{of}": answer for of, by_rule in told.items() for rule, answer in by_rule.items()
@@ -115,9 +101,7 @@ def table(rows: list[dict]) -> str:
             own = own if library == "all" else chosen(own, library=library)
             cells = [library, kind, len(own)]
             for rule in ("told", "by_gain"):
-                seen, new = (
-                    np.array([row[f"{rule}_{of}"] for row in own]) for of in ("seen", "new")
-                )
+                seen, new = (column(own, f"{rule}_{of}") for of in ("seen", "new"))
                 known = ~np.isnan(seen)
                 of = "" if known.all() else f" of {known.sum()}"
                 cells += [f"{int((1 - seen[known]).sum())}{of}", f"{int(new[known].sum())}{of}"]
@@ -125,10 +109,4 @@ def table(rows: list[dict]) -> str:
     return markdown(names, lines)
 
 
-PART = NumberedPart(
-    "training-rows",
-    tuple({"library": library} for library in LIBRARIES),
-    experiment,
-    N_MODELS,
-    table,
-)
+PART = NumberedPart("training-rows", crossed(library=LIBRARIES), experiment, N_MODELS, table)

@@ -28,7 +28,7 @@ from attributions import (
     tree_inner_rows,
 )
 from benchmarks.papers.inference.conditional import LinearThenTrees, Redrawn, linear
-from benchmarks.papers.inference.judging import MEASURES
+from benchmarks.papers.inference.judging import MEASURES, measured
 
 N_COPIES = 5
 CORRELATED = 0.3  # rank correlation above which two columns are of one block
@@ -53,12 +53,7 @@ class Table(NamedTuple):
 
 def of_one_model(name):
     """Return the way of a measure."""
-
-    def ask(table, rng):
-        options = {"random_state": int(rng.integers(2**31))} if name == "permutation" else {}
-        return MEASURES[name](table.model, table.X, table.y, n_jobs=1, **options)
-
-    return ask
+    return lambda table, rng: measured(name, table.model, table.X, table.y, rng)[0]
 
 
 def cross_fitted(table, rng):
@@ -150,10 +145,7 @@ def of_rows(values) -> GlobalAttribution:
 
 
 WAYS = {
-    "tree_inner": of_one_model("tree_inner"),
-    "partial_inner": of_one_model("partial_inner"),
-    "permutation": of_one_model("permutation"),
-    "held_out_gain": of_one_model("held_out_gain"),
+    **{name: of_one_model(name) for name in MEASURES},
     "cross_fit": cross_fitted,
     "shadows": shadows,
     "copies along": copies_along,

@@ -31,6 +31,7 @@ from benchmarks.study.tables import (
     by_values,
     cell_of,
     chosen,
+    column,
     markdown,
     values_of,
     values_there,
@@ -44,6 +45,7 @@ DEPTHS = (5, 10, 15, 20)
 TREES = 2
 MOST_NUMBERS = 8_000_000  # of imodels' matrix
 RATIOS = [0.1, 0.5, 0.99]
+LEAST_SQUARES = {"linear_model": "ols", "raw": False, "rows": "inbag"}
 TICK = 1e-9  # seconds, the least difference of two times that a clock tells
 PROGRAMS = {
     "elastic net": "local MDI+, elastic net",
@@ -71,12 +73,11 @@ def lime_of(model, X_fit) -> Callable:
 def as_called(model, X_fit, y_fit, y_new) -> dict[str, Callable]:
     """Return what a user calls to explain rows, by method."""
     of_fit = model, X_fit, y_fit
-    least_squares = {"linear_model": "ols", "raw": False, "rows": "inbag"}
     return {
         "saabas": lambda X: saabas(model, X, n_jobs=1),
         "predecomp": lambda X: predecomp(model, X, n_jobs=1),
         "tree_shap": lambda X: tree_shap(model, X, n_jobs=1),
-        "ols": lambda X: local_mdi(*of_fit, X, **least_squares, n_jobs=1),
+        "ols": lambda X: local_mdi(*of_fit, X, **LEAST_SQUARES, n_jobs=1),
         "elastic_net": lambda X: local_mdi(*of_fit, X, n_jobs=1),
         "held_out": lambda X: held_out_gain_rows(model, X, y_new[: len(X)], n_jobs=1),
         **({"lime": lime_of(model, X_fit)} if find_spec("lime") else {}),
@@ -133,10 +134,7 @@ def programs(forest, X, y, n_splits: float, size: str) -> dict[str, tuple[int, C
     few = 20 if size == "full" else 2
     found = {
         "elastic net": (len(X), lambda: local_mdi(forest, X, y, n_jobs=1)),
-        "ols": (
-            len(X),
-            lambda: local_mdi(forest, X, y, linear_model="ols", raw=False, rows="inbag", n_jobs=1),
-        ),
+        "ols": (len(X), lambda: local_mdi(forest, X, y, **LEAST_SQUARES, n_jobs=1)),
         "tree_shap": (few, lambda: tree_shap(forest, X[:few], n_jobs=1)),
     }
     if size == "full" and find_spec("imodels") and len(X) * n_splits <= MOST_NUMBERS:
@@ -178,17 +176,16 @@ def cost(cell, rng, size):
 def seconds_table(rows) -> str:
     """List milliseconds of the first row and microseconds of others, a line a method."""
     kinds = values_there(rows, "model", KINDS)
+    measures = (("first row", "ms", 1e3), ("each further row", "µs", 1e6))
+    columns = [(kind, *measure) for kind in kinds for measure in measures]
     lines = []
     for method in values_there(rows, "method", METHODS):
         cells = []
-        for kind in kinds:
-            of_cell = chosen(rows, method=method, model=kind)
-            for measure, unit in (("first row", 1e3), ("each further row", 1e6)):
-                numbers_of = [unit * row[measure] for row in of_cell]
-                cells.append(cell_of(numbers_of, 1) if numbers_of else "-")
+        for kind, measure, _, unit in columns:
+            own = chosen(rows, method=method, model=kind)
+            cells.append(cell_of(unit * column(own, measure), 1) if own else "-")
         lines.append([LABELS[method], *cells])
-    measures = ("first row, ms", "each further row, µs")
-    heads = [f"{KINDS[kind]}: {measure}" for kind in kinds for measure in measures]
+    heads = [f"{KINDS[kind]}: {measure}, {name}" for kind, measure, name, _ in columns]
     return markdown([f"method, {N_TREES} trees", *heads], lines)
 
 
@@ -208,19 +205,17 @@ def cost_cell(rows) -> str:
     """Return seconds with their error, and the largest number of megabytes."""
     if not rows:
         return "-"
-    taken = [row["seconds a tree"] for row in rows]
+    taken = column(rows, "seconds a tree")
     digits = 3 if np.mean(taken) >= 0.1 else 4
-    return f"{cell_of(taken, digits)}; {max(row['megabytes'] for row in rows):.0f}"
+    return f"{cell_of(taken, digits)}; {column(rows, 'megabytes').max():.0f}"
 
 
 def slopes(rows) -> dict[tuple[str, int], float]:
     """Return, of a program and a number of rows, by which power of the splits the time grows."""
     found = {}
-    for name in values_there(rows, "program", PROGRAMS):
-        for n in values_of(rows, "rows"):
-            of_line = chosen(rows, program=name, rows=n)
-            if len(values_of(of_line, "depth")) > 1:
-                splits = np.log([row["splits a tree"] for row in of_line])
-                times = np.log([max(row["seconds a tree"], 1e-6) for row in of_line])
-                found[name, n] = float(np.polyfit(splits, times, 1)[0])
+    for cell, own in by_values(rows, "program", "rows"):
+        if len(values_of(own, "depth")) > 1:
+            splits = np.log(column(own, "splits a tree"))
+            times = np.log(np.maximum(column(own, "seconds a tree"), 1e-6))
+            found[cell] = float(np.polyfit(splits, times, 1)[0])
     return found

@@ -13,13 +13,16 @@ columns, 2,000 rows, y = 1{5 x1 + 4 x2 + 3 x3 + 2 x4 + x5 + noise / 10 > 0}. The
 left out: it would have to know the new rows' targets.
 """
 
+from collections.abc import Callable
+from operator import itemgetter
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from benchmarks.papers.local_mdi_study.methods import AGGREGATES, LABELS, Explained, methods_of
-from benchmarks.papers.local_mdi_study.models import KINDS, fitted
+from benchmarks.papers.local_mdi_study.methods import AGGREGATES, Explained, by_score, methods_of
+from benchmarks.papers.local_mdi_study.models import fitted
 from benchmarks.papers.local_mdi_study.tables import CLASSES, Table, halves
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+from benchmarks.study.tables import cell_of, chosen, column, markdown, means_by, values_there
 
 SYNTHETIC = "synthetic"
 DATA = (SYNTHETIC, *CLASSES)
@@ -79,33 +82,18 @@ def differences(fit: Table, new: Table) -> np.ndarray:
     return apart
 
 
+def excess_of(rows) -> Callable:
+    """Return a function that divides the distance of a row by the least possible one."""
+    cell = itemgetter("data", "model", "replication")
+    least = {cell(row): row["distance"] for row in chosen(rows, method=COLUMNS)}
+    return lambda row: row["distance"] / least[cell(row)]
+
+
 def table(rows) -> str:
     """List a line a model, method and aggregate, a column a table, and the mean excess."""
-    names = values_there(rows, "data", DATA)
+    names, excess = values_there(rows, "data", DATA), excess_of(rows)
     lines = []
-    for kind in values_there(rows, "model", KINDS):
-        of_kind = chosen(rows, model=kind)
-        for method, aggregate in pairs_of(of_kind):
-            of_line = chosen(of_kind, method=method, aggregate=aggregate)
-            cells = [cell_of([r["distance"] for r in chosen(of_line, data=n)], 2) for n in names]
-            excess = mean_excess(of_kind, method, aggregate)
-            label = LABELS.get(method, method)
-            lines.append([KINDS[kind], label, aggregate, *cells, cell_of(excess, 2)])
+    for label, own in by_score(rows):
+        cells = [cell_of(column(chosen(own, data=name), "distance"), 2) for name in names]
+        lines.append([*label, *cells, cell_of(means_by(own, "replication", excess), 2)])
     return markdown(["model", "method", "aggregate", *names, "times the least"], lines)
-
-
-def pairs_of(rows) -> list[tuple[str, str]]:
-    """Return methods and aggregates in the order of their rows."""
-    return list(dict.fromkeys((row["method"], row["aggregate"]) for row in rows))
-
-
-def mean_excess(rows, method: str, aggregate: str) -> np.ndarray:
-    """Return, a repetition, the mean over tables of the distance over the least possible."""
-    found = []
-    for m in values_of(rows, "replication"):
-        of_m = chosen(rows, replication=m)
-        least = {r["data"]: r["distance"] for r in chosen(of_m, method=COLUMNS)}
-        ratios = [r["distance"] / least[r["data"]]
-                  for r in chosen(of_m, method=method, aggregate=aggregate)]  # fmt: skip
-        found.append(np.mean(ratios))
-    return np.array(found)

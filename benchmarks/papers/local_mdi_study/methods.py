@@ -38,7 +38,9 @@ from attributions.mdi.local_mdi import StumpModels
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.individual import attribute_per_tree
 from benchmarks.papers.local_mdi_study.lime_by_tree import N_SAMPLES, lime_by_tree
+from benchmarks.papers.local_mdi_study.models import KINDS
 from benchmarks.papers.local_mdi_study.tables import Table
+from benchmarks.study.tables import by_values
 from gbt.formats import as_ensemble
 from gbt.parallel.chunks import Chunk
 
@@ -73,6 +75,13 @@ def methods_of(kind: str, leave_out: Iterable[str] = ()) -> list[str]:
         and (kind == "boosted" or name not in OF_OURS)
         and (name != "lime" or find_spec("lime"))
     ]
+
+
+def by_score(rows) -> Iterator[tuple[tuple[str, str, str], list[dict]]]:
+    """Yield what a model, method and aggregate are called in tables, and their rows."""
+    for (kind,), of_kind in by_values(rows, "model"):
+        for (method, aggregate), own in by_values(of_kind, "method", "aggregate"):
+            yield (KINDS[kind], LABELS.get(method, method), aggregate), own
 
 
 @dataclass(frozen=True)

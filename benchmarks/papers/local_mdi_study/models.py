@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from benchmarks.papers.local_mdi_study.tables import Table
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import model_of, ours
 
 KINDS = {"forest": "forest", "boosted": "boosted, ours", "lightgbm": "boosted, LightGBM"}
 N_TREES = 100
@@ -31,16 +31,12 @@ def fitted(kind: str, table: Table, size: str, seed: int):
     if kind == "forest":
         return forest(table, table.X, n_trees, seed)
     if kind == "boosted":
-        cls = GBTClassifier if table.is_class else GBTRegressor
-        return cls(
-            n_estimators=n_trees, max_depth=4, subsample=0.6, splitter="greedy", random_state=seed,
-            n_jobs=1, categorical_features=words,
+        return ours(
+            table.is_class, n_estimators=n_trees, max_depth=4, subsample=0.6, random_state=seed,
+            categorical_features=words,
         ).fit(table.X, table.y)  # fmt: skip
-    import lightgbm
-
-    name = "LGBMClassifier" if table.is_class else "LGBMRegressor"
-    model = getattr(lightgbm, name)(
-        n_estimators=n_trees, num_leaves=15, min_child_samples=20 if size == "full" else 3,
-        random_state=seed, n_jobs=1, verbose=-1,
+    model = model_of(
+        "LightGBM", table.is_class, n_estimators=n_trees, num_leaves=15, random_state=seed,
+        min_child_samples=20 if size == "full" else 3,
     )  # fmt: skip
     return model.fit(table.X, table.y, categorical_feature=words)

@@ -6,6 +6,7 @@ the same repetitions or on the same tables.
 """
 
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,13 +17,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from attributions.plots.colors import BLUE, VERMILION
-from benchmarks.papers.local_mdi_study.counterfactuals import COLUMNS
+from benchmarks.papers.local_mdi_study.counterfactuals import excess_of
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, OF_OURS
 from benchmarks.papers.local_mdi_study.selection import STEPS, mean_over_shares, tables_and_scores
-from benchmarks.papers.local_mdi_study.subgroups import measures_of
+from benchmarks.papers.local_mdi_study.subgroups import mean_over_counts
 from benchmarks.papers.rankings import ranks
 from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
-from benchmarks.study.tables import chosen, values_of, values_there
+from benchmarks.study.tables import chosen, column, means_by, values_there
 
 STYLES = {"": ("#333333", "#ffffff"), "_dark": ("#e6e6e6", "#0d1117")}
 LIKE_ALWAYS = {"svg.hashsalt": "gbt", "svg.fonttype": "none"}  # the same file at each run
@@ -44,37 +45,21 @@ class Panel(NamedTuple):
     aggregates: tuple[str, ...]
 
 
-def distances(rows) -> Callable:
-    """Return a function that divides a distance by the least possible one."""
-    least = {
-        (row["data"], row["model"], row["replication"]): row["distance"]
-        for row in chosen(rows, method=COLUMNS)
-    }
-    return lambda row: row["distance"] / least[row["data"], row["model"], row["replication"]]
-
-
 def panels(tables) -> list[Panel]:
     """Return the panels of the parts that are there."""
-    found = []
-    if "ranking" in tables:
-        title = "Features that matter ranked first, AUC: more is better"
-        found.append(Panel("ranking", title, "replication", lambda r: r["auc"], tuple(MARKS)))
-    if "selection" in tables:
-        title = "Each row keeps its best features, model fitted again, score: more is better"
-        found.append(Panel("selection", title, "data", mean_over_shares, tuple(MARKS)))
-    if "counterfactuals" in tables:
-        title = "Distance of counterfactuals, the nearest row has 1: less is better"
-        value = distances(tables["counterfactuals"])
-        found.append(Panel("counterfactuals", title, "data", value, ("sum", "global")))
-    if "subgroups" in tables:
-        title = "Error of linear models in groups, one model for all has 1: less is better"
-        measures = measures_of(tables["subgroups"])
-
-        def error(row):
-            return np.mean([row[name] for name in measures])
-
-        found.append(Panel("subgroups", title, "data", error, ("sum", "global")))
-    return found
+    of_all, signed = tuple(MARKS), ("sum", "global")
+    excess = excess_of(tables.get("counterfactuals", []))
+    found = (
+        Panel("ranking", "Features that matter ranked first, AUC: more is better", "replication",
+              itemgetter("auc"), of_all),
+        Panel("selection", "Each row keeps its best features, model fitted again, score: more is"
+              " better", "data", mean_over_shares, of_all),
+        Panel("counterfactuals", "Distance of counterfactuals, the nearest row has 1: less is"
+              " better", "data", excess, signed),
+        Panel("subgroups", "Error of linear models in groups, one model for all has 1: less is"
+              " better", "data", mean_over_counts, signed),
+    )  # fmt: skip
+    return [panel for panel in found if panel.part in tables]
 
 
 def points(rows, panel: Panel) -> dict[tuple[str, str], tuple[float, float]]:
@@ -86,21 +71,12 @@ def points(rows, panel: Panel) -> dict[tuple[str, str], tuple[float, float]]:
         for aggregate in panel.aggregates
         if chosen(rows, method=method, aggregate=aggregate)
     ]
-    units = values_of(rows, panel.unit)
-    values = np.array(
-        [
-            [
-                np.mean([panel.value(r) for r in chosen(rows, method=m, aggregate=a)
-                         if r[panel.unit] == unit])
-                for m, a in pairs
-            ]
-            for unit in units
-        ]
-    )  # fmt: skip
+    own = [chosen(rows, method=method, aggregate=aggregate) for method, aggregate in pairs]
+    values = np.column_stack([means_by(of, panel.unit, panel.value) for of in own])
     apart = values - values.mean(axis=1, keepdims=True)
     errors = np.zeros(len(pairs))
-    if len(units) > 1:
-        errors = apart.std(axis=0, ddof=1) / np.sqrt(len(units))
+    if len(values) > 1:
+        errors = apart.std(axis=0, ddof=1) / np.sqrt(len(values))
     return dict(zip(pairs, zip(values.mean(axis=0), errors, strict=True), strict=True))
 
 
@@ -115,7 +91,7 @@ def draw_panel(ax, rows, panel: Panel, names) -> None:
 def draw_seconds(ax, rows, names, ink: str) -> None:
     """Draw the milliseconds of a row after the first."""
     for name in values_there(rows, "method", METHODS):
-        times = [1000 * row["each further row"] for row in chosen(rows, method=name)]
+        times = 1000 * column(chosen(rows, method=name), "each further row")
         ax.plot(np.mean(times), names.index(name), "o", color=ink, markersize=5)
     ax.set_xscale("log")
 
@@ -124,13 +100,9 @@ def entitle(line, title: str, names, ink: str) -> None:
     """Write the title of a row of panels, and why lines are empty."""
     what, best = title.rsplit(": ", 1)
     line[0].annotate(
-        f"{what}\n({best})",
-        (0, 1.03),
-        xycoords="axes fraction",
-        color=ink,
-        fontsize=9,
+        f"{what}\n({best})", (0, 1.03), xycoords="axes fraction", color=ink, fontsize=9,
         fontweight="bold",
-    ).set_in_layout(False)
+    ).set_in_layout(False)  # fmt: skip
     for k, name in enumerate(names):
         if name in OF_OURS:
             say(line[:1], k, "is Saabas", ink)
@@ -164,12 +136,12 @@ def picture(tables, ink: str, paper: str):
         n, len(KINDS), figsize=(6.2, 2.3 * n + 0.8), sharey=True, sharex="row",
         layout="constrained", facecolor=paper, squeeze=False,
     )  # fmt: skip
-    for column, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
-        for ax, panel in zip(column, found, strict=False):
+    for below, (kind, label) in zip(axes.T, KINDS.items(), strict=True):
+        for ax, panel in zip(below, found, strict=False):
             draw_panel(ax, chosen(tables[panel.part], model=kind), panel, names)
         if "seconds" in tables:
-            draw_seconds(column[-1], chosen(tables["seconds"], model=kind), names, ink)
-        column[0].set_title(label, color=ink, fontsize=11, fontweight="bold", pad=30)
+            draw_seconds(below[-1], chosen(tables["seconds"], model=kind), names, ink)
+        below[0].set_title(label, color=ink, fontsize=11, fontweight="bold", pad=30)
     for line, title in zip(axes, titles, strict=True):
         entitle(line, title, names, ink)
     axes[0, 0].set_yticks(range(len(names)), [LABELS[name] for name in names])

@@ -10,7 +10,10 @@ The paper's ablation goes from local MDI to local MDI+ one thing at a time, all 
 `LADDER`. Its last step, ranks, is an aggregate here, which all methods have.
 """
 
+from operator import itemgetter
+
 import numpy as np
+import scipy.stats
 from scipy.stats import rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
@@ -26,7 +29,7 @@ from benchmarks.papers.local_mdi_study.models import KINDS, fitted, forest
 from benchmarks.papers.local_mdi_study.simulated import lines_of
 from benchmarks.papers.local_mdi_study.tables import TASKS, Table, halves
 from benchmarks.papers.rankings.ranks import critical_difference
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+from benchmarks.study.tables import cell_of, chosen, markdown, means_by, values_of, values_there
 
 N_ROWS, SHARE_TO_FIT = 450, 0.67
 KEPT = (0.1, 0.2, 0.3, 0.4)
@@ -67,11 +70,7 @@ def experiment(cell, rng, size):
 
 def most_frequent(X: np.ndarray) -> np.ndarray:
     """Return the most frequent value of every column."""
-    found = []
-    for column in X.T:
-        values, counts = np.unique(column, return_counts=True)
-        found.append(values[counts.argmax()])
-    return np.array(found)
+    return scipy.stats.mode(X, axis=0).mode
 
 
 def again(fit: Table, new: Table, is_kept, filling, size: str) -> float:
@@ -91,27 +90,18 @@ def mean_over_shares(row) -> float:
 def table(rows) -> str:
     """List means over tables and repetitions: R^2 and AUC of tasks apart, a column a share."""
     lines = []
-    for kind, method, aggregate in [*lines_of(rows), *of_chance(rows)]:
+    drawn = [(kind, CHANCE, "sum") for kind in values_of(rows, "model")]
+    for kind, method, aggregate in [*lines_of(rows), *drawn]:
         cells = []
         of_line = chosen(rows, model=kind, method=method, aggregate=aggregate)
         for task in ("number", "class"):
             of_task = [row for row in of_line if TASKS[row["data"]] == task]
-            cells += [mean_by_replication(of_task, f"kept {share:g}") for share in KEPT]
+            for share in KEPT:
+                means = means_by(of_task, "replication", itemgetter(f"kept {share:g}"))
+                cells.append(cell_of(means, 3) if len(means) else "-")
         lines.append([KINDS[kind], LABELS.get(method, method), aggregate, *cells])
     heads = [f"{name}, {share:.0%} kept" for name in ("R^2", "AUC") for share in KEPT]
     return markdown(["model", "method", "aggregate", *heads], lines)
-
-
-def of_chance(rows) -> list[tuple[str, str, str]]:
-    """Return the lines of features that are drawn."""
-    return [(kind, CHANCE, "sum") for kind in values_of(rows, "model")]
-
-
-def mean_by_replication(rows, measure: str) -> str:
-    """Return the mean over tables, with the error that repetitions give it."""
-    repetitions = values_of(rows, "replication")
-    means = [np.mean([r[measure] for r in chosen(rows, replication=m)]) for m in repetitions]
-    return cell_of(means, 3) if means else "-"
 
 
 def tables_and_scores(rows, kind: str, compared) -> tuple[list, list[str], np.ndarray]:
@@ -142,17 +132,10 @@ def ladder_table(rows) -> str:
             pairs, names, scores = tables_and_scores(rows, kind, compared)
             ranks = rankdata(-scores, axis=1)
             difference = critical_difference(len(pairs), len(names))
-            for j, pair in enumerate(pairs):
-                lines.append(
-                    [
-                        KINDS[kind],
-                        "by sums, and one by ranks" if compared is STEPS else "all by ranks",
-                        compared[pair],
-                        f"{cell_of(ranks[:, j], 2)}",
-                        f"{difference:.2f}",
-                        f"{len(names)}",
-                    ]
-                )
+            how = "by sums, and one by ranks" if compared is STEPS else "all by ranks"
+            for pair, of_pair in zip(pairs, ranks.T, strict=True):
+                line = [KINDS[kind], how, compared[pair], cell_of(of_pair, 2)]
+                lines.append([*line, f"{difference:.2f}", f"{len(names)}"])
     heads = ["model", "compared", "method", "mean rank", "ranks differ from", "tables"]
     return markdown(heads, lines)
 
@@ -165,10 +148,6 @@ def datasets_table(rows) -> str:
     pairs = [p for p in compared if chosen(of_forest, method=p[0], aggregate=p[1])]
     lines = []
     for name in values_there(of_forest, "data", TASKS):
-        cells = [
-            cell_of([mean_over_shares(r) for r in chosen(of_forest, data=name, method=m,
-                                                         aggregate=a)], 3)
-            for m, a in pairs
-        ]  # fmt: skip
-        lines.append([name, *cells])
+        found = [chosen(of_forest, data=name, method=m, aggregate=a) for m, a in pairs]
+        lines.append([name, *(cell_of([*map(mean_over_shares, own)], 3) for own in found)])
     return markdown(["data", *(f"{LABELS.get(m, m)}, {a}" for m, a in pairs)], lines)

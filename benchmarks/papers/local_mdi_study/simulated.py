@@ -27,6 +27,7 @@ from benchmarks.study.tables import (
     by_values,
     cell_of,
     chosen,
+    column,
     markdown,
     values_of,
     values_there,
@@ -87,8 +88,8 @@ def ranking_table(rows) -> str:
     names = values_there(rows, "function", SIGNALS)
     lines = []
     for kind, method, aggregate in lines_of(rows):
-        of_line = chosen(rows, model=kind, method=method, aggregate=aggregate)
-        cells = [cell_of([r["auc"] for r in chosen(of_line, function=name)], 3) for name in names]
+        own = chosen(rows, model=kind, method=method, aggregate=aggregate)
+        cells = [cell_of(column(chosen(own, function=name), "auc"), 3) for name in names]
         lines.append([KINDS[kind], LABELS[method], aggregate, *cells])
     return markdown(["model", "method", "aggregate", *names], lines)
 
@@ -99,8 +100,8 @@ def correlation_table(rows) -> str:
     measures = [f"{definition} {group}" for definition in ("rank", "code") for group in GROUPS]
     for (correlation,), some in by_values(rows, "correlation"):
         for kind, method, aggregate in lines_of(some):
-            of_line = chosen(some, model=kind, method=method, aggregate=aggregate)
-            cells = [cell_of([row[measure] for row in of_line], 1) for measure in measures]
+            own = chosen(some, model=kind, method=method, aggregate=aggregate)
+            cells = [cell_of(column(own, measure), 1) for measure in measures]
             lines.append([correlation, KINDS[kind], LABELS[method], aggregate, *cells])
     heads = [f"mean rank: {g}" for g in GROUPS] + [f"as the code: {g}" for g in GROUPS]
     return markdown(["correlation", "model", "method", "aggregate", *heads], lines)

@@ -14,15 +14,16 @@ targets that are then predicted.
 """
 
 import warnings
+from operator import itemgetter
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.papers.local_mdi_study.methods import AGGREGATES, LABELS, Explained, methods_of
-from benchmarks.papers.local_mdi_study.models import KINDS, fitted
+from benchmarks.papers.local_mdi_study.methods import AGGREGATES, Explained, by_score, methods_of
+from benchmarks.papers.local_mdi_study.models import fitted
 from benchmarks.papers.local_mdi_study.tables import NUMBERS, halves, with_columns_of_words
-from benchmarks.study.tables import cell_of, chosen, markdown, values_of, values_there
+from benchmarks.study.tables import cell_of, chosen, markdown, means_by, values_there
 
 N_ROWS = 2000  # of the tables that have so many
 COUNTS = tuple(range(2, 11))
@@ -97,20 +98,9 @@ def ridge(X, y, X_new) -> np.ndarray:
     return mean + X_new @ np.linalg.solve(X.T @ X + PENALTY * np.eye(X.shape[1]), X.T @ y)
 
 
-def measures_of(rows) -> list[str]:
-    """Return the columns that say an error."""
-    return [name for name in rows[0] if name.endswith(" groups")]
-
-
-def mean_over_counts(rows) -> np.ndarray:
-    """Return, a repetition, the mean over tables and numbers of groups."""
-    measures = measures_of(rows)
-    return np.array(
-        [
-            np.mean([[r[name] for name in measures] for r in chosen(rows, replication=m)])
-            for m in values_of(rows, "replication")
-        ]
-    )
+def mean_over_counts(row) -> float:
+    """Return the mean of the errors in all numbers of groups."""
+    return float(np.mean([row[name] for name in row if name.endswith(" groups")]))
 
 
 def table(rows) -> str:
@@ -118,24 +108,10 @@ def table(rows) -> str:
     names = values_there(rows, "data", NUMBERS)
     shown = [name for name in ("2 groups", "4 groups", "10 groups") if name in rows[0]]
     lines = []
-    for kind in values_there(rows, "model", KINDS):
-        of_kind = chosen(rows, model=kind)
-        pairs = dict.fromkeys((row["method"], row["aggregate"]) for row in of_kind)
-        for method, aggregate in pairs:
-            of_line = chosen(of_kind, method=method, aggregate=aggregate)
-            cells = [cell_of(mean_over_counts(chosen(of_line, data=n)), 3) for n in names]
-            cells.append(cell_of(mean_over_counts(of_line), 3))
-            cells += [cell_of(mean_over_tables(of_line, name), 3) for name in shown]
-            lines.append([KINDS[kind], LABELS.get(method, method), aggregate, *cells])
+    for label, own in by_score(rows):
+        parts = [(chosen(own, data=name), mean_over_counts) for name in names]
+        parts += [(own, mean_over_counts), *((own, itemgetter(name)) for name in shown)]
+        cells = [cell_of(means_by(part, "replication", value), 3) for part, value in parts]
+        lines.append([*label, *cells])
     heads = [*names, "all", *(f"all, {name}" for name in shown)]
     return markdown(["model", "method", "aggregate", *heads], lines)
-
-
-def mean_over_tables(rows, measure: str) -> np.ndarray:
-    """Return, a repetition, the mean over tables."""
-    return np.array(
-        [
-            np.mean([row[measure] for row in chosen(rows, replication=m)])
-            for m in values_of(rows, "replication")
-        ]
-    )

@@ -1,12 +1,6 @@
 """Ranks of trainers and of importances over real tables, after Zhang, Zhang and Li (2023).
 
-python -m benchmarks.papers.rankings                     both parts: datasets, selection
-python -m benchmarks.papers.rankings --write        and the CSV files, docs/rankings.md, its picture
-python -m benchmarks.papers.rankings --from-results      the tables again, from the CSV files
-python -m benchmarks.papers.rankings --quick             tries the machinery in seconds: no numbers
-
-Finished replications are kept in a folder (--out), and a part that was interrupted goes on from
-there. Tables come from the folder --data, or $GBT_DATA; without it there is nothing to do.
+python -m benchmarks.papers.rankings --write
 """
 
 import sys
@@ -16,11 +10,10 @@ import numpy as np
 from benchmarks.papers.rankings import selection, trainers
 from benchmarks.papers.rankings.ranks import critical_difference, draw, mean_ranks
 from benchmarks.papers.rankings.splits import split_table
-from benchmarks.study import command
-from benchmarks.study.command import own_table
+from benchmarks.study import Part, crossed
+from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study.tables import chosen, column, markdown, values_of
 
 TABLES = (
     "adult", "income_30162", "customer_classification", "churn_modelling", "hr_analysis_jobchange",
@@ -42,11 +35,8 @@ def compete(cell, rng, size):
     for trainer in trainers.TRAINERS:
         configurations = np.random.default_rng(seed)  # the same for all
         model, of_valid = trainers.searched(trainer, configurations, size, train, valid)
-        yield {
-            "method": trainer,
-            "valid_auc": of_valid,
-            "auc": trainers.auc(trainer, model, *test),
-        }
+        of_test = trainers.auc(trainer, model, *test)
+        yield {"method": trainer, "valid_auc": of_valid, "auc": of_test}
 
 
 def score_table(rows, kept=None) -> tuple[list[str], list[str], np.ndarray]:
@@ -55,10 +45,16 @@ def score_table(rows, kept=None) -> tuple[list[str], list[str], np.ndarray]:
         rows = chosen(rows, kept=kept)
     names, methods = values_of(rows, "data"), values_of(rows, "method")
     scores = [
-        [np.mean([row["auc"] for row in chosen(rows, data=name, method=m)]) for m in methods]
+        [column(chosen(rows, data=name, method=method), "auc").mean() for method in methods]
         for name in names
     ]
     return names, methods, np.array(scores)
+
+
+def of_all(scores) -> dict[str, list[str]]:
+    """Return mean scores and mean ranks as tables show them."""
+    means, ranks = scores.mean(axis=0), mean_ranks(scores)
+    return {"mean": [f"{mean:.4f}" for mean in means], "rank": [f"{rank:.2f}" for rank in ranks]}
 
 
 def datasets_table(rows) -> str:
@@ -68,8 +64,8 @@ def datasets_table(rows) -> str:
         [name, *(f"{score:.4f}" for score in line)]
         for name, line in zip(names, scores, strict=True)
     ]
-    lines.append(["**mean**", *(f"{score:.4f}" for score in scores.mean(axis=0))])
-    lines.append(["**mean rank**", *(f"{rank:.2f}" for rank in mean_ranks(scores))])
+    found = of_all(scores)
+    lines += [["**mean**", *found["mean"]], ["**mean rank**", *found["rank"]]]
     return markdown(["test AUC", *methods], lines)
 
 
@@ -78,39 +74,31 @@ def selection_table(rows) -> str:
     lines = []
     for kept in selection.SHARES:
         _, methods, scores = score_table(rows, kept)
-        lines.append([f"{kept:.0%}, AUC", *(f"{score:.4f}" for score in scores.mean(axis=0))])
-        lines.append([f"{kept:.0%}, mean rank", *(f"{rank:.2f}" for rank in mean_ranks(scores))])
+        found = of_all(scores)
+        lines.append([f"{kept:.0%}, AUC", *found["mean"]])
+        lines.append([f"{kept:.0%}, mean rank", *found["rank"]])
     return markdown(["features kept", *methods], lines)
 
 
 def draw_all(tables) -> None:
     """Draw mean ranks of trainers and, all shares together, of importances."""
+    by_share = [score_table(tables["selection"], kept) for kept in selection.SHARES]
+    of_shares = *by_share[0][:2], np.mean([scores for _, _, scores in by_share], axis=0)
     panels = {}
-    if "datasets" in tables:
-        names, methods, scores = score_table(tables["datasets"])
+    for (names, methods, scores), title in (
+        (score_table(tables["datasets"]), "Test AUC, mean rank over {} tables"),
+        (of_shares, "Selection, mean rank over {} tables of the mean AUC of three shares"),
+    ):
         difference = critical_difference(len(methods), len(names))
-        title = f"Test AUC, mean rank over {len(names)} tables"
-        panels[title] = methods, mean_ranks(scores), difference
-    if "selection" in tables:
-        by_share = [score_table(tables["selection"], kept) for kept in selection.SHARES]
-        scores = np.mean([scores for _, _, scores in by_share], axis=0)
-        names, methods, _ = by_share[0]
-        difference = critical_difference(len(methods), len(names))
-        title = f"Selection, mean rank over {len(names)} tables of the mean AUC of three shares"
-        panels[title] = methods, mean_ranks(scores), difference
+        panels[title.format(len(names))] = methods, mean_ranks(scores), difference
     draw(panels, DOCS / "rankings.svg")
 
 
-PARTS = {
-    "datasets": Part(
-        "datasets", tuple({"data": name} for name in TABLES), compete, 3, datasets_table, TABLES
-    ),
-    "selection": Part(
-        "selection", tuple({"data": name} for name in WIDE), selection.experiment, 10,
-        selection_table, WIDE,
-    ),
-}  # fmt: skip
-STUDY = command.Study("rankings", __doc__, PARTS, own_table, draw=draw_all)
+PARTS = (
+    Part("datasets", crossed(data=TABLES), compete, 3, datasets_table, TABLES),
+    Part("selection", crossed(data=WIDE), selection.experiment, 10, selection_table, WIDE),
+)
+STUDY = Study("rankings", __doc__, PARTS, draw=draw_all)
 
 if __name__ == "__main__":
-    sys.exit(command.main(STUDY))
+    sys.exit(main(STUDY))

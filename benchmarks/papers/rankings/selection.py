@@ -55,8 +55,5 @@ def experiment(cell, rng, size):
             kept = np.sort(order[: max(int(np.rint(share * len(order))), 1)])
             parts = [(X.iloc[:, kept], y) for X, y in (fit, stop)]
             again = trainers.fitted("greedy", found, most_trees, *parts)
-            yield {
-                "method": name,
-                "kept": share,
-                "auc": trainers.auc("greedy", again, test[0].iloc[:, kept], test[1]),
-            }
+            auc = trainers.auc("greedy", again, test[0].iloc[:, kept], test[1])
+            yield {"method": name, "kept": share, "auc": auc}

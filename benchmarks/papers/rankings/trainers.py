@@ -7,21 +7,19 @@ that a small budget asks for: learning rates are four times theirs, and the numb
 LightGBM's and the authors' have.
 """
 
-import importlib.util
 import warnings
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.study import is_installed, model_of, ours
 from benchmarks.study.whole_tables import with_words
-from gbt import GBTClassifier
 
 N_CONFIGURATIONS = 20
 MOST_TREES, PATIENCE, LEAVES = 1000, 50, 31
 OURS = {"unbiased": "unbiased", "greedy": "greedy", "cross-validated": "cross_validated"}
-PEERS = {"XGBoost": "xgboost", "LightGBM": "lightgbm", "CatBoost": "catboost"}
-TRAINERS = (*OURS, *(name for name, module in PEERS.items() if importlib.util.find_spec(module)))
+TRAINERS = (*OURS, *filter(is_installed, ("XGBoost", "LightGBM", "CatBoost")))
 
 
 def drawn_configuration(rng: np.random.Generator) -> dict[str, float]:
@@ -36,58 +34,43 @@ def drawn_configuration(rng: np.random.Generator) -> dict[str, float]:
 
 def make(trainer: str, found: dict[str, float], most_trees: int):
     """Return an unfitted model of a configuration."""
+    least, min_rows = found["min_split_gain"], found["min_rows"]
+    alike = {"n_estimators": most_trees, "learning_rate": found["learning_rate"]}
+    seed = {"random_state": found["seed"]}
     if trainer in OURS:
-        least = found["min_split_gain"]
-        return GBTClassifier(
-            n_estimators=most_trees, learning_rate=found["learning_rate"], max_depth=None,
-            max_leaves=LEAVES, min_samples_leaf=found["min_rows"], min_child_weight=1e-3,
+        return ours(
+            True, **alike, max_depth=None, max_leaves=LEAVES, min_samples_leaf=min_rows,
             # Theirs is in [-0.1, 0.1] where the feature's score may be negative.
             min_split_gain=2 * least - 0.1 if trainer == "unbiased" else least,
-            splitter=OURS[trainer], early_stopping_rounds=PATIENCE,
-            n_jobs=1, random_state=found["seed"],
+            min_child_weight=1e-3, splitter=OURS[trainer], early_stopping_rounds=PATIENCE, **seed,
         )  # fmt: skip
-    if trainer == "XGBoost":
-        import xgboost
-
-        return xgboost.XGBClassifier(
-            n_estimators=most_trees, learning_rate=found["learning_rate"], max_depth=0,
-            max_leaves=LEAVES, grow_policy="lossguide", min_child_weight=found["min_rows"] / 4,
-            gamma=found["min_split_gain"], tree_method="hist", enable_categorical=True,
-            early_stopping_rounds=PATIENCE, n_jobs=1, random_state=found["seed"],
-        )  # fmt: skip
-    if trainer == "LightGBM":
-        import lightgbm
-
-        return lightgbm.LGBMClassifier(
-            n_estimators=most_trees, learning_rate=found["learning_rate"], num_leaves=LEAVES,
-            min_child_samples=found["min_rows"], min_split_gain=found["min_split_gain"], n_jobs=1,
-            early_stopping_round=PATIENCE, verbose=-1, random_state=found["seed"],
-        )  # fmt: skip
-    import catboost
-
-    return catboost.CatBoostClassifier(
-        n_estimators=most_trees, learning_rate=found["learning_rate"], depth=5,
-        min_data_in_leaf=found["min_rows"], early_stopping_rounds=PATIENCE, thread_count=1,
-        random_seed=found["seed"], verbose=False, allow_writing_files=False,
-    )  # fmt: skip
+    options = {
+        "XGBoost": {
+            "max_depth": 0, "max_leaves": LEAVES, "grow_policy": "lossguide", "gamma": least,
+            "min_child_weight": min_rows / 4, "tree_method": "hist", "enable_categorical": True,
+            "early_stopping_rounds": PATIENCE, **seed,
+        },
+        "LightGBM": {
+            "num_leaves": LEAVES, "min_child_samples": min_rows, "min_split_gain": least,
+            "early_stopping_round": PATIENCE, **seed,
+        },
+        "CatBoost": {
+            "depth": 5, "min_data_in_leaf": min_rows, "early_stopping_rounds": PATIENCE,
+            "random_seed": found["seed"],
+        },
+    }[trainer]  # fmt: skip
+    return model_of(trainer, True, **alike, **options)
 
 
 def fitted(trainer: str, found: dict[str, float], most_trees: int, train, valid):
     """Fit a configuration; the validation rows decide when to stop."""
-    model = make(trainer, found, most_trees)
-    options = {}
-    if trainer == "XGBoost":
-        options["verbose"] = False
+    options = {"verbose": False} if trainer == "XGBoost" else {}
     if trainer == "CatBoost":
-        options["cat_features"] = [c for c in train[0] if train[0][c].dtype == "category"]
+        options["cat_features"] = [*train[0].select_dtypes("category")]
+    (X, y), *held_out = ((as_taken(trainer, X), y) for X, y in (train, valid))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # LightGBM renames columns
-        return model.fit(
-            as_taken(trainer, train[0]),
-            train[1],
-            eval_set=[(as_taken(trainer, valid[0]), valid[1])],
-            **options,
-        )
+        return make(trainer, found, most_trees).fit(X, y, eval_set=held_out, **options)
 
 
 def as_taken(trainer: str, X: pd.DataFrame) -> pd.DataFrame:

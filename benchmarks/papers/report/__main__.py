@@ -16,13 +16,9 @@ from benchmarks.papers.report.joint import JOINT
 from benchmarks.papers.report.leaks import LEAKS
 from benchmarks.papers.report.reading import READING
 from benchmarks.papers.report.tails import TAILS
-from benchmarks.study import command
+from benchmarks.study.command import Study, main
 
-STUDY = command.Study(
-    "report",
-    __doc__,
-    {part.name: part for part in (PANELS, APART, LEAKS, READING, JOINT, TAILS)},
-)
+STUDY = Study("report", __doc__, (PANELS, APART, LEAKS, READING, JOINT, TAILS))
 
 if __name__ == "__main__":
-    sys.exit(command.main(STUDY))
+    sys.exit(main(STUDY))

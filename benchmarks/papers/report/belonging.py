@@ -22,8 +22,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.papers.report.drawn import found_in
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, count_of, listed, values_of
 
 ROWS_OF_A_SUBJECT = (3, 12)  # drawn anew for each
 N_APART = 600
@@ -55,15 +55,8 @@ def of_numbers(rng) -> dict[str, np.ndarray]:
     age, children = rng.integers(18, 80, n), rng.poisson(1.5, n)
     income, weight = (1000 * rng.lognormal(3, 0.5, n)).round(-3), rng.normal(75, 12, n).round()
     y = 0.03 * age + 0.3 * children + 1e-5 * income + 0.01 * weight + rng.normal(size=n)
-    age_class = age // 10 * 10
-    return {
-        "age": age,
-        "age_class": age_class,
-        "children": children,
-        "income": income,
-        "weight": weight,
-        "y": y.round(3),
-    }
+    columns = {"age": age, "age_class": age // 10 * 10, "children": children, "income": income}
+    return {**columns, "weight": weight, "y": y.round(3)}
 
 
 def of_words(rng) -> dict[str, np.ndarray]:
@@ -85,10 +78,8 @@ def in_order(rng) -> dict[str, np.ndarray]:
     """Draw rows sorted by a column that matters."""
     columns = of_numbers(rng)
     order = np.argsort(columns["age"], kind="stable")
-    return {
-        "row": np.arange(1, N_APART + 1),
-        **{name: values[order] for name, values in columns.items()},
-    }
+    ordered = {name: values[order] for name, values in columns.items()}
+    return {"row": np.arange(1, N_APART + 1), **ordered}
 
 
 def of_experiment(rng) -> dict[str, np.ndarray]:
@@ -120,15 +111,16 @@ def what_is_said(columns: dict[str, np.ndarray], subjects: str) -> dict[str, int
     """Return whether the command speaks of rows that belong together, and whether rightly."""
     found = found_in(columns)
     together = found.together
+    speaks = together is not None
+    rightly = speaks and together.column.name == subjects
+    judges = speaks and together.is_heeded
     return {
-        "speaks": int(together is not None),
-        "rightly": int(together is not None and together.column.name == subjects),
-        "judges": int(together is not None and together.is_heeded),
-        "judges_rightly": int(
-            together is not None and together.is_heeded and together.column.name == subjects
-        ),
+        "speaks": int(speaks),
+        "rightly": int(rightly),
+        "judges": int(judges),
+        "judges_rightly": int(judges and rightly),
         "neighbours": int(found.in_time is not None and not found.in_time.columns),
-        "silent": int(together is None and found.in_time is None),
+        "silent": int(not speaks and found.in_time is None),
     }
 
 
@@ -145,40 +137,23 @@ def of_apart(cell, rng, size):
 
 def table_of_panels(rows) -> str:
     """Return how many of the panels are spoken of, and judged, by the right column."""
-    lines = []
-    for cell, own in by_values(rows, "kind", "subjects"):
-        line = [*cell]
-        for _, there in by_values(own, "icc"):
-            for what in ("rightly", "judges_rightly", "silent"):
-                line.append(f"{sum(row[what] for row in there)} of {len(there)}")
-        lines.append(line)
-    head = ["panel", "subjects"]
+    counted = ("rightly", "judges_rightly", "silent")
+    heads = ["panel", "subjects"]
     for icc in values_of(rows, "icc"):
-        head += [f"{icc}: names the column", "judges by it", "says nothing"]
-    return markdown(head, lines)
+        heads += [f"{icc}: names the column", "judges by it", "says nothing"]
+    return listed(
+        rows, ("kind", "subjects"), heads,
+        lambda own: [count_of(there, w) for _, there in by_values(own, "icc") for w in counted],
+    )  # fmt: skip
 
 
 def table_of_apart(rows) -> str:
     """Return how often the command speaks of rows that belong together where none do."""
-    lines = []
-    for (kind,), there in by_values(rows, "kind"):
-        counts = [sum(row[w] for row in there) for w in ("speaks", "judges", "neighbours")]
-        lines.append([kind, *(f"{count} of {len(there)}" for count in counts)])
-    return markdown(
-        ["table", "says that rows may belong together", "judges so", "speaks of neighbours"], lines
-    )
+    heads = ["table", "says that rows may belong together", "judges so", "speaks of neighbours"]
+    counted = ("speaks", "judges", "neighbours")
+    return listed(rows, ("kind",), heads, lambda own: [count_of(own, what) for what in counted])
 
 
-PANELS = Part(
-    "panels",
-    tuple(
-        {"kind": kind, "subjects": n, "icc": icc}
-        for kind in ("plain", "bare", "unnamed")
-        for n in (20, 100, 500)
-        for icc in (0.2, 0.5)
-    ),
-    of_panel,
-    20,
-    table_of_panels,
-)
-APART = Part("apart", tuple({"kind": kind} for kind in WITHOUT), of_apart, 40, table_of_apart)
+KINDS = crossed(kind=("plain", "bare", "unnamed"), subjects=(20, 100, 500), icc=(0.2, 0.5))
+PANELS = Part("panels", KINDS, of_panel, 20, table_of_panels)
+APART = Part("apart", crossed(kind=WITHOUT), of_apart, 40, table_of_apart)

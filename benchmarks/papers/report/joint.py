@@ -16,9 +16,8 @@ from scipy.special import ndtr
 
 from attributions import held_out_gain
 from attributions.command.verdicts import HELPS, HURTS, MISTAKEN, said_of
-from benchmarks.study.part import Part
+from benchmarks.study import Part, crossed, model_of, ours
 from benchmarks.study.tables import by_values, markdown
-from gbt import GBTRegressor
 
 N_TABLES = 5
 TIMES_AS_MANY = 40
@@ -37,12 +36,10 @@ def draw(n: int, p: int, correlation: float, rng) -> tuple[np.ndarray, np.ndarra
 
 def fitted(trainer: str, X: np.ndarray, y: np.ndarray, seed: int):
     """Fit a small model."""
+    options = {"n_estimators": N_TREES, "max_depth": 3, "random_state": seed}
     if trainer == "ours":
-        return GBTRegressor(N_TREES, max_depth=3, n_jobs=1, random_state=seed).fit(X, y)
-    from lightgbm import LGBMRegressor
-
-    options = {"max_depth": 3, "n_jobs": 1, "random_state": seed, "verbose": -1}
-    return LGBMRegressor(n_estimators=N_TREES, **options).fit(X, y)
+        return ours(splitter="auto", **options).fit(X, y)
+    return model_of(trainer, False, **options).fit(X, y)
 
 
 def holm(p_values: np.ndarray) -> np.ndarray:
@@ -105,16 +102,7 @@ def _counts(rows, names) -> list:
     return [sum(row[key] for row in rows) for key in ("tables", "missed", *sums)]
 
 
-JOINT = Part(
-    "joint",
-    tuple(
-        {"trainer": trainer, "correlated": correlated, "features": p, "rows": n}
-        for trainer in ("ours", "LightGBM")
-        for correlated in (0, 1)
-        for p in (6, 30, 100)
-        for n in (200, 1000)
-    ),
-    experiment,
-    20,
-    table,
+CELLS = crossed(
+    trainer=("ours", "LightGBM"), correlated=(0, 1), features=(6, 30, 100), rows=(200, 1000)
 )
+JOINT = Part("joint", CELLS, experiment, 20, table)

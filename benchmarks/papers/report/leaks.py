@@ -14,8 +14,8 @@ import numpy as np
 
 from attributions.command.said.cautions import cautions
 from benchmarks.papers.report.drawn import found_in
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, markdown
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import count_of, listed
 
 N_ROWS, N_NUMBERS, N_WORDS, WORDS = 600, 6, 2, 5
 SIGN = "is known at the time"  # of a warning: whoever reads it asks when a column is known
@@ -56,34 +56,25 @@ def experiment(cell, rng, size):
     columns, y = honest(is_class, cell["explained"], rng)
     if cell["leak"] != "none":
         columns["status"] = leak(cell["leak"], y, is_class, rng)
-    names = rng.permutation(list(columns))
-    table = {name: columns[name] for name in names}
+    table = {name: columns[name] for name in rng.permutation(list(columns))}
     table["y"] = np.array(["no", "yes"])[y] if is_class else y.round(3)
     warnings = [text for text in cautions(found_in(table)) if SIGN in text]
-    yield {
-        "warned": int(bool(warnings)),
-        "named": int(any("status" in text for text in warnings)),
-    }
+    is_named = any("status" in text for text in warnings)
+    yield {"warned": int(bool(warnings)), "named": int(is_named)}
 
 
 def table(rows) -> str:
     """Return how many tables are warned of, and of how many the column is named."""
-    lines = []
-    for (target, kind), there in by_values(rows, "target", "leak"):
-        counts = [f"{sum(row[w] for row in there)} of {len(there)}" for w in ("warned", "named")]
-        lines.append([target, kind, counts[0], "" if kind == "none" else counts[1]])
-    return markdown(["target", "planted", "warned of a leak", "the column is named"], lines)
+    return listed(
+        rows, ("target", "leak"), ["target", "planted", "warned of a leak", "the column is named"],
+        lambda own: [
+            count_of(own, "warned"), "" if own[0]["leak"] == "none" else count_of(own, "named")
+        ],
+    )  # fmt: skip
 
 
-LEAKS = Part(
-    "leaks",
-    tuple(
-        {"target": target, "explained": explained, "leak": kind}
-        for target in ("a number", "two classes")
-        for explained in (0.3, 0.6, 0.85)
-        for kind in ("none", "none", "none", "copy", "code", "later")  # as many with as without
-    ),
-    experiment,
-    6,
-    table,
-)
+CELLS = crossed(
+    target=("a number", "two classes"), explained=(0.3, 0.6, 0.85),
+    leak=("none", "none", "none", "copy", "code", "later"),  # as many with as without
+)  # fmt: skip
+LEAKS = Part("leaks", CELLS, experiment, 6, table)

@@ -20,14 +20,16 @@ from attributions.command.run import main
 from benchmarks.papers.report.thirty_drawn import DRAWN
 from benchmarks.papers.report.thirty_real import NEEDED, REAL
 from benchmarks.papers.report.truths import Truth
-from benchmarks.study.part import Part
-from benchmarks.study.tables import chosen, markdown, values_of
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import count_of, listed
 
 N_ROWS = {"full": 700, "quick": 240}
 LEAK, GROUPS = "known at the time", "belong together"
-EXPONENT = re.compile(r"\d[eE][+-]?\d{1,3}\b")
-NO_ERROR = re.compile(r"\+- 0(\.0*)?\s")
-TOO_MUCH = re.compile(r"brings (\d{3,}) %")
+UNREADABLE = {
+    "an exponent": re.compile(r"\d[eE][+-]?\d{1,3}\b"),
+    "an error of 0": re.compile(r"\+- 0(\.0*)?\s"),
+    "more than all": re.compile(r"brings (\d{3,}) %"),
+}
 PAIR = re.compile(r"([^\s(,:][^(,:]*) \(as ([^)]+)\)")
 
 
@@ -110,11 +112,7 @@ def mistakes(truth: Truth, reading: Reading) -> Iterator[str]:
 
 def unreadable(text: str) -> Iterator[str]:
     """Yield what no reader without statistics can make sense of."""
-    for what, pattern in (
-        ("an exponent", EXPONENT),
-        ("an error of 0", NO_ERROR),
-        ("more than all", TOO_MUCH),
-    ):
+    for what, pattern in UNREADABLE.items():
         if found := pattern.search(text):
             yield f"{what}: {found.group()}"
 
@@ -137,40 +135,25 @@ def concluded(reading: Reading) -> str:
     return "; ".join(parts)
 
 
-def table_of(kind: str, name: str, rng, size: str) -> Truth:
-    """Draw a table, or rows of a real one."""
-    return (DRAWN if kind == "drawn" else REAL)[name](N_ROWS[size], rng)
-
-
 def experiment(cell, rng, size):
     """Run the command on one table and hold what is read against what is known."""
-    truth = table_of(cell["kind"], cell["table"], rng, size)
+    truth = TABLES[cell["kind"]][cell["table"]](N_ROWS[size], rng)
     reading = run_on(truth)
     wrong = list(mistakes(truth, reading))
-    yield {
-        "what": truth.what,
-        "concluded": concluded(reading),
-        "right": int(not wrong),
-        "why": "; ".join(wrong),
-    }
+    said = {"what": truth.what, "concluded": concluded(reading)}
+    yield {**said, "right": int(not wrong), "why": "; ".join(wrong)}
 
 
 def table(rows) -> str:
     """Return how many tables are read rightly, and the ones that are not."""
-    lines = []
-    for kind in values_of(rows, "kind"):
-        there = chosen(rows, kind=kind)
-        wrong = [f"{row['table']} ({row['why']})" for row in there if not row["right"]]
-        lines.append([kind, f"{len(there) - len(wrong)} of {len(there)}", "; ".join(wrong)])
-    return markdown(["tables", "read rightly", "read wrongly"], lines)
+
+    def cells(own):
+        wrong = [f"{row['table']} ({row['why']})" for row in own if not row["right"]]
+        return [count_of(own, "right"), "; ".join(wrong)]
+
+    return listed(rows, ("kind",), ["tables", "read rightly", "read wrongly"], cells)
 
 
-READING = Part(
-    "reading",
-    tuple({"kind": "drawn", "table": name} for name in DRAWN)
-    + tuple({"kind": "real", "table": name} for name in REAL),
-    experiment,
-    1,
-    table,
-    needs=NEEDED,
-)
+TABLES = {"drawn": DRAWN, "real": REAL}
+CELLS = tuple(cell for kind, of in TABLES.items() for cell in crossed(kind=(kind,), table=of))
+READING = Part("reading", CELLS, experiment, 1, table, needs=NEEDED)

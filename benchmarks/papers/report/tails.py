@@ -15,9 +15,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from attributions import held_out_gain, tree_inner
-from benchmarks.study.part import Part
+from benchmarks.study import Part, crossed, ours
 from benchmarks.study.tables import by_values, chosen, markdown
-from gbt import GBTClassifier, GBTRegressor
 
 N_TABLES = {"full": 60, "quick": 4}
 NOISE = [4, 5, 7, 8]
@@ -25,6 +24,10 @@ RARE = 0.02
 LOW, HIGH = ndtri(0.96), ndtri(0.99)
 EDGES = [0.0, 0.2, 1.0, 5.0, np.inf]  # of kurtosis / rows; at most 0.2 is called reliable
 COUNTS = ("judged", "below", "above", "noise", "noise_helps", "inner_below")
+RATES = ("below", "above", "noise_helps", "inner_below")
+TARGETS = (
+    "normal", "zeros, long tail", "zeros, very long tail", "both tails long", "a class of 1 %"
+)  # fmt: skip
 
 
 def draw(target: str, n: int, rng) -> tuple[np.ndarray, np.ndarray]:
@@ -48,19 +51,12 @@ def experiment(cell, rng, size):
     """Fit a model and judge it on many tables; count by how few rows may carry a gain."""
     target, n = cell["target"], cell["rows"]
     X, y = draw(target, n, rng)
-    kind = GBTClassifier if "class" in target else GBTRegressor
-    model = kind(40, max_depth=5, splitter="greedy", n_jobs=1).fit(X, y)
-    values, errors, ratios, inner_values, inner_errors = [], [], [], [], []
-    for _ in range(N_TABLES[size]):
-        rows = draw(target, n, rng)
-        result, inner = (f(model, *rows, n_jobs=1) for f in (held_out_gain, tree_inner))
-        values.append(result.values)
-        errors.append(result.standard_error)
-        ratios.append(result.kurtosis / n)
-        inner_values.append(inner.values)
-        inner_errors.append(inner.standard_error)
-    values, errors, ratios = np.array(values), np.array(errors), np.array(ratios)
-    t, t_inner = of_truth(values, errors), of_truth(np.array(inner_values), np.array(inner_errors))
+    model = ours("class" in target, n_estimators=40, max_depth=5).fit(X, y)
+    tables = [draw(target, n, rng) for _ in range(N_TABLES[size])]
+    results = [held_out_gain(model, *rows, n_jobs=1) for rows in tables]
+    inner = [tree_inner(model, *rows, n_jobs=1) for rows in tables]
+    ratios = np.array([result.kurtosis / n for result in results])
+    (values, errors, t), (_, _, t_inner) = of_truth(results), of_truth(inner)
     is_noise = np.isin(np.arange(values.shape[1]), NOISE) & (errors > 0)
     is_above = values > LOW * errors
     for first, last in pairwise(EDGES):
@@ -70,9 +66,17 @@ def experiment(cell, rng, size):
         yield {"ratio": first, **dict(zip(COUNTS, counts, strict=True))}
 
 
-def of_truth(values: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Return how far values are from their mean over the tables, in errors; 0 where these are 0."""
-    return np.divide(values - values.mean(axis=0), errors, np.zeros_like(values), where=errors > 0)
+def of_truth(results) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return values, errors, and how far values are from their mean over the tables, in errors.
+
+    Where errors are 0 that is 0.
+    """
+    values, errors = (
+        np.array([getattr(result, name) for result in results])
+        for name in ("values", "standard_error")
+    )
+    far = values - values.mean(axis=0)
+    return values, errors, np.divide(far, errors, np.zeros_like(values), where=errors > 0)
 
 
 def table(rows) -> str:
@@ -92,32 +96,9 @@ def table(rows) -> str:
 def rates(rows) -> list[str]:
     """Return how many features were judged, and the rates in per cent."""
     sums = {name: sum(row[name] for row in rows) for name in COUNTS}
-    pairs = (
-        ("below", "judged"),
-        ("above", "judged"),
-        ("noise_helps", "noise"),
-        ("inner_below", "judged"),
-    )
-    return [
-        f"{sums['judged']:,}",
-        *(f"{100 * sums[a] / sums[b]:.1f}" if sums[b] >= 100 else "-" for a, b in pairs),
-    ]
+    whole = {name: "noise" if name == "noise_helps" else "judged" for name in RATES}
+    shares = (f"{100 * sums[a] / sums[b]:.1f}" if sums[b] >= 100 else "-" for a, b in whole.items())
+    return [f"{sums['judged']:,}", *shares]
 
 
-TAILS = Part(
-    "tails",
-    tuple(
-        {"target": target, "rows": n}
-        for target in (
-            "normal",
-            "zeros, long tail",
-            "zeros, very long tail",
-            "both tails long",
-            "a class of 1 %",
-        )
-        for n in (500, 1500, 5000)
-    ),
-    experiment,
-    6,
-    table,
-)
+TAILS = Part("tails", crossed(target=TARGETS, rows=(500, 1500, 5000)), experiment, 6, table)

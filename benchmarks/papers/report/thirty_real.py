@@ -32,41 +32,27 @@ def rows_of(name: str, n: int, rng, in_order: bool = False) -> dict[str, np.ndar
 
 
 def planted(
-    name: str,
-    target: str,
-    what: str,
-    n: int,
-    rng,
-    drop: tuple[str, ...] = (),
-    shuffled: str = "",
-    in_order: bool = False,
-    **known,
+    name: str, target: str, what: str, n: int, rng, drop=(), shuffled="", in_order=False, **known
 ) -> Truth:
     """Return a real table with three columns of noise among its own."""
     columns = rows_of(name, n, rng, in_order)
     n_rows = len(columns[target])
     others = [column for column in columns if column != target and column not in drop]
+    words = np.array(["oak", "ash", "elm", "fir", "yew"])
     columns["planted_numbers"] = rng.normal(size=n_rows).round(4)
-    columns["planted_words"] = np.array(["oak", "ash", "elm", "fir", "yew"])[
-        rng.integers(5, size=n_rows)
-    ]
+    columns["planted_words"] = words[rng.integers(5, size=n_rows)]
     columns["planted_order"] = rng.permutation(columns[shuffled or others[0]])
     order = [target, *rng.permutation([column for column in columns if column != target])]
     options = tuple(part for column in drop for part in ("--drop", column))
-    return Truth(
-        what,
-        {column: columns[column] for column in order},
-        target,
-        options,
-        noise=PLANTED,
-        **known,
-    )
+    columns = {column: columns[column] for column in order}
+    return Truth(what, columns, target, options, noise=PLANTED, **known)
 
 
 def _real(name: str, target: str, what: str, **known) -> Callable[..., Truth]:
     return partial(planted, name, target, what, **known)
 
 
+CUT = "classes cut from a number that is there, too"
 REAL: dict[str, Callable[..., Truth]] = {
     "boston": _real(
         "boston_housing", "medv", "prices of houses", matter=("lstat", "rm"), may_leak=True
@@ -74,17 +60,11 @@ REAL: dict[str, Callable[..., Truth]] = {
     "boston crime": _real("boston_housing", "crim", "crimes a head", may_leak=True),
     "breast cancer": _real("breast_cancer_wdbc", "y", "tumours", may_leak=True),
     "bikes, riders": _real(
-        "bike_kaggle_train",
-        "count",
-        "riders an hour, which two columns add up to",
-        leaks=("registered", "casual"),
-        shuffled="humidity",
+        "bike_kaggle_train", "count", "riders an hour, which two columns add up to",
+        leaks=("registered", "casual"), shuffled="humidity",
     ),
     "bikes": _real(
-        "bike_kaggle_train",
-        "count",
-        "riders an hour",
-        drop=("casual", "registered"),
+        "bike_kaggle_train", "count", "riders an hour", drop=("casual", "registered"),
         shuffled="humidity",
     ),
     "houses": _real(
@@ -103,32 +83,30 @@ REAL: dict[str, Callable[..., Truth]] = {
         "magic_telescope", "target", "showers of gamma rays", matter=("FAlpha",), shuffled="FDist"
     ),
     "Friedman, leak": _real(
-        "fri_c3_1000_10", "binaryClass", "classes cut from a number that is there, too",
-        leaks=("target",), matter=("target",), shuffled="oz7",
+        "fri_c3_1000_10", "binaryClass", CUT, leaks=("target",), matter=("target",), shuffled="oz7"
     ),
     "Friedman 10": _real(
-        "fri_c3_1000_10", "binaryClass", "a function of five of ten columns",
-        drop=("target",), shuffled="oz7",
+        "fri_c3_1000_10", "binaryClass", "a function of five of ten columns", drop=("target",),
+        shuffled="oz7",
     ),
     "Friedman 50": _real(
-        "fri_c0_1000_50", "target", "a function of five of fifty columns",
-        drop=("binaryClass",), shuffled="oz7", matter=FRIEDMAN[:2] + FRIEDMAN[3:],
+        "fri_c0_1000_50", "target", "a function of five of fifty columns", drop=("binaryClass",),
+        shuffled="oz7", matter=FRIEDMAN[:2] + FRIEDMAN[3:],
     ),
     "voters, leak": _real(
-        "space_ga", "binaryClass", "classes cut from a number that is there, too",
-        leaks=("ln(VOTES/POP)",), shuffled="INCOME",
+        "space_ga", "binaryClass", CUT, leaks=("ln(VOTES/POP)",), shuffled="INCOME"
     ),
     "voters": _real(
-        "space_ga", "ln(VOTES/POP)", "votes a head in counties",
-        drop=("binaryClass",), shuffled="INCOME", may_leak=True,
+        "space_ga", "ln(VOTES/POP)", "votes a head in counties", drop=("binaryClass",),
+        shuffled="INCOME", may_leak=True,
     ),
     "sleep, leak": _real(
         "sleepdata", "binaryClass", "classes made from a state that is there, too",
         leaks=("sleep_state",), shuffled="temperature",
     ),
     "loans": _real(
-        "av_loan_prediction", "Loan_Status", "loans that were granted",
-        matter=("Credit_History",), shuffled="ApplicantIncome", may_leak=True,
+        "av_loan_prediction", "Loan_Status", "loans that were granted", matter=("Credit_History",),
+        shuffled="ApplicantIncome", may_leak=True,
     ),
     "attrition": _real(
         "ibm_hr_attrition", "Attrition", "employees who left", shuffled="Age",
@@ -137,12 +115,12 @@ REAL: dict[str, Callable[..., Truth]] = {
     "drugs": _real(
         "drug_consumption", "Cannabis", "how long ago, seven classes", shuffled="Nscore"
     ),
-    "Lusitania": _real("lusitania", "Fate", "who was saved", shuffled="Sex", may_leak=True,
+    "Lusitania": _real(
+        "lusitania", "Fate", "who was saved", shuffled="Sex", may_leak=True,
         may_group=("Family name",),
     ),
     "campaign": _real(
-        "marketing_campaign", "Response", "who answered", shuffled="Income",
-        said=("Z_CostContact",),
+        "marketing_campaign", "Response", "who answered", shuffled="Income", said=("Z_CostContact",)
     ),
     "telecom": _real(
         "telecom_churn_2666", "Churn", "customers who left", shuffled="State",
@@ -150,14 +128,13 @@ REAL: dict[str, Callable[..., Truth]] = {
     ),
     "Estonia": _real("estonia", "Survived", "who was saved", shuffled="Age", matter=("Sex",)),
     "wells": _real(
-        "well_log_facies", "Facies", "rocks in wells, a row each half foot",
-        groups="Well Name", shuffled="GR",
+        "well_log_facies", "Facies", "rocks in wells, a row each half foot", groups="Well Name",
+        shuffled="GR",
     ),
     "eyes": _real("diabetic_retinopathy", "19", "signs of disease", shuffled="8"),
     "yeast": _real("yeast", "site", "where proteins are", matter=("alm",), shuffled="mcg"),
     "income": _real(
-        "adult", "y", "incomes above 50,000", shuffled="age",
-        twins={"education_num": "education"},
+        "adult", "y", "incomes above 50,000", shuffled="age", twins={"education_num": "education"}
     ),
 }  # fmt: skip
 NEEDED = tuple(sorted({make.args[0] for make in REAL.values()}))

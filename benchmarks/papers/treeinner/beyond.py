@@ -5,10 +5,6 @@ values, so a score that knows nothing of y but punishes many values does well. T
 beside the others, and a control draws the relevant features from all fifty.
 """
 
-from collections.abc import Iterable
-
-import numpy as np
-
 from benchmarks.papers.treeinner import claims
 from benchmarks.papers.treeinner.methods import (
     COUNTS,
@@ -22,9 +18,9 @@ from benchmarks.papers.treeinner.methods import (
     Cell,
 )
 from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
-from benchmarks.papers.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim
-from benchmarks.study.tables import markdown
+from benchmarks.study.tables import cell_of, column, markdown
 
 SHOWN = (
     (FEWEST_VALUES, "no y"),
@@ -37,12 +33,6 @@ SHOWN = (
 )
 
 
-def with_error(values: np.ndarray, sign: str = "") -> str:
-    """Write a mean and its standard error."""
-    mean, error = mean_and_error(values)
-    return f"{mean:{sign}.3f} ({error:.3f})"
-
-
 def design_table(results: Results) -> str:
     """Return AUC by score and task: the paper's design, and the control."""
     tasks = sorted(
@@ -52,14 +42,14 @@ def design_table(results: Results) -> str:
     rows = []
     for cell, note in SHOWN:
         name = f"{cell} ({note})" if note else str(cell)
-        rows.append([name, *(with_error(results.scores(task, cell)) for task in tasks)])
+        rows.append([name, *(cell_of(results.scores(task, cell), 3) for task in tasks)])
     for first, second in (
         (claims.HELD_OUT, MINUS_GAIN),
         (claims.HELD_OUT, GAIN),
         (PARTIAL, claims.HELD_OUT),
     ):
         differences = (results.scores(task, first) - results.scores(task, second) for task in tasks)
-        rows.append([f"*{first} less {second}*", *(with_error(d, "+") for d in differences)])
+        rows.append([f"*{first} less {second}*", *(cell_of(d, 3, "+") for d in differences)])
     return markdown(["score", *(task.name for task in tasks)], rows, 1)
 
 
@@ -79,64 +69,41 @@ def tests_table(results: Results) -> str:
     rows = []
     for task in results.tasks((*TASKS, *CONTROL)):
         for setting in SWEEPS["depth"].settings:
-            records = list(results.replications(task, setting).values())
-            if records:
+            if records := results.replications(task, setting).values():
                 for method in TESTS:
                     counts = [record["tests"][method] for record in records]
-                    n_relevant, n_noisy = numbers_of_features(task)
-                    rows.append(
-                        [
-                            task.name,
-                            setting.depth,
-                            f"`{method}`",
-                            *rates(counts, n_relevant, n_noisy),
-                        ]
-                    )
+                    rows.append([task.name, setting.depth, f"`{method}`", *rates(counts, task)])
     header = ["task", "depth", "test", "precision", "recall", "found", "noise", "relevant"]
     return markdown(header, rows, 3)
 
 
-def numbers_of_features(task) -> tuple[int, int]:
-    """Return how many features are relevant and how many are not."""
-    return 5, 75 if task.data == "ChIP" else 45
-
-
-def rates(counts: list[dict[str, int]], n_relevant: int, n_noisy: int) -> list[str]:
+def rates(counts: list[dict[str, int]], task) -> list[str]:
     """Return the columns of `tests_table`.
 
     Precision is of all discoveries together, since many data sets have none; recall is the mean
     share of relevant features found. The last two are shares of features with p < 0.05 without
     correction.
     """
-    total = {name: np.array([count[name] for count in counts]) for name in COUNTS}
-    n_found = int(total["true"].sum() + total["false"].sum())
+    n_relevant, n_noisy = 5, 75 if task.data == "ChIP" else 45
+    true, false, single_true, single_false = (column(counts, name) for name in COUNTS)
+    n_found = true.sum() + false.sum()
     return [
-        f"{total['true'].sum() / n_found:.2f}" if n_found else "-",
-        with_error(total["true"] / n_relevant),
-        f"{total['true'].sum()} + {total['false'].sum()}",
-        f"{total['single_false'].mean() / n_noisy:.3f}",
-        f"{total['single_true'].mean() / n_relevant:.3f}",
+        f"{true.sum() / n_found:.2f}" if n_found else "-",
+        cell_of(true / n_relevant, 3),
+        f"{true.sum()} + {false.sum()}",
+        f"{single_false.mean() / n_noisy:.3f}",
+        f"{single_true.mean() / n_relevant:.3f}",
     ]
 
 
 def cross_fit_table(results: Results) -> str:
-    """Return AUC of one fit on half of the rows, and of five fits on four fifths each."""
+    """Return AUC of one fit on half of the rows, and of five fits on four fifths; "" without."""
     rows = []
     for single, crossed in ((claims.HELD_OUT, CROSS_FIT), (PARTIAL, CROSS_FIT_PARTIAL)):
         for task in results.tasks((*TASKS, *CONTROL)):
             one, five = results.scores(task, single), results.scores(task, crossed)
             if len(five):
-                rows.append(
-                    [
-                        task.name,
-                        single.score,
-                        *(with_error(v) for v in (one, five)),
-                        with_error(five - one, "+"),
-                    ]
-                )
-    return markdown(["task", "score", "one half", "cross-fitted", "difference"], rows, 2)
-
-
-def has_cross_fits(results: Results, tasks: Iterable) -> bool:
-    """Return whether any cross-fit was run."""
-    return any(len(results.scores(task, CROSS_FIT)) for task in tasks)
+                cells = [cell_of(one, 3), cell_of(five, 3), cell_of(five - one, 3, "+")]
+                rows.append([task.name, single.score, *cells])
+    names = ["task", "score", "one half", "cross-fitted", "difference"]
+    return markdown(names, rows, 2) if rows else ""

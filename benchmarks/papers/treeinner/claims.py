@@ -2,8 +2,9 @@
 
 from benchmarks.papers.treeinner.methods import CELLS, Cell
 from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
-from benchmarks.papers.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim
+from benchmarks.study.tables import mean_and_error
 
 IDENTITY_ERROR = 1e-9
 HELD_OUT = Cell("TreeInner", "valid", "PreDecomp")
@@ -97,12 +98,8 @@ def identity(results: Results) -> list[Claim]:
             errors = [record["identity_error"] for record in records.values()]
             worst[task.name] = max([worst.get(task.name, 0.0), *errors])
             n_models[task.name] = n_models.get(task.name, 0) + len(errors)
+    details = {name: f"largest of {n_models[name]} models: {e:.1e}" for name, e in worst.items()}
     return [
-        Claim(
-            IDENTITY,
-            name,
-            IDENTITY_ERROR - error,
-            detail=f"largest of {n_models[name]} models: {error:.1e}",
-        )
+        Claim(IDENTITY, name, IDENTITY_ERROR - error, detail=details[name])
         for name, error in worst.items()
     ]

@@ -27,7 +27,8 @@ from attributions.plots import BLUE, GREY, INK, VERMILION
 from benchmarks.papers.treeinner.claims import IDENTITY_ERROR
 from benchmarks.papers.treeinner.methods import CELLS, Cell
 from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS, Sweep, Task
-from benchmarks.papers.treeinner.runs import Results, mean_and_error
+from benchmarks.papers.treeinner.runs import Results
+from benchmarks.study.tables import mean_and_error
 
 QUANTITIES = {
     "identity": "log10 of max |total gain \u2212 TreeInner|, both at unit l1 norm",
@@ -39,14 +40,8 @@ QUANTITIES = {
 OF_MODELS = Cell("model", "-", "-")  # quantities that belong to no score
 SHORTEST_ERROR = 1e-17  # where total gain and TreeInner agree to the last bit
 
-FIGURES = {
-    **{number: ("depth", quantity) for number, quantity in enumerate(list(QUANTITIES)[:3], 1)},
-    **{
-        5 + 5 * s + q: (sweep, quantity)
-        for s, sweep in enumerate(SWEEPS)
-        for q, quantity in enumerate(QUANTITIES)
-    },
-}
+FIGURES = dict(enumerate([("depth", quantity) for quantity in [*QUANTITIES][:3]], 1))
+FIGURES |= dict(enumerate([(sweep, quantity) for sweep in SWEEPS for quantity in QUANTITIES], 5))
 
 COLOR = {"TreeInner": INK, "ForestInner": VERMILION, "Abs": BLUE, "Permutation": "#E69F00"}
 MARKER = {"TreeInner": "o", "ForestInner": "s", "Abs": "^", "Permutation": "D"}
@@ -70,18 +65,18 @@ def points(results: Results, sweep: Sweep) -> list[Point]:
     found = []
     for value, setting in zip(sweep.values, sweep.settings, strict=True):
         for task in results.tasks_of(sweep):
-
-            def add(quantity, cell, values, value=value, task=task):
-                found.append(
-                    Point(sweep.name, value, task, quantity, cell, *mean_and_error(values))
-                )
-
             errors = results.of_models(task, "identity_error", setting)
-            add("identity", OF_MODELS, np.log10(np.maximum(errors, SHORTEST_ERROR)))
-            add("risk", OF_MODELS, results.of_models(task, "risk", setting))
+            values = {
+                ("identity", OF_MODELS): np.log10(np.maximum(errors, SHORTEST_ERROR)),
+                ("risk", OF_MODELS): results.of_models(task, "risk", setting),
+            }
             for quantity in ("auc", "noisy", "relevant"):
                 for cell in CELLS:
-                    add(quantity, cell, results.scores(task, cell, quantity, setting))
+                    values[quantity, cell] = results.scores(task, cell, quantity, setting)
+            found += [
+                Point(sweep.name, value, task, *what, *mean_and_error(of))
+                for what, of in values.items()
+            ]
     return found
 
 
@@ -106,16 +101,11 @@ def points_in(lines: list[dict]) -> list[Point]:
     """Return the markers of `lines_of`."""
     return [
         Point(
-            line["sweep"],
-            line["value"],
-            Task(line["data"], line["task"]),
-            line["quantity"],
-            Cell(line["score"], line["rows"], line["attribution"]),
-            line["mean"],
-            line["standard_error"],
+            line["sweep"], line["value"], Task(line["data"], line["task"]), line["quantity"],
+            Cell(*(line[name] for name in Cell._fields)), line["mean"], line["standard_error"],
         )
         for line in lines
-    ]
+    ]  # fmt: skip
 
 
 def draw(shown: list[Point], number: int, path: Path) -> None:
@@ -194,19 +184,17 @@ def _draw_legend(figure) -> None:
     """Explain colours and shapes, then markers, then lines, each on its own."""
     from matplotlib.lines import Line2D
 
-    plain: Any = {"color": INK, "markersize": 5, "markeredgewidth": 0.9}
-    entries = [
-        *(
-            Line2D([], [], label=score, color=COLOR[score], marker=MARKER[score], markersize=5)
-            for score in COLOR
-        ),
-        Line2D([], [], label="held-out rows", linestyle="-", color=INK),
-        Line2D([], [], label="training rows", linestyle=":", color=INK, linewidth=1.6),
-        Line2D([], [], label="PreDecomp", linestyle="", marker="o", **plain),
-        Line2D(
-            [], [], label="TreeSHAP", linestyle="", marker="o", markerfacecolor="white", **plain
-        ),
-    ]
+    plain: Any = {
+        "linestyle": "", "marker": "o", "color": INK, "markersize": 5, "markeredgewidth": 0.9
+    }  # fmt: skip
+    looks: dict[str, dict] = {
+        **{s: {"color": COLOR[s], "marker": MARKER[s], "markersize": 5} for s in COLOR},
+        "held-out rows": {"linestyle": "-", "color": INK},
+        "training rows": {"linestyle": ":", "color": INK, "linewidth": 1.6},
+        "PreDecomp": plain,
+        "TreeSHAP": {**plain, "markerfacecolor": "white"},
+    }
+    entries = [Line2D([], [], label=label, **look) for label, look in looks.items()]
     figure.legend(handles=entries, loc="outside upper center", ncols=4, frameon=False)
 
 

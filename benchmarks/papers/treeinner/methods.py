@@ -38,19 +38,11 @@ class Cell(NamedTuple):
         return " ".join(part for part in self if part != "-")
 
 
-CELLS = (
-    *(
-        Cell(score, rows, attribution)
-        for score in ("Abs", "ForestInner")
-        for rows in ("train", "valid")
-        for attribution in ("PreDecomp", "TreeSHAP")
-    ),
-    *(Cell("Permutation", rows, "-") for rows in ("train", "valid")),
-    *(
-        Cell("TreeInner", rows, attribution)
-        for rows in ("train", "valid")
-        for attribution in ("PreDecomp", "TreeSHAP")
-    ),
+CELLS = tuple(
+    Cell(score, rows, attribution)
+    for score in ("Abs", "ForestInner", "Permutation", "TreeInner")
+    for rows in ("train", "valid")
+    for attribution in (("-",) if score == "Permutation" else ("PreDecomp", "TreeSHAP"))
 )
 MINUS_GAIN = Cell("Minus total gain", "train", "-")
 FEWEST_VALUES = Cell("Fewest distinct values", "train", "-")
@@ -97,11 +89,8 @@ def risk(task: Task, y, raw_prediction) -> float:
 def worth(score, is_relevant) -> list[float]:
     """AUC of a score, and its mean over noisy and over relevant features at unit l2 norm."""
     unit = normalized(score, 2)
-    return [
-        auc(score, is_relevant),
-        float(unit[~is_relevant].mean()),
-        float(unit[is_relevant].mean()),
-    ]
+    means = (float(unit[which].mean()) for which in (~is_relevant, is_relevant))
+    return [auc(score, is_relevant), *means]
 
 
 def rejections(p_values, is_relevant) -> dict[str, int]:
@@ -134,8 +123,7 @@ def scores_of_table_4(
                     "ForestInner": forest_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
                     "Abs": absolute(ensemble, X, ifa=ifa, level=absolute_level, n_jobs=1),
                 }
-            for score, result in results.items():
-                scores[Cell(score, rows, attribution)] = result.values
+            scores |= {Cell(name, rows, attribution): of.values for name, of in results.items()}
         with training_rows_are_meant():
             result = permutation(ensemble, X, y, n_repeats=1, random_state=seeds[rows], n_jobs=1)
         scores[Cell("Permutation", rows, "-")] = result.values
@@ -153,23 +141,10 @@ def training_rows_are_meant():
 def judge_model(
     protocol: Protocol, task: Task, setting: Setting, rounds: tuple[int, ...], replication: int
 ) -> list[dict]:
-    """Draw one data set, fit one model, and return what is recorded of it.
+    """Draw one data set, fit one model, and return what is recorded of it for numbers of rounds.
 
-    Parameters
-    ----------
-    protocol, task, replication
-        Which data.
-    setting : Setting
-        The parameters; its own number of rounds is not used.
-    rounds : tuple of int
-        Numbers of rounds at which the model is judged; the largest is fitted.
-
-    Returns
-    -------
-    list of dict
-        For each number of rounds ``{"judged at": ., "risk": ., "identity_error": ., "scores":
-        {cell: [auc, noisy, relevant]}, "tests": {method: counts}}``; ``tests`` only at the settings
-        of the sweep over depth.
+    The largest of ``rounds`` is fitted, not the setting's own. Scores are {cell: [auc, noisy,
+    relevant]}, tests {method: counts}, the latter only at the settings of the sweep over depth.
     """
     data = protocol.draw(task, replication)
     stages = {protocol.n_trees(r): r for r in rounds}
@@ -184,12 +159,10 @@ def judge_model(
         scores |= {MINUS_GAIN: -gain, FEWEST_VALUES: -n_distinct}
         tests = {}
         if replace(setting, rounds=of_rounds) in SWEEPS["depth"].settings:
-            results = {
-                name: method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
-                for name, method in TESTS.items()
-            }
-            tests = {n: rejections(r.p_values(), data.is_relevant) for n, r in results.items()}
-            scores[PARTIAL] = results["partial_inner"].values
+            for name, method in TESTS.items():
+                result = method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
+                tests[name] = rejections(result.p_values(), data.is_relevant)
+            scores[PARTIAL] = result.values  # the last is partial_inner
         raw_prediction = first_trees.raw_predict(data.X_valid, n_jobs=1)
         records.append(
             {

@@ -34,9 +34,7 @@ import pandas
 from scipy.special import expit
 
 from attributions.simulated import N_RELEVANT, simulated
-from benchmarks.study import data
-from benchmarks.study.part import SEED
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study import SEED, data, ours
 
 N_CHIP_FEATURES = 80
 CHIP_PARTS = ("chip_train", "chip_valid")
@@ -114,9 +112,7 @@ SWEEPS = {
     for sweep in (
         Sweep("eta", "eta", "learning rate eta", (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)),
         Sweep("depth", "depth", "maximal depth of the trees", (2, 4, 6, 8, 10)),
-        Sweep(
-            "min_child_weight", "min_child_weight", "min_child_weight", (0.5, 1.0, 2.0, 4.0, 8.0)
-        ),
+        Sweep("min_child_weight", *2 * ("min_child_weight",), (0.5, 1.0, 2.0, 4.0, 8.0)),
         Sweep("rounds", "rounds", "boosting rounds", (200, 400, 600, 800, 1000)),
         Sweep("lambda", "reg_lambda", "l2 penalty lambda", (0.0, 0.1, 1.0, 10.0, 100.0)),
     )
@@ -162,15 +158,9 @@ class Protocol:
         seed = self.seed_of(task, replication, purpose=0)
         if task.data == "ChIP":
             return self._draw_chip(task, seed)
-        n_rows = 1000 if self.shrink == 1 else 200
-        drawn = simulated(
-            task.kind,
-            n_rows,
-            n_rows,
-            relevant=task.relevant,
-            protocol=self.variant,
-            random_state=seed,
-        )
+        n = 1000 if self.shrink == 1 else 200
+        how = {"relevant": task.relevant, "protocol": self.variant, "random_state": seed}
+        drawn = simulated(task.kind, n, n, **how)
         is_relevant = np.isin(np.arange(drawn.X_train.shape[1]), drawn.relevant)
         return DataSet(drawn.X_train, drawn.y_train, drawn.X_valid, drawn.y_valid, is_relevant)
 
@@ -210,18 +200,12 @@ class Protocol:
 
 def fit(task: Task, setting: Setting, n_trees: int, X, y):
     """Fit a model with the paper's base score: 0, or probability 1/2."""
-    is_regression = task.kind == "regression"
-    model = (GBTRegressor if is_regression else GBTClassifier)(
-        n_estimators=n_trees,
-        learning_rate=setting.eta,
-        max_depth=setting.depth,
-        min_child_weight=setting.min_child_weight,
-        reg_lambda=setting.reg_lambda,
-        base_score=0.0 if is_regression else 0.5,
-        splitter="greedy",
-        n_jobs=1,
-    )
-    return model.fit(X, y)
+    is_class = task.kind == "classification"
+    return ours(
+        is_class, n_estimators=n_trees, learning_rate=setting.eta, max_depth=setting.depth,
+        min_child_weight=setting.min_child_weight, reg_lambda=setting.reg_lambda,
+        base_score=0.5 if is_class else 0.0,
+    ).fit(X, y)  # fmt: skip
 
 
 @lru_cache(maxsize=1)

@@ -40,20 +40,8 @@ def sections_of(results: Results, found: list[Claim]) -> dict[str, str]:
         shown["tests"] = beyond.tests_table(results)
     if results.tasks(CONTROL):
         shown["control"] = table_of_claims(beyond.control_claims(results))
-    if beyond.has_cross_fits(results, tasks):
-        shown["cross-fit"] = beyond.cross_fit_table(results)
-    return shown
-
-
-def sections(parts, tables) -> dict[str, str]:
-    """Return the tables of parts that were run, or of the committed files."""
-    if "published" in tables:
-        return sections_of(tables["published"].results, tables["published"].claims)
-    text = list(chain.from_iterable(tables.get(name, ()) for name in ("text", "text-chip")))
-    results = results_of(tables)
-    shown = sections_of(results, claims.check(results))
-    if text:
-        shown["text"] = of_rows(text)
+    if crossed := beyond.cross_fit_table(results):
+        shown["cross-fit"] = crossed
     return shown
 
 
@@ -78,6 +66,16 @@ def verdict(tables) -> tuple[list[str], int]:
 
 class TreeInnerStudy(Study):
     """A study whose files are few and small beside what its parts find."""
+
+    def sections(self, tables) -> dict[str, str]:
+        """Return the tables of parts that were run, or of the committed files."""
+        if "published" in tables:
+            return sections_of(tables["published"].results, tables["published"].claims)
+        results = results_of(tables)
+        shown = sections_of(results, claims.check(results))
+        if text := [*tables.get("text", ()), *tables.get("text-chip", ())]:
+            shown["text"] = of_rows(text)
+        return shown
 
     def read(self, parts=None) -> dict:
         """Read the committed files."""

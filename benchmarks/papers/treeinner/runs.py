@@ -7,6 +7,7 @@ parts of their own, which are skipped where the folder of data does not have the
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from benchmarks.papers.treeinner.protocol import (
     Sweep,
     Task,
 )
-from benchmarks.study.part import NumberedPart
+from benchmarks.study import NumberedPart
 
 TASK_FIELDS = ("data", "task", "relevant_of")
 N_REPLICATIONS = 20
@@ -53,37 +54,31 @@ def models(cell, replication: int, size: str, variant: str = "code") -> list[dic
     return judge_model(protocol_of(size, variant), task, setting, rounds, replication)
 
 
-def by_the_text(cell, replication: int, size: str) -> list[dict]:
-    """Do the same with data as the paper's text describes them."""
-    return models(cell, replication, size, "text")
-
-
 def cross_fits(cell, replication: int, size: str) -> list[dict]:
     """Judge by five models."""
     return judge_cross_fit(protocol_of(size), *task_and_setting(cell), replication)
 
 
-def parts(table) -> dict[str, NumberedPart]:
+def parts(table) -> tuple[NumberedPart, ...]:
     """Return the parts; ``table`` takes the rows of one."""
     standard = {
         "table4": (models, TASKS, [STANDARD]),
         "control": (models, CONTROL, [STANDARD]),
         "cross-fit": (cross_fits, (*TASKS, *CONTROL), [STANDARD]),
-        "text": (by_the_text, TASKS, [STANDARD]),
+        "text": (partial(models, variant="text"), TASKS, [STANDARD]),
     }
     swept = {
         name: (models, TASKS, [s for s in sweep.settings if s != STANDARD])
         for name, sweep in SWEEPS.items()
     }
     swept["rounds"] = (models, TASKS, [replace(STANDARD, rounds=max(ROUNDS))])
-    found = {}
+    found = []
     for name, (experiment, tasks, settings) in (standard | swept).items():
         for data, needs in (("Simulated", ()), ("ChIP", CHIP_PARTS)):
             cells = tuple(cell_of(t, s) for t in tasks for s in settings if t.data == data)
-            if cells:
-                part = f"{name}-chip" if needs else name
-                found[part] = NumberedPart(part, cells, experiment, N_REPLICATIONS, table, needs)
-    return found
+            part = f"{name}-chip" if needs else name
+            found.append(NumberedPart(part, cells, experiment, N_REPLICATIONS, table, needs))
+    return tuple(part for part in found if part.cells)
 
 
 Key = tuple[str, Task, Setting, int]  # kind, task, setting with its rounds, replication
@@ -137,8 +132,3 @@ class Results:
     def of_models(self, task: Task, quantity: str, setting: Setting = STANDARD) -> np.ndarray:
         """Return ``risk`` or ``identity_error`` by replication."""
         return np.array([r[quantity] for r in self.replications(task, setting).values()])
-
-
-def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Return the mean over replications and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -65,11 +65,8 @@ def compare(results: Results) -> list[Compared]:
         for cell in (*CELLS, RISK):
             is_risk = cell == RISK
             values = results.of_models(task, "risk") if is_risk else results.scores(task, cell)
-            deviation = float(values.std(ddof=1))
-            published = PUBLISHED[task, cell]
-            compared.append(
-                Compared(task, cell, float(values.mean()), deviation, len(values), published)
-            )
+            ours = float(values.mean()), float(values.std(ddof=1)), len(values)
+            compared.append(Compared(task, cell, *ours, PUBLISHED[task, cell]))
     return compared
 
 
@@ -95,11 +92,8 @@ def agreements(compared: Iterable[Compared]) -> list[Agreement]:
     cells = [c for c in compared if c.cell != RISK]
     for task in dict.fromkeys(c.task for c in cells):
         of_task = [c for c in cells if c.task == task]
-        for column, scores in (
-            ("paper", [c.z_paper for c in of_task]),
-            ("re-run", [c.z_re_run for c in of_task]),
-        ):
-            size = np.abs(scores)
+        for column in ("paper", "re-run"):
+            size = np.abs([getattr(c, f"z_{column.replace('-', '_')}") for c in of_task])
             missed = tuple(c.cell for c, s in zip(of_task, size, strict=True) if s > LARGEST_Z)
             found.append(Agreement(task, column, float(size.max()), float(size.mean()), missed))
     return found
@@ -135,10 +129,8 @@ def full_table(compared: list[Compared]) -> str:
     parts = []
     for task in dict.fromkeys(c.task for c in compared):
         of_task = [c for c in compared if c.task == task]
-        n = of_task[0].n
-        parts.append(
-            f"**{task.name}**, {n} replications; risk: {task.metric}\n\n{table_of_task(of_task)}"
-        )
+        said = f"**{task.name}**, {of_task[0].n} replications; risk: {task.metric}"
+        parts.append(f"{said}\n\n{table_of_task(of_task)}")
     return "\n\n".join(parts)
 
 
@@ -159,16 +151,9 @@ def short_table(compared: list[Compared]) -> str:
 
 def agreement_table(compared: list[Compared]) -> str:
     """Return the verdict a task and column."""
-    rows = [
-        [
-            a.task.name,
-            a.column,
-            f"{a.largest:.2f}",
-            f"{a.mean:.2f}",
-            "true" if a.holds else "false",
-            ", ".join(map(str, a.missed)) or "none",
-        ]
-        for a in agreements(compared)
-    ]
+    rows = []
+    for a in agreements(compared):
+        holds, missed = "true" if a.holds else "false", ", ".join(map(str, a.missed)) or "none"
+        rows.append([a.task.name, a.column, f"{a.largest:.2f}", f"{a.mean:.2f}", holds, missed])
     largest, mean = f"largest abs z (<= {LARGEST_Z})", f"mean abs z (<= {LARGEST_MEAN_Z})"
     return markdown(["task", "against", largest, mean, "agrees", "cells that miss"], rows, 2)

@@ -1,38 +1,16 @@
 """Features without any effect, tree by tree: where "unbiased" stops being true."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from attributions import total_gain, unbiased_gain
 from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator
-from benchmarks.study.part import Part
-from benchmarks.study.tables import (
-    by_values,
-    chosen,
-    markdown,
-    mean_and_error,
-    values_of,
-)
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, chosen, markdown, mean_and_error, values_of
 
-
-@dataclass(frozen=True)
-class Noise:
-    """Models of noise: task, learning rate and number of trees."""
-
-    task: str
-    learning_rate: float
-    n_trees: int
-
-    @property
-    def name(self) -> str:
-        """Words for the table."""
-        return f"{self.task}, learning rate {self.learning_rate:g}, {self.n_trees} trees"
-
-
-NOISE = {
-    noise.name: noise
-    for noise in (Noise(task, *shape) for task in TASKS for shape in ((0.1, 30), (1.0, 5)))
+NOISE = {  # models by their words: task, learning rate and number of trees
+    f"{task}, learning rate {rate:g}, {n_trees} trees": (task, rate, n_trees)
+    for task in TASKS
+    for rate, n_trees in ((0.1, 30), (1.0, 5))
 }
 SHOWN = ("1", "2", "5", "30", "all")
 
@@ -45,11 +23,9 @@ def draw(task: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.nd
 
 def experiment(cell, rng, size):
     """Return what the trees of one model of noise add, all features together."""
-    noise = NOISE[cell["model"]]
-    train, valid = (draw(noise.task, N_ROWS[size], rng) for _ in range(2))
-    model = estimator(
-        noise.task, n_estimators=noise.n_trees, learning_rate=noise.learning_rate, max_leaves=8
-    ).fit(*train)
+    task, rate, n_trees = NOISE[cell["model"]]
+    train, valid = (draw(task, N_ROWS[size], rng) for _ in range(2))
+    model = estimator(task, n_estimators=n_trees, learning_rate=rate, max_leaves=8).fit(*train)
     gain = total_gain(model, per_tree=True)
     unbiased = unbiased_gain(model, *train, *valid, per_tree=True, standard_error=False)
     for method, found in (("gain", gain), ("unbiased", unbiased)):
@@ -86,6 +62,4 @@ def table(rows) -> str:
     return markdown(["model", *names, "all trees", "total gain of all"], lines)
 
 
-PART = Part(
-    "drift", tuple({"model": name} for name in NOISE), experiment, 300, table, summary=summary
-)
+PART = Part("drift", crossed(model=NOISE), experiment, 300, table, summary=summary)

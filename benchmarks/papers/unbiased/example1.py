@@ -9,8 +9,8 @@ import numpy as np
 
 from attributions import total_gain
 from benchmarks.papers.unbiased.models import N_ROWS, estimator, unbiased_of
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, markdown, mean_and_error
+from benchmarks.study import Part, crossed
+from benchmarks.study.tables import by_values, listed, mean_and_error
 
 SETTINGS = {
     "1 tree, learning rate 1": {"n_estimators": 1, "learning_rate": 1.0},
@@ -44,17 +44,12 @@ def summary(rows) -> list[dict]:
         first = (values == values.max(axis=1, keepdims=True)).mean(axis=0)
         mean, error = mean_and_error(values)
         quantiles = np.percentile(values, QUANTILES, axis=0)
+        cell = {"setting": setting, "method": method}
+        found = {"mean": mean, "error": error, "first": first}
+        found |= {f"q{q}": of for q, of in zip(QUANTILES, quantiles, strict=True)}
         lines += [
-            {
-                "setting": setting,
-                "method": method,
-                "feature": feature,
-                "repetitions": len(values),
-                "mean": mean[k],
-                "error": error[k],
-                "first": first[k],
-                **{f"q{q}": of_all[k] for q, of_all in zip(QUANTILES, quantiles, strict=True)},
-            }
+            {**cell, "feature": feature, "repetitions": len(values)}
+            | {name: of[k] for name, of in found.items()}
             for k, feature in enumerate(FEATURES)
         ]
     return lines
@@ -62,12 +57,11 @@ def summary(rows) -> list[dict]:
 
 def table(rows) -> str:
     """Make a line a setting and method: mean with its error, and how often ranked first."""
-    lines = []
-    for cell, found in by_values(rows, "setting", "method"):
-        cells = [f"{r['mean']:.2f} ({r['error']:.2f}), {r['first']:.0%}" for r in found]
-        lines.append([*cell, *cells])
-    return markdown(["model", "method", *(f"{x}: mean (error), first" for x in FEATURES)], lines)
+    heads = ["model", "method", *(f"{x}: mean (error), first" for x in FEATURES)]
+    return listed(
+        rows, ("setting", "method"), heads,
+        lambda own: [f"{r['mean']:.2f} ({r['error']:.2f}), {r['first']:.0%}" for r in own],
+    )  # fmt: skip
 
 
-CELLS = tuple({"setting": setting} for setting in SETTINGS)
-PART = Part("example1", CELLS, experiment, 1000, table, summary=summary)
+PART = Part("example1", crossed(setting=SETTINGS), experiment, 1000, table, summary=summary)

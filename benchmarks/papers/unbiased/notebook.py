@@ -12,8 +12,8 @@ from scipy.stats import rankdata
 
 from attributions import total_gain
 from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator, unbiased_of
-from benchmarks.study.part import Part
-from benchmarks.study.tables import by_values, chosen, markdown, values_of
+from benchmarks.study import Part, crossed, is_installed, model_of
+from benchmarks.study.tables import chosen, listed, values_of
 from gbt.formats import as_ensemble
 
 LEVELS = (2, 4, 10, 20)  # of x2 to x5
@@ -36,16 +36,12 @@ def on_the_tree_of_lightgbm(task: str, train, valid) -> dict[str, np.ndarray]:
     LightGBM adds ``cat_l2``, 10, to the hessians of a split between sets of levels, and its own
     gain is what is left. The gain from G and H alone is larger.
     """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            import lightgbm
-    except ImportError:
+    if not is_installed("LightGBM"):
         return {}
-    cls = lightgbm.LGBMRegressor if task == "regression" else lightgbm.LGBMClassifier
-    model = cls(n_estimators=1, learning_rate=1.0, importance_type="gain", verbose=-1, n_jobs=1)
+    options = {"n_estimators": 1, "learning_rate": 1.0, "importance_type": "gain"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        model = model_of("LightGBM", task == "binary", **options)
         model.fit(*train, categorical_feature=list(range(1, 1 + len(LEVELS))))
         trees = as_ensemble(model, *train)
     return {
@@ -73,19 +69,12 @@ def summary(rows) -> list[dict]:
     for cell in CELLS:
         for method in values_of(rows, "method"):
             values = np.array([row["values"] for row in chosen(rows, **cell, method=method)])
-            mean_rank = rankdata(values, axis=1).mean(axis=0)
-            q25, median, q75 = np.percentile(values, [25, 50, 75], axis=0)
+            ranks = rankdata(values, axis=1).mean(axis=0)
+            found = dict(zip(("q25", "median", "q75"),
+                             np.percentile(values, [25, 50, 75], axis=0), strict=True))  # fmt: skip
             lines += [
-                {
-                    **cell,
-                    "method": method,
-                    "feature": feature,
-                    "repetitions": len(values),
-                    "mean_rank": mean_rank[k],
-                    "q25": q25[k],
-                    "median": median[k],
-                    "q75": q75[k],
-                }
+                {**cell, "method": method, "feature": feature, "repetitions": len(values)}
+                | {name: of[k] for name, of in {"mean_rank": ranks, **found}.items()}
                 for k, feature in enumerate(FEATURES)
             ]
     return lines
@@ -93,22 +82,21 @@ def summary(rows) -> list[dict]:
 
 def ranks_table(rows) -> str:
     """List the mean rank of the informative feature, a column a rho."""
-    lines = []
-    for cell, found in by_values(chosen(rows, feature=INFORMATIVE), "task", "method"):
-        lines.append([*cell, *(f"{row['mean_rank']:.2f}" for row in found)])
-    return markdown(["task", "method", *(f"rho {rho:g}" for rho in RHO)], lines)
+    return listed(
+        chosen(rows, feature=INFORMATIVE), ("task", "method"),
+        ["task", "method", *(f"rho {rho:g}" for rho in RHO)],
+        lambda own: [f"{row['mean_rank']:.2f}" for row in own],
+    )  # fmt: skip
 
 
 def null_table(rows) -> str:
     """List the quartiles of every feature at rho 0."""
-    lines = []
-    for cell, found in by_values(chosen(rows, rho=0), "task", "method"):
-        lines.append(
-            [*cell, *(f"{r['median']:.1f} ({r['q25']:.1f} to {r['q75']:.1f})" for r in found)]
-        )
     names = ("x1 (continuous)", *(f"x{k + 2} ({m})" for k, m in enumerate(LEVELS)))
-    return markdown(["task", "method", *names], lines)
+    return listed(
+        chosen(rows, rho=0), ("task", "method"), ["task", "method", *names],
+        lambda own: [f"{r['median']:.1f} ({r['q25']:.1f} to {r['q75']:.1f})" for r in own],
+    )  # fmt: skip
 
 
-CELLS = tuple({"task": task, "rho": rho} for task in TASKS for rho in RHO)
+CELLS = crossed(task=TASKS, rho=RHO)
 PART = Part("ranks", CELLS, experiment, 1000, ranks_table, summary=summary)

@@ -31,13 +31,7 @@ import numpy as np
 import sklearn
 
 import gbt
-from benchmarks.speed.growth.first_call import (
-    first_call_claims,
-    first_call_table,
-    measure_first_call,
-)
-from benchmarks.speed.growth.fit_time import measure_time, time_claims, time_table
-from benchmarks.speed.growth.memory import measure_memory, memory_claims, memory_table
+from benchmarks.speed.growth import first_call, fit_time, memory
 from benchmarks.speed.growth.picture import draw
 from benchmarks.speed.growth.plan import FULL, QUICK, SEED, Plan
 from benchmarks.study.files import DOCS, fill
@@ -49,9 +43,13 @@ RESULTS = FOLDER / "growth.csv"
 PICTURE = DOCS / "growth.svg"
 
 PARTS = {
-    "time": (measure_time, time_table, time_claims),
-    "memory": (measure_memory, memory_table, memory_claims),
-    "first-call": (measure_first_call, first_call_table, first_call_claims),
+    "time": (fit_time.measure_time, fit_time.time_table, fit_time.time_claims),
+    "memory": (memory.measure_memory, memory.memory_table, memory.memory_claims),
+    "first-call": (
+        first_call.measure_first_call,
+        first_call.first_call_table,
+        first_call.first_call_claims,
+    ),
 }
 
 
@@ -119,13 +117,14 @@ def sections(records, said: dict[str, str]) -> dict[str, str]:
 def main(arguments=None) -> int:
     """Measure, print tables and claims and, if asked, write them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=[*PARTS, "all"], default="all")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run at all?")
-    parser.add_argument("--write", action="store_true", help="write page, numbers and picture")
-    parser.add_argument("--out", type=Path, help="draw the picture to this file")
-    parser.add_argument("--from-results", action="store_true", help="read the CSV, do not measure")
-    parser.add_argument("--beside", type=Path, help="another checkout, for its first calls")
-    parser.add_argument("--wheel", help="a Python that has a wheel with machine code: first calls")
+    add = parser.add_argument
+    add("part", nargs="?", choices=[*PARTS, "all"], default="all")
+    add("--quick", action="store_true", help="tiny sizes: does it run at all?")
+    add("--write", action="store_true", help="write page, numbers and picture")
+    add("--out", type=Path, help="draw the picture to this file")
+    add("--from-results", action="store_true", help="read the CSV, do not measure")
+    add("--beside", type=Path, help="another checkout, for its first calls")
+    add("--wheel", help="a Python that has a wheel with machine code: first calls")
     options = parser.parse_args(arguments)
     if options.quick and (options.write or options.from_results):
         parser.error("--quick is for trying out: not with --write or --from-results")

@@ -11,7 +11,8 @@ from pathlib import Path
 from subprocess import CalledProcessError
 
 from benchmarks.speed.growth.plan import Plan
-from benchmarks.speed.growth.records import ROOT, median, number, run, seconds, select
+from benchmarks.speed.growth.records import ROOT, median, number, run, select
+from benchmarks.speed.timing import timed
 from benchmarks.study.tables import markdown
 
 IMPORT = (
@@ -52,18 +53,18 @@ def measure_first_call(plan: Plan) -> list[tuple]:
     run("-c", LIBRARIES)  # from the disk into memory
     for repeat in range(plan.starts):
         note("import", repeat, float(run("-c", IMPORT)))
-        note("libraries", repeat, seconds(lambda: run("-c", LIBRARIES)))
+        note("libraries", repeat, timed(lambda: run("-c", LIBRARIES)).clock)
     for repeat in range(plan.cold_starts):
         for program in PROGRAMS:
             with tempfile.TemporaryDirectory() as folder:
                 for state, options in _states(plan).items():
                     try:
-                        value = seconds(lambda: _run(program, state, Path(folder), options))  # noqa: B023
+                        took = timed(lambda: _run(program, state, Path(folder), options))  # noqa: B023
                     except CalledProcessError:
                         if state != "before":  # which may not know today's functions yet
                             raise
                     else:
-                        note(f"{program} {state}", repeat, value)
+                        note(f"{program} {state}", repeat, took.clock)
     return records
 
 
@@ -91,12 +92,9 @@ def first_call_table(records) -> str:
     """Tabulate medians over processes, with their ranges."""
 
     def cell(series):
-        found = select(records, "first-call", series)
-        return (
-            f"{number(median(found))} ({number(min(found))} to {number(max(found))})"
-            if found
-            else ""
-        )
+        if not (found := select(records, "first-call", series)):
+            return ""
+        return f"{number(median(found))} ({number(min(found))} to {number(max(found))})"
 
     states = [s for s in STATES if any(r[1].endswith(f" {s}") for r in records)]
     rows = [

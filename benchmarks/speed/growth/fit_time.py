@@ -4,7 +4,9 @@ import numpy as np
 
 import gbt
 from benchmarks.speed.growth.plan import FULL, Plan, data_of
-from benchmarks.speed.growth.records import median, number, seconds, select
+from benchmarks.speed.growth.records import median, number, select
+from benchmarks.speed.timing import timed
+from benchmarks.study import ours
 from benchmarks.study.tables import markdown
 from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns
@@ -36,16 +38,14 @@ def measure_time(plan: Plan) -> list[tuple]:
         for axis in plan.axes:
             for size, fit in axis.fits():
                 X, y = data_of(fit.n_rows, fit.n_columns, n_distinct=fit.n_distinct)
-                model = gbt.GBTRegressor(
-                    n_estimators=plan.n_rounds,
-                    max_depth=fit.max_depth,
-                    n_jobs=fit.n_threads,
-                    splitter="greedy",
-                )
-                whole = seconds(lambda m=model, X=X, y=y: m.fit(X, y))
-                ranking = seconds(lambda X=X, fit=fit: Columns.from_table(X, fit.n_threads))
-                records.append(("time", axis.name, size, repeat, "fit", whole))
-                records.append(("time", axis.name, size, repeat, "ranking", ranking))
+                shape = {"n_estimators": plan.n_rounds, "max_depth": fit.max_depth}
+                model = ours(n_jobs=fit.n_threads, **shape)
+                for quantity, work in (
+                    ("fit", lambda m=model, X=X, y=y: m.fit(X, y)),
+                    ("ranking", lambda X=X, fit=fit: Columns.from_table(X, fit.n_threads)),
+                ):
+                    took = timed(work).clock
+                    records.append(("time", axis.name, size, repeat, quantity, took))
     return records
 
 
@@ -80,10 +80,7 @@ def time_table(records) -> str:
         sizes, fit = series_of(records, axis.name, "fit")
         _, ranking = series_of(records, axis.name, "ranking")
         header = [f"{axis.name} ({axis.constant})", *[f"{size:,}" for size in sizes]]
-        rows = [
-            ["fit, s", *map(number, fit)],
-            ["ranking alone, s", *map(number, ranking)],
-        ]
+        rows = [["fit, s", *map(number, fit)], ["ranking alone, s", *map(number, ranking)]]
         if axis.name == "threads":
             growth = f"{sizes[-1]} threads are {fit[0] / fit[-1]:.2f} times as fast as one"
         else:

@@ -122,18 +122,13 @@ def weighed(records) -> list[Weighed]:
 def memory_table(records) -> str:
     """Tabulate what was measured and, part by part, what was calculated."""
     cases = weighed(records)
-    rows = [
-        [
-            case.name,
-            megabytes(case.size),
-            megabytes(case.beyond_input),
-            f"**{case.beyond_input / case.size:.2f}**",
-            megabytes(sum(case.parts.values())),
-            f"{sum(case.parts.values()) / case.size:.2f}",
-            megabytes(case.beyond_interpreter),
-        ]
-        for case in cases
-    ]
+    rows = []
+    for case in cases:
+        calculated = sum(case.parts.values())
+        measured = [megabytes(case.beyond_input), f"**{case.beyond_input / case.size:.2f}**"]
+        shown = [megabytes(calculated), f"{calculated / case.size:.2f}"]
+        beyond = megabytes(case.beyond_interpreter)
+        rows.append([case.name, megabytes(case.size), *measured, *shown, beyond])
     header = ["input", "as float32, MB", "peak beyond the input, MB", "times float32"]
     header += ["calculated, MB", "times float32", "peak beyond the interpreter, MB"]
     shares = [[part, *(megabytes(case.parts[part]) for case in cases)] for part in cases[0].parts]
@@ -143,14 +138,9 @@ def memory_table(records) -> str:
 
 def memory_claims(records) -> list[tuple[str, bool]]:
     """Say whether each case keeps within the promised multiple of its size."""
-    return [
-        (
-            f"{case.name}: peak beyond the input at most {MOST_MEMORY} times its size as float32:"
-            f" {case.beyond_input / case.size:.2f}",
-            case.beyond_input <= MOST_MEMORY * case.size,
-        )
-        for case in weighed(records)
-    ]
+    words = f"peak beyond the input at most {MOST_MEMORY} times its size as float32"
+    times = {case.name: case.beyond_input / case.size for case in weighed(records)}
+    return [(f"{name}: {words}: {t:.2f}", t <= MOST_MEMORY) for name, t in times.items()]
 
 
 def megabytes(value: float) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-import gbt
+from benchmarks.study import ours
 
 SEED = 0
 
@@ -68,8 +68,8 @@ class Memory:
     @property
     def estimator(self):
         """Return an estimator that fits it."""
-        kind = gbt.GBTClassifier if self.is_logistic else gbt.GBTRegressor
-        return kind(n_estimators=self.n_rounds, max_depth=self.max_depth, splitter="greedy")
+        shape = {"n_estimators": self.n_rounds, "max_depth": self.max_depth}
+        return ours(self.is_logistic, n_jobs=None, **shape)
 
     def data(self, n_rows: int, n_columns: int):
         """Return rows and targets of its kind."""

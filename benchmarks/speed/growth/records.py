@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -26,23 +25,10 @@ def select(records, part, series=None, quantity=None, size=None) -> list[float]:
     ]
 
 
-def seconds(call) -> float:
-    """Return the time of one call."""
-    started = time.perf_counter()
-    call()
-    return time.perf_counter() - started
-
-
 def run(*arguments: str, python=sys.executable, cwd=ROOT, **environment: str) -> str:
     """Return what a Python process prints."""
-    done = subprocess.run(
-        [python, *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-        cwd=cwd,
-        env=os.environ | environment,
-    )
+    how = {"stdout": subprocess.PIPE, "text": True, "check": True}
+    done = subprocess.run([python, *arguments], cwd=cwd, env=os.environ | environment, **how)
     return done.stdout
 
 

@@ -1,0 +1,94 @@
+"""What benchmarks on a cluster of Dask share: workers, rows that are made there, and their memory.
+
+Workers are processes of one thread. Tables are made in chunks, each with a seed of its own.
+"""
+
+import resource
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+N_COLUMNS = 20
+
+
+@contextmanager
+def workers(n_workers: int = 2, **options: Any) -> Iterator[Any]:
+    """Start a cluster; yield its client."""
+    from distributed import Client, LocalCluster
+
+    how = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None, **options}
+    with LocalCluster(**how) as cluster, Client(cluster) as client:
+        yield client
+
+
+def chunk_of(
+    number: int, n_rows: int, n_columns: int = N_COLUMNS, kind: str = "signal", dtype=np.float32
+) -> np.ndarray:
+    """Return rows and, in the last column, their targets."""
+    rng = np.random.default_rng([11, number])
+    table = rng.normal(size=(n_rows, n_columns + 1)).astype(dtype)
+    if kind == "signal":
+        table[:, -1] += table[:, 0] + np.sin(3 * table[:, 1]) + table[:, 2] * table[:, 3]
+    return table
+
+
+def rows_of(
+    numbers: Iterable[int], n_rows: int, n_columns: int = N_COLUMNS, kind="signal", dtype=np.float32
+) -> tuple[Any, Any]:
+    """Return lazy rows and targets of some chunks."""
+    import dask
+    import dask.array as da
+
+    load, shape = dask.delayed(chunk_of, pure=True), (n_rows, n_columns + 1)
+    how = n_rows, n_columns, kind, dtype
+    table = da.concatenate([da.from_delayed(load(k, *how), shape, dtype) for k in numbers])
+    return table[:, :-1], table[:, -1]
+
+
+def peak_of_process() -> float:
+    """Return the largest resident memory of the calling process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def forget_peak() -> None:
+    """Let the system count this process's largest resident memory anew."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def processor_time() -> float:
+    """Return the processor time of the calling process so far, in s."""
+    return time.process_time()
+
+
+class Measured(NamedTuple):
+    """What some work took: seconds, seconds of all processors, and MB.
+
+    Of memory the most of a worker, the most that is more than before, and both of this process.
+    """
+
+    seconds: float
+    processors: float
+    of_worker: float
+    more_of_worker: float
+    here: float
+    more_here: float
+
+
+def measured(work: Callable[[], Any], client: Any) -> tuple[Measured, Any]:
+    """Return what some work took, and what it returned."""
+    client.run(forget_peak)
+    forget_peak()
+    before, used = client.run(peak_of_process), client.run(processor_time)
+    here, busy, started = peak_of_process(), time.process_time(), time.perf_counter()
+    done = work()
+    seconds, busy = time.perf_counter() - started, time.process_time() - busy
+    after, peaks = client.run(processor_time), client.run(peak_of_process)
+    of_workers = sum(after[worker] - used[worker] for worker in after)
+    more = max(peaks[worker] - before[worker] for worker in peaks)
+    own = peak_of_process()
+    found = seconds, busy + of_workers, max(peaks.values()), more, own, max(own - here, 0.0)
+    return Measured(*found), done
