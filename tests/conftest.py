@@ -5,6 +5,11 @@ marked ``slow`` hold the same promises on more cases; ``python -m pytest --runsl
 Tests marked ``nightly`` are run in the Hypothesis profile of that name only. What is left out is
 counted as deselected, and the last lines say how to run it.
 
+``.ci/run`` runs tests in several environments. ``--note-passed FILE`` notes which tests passed, and
+with which versions of other packages. ``--passed FILE`` leaves these out where the versions are the
+same, but for tests that draw examples, as another profile draws others. ``--with-peers`` leaves out
+what does not reach another library (``tests.with_peers``).
+
 Where no files are named, the tests run in two processes (pytest-xdist; ``-n 0`` keeps them in one).
 What both need compiled is compiled before they start, see ``tests.first_calls``.
 
@@ -13,8 +18,11 @@ Hypothesis profiles are chosen by the environment variable HYPOTHESIS_PROFILE. T
 no deadline anywhere: the first example compiles kernels and takes seconds.
 """
 
+import json
 import os
 import warnings
+from importlib.metadata import distributions
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,6 +32,7 @@ from hypothesis import settings
 from gbt.kernels.platform.compiling import IS_COMPILING
 from tests.asserts import peer
 from tests.first_calls import compile_in_two_processes
+from tests.with_peers import compares_with_peers
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
@@ -37,8 +46,49 @@ DESELECTED = pytest.StashKey[int]()
 
 
 def pytest_addoption(parser):
-    """Add the option by which slow tests run."""
+    """Add the option by which slow tests run, and those by which a run carries on from another."""
     parser.addoption("--runslow", action="store_true", help="run the tests marked slow, too")
+    parser.addoption("--with-peers", action="store_true", help="run those that need peers alone")
+    parser.addoption("--note-passed", metavar="FILE", help="write down the tests that passed")
+    parser.addoption("--passed", metavar="FILE", help="leave out tests that passed before")
+
+
+class NotePassed:
+    """Writes the names of tests that passed into a file, and the versions of what is installed."""
+
+    def __init__(self, path):
+        self.path, self.names = Path(path), []
+
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and report.passed:
+            self.names.append(report.nodeid)
+
+    def pytest_sessionfinish(self):
+        self.path.write_text(json.dumps({"versions": versions(), "passed": self.names}))
+
+
+def versions():
+    """Return the version of every package that is installed."""
+    return {distribution.name: distribution.version for distribution in distributions()}
+
+
+def passed_before(path):
+    """Return the names of tests that passed, none if what they ran with is installed otherwise."""
+    if not Path(path).exists():
+        return set()
+    noted = json.loads(Path(path).read_text())
+    return set(noted["passed"]) if noted["versions"].items() <= versions().items() else set()
+
+
+def draws_examples(item):
+    """Say whether what a test looks at depends on the profile of Hypothesis."""
+    return getattr(item.obj, "is_hypothesis_test", False) or hasattr(item.module, "PROFILE")
+
+
+def pytest_configure(config):
+    """Note what passes where reports come together: in the process that starts the others."""
+    if config.getoption("--note-passed") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(NotePassed(config.getoption("--note-passed")))
 
 
 def pytest_xdist_auto_num_workers(config):
@@ -65,10 +115,16 @@ def pytest_collection_modifyitems(config, items):
         left_out.add("nightly")
     if not config.getoption("--runslow"):
         left_out.add("slow")
+    passed = passed_before(path) if (path := config.getoption("--passed")) else set()
     kept, deselected = [], []
     for item in items:
         marks = {mark.name for mark in item.iter_markers()}
-        (deselected if marks & left_out else kept).append(item)
+        is_left_out = (
+            bool(marks & left_out)
+            or (item.nodeid in passed and not draws_examples(item))
+            or (config.getoption("--with-peers") and not compares_with_peers(item))
+        )
+        (deselected if is_left_out else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=deselected)
     config.stash[LEFT_OUT] = sum(item.get_closest_marker("slow") is not None for item in deselected)

@@ -42,6 +42,7 @@ from attributions.reference.held_out import held_out_gain as plain_held_out_gain
 from gbt import GBTRegressor
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.gbt.training.test_starts import KINDS, N, rows_of
+from tests.greedy import GreedyRegressor
 
 numbers = st.integers(0, 999)
 kinds = st.sampled_from(sorted(KINDS))
@@ -204,9 +205,7 @@ def test_linear_models_of_trees_are_fitted_to_what_the_starts_leave(kind):
     with pytest.raises(ValueError, match="not what the model was fitted on"):
         local_mdi(model, X, y, init_score=start + 1 + np.arange(start.size).reshape(start.shape))
     if kind == "squared":
-        other = GBTRegressor(3, max_depth=2, reg_lambda=0.0, base_score=0.0, splitter="greedy").fit(
-            X, y - start
-        )
+        other = GreedyRegressor(3, max_depth=2, reg_lambda=0.0, base_score=0.0).fit(X, y - start)
         expected = local_mdi(other, X, y - start)
         assert_close(local_mdi(model, X, y, init_score=start).values, expected.values, 1e6)
 
@@ -215,12 +214,8 @@ def test_folds_have_their_starting_values():
     X, y, _, start = rows_of("squared", 12)
     asked = {"cv": 3, "random_state": 1}
     for measure in (held_out_gain, partial(tree_inner, ifa="saabas")):
-        result = cross_fit(
-            GBTRegressor(4, splitter="greedy"), X, y, measure, init_score=start, **asked
-        )
-        expected = cross_fit(
-            GBTRegressor(4, base_score=0.0, splitter="greedy"), X, y - start, measure, **asked
-        )
+        result = cross_fit(GreedyRegressor(4), X, y, measure, init_score=start, **asked)
+        expected = cross_fit(GreedyRegressor(4, base_score=0.0), X, y - start, measure, **asked)
         assert_close(result.values, expected.values, 1e4)
         assert_close(result.standard_error, expected.standard_error, 1e6)
 
@@ -233,9 +228,9 @@ def test_the_selector_gives_rows_their_starting_values(measure, cv):
     asked = {"cv": cv, "random_state": 1}
     weights = {"sample_weight": weight}
     if measure == "given_others":  # which takes no weights
-        plain = GBTRegressor(4, max_depth=2, base_score=0.0, splitter="greedy")
+        plain = GreedyRegressor(4, max_depth=2, base_score=0.0)
         asked["measure"], weights = partial(given_others, regressor=plain), {}
-    models = [GBTRegressor(4, splitter="greedy", base_score=base) for base in (None, 0.0)]
+    models = [GreedyRegressor(4, base_score=base) for base in (None, 0.0)]
     result = HeldOutSelector(models[0], **asked).fit(X, y, init_score=start, **weights)
     expected = HeldOutSelector(models[1], **asked).fit(X, y - start, **weights)
     assert_close(result.attribution_.values, expected.attribution_.values, 1e4)
@@ -247,7 +242,7 @@ def test_the_selector_gives_rows_their_starting_values(measure, cv):
 def test_for_given_others_a_start_that_all_rows_share_is_the_base_score(kind):
     """Of the model, and of every fit without a column."""
     X, y, *_ = rows_of(kind, 15)
-    regressor = GBTRegressor(4, max_depth=2, splitter="greedy")
+    regressor = GreedyRegressor(4, max_depth=2)
     asked, half = {"n_estimators": 3, "max_depth": 2}, N // 2
     model = KINDS[kind](**asked).fit(X[:half], y[:half])
     start = np.tile(model.ensemble_.base_score, (half, 1)).squeeze()
@@ -266,7 +261,7 @@ def test_given_others_asks_lightgbm_at_the_true_predictions():
     asked = {"min_child_samples": 1, "boost_from_average": False, "verbose": -1}
     model, half = lightgbm.LGBMRegressor(n_estimators=5, max_depth=3, **asked), slice(100)
     rest = slice(100, 200)
-    regressor = GBTRegressor(4, max_depth=2, splitter="greedy")
+    regressor = GreedyRegressor(4, max_depth=2)
     with_start = clone(model).fit(X[half], y[half], init_score=start[half])
     result = given_others(
         with_start, X[rest], y[rest], training=(X[half], y[half], None, start[half]),

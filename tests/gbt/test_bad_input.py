@@ -21,6 +21,7 @@ from gbt.estimators.other_names import OTHER_LOSSES, OTHER_NAMES
 from gbt.losses import Quantile
 from gbt.splitting import CrossValidated, Unbiased
 from tests.asserts import assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 X = np.arange(24.0).reshape(8, 3) % 7
 y = np.arange(8.0)
@@ -262,7 +263,7 @@ def test_targets_weights_and_evaluation_sets(estimator, given, message):
 def test_a_learning_rate_that_makes_errors_grow():
     rows, target = np.arange(100.0)[:, None], np.arange(100.0)
     with refused("do not fit into float64.* Or learning_rate=1000 is too large"):
-        GBTRegressor(learning_rate=1000, splitter="greedy").fit(rows, target)
+        GreedyRegressor(learning_rate=1000).fit(rows, target)
 
 
 @pytest.mark.parametrize(
@@ -276,14 +277,14 @@ def test_a_learning_rate_that_makes_errors_grow():
 )
 def test_evaluation_labels_that_training_does_not_know(trained, evaluated, unknown):
     with refused(re.escape(f"eval_set[0]: y has labels {unknown}; the classes in")):
-        GBTClassifier(splitter="greedy").fit(X, trained, eval_set=[(X, evaluated)])
+        GreedyClassifier().fit(X, trained, eval_set=[(X, evaluated)])
 
 
 @pytest.mark.parametrize(
     ("estimator", "rows", "weight"),
     [
-        (GBTRegressor(splitter="greedy"), 8, [1.0] + [0.0] * 7),  # one row left
-        (GBTClassifier(splitter="greedy"), 2, None),  # one of each class
+        (GreedyRegressor(), 8, [1.0] + [0.0] * 7),  # one row left
+        (GreedyClassifier(), 2, None),  # one of each class
     ],
 )
 def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
@@ -295,9 +296,7 @@ def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
 
 def test_a_class_of_which_no_row_would_be_left_to_train_on():
     words = np.where(np.arange(300) < 2, "rare", "common")
-    model = GBTClassifier(
-        early_stopping_rounds=2, validation_fraction=0.8, random_state=0, splitter="greedy"
-    )
+    model = GreedyClassifier(early_stopping_rounds=2, validation_fraction=0.8, random_state=0)
     with refused("validation_fraction=0.8 holds out all rows of a class.*eval_set"):
         model.fit(np.arange(300.0)[:, np.newaxis], words)
 
@@ -363,7 +362,7 @@ def test_what_a_parameter_may_be_is_said():
             GBTRegressor(**asked).fit(X, y)
     for share in (0, 1, 1.0, -0.3, np.nan):
         with refused(re.escape("base_score must be a number in (0, 1) or None")):
-            GBTClassifier(base_score=share, splitter="greedy").fit(X, labels)
+            GreedyClassifier(base_score=share).fit(X, labels)
 
 
 def test_every_parameter_has_a_range():
@@ -378,11 +377,11 @@ def test_every_parameter_has_a_range():
 )
 def test_losses_of_other_libraries_are_told_what_they_are_called_here(name, here):
     with refused(rf"^loss must be None, one of .*; got '{name}'\. The nearest here is '{here}'\.$"):
-        GBTRegressor(loss=name, splitter="greedy").fit(X, y)
+        GreedyRegressor(loss=name).fit(X, y)
     target = (y + 1) / np.max(y + 1)  # some losses take no number below 0, one none above 1
     of_order = {"groups": 0 * y} if here in ("pairwise", "ndcg") else {}
     assert (
-        GBTRegressor(loss=here, n_estimators=1, splitter="greedy")
+        GreedyRegressor(loss=here, n_estimators=1)
         .fit(X, target > 0.5 if of_order else target, **of_order)
         .ensemble_.loss.name
         == here
@@ -433,27 +432,27 @@ def test_weights_of_classes_are_for_classifiers():
         with refused("class_weight is a parameter of GBTClassifier only", TypeError):
             GBTRegressor(**{name: 3})
     with refused("The nearest here is class_weight", TypeError):
-        GBTClassifier(scale_pos_weight=3, splitter="greedy")
+        GreedyClassifier(scale_pos_weight=3)
 
 
 def test_what_names_of_other_libraries_mean_is_a_parameter_or_a_sentence():
-    ours = set(GBTClassifier(splitter="greedy").get_params())
+    ours = set(GreedyClassifier().get_params())
     assert all(here in {*ours, "loss"} or " " in here for here in OTHER_NAMES)
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "a"])
 def test_no_threads(n_jobs):
     with refused("n_jobs(=0 is not allowed| must be an integer)"):
-        GBTRegressor(n_jobs=n_jobs, splitter="greedy").fit(X, y)
+        GreedyRegressor(n_jobs=n_jobs).fit(X, y)
     with refused(f"n_jobs={n_jobs!r} is not allowed"):
-        GBTRegressor(splitter="greedy").fit(X, y).ensemble_.raw_predict(X, n_jobs)
+        GreedyRegressor().fit(X, y).ensemble_.raw_predict(X, n_jobs)
 
 
 def test_limits_beyond_everything_are_none():
-    at_most = GBTRegressor(max_depth=10**20, max_leaves=10**20, splitter="greedy").fit(X, y)
-    unlimited = GBTRegressor(max_depth=None, splitter="greedy").fit(X, y)
+    at_most = GreedyRegressor(max_depth=10**20, max_leaves=10**20).fit(X, y)
+    unlimited = GreedyRegressor(max_depth=None).fit(X, y)
     np.testing.assert_array_equal(at_most.predict(X), unlimited.predict(X))
-    stump = GBTRegressor(min_samples_leaf=10**20, splitter="greedy").fit(X, y)
+    stump = GreedyRegressor(min_samples_leaf=10**20).fit(X, y)
     np.testing.assert_array_equal(stump.predict(X), np.full(8, y.mean()))
 
 
@@ -476,7 +475,7 @@ def test_limits_beyond_everything_are_none():
 )
 def test_unfitted(use):
     with refused("GBTClassifier instance is not fitted yet"):
-        use(GBTClassifier(splitter="greedy"))
+        use(GreedyClassifier())
 
 
 WORDS = pd.DataFrame(X, columns=["age", "size", "weight"]).assign(town=["Ulm", "Bonn"] * 4)
@@ -570,10 +569,8 @@ def test_a_single_row_of_a_frame(estimator):
 
 def test_booleans_among_objects_are_labels():
     given = np.array(labels == labels[0], dtype=object)
-    model = GBTClassifier(n_estimators=2, min_child_weight=0, splitter="greedy").fit(X, given)
-    same = GBTClassifier(n_estimators=2, min_child_weight=0, splitter="greedy").fit(
-        X, given.astype(bool)
-    )
+    model = GreedyClassifier(n_estimators=2, min_child_weight=0).fit(X, given)
+    same = GreedyClassifier(n_estimators=2, min_child_weight=0).fit(X, given.astype(bool))
     assert model.classes_.dtype == bool
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
     assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
@@ -594,9 +591,9 @@ def test_numbers_of_either_byte_order_are_numbers(dtype):
     """NumPy calls unsigned ones >u4, and text of four letters >U4."""
     table = (10 * X).astype(dtype)
     plain = table.astype(np.float64)
-    expected = GBTRegressor(n_estimators=2, splitter="greedy").fit(plain, y).predict(plain)
+    expected = GreedyRegressor(n_estimators=2).fit(plain, y).predict(plain)
     for given in (table, pd.DataFrame(table, columns=["a", "b", "c"])):
-        model = GBTRegressor(n_estimators=2, splitter="greedy").fit(given, y.astype(dtype))
+        model = GreedyRegressor(n_estimators=2).fit(given, y.astype(dtype))
         assert model.ensemble_.categories is None
         np.testing.assert_array_equal(model.predict(given), expected)
 

@@ -9,6 +9,7 @@ from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS, chosen
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
 from tests.asserts import assert_same, assert_same_trees
+from tests.greedy import GreedyRegressor
 
 rng = np.random.default_rng(0)
 X = np.column_stack([rng.integers(30, size=400), rng.normal(size=(400, 2))])
@@ -177,7 +178,7 @@ def test_a_fit_that_is_worse_than_a_constant_on_its_own_rows_says_so(target):
 def test_the_constant_is_that_of_the_rows_that_were_trained_on():
     """By hand: predictions 0 and 1 for targets 1 and 0, whose mean would have erred by 1/2."""
     x, y = np.array([[0.0]] * 3 + [[1.0]] * 3), np.array([0.0] * 3 + [1.0] * 3)
-    model = GBTRegressor(n_estimators=1, learning_rate=1.0, reg_lambda=0.0, splitter="greedy")
+    model = GreedyRegressor(n_estimators=1, learning_rate=1.0, reg_lambda=0.0)
     with pytest.warns(
         WorseThanConstantWarning, match=r"is 0\.5 at the end, and it is 0\.125 where all"
     ):
@@ -188,14 +189,14 @@ def test_the_constant_is_that_of_the_rows_that_were_trained_on():
 def test_a_loss_that_is_larger_by_rounding_is_not_worse():
     """By hand: a step a from 0 in the wrong direction makes the loss larger by 2 a, relatively."""
     x, y = np.array([[0.0]] * 3 + [[1.0]] * 3), np.array([-1.0] * 3 + [1.0] * 3)
-    model = GBTRegressor(n_estimators=1, reg_lambda=0.0, splitter="greedy")
+    model = GreedyRegressor(n_estimators=1, reg_lambda=0.0)
     model.set_params(learning_rate=5e-11).fit(x, y, eval_set=[(x, -y)])  # not a word
     with pytest.warns(WorseThanConstantWarning):
         model.set_params(learning_rate=5e-9).fit(x, y, eval_set=[(x, -y)])
 
 
 def test_rows_held_out_are_evaluated_too():
-    model = GBTRegressor(splitter="greedy", early_stopping_rounds=5, random_state=0)
+    model = GreedyRegressor(early_stopping_rounds=5, random_state=0)
     with pytest.warns(WorseThanConstantWarning, match="eval_0"):
         model.set_params(learning_rate=1.0).fit(NOISE, TARGET)
 

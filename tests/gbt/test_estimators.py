@@ -28,12 +28,13 @@ from gbt.losses import Huber, Quantile
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_same_trees, assert_valid_ensemble
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
 
 @pytest.mark.slow
-@parametrize_with_checks([GBTRegressor(splitter="greedy"), GBTClassifier(splitter="greedy")])
+@parametrize_with_checks([GreedyRegressor(), GreedyClassifier()])
 def test_scikit_learn_checks(estimator, check):
     """Not one expected failure; with the tag multi_class those of several classes, too."""
     check(estimator)
@@ -81,7 +82,7 @@ TWO_GROUPS = np.array([[0.0], [0.0], [1.0], [1.0]])
 def test_regressor_by_hand():
     # Base score 1, gradients f - y = 1, 1, -1, -1, hessians 1; the step of each half is
     # -(+-2) / (2 + 1), halved by the learning rate: predictions 1 -+ 1/3.
-    model = GBTRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.0, splitter="greedy")
+    model = GreedyRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.0)
     model.fit(TWO_GROUPS, [0.0, 0.0, 2.0, 2.0])
     assert model.ensemble_.base_score == 1.0
     assert_same(model.ensemble_.threshold, [0.5, 0.0, 0.0])
@@ -93,9 +94,7 @@ def test_regressor_by_hand():
 def test_classifier_by_hand():
     # Base score 0, gradients p - y = +-1/2, hessians 1/4; the step of each half is
     # -(+-1) / (1/2 + 1/2), halved by the learning rate: log-odds -+ 1/2.
-    model = GBTClassifier(
-        n_estimators=1, learning_rate=0.5, reg_lambda=0.5, min_child_weight=0, splitter="greedy"
-    )
+    model = GreedyClassifier(n_estimators=1, learning_rate=0.5, reg_lambda=0.5, min_child_weight=0)
     model.fit(TWO_GROUPS, ["no", "no", "yes", "yes"])
     assert_same(model.classes_, ["no", "yes"])
     X = [[-7.0], [9.0]]
@@ -107,19 +106,15 @@ def test_classifier_by_hand():
 
 def test_base_score_is_a_prediction():
     y = [0.0, 0.0, 1.0, 1.0]
-    regressor = GBTRegressor(n_estimators=1, base_score=0.25, splitter="greedy").fit(TWO_GROUPS, y)
-    classifier = GBTClassifier(n_estimators=1, base_score=0.25, splitter="greedy").fit(
-        TWO_GROUPS, y
-    )
+    regressor = GreedyRegressor(n_estimators=1, base_score=0.25).fit(TWO_GROUPS, y)
+    classifier = GreedyClassifier(n_estimators=1, base_score=0.25).fit(TWO_GROUPS, y)
     assert regressor.ensemble_.base_score == 0.25
     assert_close(classifier.ensemble_.base_score, -math.log(3), terms=2.0)
 
 
 def test_both_probabilities_are_exact_near_zero():
     # Log-odds of 100: the probability of the other class is exp(-100), not 1 - 1 = 0.
-    model = GBTClassifier(
-        n_estimators=1, base_score=0.5, learning_rate=50.0, reg_lambda=0.0, splitter="greedy"
-    )
+    model = GreedyClassifier(n_estimators=1, base_score=0.5, learning_rate=50.0, reg_lambda=0.0)
     model.set_params(min_child_weight=0).fit(TWO_GROUPS, [0, 0, 1, 1])
     probability = model.predict_proba([[0.0], [1.0]])
     assert_close(probability[:, [0, 1]].min(axis=1), [math.exp(-100)] * 2, terms=math.exp(-100))
@@ -168,9 +163,9 @@ def test_every_prediction_is_the_raw_prediction_through_the_link(estimator):
 )
 def test_labels_of_any_two_classes(labels):
     X, y = table()
-    expected = GBTClassifier(n_estimators=3, splitter="greedy").fit(X, y).predict(X)
+    expected = GreedyClassifier(n_estimators=3).fit(X, y).predict(X)
     ascending = labels[::-1]  # as classes_ has them
-    model = GBTClassifier(n_estimators=3, splitter="greedy").fit(X, ascending[y.astype(int)])
+    model = GreedyClassifier(n_estimators=3).fit(X, ascending[y.astype(int)])
     assert_same(model.classes_, ascending)
     assert model.classes_.dtype == labels.dtype
     assert_same(model.predict(X), ascending[expected.astype(int)])
@@ -188,12 +183,8 @@ def test_labels_of_any_two_classes(labels):
 )
 def test_labels_in_any_series(as_series):
     X, y = table()
-    expected = np.where(
-        GBTClassifier(n_estimators=2, splitter="greedy").fit(X, y).predict(X), "yes", "no"
-    )
-    assert_same(
-        GBTClassifier(n_estimators=2, splitter="greedy").fit(X, as_series(y)).predict(X), expected
-    )
+    expected = np.where(GreedyClassifier(n_estimators=2).fit(X, y).predict(X), "yes", "no")
+    assert_same(GreedyClassifier(n_estimators=2).fit(X, as_series(y)).predict(X), expected)
 
 
 # Tables of any kind ---------------------------------------------------------------------------
@@ -209,11 +200,11 @@ def test_targets_and_weights_may_be_read_only_or_columns_of_a_table():
     """To Numba these are other types, and the largest kernel would be compiled once more."""
     X, y = table()
     y, weight = np.where(y, 0.5, -2.0), np.linspace(1.0, 2.0, len(y))
-    plain = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y, weight)
+    plain = GreedyRegressor(n_estimators=2).fit(X, y, weight)
     n_compiled = len(grow_trees.signatures)
     beside = np.column_stack([y, weight])
     for own_y, own_weight in ((read_only(y), read_only(weight)), (beside[:, 0], beside[:, 1])):
-        model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, own_y, own_weight)
+        model = GreedyRegressor(n_estimators=2).fit(X, own_y, own_weight)
         assert_same(model.predict(X), plain.predict(X))
     assert len(grow_trees.signatures) == n_compiled
 
@@ -261,8 +252,8 @@ def test_tables_of_any_kind_give_the_same_model(convert):
     X = np.column_stack([rng.integers(0, 9, 60), rng.integers(0, 9, 60) / 4, rng.random(60) < 0.5])
     X[rng.random((60, 3)) < 0.1] = np.nan
     y = rng.normal(size=60)
-    expected = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
-    actual = GBTRegressor(n_estimators=3, splitter="greedy").fit(convert(X), y)
+    expected = GreedyRegressor(n_estimators=3).fit(X, y)
+    actual = GreedyRegressor(n_estimators=3).fit(convert(X), y)
     assert_same_trees(actual, expected)
     assert_same(actual.predict(convert(X)), expected.predict(X))
 
@@ -272,7 +263,7 @@ def test_names_of_columns(frame):
     X, y = table()
     names = ["height", "width", "depth"]
     data = frame(dict(zip(names, X.T, strict=True)))
-    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(data, y)
+    model = GreedyRegressor(n_estimators=1).fit(data, y)
     assert_same(model.feature_names_in_, names)
     assert model.n_features_in_ == 3
     assert model.ensemble_.feature_names == tuple(names)
@@ -285,8 +276,8 @@ def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
     X, y = table()
     X = np.nan_to_num(X).round()
     frame = pd.DataFrame(X).astype("category")
-    expected = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
-    model = GBTRegressor(n_estimators=2, categorical_features=None, splitter="greedy").fit(frame, y)
+    expected = GreedyRegressor(n_estimators=2).fit(X, y)
+    model = GreedyRegressor(n_estimators=2, categorical_features=None).fit(frame, y)
     assert_same_trees(model, expected)
 
 
@@ -297,7 +288,7 @@ def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
 def test_rows_of_weight_zero_do_not_exist(problem):
     kept = np.flatnonzero(problem.sample_weight)
     X, y, w = problem.X, problem.y, problem.sample_weight
-    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0, splitter="greedy")
+    model = GreedyRegressor(n_estimators=2, subsample=0.5, random_state=0)
     with_zeros = clone(model).fit(X, y, w)
     without = model.fit(X[kept], y[kept], w[kept])
     assert_same_trees(with_zeros, without)
@@ -307,7 +298,7 @@ def test_rows_of_weight_zero_do_not_exist(problem):
 def test_a_class_of_weight_zero_does_not_exist():
     X, _ = table(n=6)
     y = ["a", "b", "c", "a", "b", "c"]
-    model = GBTClassifier(n_estimators=1, splitter="greedy").fit(X, y, [1, 1, 0, 1, 1, 0])
+    model = GreedyClassifier(n_estimators=1).fit(X, y, [1, 1, 0, 1, 1, 0])
     assert_same(model.classes_, ["a", "b"])
 
 
@@ -348,9 +339,7 @@ def test_integer_weights_are_repeated_rows_in_tables_with_levels(estimator, smoo
 def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
     X, y = problem.X, problem.y
     w = np.ones(len(y)) if problem.sample_weight is None else problem.sample_weight
-    model = GBTRegressor(
-        n_estimators=3, subsample=0.6, learning_rate=0.3, random_state=5, splitter="greedy"
-    )
+    model = GreedyRegressor(n_estimators=3, subsample=0.6, learning_rate=0.3, random_state=5)
     model.fit(X, y, w)
     raw = [np.full(len(y), model.ensemble_.base_score), *model.staged_predict(X)]
     n_kept = np.count_nonzero(w)
@@ -367,7 +356,7 @@ def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
 
 def test_sampled_rows_stay_what_they_were_when_parameters_change():
     X, y = table()
-    model = GBTRegressor(n_estimators=2, subsample=0.5, random_state=0, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2, subsample=0.5, random_state=0).fit(X, y)
     rows = model.sampled_rows(1)
     model.set_params(subsample=1.0, random_state=1)
     assert_same(model.sampled_rows(1), rows)
@@ -375,7 +364,7 @@ def test_sampled_rows_stay_what_they_were_when_parameters_change():
 
 def test_random_state():
     X, y = table()
-    model = GBTRegressor(n_estimators=3, subsample=0.5, colsample=0.5, splitter="greedy")
+    model = GreedyRegressor(n_estimators=3, subsample=0.5, colsample=0.5)
     first = clone(model).set_params(random_state=1).fit(X, y)
     assert_same_trees(clone(model).set_params(random_state=1).fit(X, y), first)
     assert_same_trees(
@@ -398,9 +387,7 @@ def test_random_state():
 def test_evaluation_losses_are_weighted_means():
     X, y = table()
     w = np.arange(len(y)) % 3
-    regressor = GBTRegressor(n_estimators=4, splitter="greedy").fit(
-        X, y, eval_set=[(X, y), (X, y, w)]
-    )
+    regressor = GreedyRegressor(n_estimators=4).fit(X, y, eval_set=[(X, y), (X, y, w)])
     for losses, weight in zip(regressor.evals_result_.values(), [np.ones(len(y)), w], strict=True):
         expected = [
             np.average((y - f) ** 2 / 2, weights=weight) for f in regressor.staged_predict(X)
@@ -410,9 +397,7 @@ def test_evaluation_losses_are_weighted_means():
     assert regressor.best_iteration_ == 3
 
     labels = np.where(y, "yes", "no")
-    classifier = GBTClassifier(n_estimators=4, splitter="greedy").fit(
-        X, labels, eval_set=[(X, labels, w)]
-    )
+    classifier = GreedyClassifier(n_estimators=4).fit(X, labels, eval_set=[(X, labels, w)])
     expected = [
         np.average(-np.log(np.where(y, p[:, 1], p[:, 0])), weights=w)
         for p in classifier.staged_predict_proba(X)
@@ -423,7 +408,7 @@ def test_evaluation_losses_are_weighted_means():
 def test_early_stopping_listens_to_the_last_evaluation_set():
     X, y = table()
     X_valid, y_valid = table(seed=1)
-    model = GBTClassifier(n_estimators=200, early_stopping_rounds=5, splitter="greedy")
+    model = GreedyClassifier(n_estimators=200, early_stopping_rounds=5)
     model.fit(X, y, eval_set=[(X, y), (X_valid, y_valid)])
     losses = model.evals_result_["eval_1"]
     assert model.best_iteration_ == np.argmin(losses) < 195
@@ -433,7 +418,7 @@ def test_early_stopping_listens_to_the_last_evaluation_set():
 
     first = model.evals_result_["eval_0"]
     assert np.argmin(first) == len(first) - 1  # the other set would not have stopped here
-    full = GBTClassifier(n_estimators=model.ensemble_.n_trees, splitter="greedy").fit(X, y)
+    full = GreedyClassifier(n_estimators=model.ensemble_.n_trees).fit(X, y)
     assert_same_trees(model, full)
 
 
@@ -467,7 +452,7 @@ def test_early_stopping_holds_out_rows(estimator):
 
 def test_an_empty_list_of_evaluation_sets_is_none():
     X, y = table()
-    model = GBTRegressor(n_estimators=9, early_stopping_rounds=2, random_state=0, splitter="greedy")
+    model = GreedyRegressor(n_estimators=9, early_stopping_rounds=2, random_state=0)
     assert len(model.fit(X, y, eval_set=[]).sampled_rows(0)) == 72
 
 
@@ -529,7 +514,7 @@ def test_splitter_objects_are_asked():
     splitter = Counting()
     model = GBTRegressor(n_estimators=2, max_depth=3, splitter=splitter).fit(X, y)
     assert splitter.questions == 6  # once a level
-    assert_same_trees(model, GBTRegressor(n_estimators=2, max_depth=3, splitter="greedy").fit(X, y))
+    assert_same_trees(model, GreedyRegressor(n_estimators=2, max_depth=3).fit(X, y))
 
 
 # Importances ----------------------------------------------------------------------------------
@@ -537,7 +522,7 @@ def test_splitter_objects_are_asked():
 
 def test_importances_are_normalised_total_gain():
     X, y = table()
-    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=5).fit(X, y)
     total = np.zeros(3)
     for tree in model.ensemble_.trees:
         for feature, gain in zip(tree.feature, tree.gain, strict=True):
@@ -549,7 +534,7 @@ def test_importances_are_normalised_total_gain():
 
 def test_importances_without_splits_are_zero():
     X, _ = table()
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, np.ones(len(X)))
+    model = GreedyRegressor(n_estimators=2).fit(X, np.ones(len(X)))
     assert_same(model.feature_importances_, np.zeros(3))
     assert model.feature_importances_.dtype == np.float64
 
@@ -575,7 +560,7 @@ def test_behind_a_transformer_that_sets_output():
     for container in ("pandas", "polars"):
         pipeline = make_pipeline(
             StandardScaler().set_output(transform=container),
-            GBTClassifier(n_estimators=2, splitter="greedy"),
+            GreedyClassifier(n_estimators=2),
         )
         frame = pd.DataFrame(X, columns=["a", "b", "c"])
         pipeline.fit(frame, y)
@@ -658,14 +643,11 @@ def test_parameters_of_a_loss_that_has_only_been_named():
 def test_a_search_over_the_parameter_of_a_loss():
     X, y = amounts()
     grid = {"loss__alpha": [0.1, 0.5, 0.9], "max_depth": [1, 2]}
-    model = GBTRegressor(loss="quantile", n_estimators=5, splitter="greedy")
+    model = GreedyRegressor(loss="quantile", n_estimators=5)
     search = GridSearchCV(model, grid, cv=2, scoring="neg_mean_absolute_error").fit(X, y)
     best = search.best_params_
-    by_hand = GBTRegressor(
-        loss=Quantile(best["loss__alpha"]),
-        n_estimators=5,
-        max_depth=best["max_depth"],
-        splitter="greedy",
+    by_hand = GreedyRegressor(
+        loss=Quantile(best["loss__alpha"]), n_estimators=5, max_depth=best["max_depth"]
     )
     assert_same(search.predict(X), by_hand.fit(X, y).predict(X))
 

@@ -16,6 +16,7 @@ from gbt.estimators.other_names import (
     OTHER_NAMES,
     says_what_serves,
 )
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 y = X[:, 0]
@@ -70,21 +71,19 @@ def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, 
     ("call", "told"),
     [
         (
-            lambda: GBTRegressor(splitter="greedy").fit(X),
+            lambda: GreedyRegressor().fit(X),
             "GBTRegressor.fit(X, y, sample_weight, eval_set",
         ),
         (
-            lambda: GBTClassifier(splitter="greedy").fit(
-                X, y, None, [], None, X, y, y, None, None, 3
-            ),
+            lambda: GreedyClassifier().fit(X, y, None, [], None, X, y, y, None, None, 3),
             "GBTClassifier.fit(X, y, sample_w",
         ),
         (
-            lambda: GBTRegressor(splitter="greedy").predict(),
+            lambda: GreedyRegressor().predict(),
             "GBTRegressor.predict(X, init_score): missing a",
         ),
         (
-            lambda: GBTRegressor(splitter="greedy").save(),
+            lambda: GreedyRegressor().save(),
             "GBTRegressor.save(path): missing a required",
         ),
     ],
@@ -137,7 +136,7 @@ def test_parameters_without_a_like_are_told_so(estimator, name, told):
 )
 def test_losses_that_are_no_loss_here_are_told_no_other(name):
     with pytest.raises(ValueError, match=rf"^loss must be None, one of .*; got '{name}'\.$"):
-        GBTRegressor(loss=name, splitter="greedy").fit(X, y)
+        GreedyRegressor(loss=name).fit(X, y)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +146,7 @@ def test_metrics_of_other_libraries_are_told_what_scikit_learn_calls_them(name, 
     assert here in get_scorer_names()
     told = rf"^eval_metric must be None, .*; got '{name}'\. The nearest here is '{here}'\.$"
     with pytest.raises(ValueError, match=told):
-        GBTRegressor(eval_metric=name, splitter="greedy").fit(X, y)
+        GreedyRegressor(eval_metric=name).fit(X, y)
 
 
 @pytest.mark.parametrize("table", [OTHER_NAMES, OTHER_ARGUMENTS, OTHER_LOSSES, OTHER_METRICS])
@@ -155,7 +154,7 @@ def test_every_name_of_others_is_told_one_thing_and_is_none_of_ours(table):
     others = [name for names in table.values() for name in names]
     assert len(others) == len(set(others))
     if table is not OTHER_METRICS:
-        assert not {*others} & {*GBTClassifier(splitter="greedy").get_params(), "loss"}
+        assert not {*others} & {*GreedyClassifier().get_params(), "loss"}
 
 
 def test_whatever_a_sentence_names_is_there():
@@ -170,13 +169,10 @@ def test_whatever_a_sentence_names_is_there():
         module, name, argument, value = re.fullmatch(r"(.*)\.(\w+)\((\w+)=(.*)\)", call).groups()
         loss = getattr(import_module(module), name)(**{argument: float(value)})
         assert (
-            GBTRegressor(loss=loss, n_estimators=1, splitter="greedy")
-            .fit(X, y - y.min() + 1)
-            .n_features_in_
-            == 3
+            GreedyRegressor(loss=loss, n_estimators=1).fit(X, y - y.min() + 1).n_features_in_ == 3
         )
 
-    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, y > 0)
+    model = GreedyClassifier(n_estimators=2).fit(X, y > 0)
     for method in ("ensemble_.truncate", "ensemble_.raw_predict", "staged_predict_proba", "apply"):
         assert f"{method}(" in sentences
     plain = re.sub(r"(gbt|attributions)\.[\w.]+(\([^)]*\))?", "", sentences)

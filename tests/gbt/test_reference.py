@@ -237,30 +237,6 @@ def test_whole_weights_are_repeated_rows_in_ties_too():
 # ------------------------------------------------------------------------------- the single steps
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0.0, 1.0, 0.5),
-        (-LARGEST, LARGEST, 0.0),
-        (2.0**1023, 1.5 * 2.0**1023, 1.25 * 2.0**1023),  # their sum overflows
-        (math.nextafter(LARGEST, 0), LARGEST, math.nextafter(LARGEST, 0)),
-        (1.0, math.nextafter(1.0, 2), 1.0),
-        (-5e-324, 0.0, -5e-324),
-    ],
-)
-def test_threshold_is_the_midpoint_where_there_is_one(low, high, expected):
-    assert reference_splits.threshold_between(low, high) == expected
-
-
-finite = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@given(st.lists(finite, min_size=2, max_size=2, unique=True).map(sorted))
-def test_threshold_separates(pair):
-    low, high = pair
-    assert low <= reference_splits.threshold_between(low, high) < high
-
-
 @given(st.lists(st.floats(-1e100, 1e100).filter(lambda x: x == 0 or abs(x) > 1e-100), min_size=1))
 def test_fixed_point_is_the_nearest_integer(x):
     integers, scale = to_fixed_point(np.array(x), np.ones(len(x)))

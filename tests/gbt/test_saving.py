@@ -24,6 +24,7 @@ from gbt.model.soundness import STATISTICS
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_same_ensemble, assert_valid_ensemble
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 # Two files of version 1. From the first release on they must load for ever.
 #
@@ -184,9 +185,7 @@ def test_classifiers_come_back(labels, path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     weight = rng.integers(0, 3, 60)
-    model = GBTClassifier(
-        n_estimators=9, early_stopping_rounds=4, subsample=0.7, random_state=1, splitter="greedy"
-    )
+    model = GreedyClassifier(n_estimators=9, early_stopping_rounds=4, subsample=0.7, random_state=1)
     model.fit(X, labels[rng.integers(0, 2, 60)], weight)
     again = through_file(model, path)
     assert_same_ensemble(again.ensemble_, model.ensemble_)
@@ -244,7 +243,7 @@ def test_what_cannot_be_saved(model, path):
         pass
 
     with pytest.raises(ValueError, match="not fitted"):
-        GBTRegressor(splitter="greedy").save(path)
+        GreedyRegressor().save(path)
     with pytest.raises(ValueError, match=r"splitter=.* cannot be saved.*set_params\(splitter="):
         copy.copy(model).set_params(splitter=OfOnesOwn()).save(path)
     with pytest.raises(ValueError, match="reg_lambda must be"):
@@ -686,9 +685,7 @@ def nearness(y, prediction):
 )
 def test_what_only_a_fit_asks_for_is_left_out_and_named(objects, path):
     X, y = np.arange(40.0).reshape(-1, 1), np.arange(40.0)
-    model = GBTRegressor(
-        n_estimators=20, early_stopping_rounds=2, splitter="greedy", **objects
-    ).fit(X, y)
+    model = GreedyRegressor(n_estimators=20, early_stopping_rounds=2, **objects).fit(X, y)
     told = " and ".join(re.escape(f"{name}={value!r}") for name, value in objects.items())
     with pytest.warns(UserWarning, match=f"so it is without {told}") as caught:
         model.save(path)
@@ -702,9 +699,7 @@ def test_what_only_a_fit_asks_for_is_left_out_and_named(objects, path):
 
 def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
     X, y = np.arange(60.0)[:, np.newaxis], np.arange(60.0)
-    model = GBTRegressor(
-        n_estimators=3, monotone_constraints=[1], warm_start=True, splitter="greedy"
-    ).fit(X, y)
+    model = GreedyRegressor(n_estimators=3, monotone_constraints=[1], warm_start=True).fit(X, y)
     through_file(model.set_params(monotone_constraints=None), path)
     model.set_params(monotone_constraints=[-1], n_estimators=5)
     for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):

@@ -19,9 +19,9 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.testing import problems
-from gbt import GBTClassifier, GBTRegressor
 from gbt.model.seen_rows import NUMBERS_AT_ONCE, SeenRows, hash_rows
 from tests.asserts import assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 
 def table(n=200, seed=0, p=3):
@@ -167,26 +167,24 @@ def count(model, X, y):
 
 def test_rows_of_weight_zero_are_not_seen():
     X, y = table()
-    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(
-        X, y, sample_weight=np.arange(200) >= 50
-    )
+    model = GreedyRegressor(n_estimators=1).fit(X, y, sample_weight=np.arange(200) >= 50)
     assert count(model, X[:50], y[:50]) == 0
     assert count(model, X, y) == 150
 
 
 def test_rows_that_trees_leave_out_for_a_while_are_seen():
     X, y = table()
-    model = GBTRegressor(n_estimators=1, subsample=0.5, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=1, subsample=0.5).fit(X, y)
     assert count(model, X, y) == 200
 
 
 def test_rows_that_decide_early_stopping_are_seen():
     X, y = table()
-    held_out = GBTRegressor(n_estimators=2, early_stopping_rounds=1, splitter="greedy").fit(X, y)
+    held_out = GreedyRegressor(n_estimators=2, early_stopping_rounds=1).fit(X, y)
     assert len(held_out.sampled_rows(0)) == 180
     assert count(held_out, X, y) == 200
     first, last = table(seed=1), table(seed=2)
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y, eval_set=[first, last])
+    model = GreedyRegressor(n_estimators=2).fit(X, y, eval_set=[first, last])
     assert [count(model, *rows) for rows in (first, last)] == [0, 0]  # they decide nothing
     model.set_params(early_stopping_rounds=1).fit(X, y, eval_set=[first, last])
     assert [count(model, *rows) for rows in (first, last)] == [0, 200]
@@ -194,7 +192,7 @@ def test_rows_that_decide_early_stopping_are_seen():
 
 def test_what_remembers_and_what_forgets(tmp_path):
     X, y = table()
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2).fit(X, y)
     assert count(pickle.loads(pickle.dumps(model)), X, y) == 200
     assert model.ensemble_.truncate(1).seen_rows is model.ensemble_.seen_rows
     assert model.ensemble_.refit_statistics(X, y).seen_rows is model.ensemble_.seen_rows
@@ -221,7 +219,7 @@ MEASURES = {
 def test_measures_of_held_out_rows_warn_of_seen_ones(measure):
     X, y = table()
     X_new, y_new = table(seed=1)
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2).fit(X, y)
     measure(model, X_new, y_new)  # a warning would be an error
     X_new[:40], y_new[:40] = X[:40], y[:40]
     with pytest.warns(SeenRowsWarning, match="40 of the 200 rows are among those that the model"):
@@ -230,7 +228,7 @@ def test_measures_of_held_out_rows_warn_of_seen_ones(measure):
 
 def test_the_warning_points_at_the_caller():
     X, y = table()
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2).fit(X, y)
     for measure in (tree_inner, partial_inner, forest_inner, permutation, tree_inner_rows):
         with pytest.warns(SeenRowsWarning) as caught:
             measure(model, X, y)
@@ -241,7 +239,7 @@ def test_bare_models_and_labels_and_frames_of_other_precision():
     X, y = table()
     labels = np.where(y > 0, "yes", "no")
     frame = pd.DataFrame(X.astype(np.float32), columns=["a", "b", "c"])
-    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(frame, labels)
+    model = GreedyClassifier(n_estimators=2).fit(frame, labels)
     with pytest.warns(SeenRowsWarning, match="200 of the 200"):
         tree_inner(model, frame, labels)
     with pytest.warns(SeenRowsWarning, match="200 of the 200"):
@@ -251,7 +249,7 @@ def test_bare_models_and_labels_and_frames_of_other_precision():
 def test_models_from_files_do_not_know_single_rows(tmp_path):
     """Whether rows are all of the training rows is another matter, see `tests.gbt.model`."""
     X, y = table()
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2).fit(X, y)
     model.save(tmp_path / "model.json")
     with warnings.catch_warnings(action="error"):
         tree_inner(gbt.load(tmp_path / "model.json"), X[1:], y[1:])

@@ -28,7 +28,9 @@ from tests.asserts import (
     is_before,
     peer,
 )
+from tests.conftest import NotePassed, passed_before, versions
 from tests.house import mutants
+from tests.with_peers import names_that_reach_peers
 
 # A tree to check by hand, lambda 1 and learning rate 1/2: five rows with h = 1 and the gradients
 # 3 in b, -1 and -1 in d, 1 and 1 in e. With step G/(H + 1) and score G step:
@@ -321,6 +323,32 @@ def test_a_version_is_that_of_the_module_whatever_its_distribution_is_called(mon
     assert is_before("xgboost", 3, 11)
     assert not is_before("xgboost", 3, 10)
     assert not is_before("xgboost", 3, 9)
+
+
+# ------------------------------------------------------------------------ what is run a second time
+
+
+def test_tests_that_reach_peers_are_found_through_helpers_tables_and_fixtures():
+    through_a_table = names_that_reach_peers("tests.attributions.test_every_library")
+    assert {"REGRESSORS", "fitted", "test_a_measure_of_trees"} <= through_a_table
+    through_another_module = names_that_reach_peers("tests.gbt.formats.test_formats_dart")
+    assert "test_lightgbm_without_drops_is_known" in through_another_module
+    through_a_fixture = names_that_reach_peers("tests.attributions.per_row.test_tree_shap")
+    assert "test_xgboost_of_its_own_trees" in through_a_fixture
+    assert not any("additive" in name for name in through_a_fixture)
+
+
+def test_what_passed_with_other_versions_is_run_again(tmp_path, monkeypatch):
+    noted = NotePassed(tmp_path / "passed")
+    for name, when, passed in (("a", "call", True), ("b", "call", False), ("c", "setup", True)):
+        report = SimpleNamespace(nodeid=name, when=when, passed=passed)
+        noted.pytest_runtest_logreport(report)
+    noted.pytest_sessionfinish()
+    assert passed_before(noted.path) == {"a"}
+    older = {**versions(), "numpy": "0.1"}
+    monkeypatch.setattr("tests.conftest.versions", lambda: older)
+    assert passed_before(noted.path) == set()
+    assert passed_before(tmp_path / "nothing was run") == set()
 
 
 # ----------------------------------------------------------------------------------------- mutants

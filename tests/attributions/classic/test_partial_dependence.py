@@ -13,9 +13,10 @@ from sklearn.inspection import partial_dependence as theirs_of
 
 from attributions import partial_dependence
 from attributions.testing import ensembles, rows_for
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 NAN = np.nan
 
@@ -86,7 +87,7 @@ def test_it_is_scikit_learns(estimator, cover, method):
 
 def test_by_brute_force_ours_is_scikit_learns():
     X, y = table()
-    model = GBTRegressor(n_estimators=20, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=20).fit(X, y)
     grid = np.linspace(-2, 2, 23)
     found = theirs_of(model, X, [1], kind="average", custom_values={1: grid})["average"][0]
     np.testing.assert_allclose(partial_dependence(model, 1, X).at(grid), found, rtol=1e-12)
@@ -96,13 +97,8 @@ def test_by_hand():
     """Half of the cover is left of x1 <= 3, where x0 <= 5 predicts 1 and x0 > 5 predicts 3."""
     X = np.array([[0.0, 3.0], [10.0, 3.0], [0.0, 4.0], [10.0, 4.0]])
     y = np.array([1.0, 3.0, 8.0, 8.0])
-    model = GBTRegressor(
-        n_estimators=1,
-        splitter="greedy",
-        learning_rate=1.0,
-        reg_lambda=0.0,
-        min_child_weight=0.0,
-        base_score=0.0,
+    model = GreedyRegressor(
+        n_estimators=1, learning_rate=1.0, reg_lambda=0.0, min_child_weight=0.0, base_score=0.0
     ).fit(X, y)
     curve = partial_dependence(model, "x0")
     assert_same(curve.cuts, [5.0])
@@ -142,7 +138,7 @@ def test_levels_and_several_classes():
     frame = pandas.DataFrame({"word": rng.choice([*"abcd"], 300), "x": rng.normal(size=300)})
     frame.loc[::17, "word"] = None
     y = np.digitize(frame.x + (frame.word == "b"), [0, 1])
-    model = GBTClassifier(n_estimators=5, splitter="greedy").fit(frame, y)
+    model = GreedyClassifier(n_estimators=5).fit(frame, y)
     curve = partial_dependence(model, "word", frame)
     assert curve.values.shape == (4, 3)
     for word in ("a", "b", "c", "d", None):
@@ -173,7 +169,7 @@ def test_a_model_that_compares_float32():
 
 def test_what_is_refused():
     X, y = table()
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2).fit(X, y)
     with pytest.raises(ValueError, match="feature=3; the model has the columns 0 to 2"):
         partial_dependence(model, 3)
     with pytest.raises(ValueError, match="by its name or its number; got"):

@@ -19,9 +19,9 @@ from attributions.classic.shuffled_tables import Orders
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
-from gbt.estimators import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.tree_cases import ensemble_of
 
 
@@ -132,7 +132,7 @@ def as_estimator(estimator, ensemble, names=None):
 
 def test_a_scorer_of_scikit_learn_uses_the_models_own_predictions():
     ensemble, X, y = fitted_rows(50)
-    model = as_estimator(GBTRegressor(splitter="greedy"), ensemble)
+    model = as_estimator(GreedyRegressor(), ensemble)
     named = permutation(model, X, y, metric="neg_mean_squared_error", random_state=3)
     default = permutation(ensemble, X, y, random_state=3)
     assert_close(named.repeats, default.repeats, 4 * np.mean(y**2))
@@ -142,7 +142,7 @@ def test_a_scorer_of_scikit_learn_uses_the_models_own_predictions():
 def test_a_scorer_sees_the_labels_and_a_data_frame():
     ensemble, X, y = fitted_rows(50, loss="half_logistic")
     names = ["a", "b", "c", "d"]
-    model = as_estimator(GBTClassifier(splitter="greedy"), ensemble, names)
+    model = as_estimator(GreedyClassifier(), ensemble, names)
     model.classes_ = np.array(["no", "yes"])
     words = np.where(y == 1, "yes", "no")
     frame = pandas.DataFrame(X, columns=names)
@@ -165,7 +165,7 @@ def test_a_scorer_sees_lists_and_masks_as_they_are():
         (words.tolist(), words),
         (np.ma.array(X, mask=mask), np.where(mask, np.nan, X)),
     ):
-        model = GBTRegressor(n_estimators=5, splitter="greedy").fit(same[:30], y[:30])
+        model = GreedyRegressor(n_estimators=5).fit(same[:30], y[:30])
         found, expected = (
             permutation(model, rows[30:], y[30:], metric="r2", random_state=0)
             for rows in (table, same)
@@ -215,7 +215,7 @@ def test_no_merging():
 
 def test_a_metric_of_one_number_has_no_errors():
     ensemble, X, y = fitted_rows(10)
-    model = as_estimator(GBTRegressor(splitter="greedy"), ensemble)
+    model = as_estimator(GreedyRegressor(), ensemble)
     for metric in ("r2", lambda y, prediction: -np.mean(np.abs(y - prediction))):
         result = permutation(model, X, y, metric=metric, random_state=0)
         with pytest.raises(ValueError, match=r"no standard errors.*one number for all rows"):
@@ -365,7 +365,7 @@ def my_rmse(y, prediction):
 @pytest.mark.parametrize("error", [mean_squared_error, log_loss, mean_poisson_deviance, my_rmse])
 def test_errors_are_refused_because_they_would_rank_the_best_feature_last(error):
     X = np.random.default_rng(0).normal(size=(40, 2))
-    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, X[:, 0])
+    model = GreedyRegressor(n_estimators=3).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=f"{error.__name__}.*smaller for better.*: -"):
         permutation(model, X[:20] + 1, X[:20, 0], metric=error)
 
@@ -375,7 +375,7 @@ def test_a_negative_error_is_a_score():
         return -mean_squared_error(y, prediction)
 
     X = np.random.default_rng(0).normal(size=(60, 2))
-    model = GBTRegressor(n_estimators=20, eval_metric=neg_mean_squared_error, splitter="greedy")
+    model = GreedyRegressor(n_estimators=20, eval_metric=neg_mean_squared_error)
     model.fit(X[:30], X[:30, 0], eval_set=[(X[30:], X[30:, 0])])
     given = permutation(model, X[30:], X[30:, 0], metric=neg_mean_squared_error, random_state=0)
     assert_close(
@@ -387,6 +387,6 @@ def test_a_negative_error_is_a_score():
 def test_a_metric_that_returns_nothing_is_refused():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 2))
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, X[:, 0])
+    model = GreedyRegressor(n_estimators=2).fit(X, X[:, 0])
     with pytest.raises(ValueError, match="The metric print returned None; it must return one"):
         permutation(model, X, X[:, 0], metric=print)

@@ -10,11 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import (
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
     RandomForestRegressor,
 )
 
@@ -49,7 +44,8 @@ from gbt.losses import (
 )
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.in_order import ROWS_PER_BLOCK
-from tests.asserts import assert_close, assert_same, peer
+from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.tree_cases import deep_ensemble, ensemble_of, fit_values, stump_on
 
 # ------------------------------------------------------------------------------- the definition
@@ -250,68 +246,6 @@ def test_trees_of_every_depth(depth, loss):
     assert_close(result.standard_error, expected, terms)
 
 
-FITTED = {
-    "words": lambda: GBTRegressor(
-        n_estimators=6, max_depth=3, learning_rate=0.3, splitter="greedy"
-    ),
-    "words, classes": lambda: GBTClassifier(n_estimators=4, max_depth=3, splitter="greedy"),
-    "xgboost": lambda: peer("xgboost").XGBRegressor(n_estimators=6, max_depth=3),
-    "xgboost classes": lambda: peer("xgboost").XGBClassifier(n_estimators=4, max_depth=3),
-    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(n_estimators=6, num_leaves=6, verbose=-1),
-    "lightgbm classes": lambda: peer("lightgbm").LGBMClassifier(n_estimators=4, verbose=-1),
-    "catboost": lambda: peer("catboost").CatBoostRegressor(
-        n_estimators=6, depth=3, verbose=0, allow_writing_files=False
-    ),
-    "histograms": lambda: HistGradientBoostingRegressor(max_iter=6),
-    "histograms, classes": lambda: HistGradientBoostingClassifier(max_iter=4),
-    "gradient boosting": lambda: GradientBoostingClassifier(n_estimators=4),
-    "random forest": lambda: RandomForestRegressor(n_estimators=4, max_depth=4),
-    "extra trees": lambda: ExtraTreesRegressor(n_estimators=4, max_depth=5),
-    "forest of classes": lambda: RandomForestClassifier(n_estimators=4, max_depth=4),
-}
-
-
-@pytest.mark.parametrize("case", FITTED)
-def test_every_library(case):
-    """Missing values and, where the model takes them, words; none needs hessians or rows."""
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(240, 4))
-    y = X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=240)
-    if case in ("gradient boosting", "catboost"):
-        X[:, 3] = np.round(X[:, 3])
-    else:
-        X[rng.random(X.shape) < 0.1] = np.nan
-    model = FITTED[case]()
-    table = X
-    if case.startswith("words"):
-        pandas = pytest.importorskip("pandas")
-        table = pandas.DataFrame(X, columns=list("abcd"))
-        table["d"] = rng.choice(list("pqrstuvw"), 240)
-        table.loc[:119, "d"] = rng.choice(list("pqrst"), 120)  # the others are met unseen
-        table["d"] = table["d"].astype("category")
-    if hasattr(model, "predict_proba"):
-        y = np.array(["low", "middle", "high"])[np.digitize(y, [-0.6, 0.6])]
-        if case.startswith("xgboost"):
-            y = np.digitize(X[:, 0], [-0.6, 0.6])
-    model.fit(table[:120], y[:120])
-    weight = rng.integers(0, 3, size=120) + 0.0
-    ensemble = as_ensemble(model)
-
-    result = held_out_gain(model, table[120:], y[120:], sample_weight=weight)
-
-    rows, target = ensemble.as_input(table[120:]), y[120:]
-    if ensemble.n_outputs > 1:
-        of_class = target[:, np.newaxis] == model.classes_
-        is_target = ensemble.loss.name == "several_targets"
-        target = of_class * 1.0 if is_target else of_class.argmax(axis=1) * 1.0
-    rows = ensemble, rows, target, weight
-    terms = terms_of(Judged(ensemble, None, target, weight))
-    assert result.values.any()
-    assert_close(result.values, reference_held_out.held_out_gain(*rows), terms)
-    expected = reference_held_out.error_of_held_out_gain(*rows)
-    assert_close(result.standard_error, expected, terms)
-
-
 # -------------------------------------------------------------------------------- its identities
 
 
@@ -362,9 +296,7 @@ def test_where_steps_average_0_it_is_partial_inner():
     """Over rows of which as many take each branch as in training the centring changes nothing."""
     rng = np.random.default_rng(1)
     X = np.array([[a, b] for a in (0.0, 1) for b in (0.0, 1)] * 10)
-    model = GBTRegressor(n_estimators=5, max_depth=2, reg_lambda=0, splitter="greedy").fit(
-        X, rng.normal(size=40)
-    )
+    model = GreedyRegressor(n_estimators=5, max_depth=2, reg_lambda=0).fit(X, rng.normal(size=40))
     new = model.ensemble_, X, rng.normal(size=40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeenRowsWarning)
@@ -376,9 +308,7 @@ def exchanged(loss, y, weight, X):
     """Return the held-out gains of a first tree of four columns over all orders of the targets."""
     rng = np.random.default_rng(7)
     rows = rng.normal(size=(50, 2))
-    blank = GBTRegressor(
-        n_estimators=2, max_depth=3, reg_lambda=3.0, learning_rate=0.5, splitter="greedy"
-    )
+    blank = GreedyRegressor(n_estimators=2, max_depth=3, reg_lambda=3.0, learning_rate=0.5)
     model = blank.fit(rows, rows[:, 0] + rng.normal(size=50)).ensemble_
     if loss.n_outputs > 1:
         model = replace(
@@ -436,11 +366,9 @@ def some_rows(seed, n=200, p=4):
 
 
 def test_a_constant_added_to_all_gradients_changes_nothing():
-    model = GBTRegressor(n_estimators=10, max_depth=3, splitter="greedy").fit(*some_rows(0))
+    model = GreedyRegressor(n_estimators=10, max_depth=3).fit(*some_rows(0))
     X, y = some_rows(1)
-    shifted = (
-        GBTRegressor(n_estimators=1, loss=Shifted(), splitter="greedy").fit(X, y).ensemble_.loss
-    )
+    shifted = GreedyRegressor(n_estimators=1, loss=Shifted()).fit(X, y).ensemble_.loss
     result = held_out_gain(model, X, y)
     others = [
         held_out_gain(model, X, y + 3.5),
@@ -463,9 +391,7 @@ def test_a_row_of_weight_3_is_three_rows(case):
 def test_row_parts_are_derivatives():
     """How the held-out gain changes with the weight of a row, times that weight."""
     X, y = some_rows(2, n=40, p=3)
-    model = GBTClassifier(n_estimators=5, max_depth=3, min_child_weight=0, splitter="greedy").fit(
-        X, y > 0
-    )
+    model = GreedyClassifier(n_estimators=5, max_depth=3, min_child_weight=0).fit(X, y > 0)
     X, y = some_rows(3, n=12, p=3)
     weight = np.random.default_rng(4).uniform(0.5, 2, size=12)
     rows = model.ensemble_, X, (y > 0) * 1.0
@@ -501,7 +427,7 @@ def test_the_standard_error_is_the_spread_over_tables(loss):
 
 def test_threads_change_nothing():
     X, y = some_rows(5, n=17 * ROWS_PER_BLOCK)
-    model = GBTRegressor(n_estimators=5, max_depth=3, splitter="greedy").fit(X[:300], y[:300] + 1)
+    model = GreedyRegressor(n_estimators=5, max_depth=3).fit(X[:300], y[:300] + 1)
     groups = np.arange(len(X)) % 100
     for options in ({"second_moments": True}, {"groups": groups}):
         one, two, all_cores = (
@@ -559,7 +485,7 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
     """Rows of classes carry odds, and where odds could go too far the loss itself is asked."""
     X, y = some_rows(5)
     y = np.digitize(y, [-0.5, 0.5])
-    model = GBTClassifier(n_estimators=6, max_depth=3, splitter="greedy").fit(X[:100], y[:100])
+    model = GreedyClassifier(n_estimators=6, max_depth=3).fit(X[:100], y[:100])
     rows, weight = (X[100:], y[100:]), np.linspace(0.0, 2.0, 100)
     case = model.ensemble_, model.ensemble_.as_input(X[100:]), y[100:] * 1.0, weight
     terms = np.abs(reference_held_out.row_parts(*case)).sum(axis=0) * 100
@@ -572,7 +498,7 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
 
 def test_seen_rows_are_told():
     X, y = some_rows(6)
-    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=3).fit(X, y)
     for measure in (held_out_gain, held_out_gain_rows):
         with pytest.warns(SeenRowsWarning, match="150 of the 160 rows") as caught:
             measure(model, np.vstack([X[:150], X[:10] + 0.5]), np.append(y[:150], y[:10]))
@@ -595,14 +521,14 @@ def test_seen_rows_are_told():
 )
 def test_what_makes_no_sense_is_refused(change, message):
     X, y = some_rows(7)
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X + 1, y)
+    model = GreedyRegressor(n_estimators=2).fit(X + 1, y)
     with pytest.raises(ValueError, match=message):
         held_out_gain(model, **{"X": X, "y": y, **change})
 
 
 def test_results_of_some_rows_cannot_be_merged():
     X, y = some_rows(8)
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X + 1, y)
+    model = GreedyRegressor(n_estimators=2).fit(X + 1, y)
     parts = [held_out_gain(model, X[rows], y[rows]) for rows in (slice(100), slice(100, 200))]
     with pytest.raises(ValueError, match=r"means of nodes are those of all rows.*tables of Dask"):
         parts[0].merge(parts[1])
@@ -673,7 +599,7 @@ def test_a_feature_of_rare_large_steps_is_not_reliable_though_no_row_tells():
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=2000), np.arange(2000) < 4])
     y = X[:, 0] + 50 * X[:, 1] + rng.normal(size=2000)
-    model = GBTRegressor(n_estimators=20, max_depth=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=20, max_depth=2).fit(X, y)
     new = np.column_stack([rng.normal(size=500), np.zeros(500)])
     result = held_out_gain(model, new, new[:, 0] + rng.normal(size=500))
     assert_same(result.is_reliable, [True, False])
@@ -713,9 +639,7 @@ def test_per_cent_by_hand():
 def test_per_cent_of_the_relatives():
     """TreeInner adds up to what the model saves, to first order; partial_inner asks as we do."""
     X, y = some_rows(12, n=1000)
-    model = GBTRegressor(n_estimators=400, max_depth=3, learning_rate=0.01, splitter="greedy").fit(
-        X[:500], y[:500]
-    )
+    model = GreedyRegressor(n_estimators=400, max_depth=3, learning_rate=0.01).fit(X[:500], y[:500])
     rows, weight = (X[500:], y[500:]), np.random.default_rng(0).uniform(size=500)
     inner = tree_inner(model, *rows, sample_weight=weight)
     constant = np.average(rows[1], weights=weight)
@@ -735,7 +659,7 @@ def test_per_cent_of_the_relatives():
 def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():
     X, y = some_rows(10, n=4000, p=1)
     y = np.sign(X[:, 0]) + 0.5 * y
-    model = GBTRegressor(n_estimators=400, max_depth=2, learning_rate=0.1, splitter="greedy").fit(
+    model = GreedyRegressor(n_estimators=400, max_depth=2, learning_rate=0.1).fit(
         X[:2000], y[:2000]
     )
     r2 = model.score(X[2000:], y[2000:])
@@ -756,11 +680,7 @@ def test_a_model_of_one_feature_that_has_learned_all_has_its_r2():
 )
 def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y):
     y, weight = np.array(y), np.array([1.0, 2, 1, 0.5])
-    loss = (
-        GBTRegressor(n_estimators=1, loss=loss, splitter="greedy")
-        .fit(y[:, np.newaxis], y)
-        .ensemble_.loss
-    )
+    loss = GreedyRegressor(n_estimators=1, loss=loss).fit(y[:, np.newaxis], y).ensemble_.loss
     told = Targets(y, weight).constant_loss(loss)
     lowest = -0.99 if loss.name == "squared_log_error" else -30
     grid = np.append(np.linspace(lowest, -3, 1000), np.linspace(-3, 4, 100_001))
@@ -779,7 +699,7 @@ def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y)
 
 def test_where_a_constant_has_no_loss_there_is_no_per_cent():
     X, y = some_rows(11)
-    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, y > 0)
+    model = GreedyClassifier(n_estimators=2).fit(X, y > 0)
     result = held_out_gain(model, X + 0.1, np.full(200, True))
     with pytest.raises(ValueError, match="held_out_gain cannot be given in per cent"):
         result.percent()

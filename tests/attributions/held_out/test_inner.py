@@ -3,7 +3,6 @@
 import tracemalloc
 import warnings
 from functools import partial, reduce
-from importlib import import_module
 from itertools import pairwise
 from threading import Barrier
 
@@ -24,8 +23,6 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.held_out.tree_inner import LevelWarning
-from attributions.per_row.bound import touched_features
-from attributions.per_row.individual import FunctionAttribution
 from attributions.per_row.predecomp import PreDecomp
 from attributions.per_row.saabas import Saabas
 from attributions.per_row.tree_shap import TreeShap
@@ -37,10 +34,8 @@ from gbt.losses.amounts import Poisson
 from gbt.losses.half import LOSSES
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values, stump_on
-
-# Modules, of which the package shows functions of these names.
-bound_module = import_module("attributions.per_row.bound")
 
 # The named attributions as the reference page has them: functions of one tree and one row.
 INDIVIDUAL = {
@@ -131,6 +126,16 @@ def test_tree_inner_is_its_definition(case, ifa):
     else:
         assert result.standard_error is None
 
+    # Path attributions then add up gradients by leaf.
+    without = tree_inner(
+        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, standard_error=False,
+        per_tree=True,
+    )  # fmt: skip
+    assert_close(without.values, q.sum(axis=0), case.terms)
+    assert_close(without.per_tree, weighted.sum(axis=1), case.terms)
+    assert without.standard_error is None
+    assert (without.method, without.n_samples) == (result.method, len(case.X))
+
     unweighted = tree_inner(case.ensemble, case.X, case.y, ifa=ifa)
     by_loops = reference.tree_inner(case.ensemble, case.X, case.y, INDIVIDUAL[ifa])
     assert_close(unweighted.values, by_loops, case.terms)
@@ -144,30 +149,6 @@ def test_rows_climb_the_whole_paths_of_deep_trees(depth):
     expected = [reference.tree_inner(ensemble, X[[i]], y[[i]]) for i in range(len(X))]
     size = np.abs(ensemble.value).sum()
     assert_close(found, expected, size * (size + np.abs(y).max()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_without_standard_errors_the_values_are_the_same(case, ifa):
-    """Within rounding of the definition: path attributions add up gradients by leaf."""
-    one_by_one = products(case, INDIVIDUAL[ifa]) * case.weight[:, np.newaxis]
-
-    result = tree_inner(
-        case.ensemble,
-        case.X,
-        case.y,
-        ifa=ifa,
-        sample_weight=case.weight,
-        standard_error=False,
-        per_tree=True,
-    )
-
-    assert_close(result.values, one_by_one.sum(axis=(0, 1)), case.terms)
-    assert_close(result.per_tree, one_by_one.sum(axis=1), case.terms)
-    assert result.standard_error is None
-    assert result.method == f"tree_inner({ifa})"
-    assert result.n_samples == len(case.X)
 
 
 @pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 7, 130])
@@ -211,16 +192,6 @@ def test_partial_inner_is_its_definition(case, ifa):
     if len(q) > 1:
         error = np.sqrt(len(q)) * q.std(axis=0, ddof=1)
         assert_close(result.standard_error, error, case.terms)
-
-
-@given(case=judged())
-def test_partial_inner_takes_centred_steps(case):
-    result = partial_inner(case.ensemble, case.X, case.y)
-
-    assert result.method == "partial_inner(saabas)"
-    alone = reference.partial_inner(case.ensemble, case.X, case.y)
-    case.weight = np.ones(len(case.X))
-    assert_close(result.values, alone, case.terms)
 
 
 @pytest.mark.parametrize("variant", ["residual", "target"])
@@ -306,7 +277,7 @@ def test_noise_features_on_new_rows():
     z = np.zeros((10, 4))
     for seed in range(10):
         data = simulated("regression", random_state=seed)
-        model = GBTRegressor(100, 0.1, max_depth=4, base_score=0.0, splitter="greedy")
+        model = GreedyRegressor(100, 0.1, max_depth=4, base_score=0.0)
         model.fit(data.X_train, data.y_train)
         noise = np.setdiff1d(np.arange(50), data.relevant)
         results = [
@@ -343,6 +314,7 @@ def test_rows_sum_to_tree_inner_to_the_last_bit(case):
 def test_rows_sum_to_partial_inner_to_the_last_bit(case, ifa):
     rows = partial_inner_rows(case.ensemble, case.X, case.y, ifa=ifa)
     result = partial_inner(case.ensemble, case.X, case.y, ifa=ifa)
+    assert partial_inner(case.ensemble, case.X, case.y).method == "partial_inner(saabas)"
 
     summed = GlobalAttribution.from_rows(rows)
     assert_same(summed.values, result.values)
@@ -376,9 +348,7 @@ def test_rows_and_base_of_several_outputs_add_up_as_well():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 3))
     y = np.digitize(X[:, 0] + rng.normal(size=120), [-1.0, 1.5])
-    model = GBTClassifier(n_estimators=4, max_depth=2, learning_rate=0.5, splitter="greedy").fit(
-        X[:80], y[:80]
-    )
+    model = GreedyClassifier(n_estimators=4, max_depth=2, learning_rate=0.5).fit(X[:80], y[:80])
     ensemble, is_class = model.ensemble_, y[80:, np.newaxis] == np.arange(3)
     before, saving = np.tile(ensemble.base_score, (40, 1)), np.zeros(40)
     for after in ensemble.staged_raw_predict(X[80:]):
@@ -413,37 +383,19 @@ MEASURES = {
     "tree_inner_rows": tree_inner_rows,
     "absolute": lambda model, X, y, ifa: absolute(model, X, ifa=ifa),
 }
+ARRAYS = ("values", "per_tree", "standard_error", "base_values")
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("name", INSTANCES)
 def test_an_attribution_is_the_same_by_its_name(name, measure):
-    """The same numbers to the last bit, and the same columns of a wide table are touched."""
     ensemble, X, y = fitted_rows(20, n_features=40)
-    asked = {"by name": [], "by instance": []}
-    results = {}
-    for way, ifa in (("by name", name), ("by instance", INSTANCES[name]())):
-        with pytest.MonkeyPatch.context() as patched:
-
-            def touched(ensemble, individual, way=way):
-                asked[way].append([k.tolist() for k in touched_features(ensemble, individual)])
-                return touched_features(ensemble, individual)
-
-            patched.setattr(bound_module, "touched_features", touched)
-            results[way] = MEASURES[measure](ensemble, X, y, ifa=ifa)
-    assert asked["by instance"] == asked["by name"] == [[[0], [1], [0]]]
-    by_name, by_instance = results.values()
-    assert_same(by_instance.values, by_name.values)
+    by_name, by_instance = (
+        MEASURES[measure](ensemble, X, y, ifa=ifa) for ifa in (name, INSTANCES[name]())
+    )
     assert by_instance.method == by_name.method
-    for array in ("per_tree", "standard_error", "base_values"):
-        if getattr(by_name, array, None) is not None:
-            assert_same(getattr(by_instance, array), getattr(by_name, array))
-
-
-def test_a_function_may_touch_every_column():
-    ensemble, _, _ = fitted_rows(1)
-    everything = touched_features(ensemble, FunctionAttribution(lambda ensemble, m, X: 0 * X))
-    assert [k.tolist() for k in everything] == 3 * [[0, 1, 2, 3]]
+    for array in ARRAYS:
+        assert_same(getattr(by_instance, array, None), getattr(by_name, array, None))
 
 
 def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
@@ -459,25 +411,14 @@ def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("inner", [tree_inner, partial_inner, forest_inner])
-def test_the_number_of_threads_changes_nothing(inner, loss):
+@pytest.mark.parametrize("measure", [name for name in MEASURES if "inner" in name])
+def test_the_number_of_threads_changes_nothing(measure, loss):
     ensemble, X, y = fitted_rows(5 * ROWS_PER_BLOCK + 7, loss=loss)
-    one, two, seven = (inner(ensemble, X, y, n_jobs=n_jobs) for n_jobs in (1, 2, 7))
+    ask = MEASURES[measure]
+    one, two, seven = (ask(ensemble, X, y, ifa="saabas", n_jobs=n_jobs) for n_jobs in (1, 2, 7))
     for other in (two, seven):
-        assert_same(other.values, one.values)
-        assert_same(other.standard_error, one.standard_error)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_the_number_of_threads_changes_nothing_by_leaf(loss):
-    ensemble, X, y = fitted_rows(5 * ROWS_PER_BLOCK + 7, loss=loss)
-    one, two, seven = (
-        tree_inner(ensemble, X, y, standard_error=False, per_tree=True, n_jobs=n_jobs)
-        for n_jobs in (1, 2, 7)
-    )
-    for other in (two, seven):
-        assert_same(other.values, one.values)
-        assert_same(other.per_tree, one.per_tree)
+        for array in ARRAYS:
+            assert_same(getattr(other, array, None), getattr(one, array, None))
 
 
 @pytest.mark.parametrize("where", ["part", "merge"])
@@ -520,14 +461,6 @@ def test_per_tree_changes_nothing_else():
         assert without.per_tree is None
         assert_same(with_trees.values, without.values)
         assert_same(with_trees.standard_error, without.standard_error)
-
-
-def test_a_feature_that_no_tree_splits_on_is_exactly_zero():
-    ensemble, X, y = fitted_rows(50)
-    for inner in (tree_inner, partial_inner, forest_inner):
-        result = inner(ensemble, X, y)
-        assert_same(result.values[2:], [0.0, 0.0])
-        assert_same(result.standard_error[2:], [0.0, 0.0])
 
 
 @pytest.mark.slow
@@ -594,7 +527,7 @@ def test_any_chunks_merge_to_the_whole(case, data):
 def test_labels_of_a_classifier(inner):
     ensemble, X, y = fitted_rows(40, loss="half_logistic")
     words = np.where(y == 1, "yes", "no")
-    model = GBTClassifier(splitter="greedy")
+    model = GreedyClassifier()
     model.ensemble_, model.classes_ = ensemble, np.array(["no", "yes"])
 
     expected = inner(ensemble, X, y).values
@@ -635,13 +568,6 @@ def test_unusable_arguments_are_refused_by_name():
         forest_inner(ensemble, X, y, variant="both")
 
 
-def test_no_standard_error_when_not_wanted():
-    ensemble, X, y = fitted_rows(10)
-    for inner in (tree_inner, partial_inner, forest_inner):
-        assert inner(ensemble, X, y, standard_error=False).standard_error is None
-        assert inner(ensemble, X[:1], y[:1]).standard_error is None
-
-
 def test_a_model_without_trees():
     ensemble, X, y = fitted_rows(10)
     nothing = ensemble.truncate(0)
@@ -669,7 +595,7 @@ def test_a_model_without_trees():
 def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_level):
     X = np.random.default_rng(0).normal(size=(60, 2))
     y = np.floor(np.exp(X[:, 0]))
-    model = GBTRegressor(n_estimators=2, loss=loss, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2, loss=loss).fit(X, y)
     rows = X + 1e-3, y
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -682,8 +608,6 @@ def test_partial_inner_says_where_noise_is_called_significant(loss, keeps_its_le
 
 def test_partial_inner_of_several_classes_says_so_too():
     X = np.random.default_rng(0).normal(size=(60, 2))
-    model = GBTClassifier(n_estimators=2, splitter="greedy").fit(
-        X, np.digitize(X[:, 0], [-0.5, 0.5])
-    )
+    model = GreedyClassifier(n_estimators=2).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     with pytest.warns(LevelWarning, match="softmax.*Use held_out_gain"):
         partial_inner(model, X + 1e-3, np.digitize(X[:, 0], [-0.5, 0.5]))

@@ -22,6 +22,7 @@ from attributions.reference import definitions as reference
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.kernel_call import call
 
 N, P = 150, 5
@@ -32,12 +33,8 @@ labels = np.where(y > 14, "yes", "no")
 NEW = X[:40] + 0.01
 
 FOREST = RandomForestRegressor(6, min_samples_leaf=3, max_features=2, random_state=0).fit(X, y)
-BOOSTED = GBTRegressor(
-    n_estimators=6, max_depth=4, subsample=0.7, random_state=0, splitter="greedy"
-).fit(X, y)
-CLASSIFIER = GBTClassifier(n_estimators=6, max_depth=3, reg_lambda=2.0, splitter="greedy").fit(
-    X, labels
-)
+BOOSTED = GreedyRegressor(n_estimators=6, max_depth=4, subsample=0.7, random_state=0).fit(X, y)
+CLASSIFIER = GreedyClassifier(n_estimators=6, max_depth=3, reg_lambda=2.0).fit(X, labels)
 
 
 def drawn_by_forest(forest):
@@ -190,9 +187,9 @@ def test_whole_weights_are_repeated_rows():
 
 def test_a_feature_that_no_tree_uses_has_nothing():
     wide = np.column_stack([X, np.zeros(N)])
-    model = GBTRegressor(n_estimators=3, splitter="greedy").fit(wide, y)
+    model = GreedyRegressor(n_estimators=3).fit(wide, y)
     assert_same(attributions.local_mdi(model, wide, y).values[:, -1], np.zeros(N))
-    stump = GBTRegressor(n_estimators=2, min_samples_leaf=100, splitter="greedy").fit(X, y)
+    stump = GreedyRegressor(n_estimators=2, min_samples_leaf=100).fit(X, y)
     found = attributions.local_mdi(stump, X, y)
     assert_same(found.values, np.zeros((N, P)))
     assert_close(found.surrogate_prediction, stump.predict(X), 30.0)
@@ -225,7 +222,7 @@ def test_rows_that_the_model_was_not_fitted_on():
 
 def test_rows_nearly_those_of_a_model_of_ours(tmp_path):
     """Its sums are float64, and stay so in a file; the message shows how little they differ."""
-    boosted = GBTRegressor(n_estimators=2, max_depth=4, splitter="greedy").fit(X, y)
+    boosted = GreedyRegressor(n_estimators=2, max_depth=4).fit(X, y)
     boosted.save(tmp_path / "model.json")
     other = y.copy()
     other[0] += 1e-5

@@ -18,9 +18,9 @@ from attributions.mdi.least_squares import OLS, Ridge
 from attributions.mdi.stump_problem import StumpProblem, TreeRows
 from attributions.reference import definitions as reference
 from attributions.testing import trees
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.stump_cases import cases
 from tests.tree_cases import ensemble_of
 
@@ -52,21 +52,19 @@ def children(tree, t):
 
 BOOSTED = {
     "squared": (
-        GBTRegressor(n_estimators=8, max_depth=4, reg_lambda=0.0, splitter="greedy"),
+        GreedyRegressor(n_estimators=8, max_depth=4, reg_lambda=0.0),
         False,
     ),
     "logistic": (
-        GBTClassifier(n_estimators=8, max_depth=4, reg_lambda=0.0, splitter="greedy"),
+        GreedyClassifier(n_estimators=8, max_depth=4, reg_lambda=0.0),
         True,
     ),
     "sampled": (
-        GBTRegressor(
-            n_estimators=8, subsample=0.6, reg_lambda=0.0, random_state=0, splitter="greedy"
-        ),
+        GreedyRegressor(n_estimators=8, subsample=0.6, reg_lambda=0.0, random_state=0),
         False,
     ),
     "weighted": (
-        GBTRegressor(n_estimators=8, max_depth=3, reg_lambda=0.0, splitter="greedy"),
+        GreedyRegressor(n_estimators=8, max_depth=3, reg_lambda=0.0),
         False,
     ),
 }

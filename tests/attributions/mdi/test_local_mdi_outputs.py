@@ -14,9 +14,9 @@ from attributions.mdi.linear_models import MODELS
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
 from attributions.reference import definitions as reference
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 N, P, K = 120, 4, 3
 X, y = make_friedman1(N, 6, noise=1.0, random_state=1)
@@ -25,9 +25,9 @@ classes = np.digitize(y, np.quantile(y, [0.3, 0.7]))
 labels = np.array(["high", "low"])[(y < np.median(y)).astype(int)]
 targets = np.column_stack([y, y[::-1]])
 
-SOFTMAX = GBTClassifier(
-    n_estimators=3, max_depth=3, subsample=0.8, random_state=0, splitter="greedy"
-).fit(X, classes)
+SOFTMAX = GreedyClassifier(n_estimators=3, max_depth=3, subsample=0.8, random_state=0).fit(
+    X, classes
+)
 OF_CLASSES = RandomForestClassifier(3, min_samples_leaf=4, random_state=0).fit(X, classes)
 OF_TARGETS = RandomForestRegressor(3, min_samples_leaf=4, random_state=0).fit(X, targets)
 OF_LABELS = RandomForestClassifier(4, min_samples_leaf=5, random_state=0).fit(X, labels)
@@ -227,9 +227,9 @@ def test_labels_of_three_classes_have_three_logistic_models():
 @pytest.mark.parametrize(
     ("model", "target", "linear_model"),
     [
-        (GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y), y, "logistic_ridge"),
+        (GreedyRegressor(n_estimators=2).fit(X, y), y, "logistic_ridge"),
         (
-            GBTClassifier(n_estimators=2, splitter="greedy").fit(X, labels),
+            GreedyClassifier(n_estimators=2).fit(X, labels),
             labels,
             "logistic_elastic_net",
         ),
@@ -285,7 +285,7 @@ def test_what_levels_are_called_does_not_matter():
     for names in (["x", "y", "z"], ["z", "x", "y"]):
         table = with_levels(names)
         target = y + 3 * (table["kind"] == names[1])
-        model = GBTRegressor(n_estimators=5, max_depth=3, splitter="greedy").fit(table, target)
+        model = GreedyRegressor(n_estimators=5, max_depth=3).fit(table, target)
         assert "kind" in np.array(table.columns)[model.ensemble_.feature[model.ensemble_.left >= 0]]
         found.append(attributions.local_mdi(model, table, target, linear_model=Ridge(1.0)).values)
     assert np.abs(found[0][:, 4]).max() > 0.1
@@ -295,9 +295,7 @@ def test_what_levels_are_called_does_not_matter():
 def test_a_category_has_stumps_and_no_raw_column():
     table = with_levels(["x", "y", "z"])
     target = y + 3 * (table["kind"] == "y")
-    model = GBTRegressor(n_estimators=1, max_depth=3, reg_lambda=0.0, splitter="greedy").fit(
-        table, target
-    )
+    model = GreedyRegressor(n_estimators=1, max_depth=3, reg_lambda=0.0).fit(table, target)
     whole = attributions.local_mdi(model, table, target, linear_model=Ridge(1.0)).values
     stumps = attributions.local_mdi(model, table, target, linear_model=Ridge(1.0), raw=False).values
     leaves = model.apply(table)[:, 0]

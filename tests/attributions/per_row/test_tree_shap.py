@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attributions import tree_shap
-from attributions.kernels import shap_pieces
 from attributions.per_row.individual import attribute_per_tree, node_cover
 from attributions.per_row.tree_shap import TreeShap
 from attributions.reference import definitions as reference
@@ -324,47 +323,6 @@ def test_any_rows_get_the_same_alone_and_among_others(depth):
             assert_same(tree_shap(ensemble, X[block], cover="count").values, whole[block])
     residual = tree_shap(ensemble, X, cover="count").residual(ensemble.raw_predict(X))
     assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
-
-
-@pytest.mark.parametrize(
-    ("feature_of_depth", "bits_at"),
-    [
-        ([0, 1, 2], {0: 7}),  # 7 splits, none above
-        ([0, 1, 2, 3], {0: "above", 1: 8}),  # 1 feature above, 7 splits
-        ([0, 1, 2, 3, 4], {1: "above", 2: "above", 3: 6}),  # 2 and 7 are too many, 3 and 3 are not
-        ([0, 0, 1, 1, 2], {1: "above", 2: 8}),  # above are two splits on one feature
-        ([0, 1, 2, 3, 4, 5, 6, 7], {6: "above", 7: 8}),
-        ([0, 1, 2, 3, 4, 5, 6, 7, 8], {0: "whole"}),  # 9 features on a path
-    ],
-)
-def test_a_tree_is_cut_where_words_are_short(feature_of_depth, bits_at):
-    """All paths of a tree split on the same features; its pieces begin at one depth."""
-    depths = preorder_of_depths(len(feature_of_depth))
-    is_leaf = [d == len(feature_of_depth) for d in depths]
-    n_below = [2 ** (len(feature_of_depth) - d) - 1 for d in depths]  # splits
-    right = [
-        -1 if leaf else t + n + 1 for t, (leaf, n) in enumerate(zip(is_leaf, n_below, strict=True))
-    ]
-    n_above = np.array([len(set(feature_of_depth[:d])) for d in depths])
-    n_splits, n_bits = np.full((2, len(depths)), -99)
-
-    shap_pieces.cut_trees(
-        np.array([0, len(depths)]), np.array(right, np.int32), n_above,
-        np.array([len(set(feature_of_depth))]), n_splits, n_bits,
-    )  # fmt: skip
-
-    names = {"above": shap_pieces.ABOVE, "whole": shap_pieces.WHOLE}
-    for depth, expected in bits_at.items():
-        at_depth = n_bits[np.array(depths) == depth]
-        assert_same(at_depth, np.full(2**depth, names.get(expected, expected)))
-    assert_same(n_splits, np.array(n_below))
-
-
-def preorder_of_depths(levels, depth=0):
-    """Return the depths of the nodes of a full tree in preorder."""
-    if depth == levels:
-        return [depth]
-    return [depth, *preorder_of_depths(levels, depth + 1), *preorder_of_depths(levels, depth + 1)]
 
 
 def test_covers_are_named_where_they_are_missing():

@@ -9,8 +9,8 @@ from attributions import tree_shap, tree_shap_pairs
 from attributions.reference.definitions import path_dependent_game
 from attributions.reference.interactions import shapley_interactions
 from attributions.testing import ensembles, rows_for
-from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 
 def table(n=400, p=5, seed=0):
@@ -39,13 +39,8 @@ def test_they_are_those_of_the_definition(ensemble, data):
 def test_two_features_by_hand():
     """Predictions 0, 0, 0, 4 at the corners: the product of two coins, each worth 1 and 1 both."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    model = GBTRegressor(
-        n_estimators=1,
-        splitter="greedy",
-        learning_rate=1.0,
-        reg_lambda=0.0,
-        min_child_weight=0.0,
-        base_score=0.0,
+    model = GreedyRegressor(
+        n_estimators=1, learning_rate=1.0, reg_lambda=0.0, min_child_weight=0.0, base_score=0.0
     ).fit(X, [0.0, 0.0, 0.0, 4.0])
     found = tree_shap_pairs(model, X)
     # v of nothing is 1, of one feature at 1 it is 2, at 0 it is 0, of both the prediction.
@@ -57,7 +52,7 @@ def test_two_features_by_hand():
 
 def test_sums_are_shapley_values_and_predictions():
     X, y = table()
-    model = GBTRegressor(n_estimators=20, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=20).fit(X, y)
     found, shapley = tree_shap_pairs(model, X), tree_shap(model, X)
     size = np.abs(model.ensemble_.value).sum()
     assert_close(found.contributions(), shapley.values, size)
@@ -69,9 +64,7 @@ def test_sums_are_shapley_values_and_predictions():
 
 def test_an_additive_model_has_main_effects_alone():
     X, y = table()
-    model = GBTRegressor(
-        n_estimators=9, splitter="greedy", interaction_constraints="no_interactions"
-    ).fit(X, y)
+    model = GreedyRegressor(n_estimators=9, interaction_constraints="no_interactions").fit(X, y)
     found = tree_shap_pairs(model, X)
     assert not found.values[:, ~np.eye(5, dtype=bool)].any()
     assert_same(found.main_effects(), tree_shap(model, X).values)
@@ -106,9 +99,7 @@ def test_they_are_shaps():
 def test_rows_alone_and_together_and_threads():
     """Words are tabled where rows are many; the numbers are the same to the last bit."""
     X, y = table(n=700, p=12)
-    model = GBTRegressor(n_estimators=5, splitter="greedy", max_depth=10, min_child_weight=0.0).fit(
-        X, y
-    )
+    model = GreedyRegressor(n_estimators=5, max_depth=10, min_child_weight=0.0).fit(X, y)
     whole = tree_shap_pairs(model, X, n_jobs=1).values
     assert_same(tree_shap_pairs(model, X, n_jobs=2).values, whole)
     for i in (0, 699):
@@ -118,7 +109,7 @@ def test_rows_alone_and_together_and_threads():
 
 def test_several_classes_and_the_table():
     X, y = table()
-    model = GBTClassifier(n_estimators=4, splitter="greedy").fit(X, np.digitize(y, [-0.5, 0.5]))
+    model = GreedyClassifier(n_estimators=4).fit(X, np.digitize(y, [-0.5, 0.5]))
     found = tree_shap_pairs(model, X, cover="count")
     assert found.values.shape == (400, 5, 5, 3)
     assert found.output_names == (0, 1, 2)

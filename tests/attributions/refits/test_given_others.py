@@ -15,10 +15,11 @@ from sklearn.pipeline import make_pipeline
 from attributions import HeldOutSelector, given_others, partial_inner, saabas
 from attributions.inputs import SeenRowsWarning
 from attributions.reference import definitions as reference
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
-REGRESSOR = GBTRegressor(n_estimators=60, max_depth=3, splitter="greedy")
+REGRESSOR = GreedyRegressor(n_estimators=60, max_depth=3)
 
 
 def copies(n=800, seed=0):
@@ -57,7 +58,7 @@ def test_it_is_its_definition(task, regressor):
     model = REGRESSOR
     if task == "classification":
         y = (np.random.default_rng(1).random(120) < expit(2 * y)).astype(float)
-        model = GBTClassifier(n_estimators=10, max_depth=2, splitter="greedy")
+        model = GreedyClassifier(n_estimators=10, max_depth=2)
     training = X[:60], y[:60]
     model = clone(model).fit(*training)
     groups = np.arange(60) // 3
@@ -80,7 +81,7 @@ def test_of_several_classes_it_is_the_sum_over_classes():
     X, y = copies(160)
     y = np.digitize(y, [-0.5, 1.0])
     training = X[:80], y[:80]
-    model = GBTClassifier(n_estimators=10, max_depth=2, splitter="greedy").fit(*training)
+    model = GreedyClassifier(n_estimators=10, max_depth=2).fit(*training)
 
     result = given_others(model, X[80:], y[80:], training=training, regressor=LinearRegression())
 
@@ -130,13 +131,13 @@ def test_noise_keeps_its_level_where_rows_are_few():
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
         training = X[:30], y[:30]
-        model = GBTRegressor(max_depth=3, splitter="greedy").fit(*training)
+        model = GreedyRegressor(max_depth=3).fit(*training)
         result = given_others(
             model,
             X[30:],
             y[30:],
             training=training,
-            regressor=GBTRegressor(n_estimators=30, max_depth=3, splitter="greedy"),
+            regressor=GreedyRegressor(n_estimators=30, max_depth=3),
         )
         ratios.append(result.values / result.standard_error)
     assert abs(np.mean(ratios)) < 0.35
@@ -160,9 +161,7 @@ def test_several_classes_and_frames():
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     frame["d"] = np.where(X[:, 2] > 0, "yes", "no")
     label = np.digitize(y, [-1, 1])
-    model = GBTClassifier(n_estimators=10, max_depth=2, splitter="greedy").fit(
-        frame[:300], label[:300]
-    )
+    model = GreedyClassifier(n_estimators=10, max_depth=2).fit(frame[:300], label[:300])
     training = frame[:300], label[:300]
     result = given_others(model, frame[300:], label[300:], training=training, regressor=REGRESSOR)
     assert result.ranking()[0] == 0
@@ -201,7 +200,7 @@ def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, ki
     rng = np.random.default_rng(0)
     X = rng.integers(0, 5, size=(200, 3)) * 1.0
     y = np.array([2.0, -1, 0, 3, -2])[X[:, 1].astype(int)] + 0.3 * X[:, 0] + rng.normal(size=200)
-    plain = GBTRegressor(n_estimators=5, max_depth=3, splitter="greedy")
+    plain = GreedyRegressor(n_estimators=5, max_depth=3)
     estimator = clone(plain).set_params(**{parameter: value})
     names = None if kind == "numbers" else ["x0", "x1", "x2"]
     table = X if kind == "array" else pandas.DataFrame(X, columns=names)

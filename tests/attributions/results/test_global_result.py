@@ -290,11 +290,3 @@ def test_functions_are_not_hidden_by_the_modules_of_their_names(name):
     assert getattr(attributions, name) is getattr(module, name)
     assert callable(getattr(attributions, name))
     assert name in dir(attributions)
-
-
-def test_the_package_knows_its_names():
-    import attributions
-
-    assert {*attributions.__all__} == {*attributions._HOME, "plots"}
-    with pytest.raises(AttributeError, match="no attribute 'treeinner'"):
-        attributions.treeinner  # noqa: B018

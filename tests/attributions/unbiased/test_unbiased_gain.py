@@ -31,6 +31,7 @@ from gbt.losses.amounts import Poisson
 from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
 from gbt.model.tree import NODE_DTYPES
 from tests.asserts import EPS, assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.kernel_call import call
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
@@ -223,26 +224,18 @@ def test_the_standard_error_is_the_spread_over_validation_tables(loss):
         assert np.all(np.abs(told / spread - 1) < 4 / np.sqrt(2 * n_tables)), told / spread
 
 
-def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth_are_added_up():
+@pytest.mark.parametrize(("depth", "n"), [(1, 7), (4, 8), (4, 9), (6, 101)])
+def test_blocks_of_an_odd_number_of_rows_and_trees_of_every_depth(depth, n):
     """Half of the rows add up in a lane of their own where a tree is shallow, and one is left."""
-    for depth, n in [(1, 7), (4, 8), (4, 9), (6, 101)]:
-        rng = np.random.default_rng(depth)
-        X = rng.normal(size=(n, 3))
-        weight = rng.uniform(0.5, 2, size=n)
-        model = GBTRegressor(
-            n_estimators=3, max_depth=depth, min_child_weight=0.0, splitter="greedy"
-        ).fit(X, X[:, 0])
-        rows = split_rows.SplitRows(Intake(model.ensemble_, None), X, X[:, 1].copy(), weight, None)
-        sums = rows.node_sums(1).T
-        before, leaf = rows.ensemble.base_score, rows.ensemble.apply(X)
-        for m, tree in enumerate(rows.ensemble.trees):
-            start, stop = rows.ensemble.tree_offset[m : m + 2]
-            terms = [weight * (before - rows.y), weight, weight, np.ones(n)]
-            for own, of_row in zip(sums[:, start:stop], terms, strict=True):
-                leaves = np.flatnonzero(tree.is_leaf)
-                expected = [of_row[leaf[:, m] == t].sum() for t in leaves]
-                assert_close(own[leaves], expected, np.abs(of_row).sum())
-            before = before + tree.value[leaf[:, m]]
+    rng = np.random.default_rng(depth)
+    X, y, weight = rng.normal(size=(n, 3)), rng.normal(size=n), rng.uniform(0.5, 2, size=n)
+    model = GreedyRegressor(n_estimators=3, max_depth=depth, min_child_weight=0.0)
+    rows = Judged(model.fit(X, X[:, 0]).ensemble_, (X, y, weight), (X, y[::-1].copy(), weight))
+    expected = reference.unbiased_gain(
+        rows.ensemble, rows.train, rows.valid, reference.symmetric_gain, 1
+    )
+    found = silent(*rows.arguments, **rows.weights, min_samples=1)
+    assert_close(found.values, expected, rows.terms(1))
 
 
 @pytest.mark.slow
@@ -254,13 +247,8 @@ def test_every_row_brings_the_parts_of_its_paths(loss, max_leaves, monkeypatch):
     n, p = 1100, 3  # two blocks
     X = np.exp(2 * rng.normal(size=(n, p)))
     y = (rng.random(n) < 0.5) * 1.0
-    model = GBTRegressor(
-        n_estimators=2,
-        max_depth=25,
-        max_leaves=max_leaves,
-        min_child_weight=0.0,
-        learning_rate=0.3,
-        splitter="greedy",
+    model = GreedyRegressor(
+        n_estimators=2, max_depth=25, max_leaves=max_leaves, min_child_weight=0.0, learning_rate=0.3
     ).fit(X, y + rng.normal(size=n))
     ensemble = replace(model.ensemble_, loss=loss, base_score=0.25)
     part = rng.normal(size=(len(ensemble.feature), 3))
@@ -412,12 +400,8 @@ def test_later_trees_are_another_matter(learning_rate, n_trees, sign):
     for seed in range(60):
         rng = np.random.default_rng(seed)
         train, valid = ((rng.normal(size=(400, 3)), rng.normal(size=400)) for _ in range(2))
-        model = GBTRegressor(
-            n_estimators=n_trees,
-            learning_rate=learning_rate,
-            max_leaves=8,
-            min_samples_leaf=20,
-            splitter="greedy",
+        model = GreedyRegressor(
+            n_estimators=n_trees, learning_rate=learning_rate, max_leaves=8, min_samples_leaf=20
         ).fit(*train)
         result = unbiased_gain(model, *train, *valid, per_tree=True)
         later.append(result.per_tree[1:].sum())
@@ -512,9 +496,7 @@ def test_whole_weights_are_repeated_rows_where_kernels_do_not_know_the_loss():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 3))
     y = rng.poisson(np.exp(0.5 * X[:, 0])) * 1.0
-    model = GBTRegressor(loss="poisson", n_estimators=4, max_depth=2, splitter="greedy").fit(
-        X[:80], y[:80]
-    )
+    model = GreedyRegressor(loss="poisson", n_estimators=4, max_depth=2).fit(X[:80], y[:80])
     times = 1 + np.arange(80) % 3
     rows = X[:80], y[:80], X[80:], y[80:]
     result = unbiased_gain(model, *rows, sample_weight_valid=times, min_samples=1)
@@ -689,7 +671,7 @@ def test_what_the_result_can_and_cannot_do():
 def test_labels_are_those_of_the_classifier():
     model, X, y = fitted()
     labels = np.where(y == 1, "yes", "no")
-    named = GBTClassifier(n_estimators=2, max_depth=2, splitter="greedy").fit(X[:100], labels[:100])
+    named = GreedyClassifier(n_estimators=2, max_depth=2).fit(X[:100], labels[:100])
     result = unbiased_gain(named, X[:100], labels[:100], X[100:], labels[100:])
     assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
 

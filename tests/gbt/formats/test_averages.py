@@ -22,9 +22,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import SeenRowsWarning, held_out_gain, predecomp, total_gain, tree_shap
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import Average, ScaleWarning, as_ensemble
 from gbt.losses.amounts import Poisson
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -39,11 +39,11 @@ NEW_SEVERAL = np.column_stack([Y_NEW, X_NEW[:, 2] - Y_NEW])
 
 
 def boosted(**others):
-    return GBTRegressor(n_estimators=3, splitter="greedy", **others)
+    return GreedyRegressor(n_estimators=3, **others)
 
 
 def classifier(n_estimators=3):
-    return GBTClassifier(n_estimators=n_estimators, splitter="greedy")
+    return GreedyClassifier(n_estimators=n_estimators)
 
 
 def mixed_regressors():
@@ -275,7 +275,7 @@ def test_lists_that_do_not_go_together():
     own = boosted().fit(X, Y)
     for models, message in (
         (Average([]), "at least one fitted model"),
-        ([own, GBTRegressor(n_estimators=2, loss=Poisson(), splitter="greedy").fit(X, Y**2)],
+        ([own, GreedyRegressor(n_estimators=2, loss=Poisson()).fit(X, Y**2)],
          "different losses, half_squared_error and poisson"),
         ([own, boosted().fit(X[:, :2], Y)], "have other columns"),
         (Average([own, own], weights=[1, -1]), r"weights=\[1.0, -1.0\]"),

@@ -16,6 +16,7 @@ from gbt.formats.xgboost.writing import LARGEST_32, _first_above
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from gbt.losses.robust import PseudoHuber, Quantile
 from tests.asserts import EPS_32, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 NAN = np.nan
 
@@ -94,10 +95,10 @@ def assert_alike(xgboost, booster, ensemble, rows, names=None, **matrix):
 def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
     X, signal = table(seed=depth)
     if kind == "regression":
-        model = GBTRegressor(n_estimators=20, max_depth=depth, splitter="greedy").fit(X, signal)
+        model = GreedyRegressor(n_estimators=20, max_depth=depth).fit(X, signal)
     else:
         y = np.digitize(signal, [0.0] if kind == "two classes" else [-0.5, 0.7])
-        model = GBTClassifier(n_estimators=15, max_depth=depth, splitter="greedy").fit(X, y)
+        model = GreedyClassifier(n_estimators=15, max_depth=depth).fit(X, y)
     rows = beside_thresholds(model.ensemble_, X)
     booster = exported(model)
     assert_alike(xgboost, booster, model.ensemble_, rows)
@@ -119,7 +120,7 @@ def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
 def test_every_loss(loss, shift, exported, tmp_path, xgboost):
     X, signal = table()
     y = np.round(np.exp(signal / 2)) + shift
-    model = GBTRegressor(n_estimators=12, max_depth=3, loss=loss, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=12, max_depth=3, loss=loss).fit(X, y)
     booster = exported(model)
     assert_alike(xgboost, booster, model.ensemble_, X)
     np.testing.assert_allclose(
@@ -171,9 +172,7 @@ def test_names_and_early_stopping(exported, xgboost):
     frame = pandas.DataFrame(
         X, columns=["age", "the city", "x2", "gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n"]
     )
-    model = GBTRegressor(
-        n_estimators=300, early_stopping_rounds=3, learning_rate=0.5, splitter="greedy"
-    )
+    model = GreedyRegressor(n_estimators=300, early_stopping_rounds=3, learning_rate=0.5)
     model.fit(frame[:200], signal[:200], eval_set=[(frame[200:], signal[200:])])
     assert model.ensemble_.n_trees < 300
     booster = exported(model)
@@ -220,9 +219,7 @@ def test_categories(exported, xgboost):
     frame = pandas.DataFrame({"word": word, "x": x, "yes": rng.choice([*"no"], 600)})
     frame.loc[rng.random(600) < 0.2, "word"] = None
     y = x + pandas.factorize(word)[0] % 7 + 2 * (frame.yes == "n")
-    model = GBTRegressor(
-        n_estimators=20, max_depth=5, categorical_smoothing=0.0, splitter="greedy"
-    ).fit(frame, y)
+    model = GreedyRegressor(n_estimators=20, max_depth=5, categorical_smoothing=0.0).fit(frame, y)
     assert model.ensemble_.has_set.any()
     booster = exported(model)
     unseen = frame.assign(word="never seen")
@@ -266,9 +263,9 @@ def test_what_cannot_be_expressed_is_refused(change, words, tmp_path):
     X = np.arange(20.0).reshape(10, 2)
     loss = change.pop("loss", None)
     if loss == "half_logistic":
-        model = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, X[:, 0] > 8).ensemble_
+        model = GreedyClassifier(n_estimators=2).fit(X, X[:, 0] > 8).ensemble_
     else:
-        model = GBTRegressor(n_estimators=2, loss=loss, splitter="greedy").fit(X, X[:, 0]).ensemble_
+        model = GreedyRegressor(n_estimators=2, loss=loss).fit(X, X[:, 0]).ensemble_
     if "statistics" in change:
         nothing = np.zeros(len(model.feature))
         change |= {"sum_hessian": nothing, "n_samples": nothing, "gain": nothing}
@@ -281,6 +278,6 @@ def test_what_cannot_be_expressed_is_refused(change, words, tmp_path):
 
 def test_the_name_of_the_file_says_what_it_holds(tmp_path):
     X = np.arange(20.0).reshape(10, 2)
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, X[:, 0])
+    model = GreedyRegressor(n_estimators=2).fit(X, X[:, 0])
     with pytest.raises(ValueError, match=r"must end in \.json; got .*model\.bin"):
         to_xgboost(model, tmp_path / "model.bin")

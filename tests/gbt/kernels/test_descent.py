@@ -22,33 +22,6 @@ def leaves_alone(ensemble, X):
     return np.array(leaves, dtype=np.int64).reshape(ensemble.n_trees, len(X)) + starts
 
 
-@given(data=st.data())
-def test_rows_end_where_they_would_alone(data):
-    ensemble = data.draw(ensembles(max_depth=7))
-    X = data.draw(rows_for(ensemble, n=7))
-    X[data.draw(st.integers(0, 6))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
-
-    leaves = ensemble.predictor.find_leaves(transposed(X), range(ensemble.n_trees))
-
-    assert_same(leaves, leaves_alone(ensemble, X))
-    some = range(1, ensemble.n_trees)
-    assert_same(ensemble.predictor.find_leaves(transposed(X), some), leaves[1:])
-
-
-@given(data=st.data())
-def test_rows_of_float32_end_where_they_would_in_float64(data):
-    ensemble = data.draw(ensembles(max_depth=7))
-    with np.errstate(over="ignore"):
-        X = data.draw(rows_for(ensemble, n=7)).astype(np.float32)
-    X[data.draw(st.integers(0, 6))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
-
-    leaves = ensemble.predictor.find_leaves(
-        transposed(X, dtype=np.float32), range(ensemble.n_trees)
-    )
-
-    assert_same(leaves, leaves_alone(ensemble, X.astype(np.float64)))
-
-
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, width=32))
 def test_a_float32_number_is_not_above_a_threshold_or_it_rounded_down(threshold, x):
     single = rounded_down(np.array([threshold]))

@@ -32,14 +32,32 @@ def twice(x):
 CALL = "from halving.outer import twice; print(twice(8.0), sum(twice.stats.cache_misses.values()))"
 
 
+def package_in(folder):
+    """Make a package of a kernel that calls another one."""
+    package = folder / "here" / "halving"
+    package.mkdir(parents=True)
+    for name, source in (("__init__", ""), ("inner", INNER), ("outer", OUTER)):
+        (package / f"{name}.py").write_text(source)
+    return package
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """Call the kernel of one such package, and return the folder where its code then is."""
+    folder = tmp_path_factory.mktemp("compiled")
+    assert called(package_in(folder), folder / "cache") == (2.0, 1)
+    return folder / "cache"
+
+
 @pytest.fixture
 def package(tmp_path):
-    """Make a package of a kernel that calls another one, in a folder of its own."""
-    folder = tmp_path / "here" / "halving"
-    folder.mkdir(parents=True)
-    for name, source in (("__init__", ""), ("inner", INNER), ("outer", OUTER)):
-        (folder / f"{name}.py").write_text(source)
-    return folder
+    return package_in(tmp_path)
+
+
+@pytest.fixture
+def cache(tmp_path, compiled):
+    """Return a copy of the folder with code, for another copy of the same package."""
+    return shutil.copytree(compiled, tmp_path / "cache")
 
 
 def called(package, cache, program=CALL, **environment):
@@ -57,37 +75,30 @@ def files(cache):
     return sorted((cache / "gbt").iterdir())
 
 
-def test_an_edited_inner_kernel_is_compiled_anew_and_its_former_code_found_again(package, tmp_path):
-    cache = tmp_path / "cache"
-    assert called(package, cache) == (2.0, 1)
+def test_an_edited_inner_kernel_is_compiled_anew_and_its_former_code_found_again(package, cache):
     (package / "inner.py").write_text(INNER.replace("x / 2", "x / 4"))
     assert called(package, cache) == (0.5, 1)
     (package / "inner.py").write_text(INNER)
     assert called(package, cache) == (2.0, 0)
 
 
-def test_a_copy_elsewhere_finds_code_also_with_other_times(package, tmp_path):
-    called(package, tmp_path / "cache")
-    copy = shutil.copytree(package, tmp_path / "there" / "halving")
-    os.utime(copy / "outer.py", (0, 0))
-    assert called(copy, tmp_path / "cache") == (2.0, 0)
+def test_a_copy_elsewhere_finds_code_also_with_other_times(package, cache):
+    os.utime(package / "outer.py", (0, 0))
+    assert called(package, cache) == (2.0, 0)
 
 
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-1], lambda data: data[:9], lambda data: data[:-1] + b"?"]
 )
-def test_a_damaged_file_is_compiled_anew_and_mended(package, tmp_path, damage):
-    called(package, tmp_path / "cache")
-    (file,) = files(tmp_path / "cache")
+def test_a_damaged_file_is_compiled_anew_and_mended(package, cache, damage):
+    (file,) = files(cache)
     file.write_bytes(damage(file.read_bytes()))
-    assert called(package, tmp_path / "cache") == (2.0, 1)
-    assert called(package, tmp_path / "cache") == (2.0, 0)
+    assert called(package, cache) == (2.0, 1)
+    assert called(package, cache) == (2.0, 0)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
-def test_a_folder_that_others_may_write_to_is_neither_read_nor_written(package, tmp_path):
-    cache = tmp_path / "cache"
-    called(package, cache)
+def test_a_folder_that_others_may_write_to_is_neither_read_nor_written(package, cache):
     before = files(cache)
     (cache / "gbt").chmod(0o777)
     assert called(package, cache) == (2.0, 1)
@@ -95,9 +106,7 @@ def test_a_folder_that_others_may_write_to_is_neither_read_nor_written(package, 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="folders have no such modes")
-def test_a_folder_that_others_may_replace_is_not_read(package, tmp_path):
-    cache = tmp_path / "cache"
-    called(package, cache)
+def test_a_folder_that_others_may_replace_is_not_read(package, cache):
     cache.chmod(0o777)
     assert called(package, cache) == (2.0, 1)
     cache.chmod(0o1777)  # as /tmp: only owners rename
@@ -118,24 +127,22 @@ def test_where_nothing_can_be_written_kernels_are_compiled(package, tmp_path):
 @pytest.mark.parametrize(
     "other", [{"NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_OPT": "1"}, {"NUMBA_CPU_NAME": "generic"}]
 )
-def test_other_settings_have_other_code(package, tmp_path, other):
-    called(package, tmp_path / "cache")
-    assert called(package, tmp_path / "cache", **other) == (2.0, 1)
-    assert called(package, tmp_path / "cache", **other) == (2.0, 0)
+def test_other_settings_have_other_code(package, cache, other):
+    assert called(package, cache, **other) == (2.0, 1)
+    assert called(package, cache, **other) == (2.0, 0)
 
 
-def test_another_numba_has_other_code(package, tmp_path):
-    called(package, tmp_path / "cache")
+def test_another_numba_has_other_code(package, cache):
     pretended = "import numba; numba.__version__ = '0.0'; " + CALL
-    assert called(package, tmp_path / "cache", pretended) == (2.0, 1)
+    assert called(package, cache, pretended) == (2.0, 1)
 
 
-def test_code_is_that_of_the_sources_that_were_imported(package, tmp_path):
+def test_code_is_that_of_the_sources_that_were_imported(package, cache):
     """Not of those that lie there when a kernel is called, perhaps hours later."""
     edit = f"open({str(package / 'inner.py')!r}, 'w').write({INNER.replace('x / 2', 'x / 4')!r})"
     late = CALL.replace("; ", f"; {edit}; ", 1)
-    assert called(package, tmp_path / "cache", late) == (2.0, 1)
-    assert called(package, tmp_path / "cache") == (0.5, 1)
+    assert called(package, cache, late) == (2.0, 0)
+    assert called(package, cache) == (0.5, 1)
 
 
 def test_a_full_folder_loses_what_was_used_least_recently(tmp_path, monkeypatch):

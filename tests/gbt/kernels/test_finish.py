@@ -30,8 +30,10 @@ def test_a_threshold_separates_two_values(one, other):
         (1.0, 1.0 + EPS, 1.0),  # no float lies between, and the midpoint rounds to the even one,
         (1.0 + EPS, 1.0 + 2 * EPS, 1.0 + EPS),  # here the higher
         (0.75 * LARGEST, LARGEST, 0.875 * LARGEST),  # their sum overflows
+        (-LARGEST, LARGEST, 0.0),
+        (-5e-324, 0.0, -5e-324),
         (1.0, 1.0 + 2.0**-23, 1.0 + 2.0**-24),  # neighbours in float32
     ],
 )
 def test_thresholds_by_hand(low, high, expected):
-    assert thresholds_between(low, high) == expected
+    assert thresholds_between(low, high) == expected == reference.threshold_between(low, high)

@@ -12,6 +12,7 @@ from gbt.losses import Aft
 from gbt.losses.survival.concordance import concordance, uno_concordance
 from gbt.reference import survival as page
 from tests.asserts import assert_close, assert_same, peer
+from tests.greedy import GreedyRegressor
 
 INF = np.inf
 laws = pytest.mark.parametrize("law", page.LAWS)
@@ -101,8 +102,9 @@ def test_no_step_raises_the_loss_however_far_the_prediction(law, rows, f, scale)
 @laws
 def test_the_least_loss_is_reached(law):
     y = np.array([(2.0, 2.0), (2.0, 3.0), (2.0, 40.0), (2.0, INF), (0.0, 2.0)])
-    everywhere = [Aft(law).value(y, np.full(5, f)) for f in np.linspace(-40, 40, 80_001)]
-    np.testing.assert_allclose(np.min(everywhere, axis=0), Aft(law).least(y), atol=1e-6)
+    everywhere = np.repeat(np.linspace(-40, 40, 80_001)[:, np.newaxis], 5, axis=1)
+    lowest = Aft(law).value(y, everywhere).min(axis=0)
+    np.testing.assert_allclose(lowest, Aft(law).least(y), atol=1e-6)
 
 
 @laws
@@ -168,9 +170,7 @@ def test_all_forms_of_targets_are_one():
         pd.DataFrame(bounds, columns=["low", "high"]),
         np.where(np.isinf(bounds), -1, bounds),  # as CatBoost has it
     ]  # fmt: skip
-    models = [
-        GBTRegressor(loss="aft", n_estimators=4, splitter="greedy").fit(X, form) for form in forms
-    ]
+    models = [GreedyRegressor(loss="aft", n_estimators=4).fit(X, form) for form in forms]
     for model, form in zip(models, forms, strict=True):
         assert_same(model.predict(X), models[0].predict(X))
         assert model.score(X, form) == models[0].score(X, bounds)
@@ -189,7 +189,7 @@ def test_all_forms_of_targets_are_one():
 def test_bad_bounds_are_named(row, message):
     X, y = table(60)
     wrong = np.where(np.arange(60)[:, None] == 7, row, y)
-    model = GBTRegressor(loss="aft", n_estimators=2, splitter="greedy")
+    model = GreedyRegressor(loss="aft", n_estimators=2)
     with pytest.raises(ValueError, match=message):
         model.fit(X, wrong)
     with pytest.raises(ValueError, match=r"eval_set\[0\]: .*" + message):
@@ -198,7 +198,7 @@ def test_bad_bounds_are_named(row, message):
 
 def test_what_no_time_fits_and_other_parameters_are_refused():
     X, y = table(60)
-    model = GBTRegressor(loss="aft", n_estimators=2, splitter="greedy")
+    model = GreedyRegressor(loss="aft", n_estimators=2)
     with pytest.raises(ValueError, match="no row with an upper bound: no event"):
         model.fit(X, np.column_stack([y[:, 0], np.full(60, INF)]))
     with pytest.raises(ValueError, match="no row with an lower bound"):
@@ -243,7 +243,7 @@ def test_rows_in_chunks_give_the_same_model():
 
     model, X, y = fitted()
     for targets in (y, da.from_array(y, chunks=(100, 2))):
-        shared = GBTRegressor(loss="aft", n_estimators=12, max_depth=3, splitter="greedy")
+        shared = GreedyRegressor(loss="aft", n_estimators=12, max_depth=3)
         shared.fit(da.from_array(X, chunks=(100, 4)), targets)
         assert_same(shared.ensemble_.value, model.ensemble_.value)
 

@@ -12,6 +12,7 @@ from gbt.losses import Cox
 from gbt.losses.survival.times import bounds_of
 from gbt.reference import survival as page
 from tests.asserts import assert_close, assert_same, peer
+from tests.greedy import GreedyRegressor
 
 rows_of_ties = st.lists(
     st.tuples(
@@ -117,7 +118,7 @@ def test_hazards_far_apart_stay_finite():
 def test_nodes_keep_the_sums_of_the_pages_derivatives(weighted):
     X, y = table(80)
     weight = np.random.default_rng(2).integers(1, 4, 80).astype(float) if weighted else np.ones(80)
-    model = GBTRegressor(loss="cox", n_estimators=3, max_depth=2, splitter="greedy")
+    model = GreedyRegressor(loss="cox", n_estimators=3, max_depth=2)
     ensemble = model.fit(X, y, weight).ensemble_
     assert ensemble.base_score == 0
     f = np.zeros(80)
@@ -167,9 +168,7 @@ def test_all_forms_of_targets_are_one():
     structured["dead"], structured["days"] = y[:, 1], y[:, 0]
     frame = pd.DataFrame({"days": y[:, 0], "dead": y[:, 1].astype(bool)})
     forms = [y, y.tolist(), structured, frame, signed(y), pd.Series(signed(y))]
-    models = [
-        GBTRegressor(loss="cox", n_estimators=4, splitter="greedy").fit(X, form) for form in forms
-    ]
+    models = [GreedyRegressor(loss="cox", n_estimators=4).fit(X, form) for form in forms]
     for model, form in zip(models, forms, strict=True):
         assert_same(model.predict(X), models[0].predict(X))
         assert model.score(X, form) == models[0].score(X, y)
@@ -191,7 +190,7 @@ def test_all_forms_of_targets_are_one():
 )
 def test_bad_targets_are_named(change, message):
     X, y = table(60)
-    model = GBTRegressor(loss="cox", n_estimators=2, splitter="greedy")
+    model = GreedyRegressor(loss="cox", n_estimators=2)
     with pytest.raises(ValueError, match=message):
         model.fit(X, change(y))
     with pytest.raises(ValueError, match=r"eval_set\[0\]: .*" + message):
@@ -201,9 +200,7 @@ def test_bad_targets_are_named(change, message):
 def test_early_stopping_watches_the_mean_loss_of_other_rows():
     X, y = table(400)
     weight = np.random.default_rng(3).integers(1, 4, 100)
-    model = GBTRegressor(
-        loss="cox", n_estimators=300, max_depth=2, early_stopping_rounds=5, splitter="greedy"
-    )
+    model = GreedyRegressor(loss="cox", n_estimators=300, max_depth=2, early_stopping_rounds=5)
     model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:], weight)])
     assert 5 < model.best_iteration_ < 290
     losses = model.evals_result_["eval_0"]
@@ -232,4 +229,4 @@ def test_rows_in_chunks_are_refused():
 
     X, y = table(60)
     with pytest.raises(ValueError, match=r"loss='cox' is not available for tables of Dask"):
-        GBTRegressor(loss="cox", splitter="greedy").fit(da.from_array(X, chunks=(30, 4)), y)
+        GreedyRegressor(loss="cox").fit(da.from_array(X, chunks=(30, 4)), y)

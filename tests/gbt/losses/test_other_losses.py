@@ -31,6 +31,7 @@ from gbt.losses.known import OF_REGRESSION, as_loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from tests.asserts import assert_close, assert_same, assert_sums_of_rows
+from tests.greedy import GreedyRegressor
 
 GIVEN = [
     Poisson(), Poisson(0.7), Gamma(), Gamma(is_newton=True), Tweedie(1.2), SquaredLogError(),
@@ -213,7 +214,7 @@ def test_one_outlier_does_not_run_away(loss, outlier):
     """Newton's step of one row of 5000 that is predicted as 10 goes to 10 exp(499)."""
     X, y = np.arange(1000.0)[:, np.newaxis], np.full(1000, 5.0)
     y[-1] = outlier
-    model = GBTRegressor(loss=loss, splitter="greedy").fit(X, y, eval_set=[(X, y)])
+    model = GreedyRegressor(loss=loss).fit(X, y, eval_set=[(X, y)])
     losses = np.array(model.evals_result_["eval_0"])
     assert (np.diff(losses) <= 1e-12 * np.abs(losses[1:])).all()
     predicted = model.predict(X)
@@ -282,9 +283,9 @@ def test_nodes_keep_the_sums_of_the_training_rows(loss, weighted):
     """Values are -rate G/(H + lambda), and G and H those along the model's own predictions."""
     X, y = table(120)
     weight = np.random.default_rng(2).integers(1, 4, 120).astype(float) if weighted else None
-    model = GBTRegressor(
-        loss=loss, n_estimators=4, max_depth=3, reg_lambda=0.5, splitter="greedy"
-    ).fit(X, y, weight)
+    model = GreedyRegressor(loss=loss, n_estimators=4, max_depth=3, reg_lambda=0.5).fit(
+        X, y, weight
+    )
     ensemble, w = model.ensemble_, np.ones(120) if weight is None else weight
     assert ensemble.base_score == loss.best_constant(y, w)
     assert_sums_of_rows(ensemble, X, y, weight)
@@ -372,10 +373,9 @@ def test_measures_of_every_loss_say_which_feature_helps(loss):
 @each
 def test_early_stopping_and_sampling(loss):
     X, y = table(600)
-    model = GBTRegressor(
+    model = GreedyRegressor(
         loss=loss, n_estimators=500, learning_rate=0.3, early_stopping_rounds=5, subsample=0.7,
-        colsample=0.7, random_state=0, splitter="greedy",
-    )  # fmt: skip
+        colsample=0.7, random_state=0)  # fmt: skip
     model.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])])
     f = model.ensemble_.raw_predict(X[400:])
     assert 0 < model.best_iteration_ < 499
@@ -450,9 +450,9 @@ def test_edited_files_are_refused(old, new, message, tmp_path):
 def test_refused(loss, y, message):
     X = np.arange(3.0)[:, np.newaxis]
     with pytest.raises(ValueError, match=message):
-        GBTRegressor(loss=loss, splitter="greedy").fit(X, y)
+        GreedyRegressor(loss=loss).fit(X, y)
     if isinstance(loss, str) and loss != "hinge" and any(y):  # rows to judge may be all 0
-        model = GBTRegressor(loss=loss, splitter="greedy").fit(X, [1.0, 2.0, 3.0])
+        model = GreedyRegressor(loss=loss).fit(X, [1.0, 2.0, 3.0])
         with pytest.raises(ValueError, match=message):
             tree_inner(model, X + 0.1, y)
         with pytest.raises(ValueError, match=message):
@@ -471,7 +471,7 @@ def test_what_an_own_loss_returns_is_checked(returned, message):
     loss = Squared()
     loss.gradient_hessian = lambda y, f: returned
     with pytest.raises(ValueError, match=message):
-        GBTRegressor(loss=loss, base_score=0.0, splitter="greedy").fit(
+        GreedyRegressor(loss=loss, base_score=0.0).fit(
             np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0]
         )
 
@@ -489,7 +489,7 @@ def test_an_own_loss_only_reads_what_it_is_given(method, position):
         return getattr(honest, method)(*given)
 
     setattr(loss, method, careless)
-    model = GBTRegressor(loss=loss, n_estimators=2, splitter="greedy")
+    model = GreedyRegressor(loss=loss, n_estimators=2)
     with pytest.raises(ValueError, match="read-only"):
         model.fit(X, y, eval_set=[(X, y)])
     assert_same(y, kept)
@@ -556,7 +556,7 @@ def test_targets_that_no_step_can_reach_are_warned_of(loss):
     X = rng.normal(size=(300, 2))
     y = 180_000 + 80_000 * X[:, 0]
     with pytest.warns(UserWarning, match=f"the {loss} loss.*nearly constant.*Divide y") as told:
-        model = GBTRegressor(loss=loss, max_depth=2, splitter="greedy").fit(X, y)
+        model = GreedyRegressor(loss=loss, max_depth=2).fit(X, y)
     assert told[0].filename == __file__
     assert np.ptp(model.predict(X)) <= 20  # 10 either way, as the warning says
     scaled = y / np.subtract(*np.quantile(y, (0.75, 0.25)))
@@ -567,4 +567,4 @@ def test_targets_that_no_step_can_reach_are_warned_of(loss):
 def test_losses_of_free_steps_take_targets_of_any_spread():
     X = np.random.default_rng(0).normal(size=(100, 1))
     for loss in (None, Huber(delta=50_000.0), "gamma"):
-        GBTRegressor(loss=loss, n_estimators=2, splitter="greedy").fit(X, 80_000 * np.exp(X[:, 0]))
+        GreedyRegressor(loss=loss, n_estimators=2).fit(X, 80_000 * np.exp(X[:, 0]))

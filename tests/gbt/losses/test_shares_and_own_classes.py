@@ -14,6 +14,7 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble, to_xgboost
 from gbt.losses import CrossEntropy
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 N = 120
 rng = np.random.default_rng(0)
@@ -92,9 +93,9 @@ def test_shares_are_judged_by_their_loss_where_no_metric_is_asked_for(tmp_path):
 )
 def test_targets_that_are_no_shares_are_refused(y, said):
     with pytest.raises(ValueError, match=said):
-        GBTRegressor(loss="cross_entropy", splitter="greedy").fit(X, y)
+        GreedyRegressor(loss="cross_entropy").fit(X, y)
     with pytest.raises(ValueError, match="base_score is outside"):
-        GBTRegressor(loss="cross_entropy", base_score=2.0, splitter="greedy").fit(X, SHARE)
+        GreedyRegressor(loss="cross_entropy", base_score=2.0).fit(X, SHARE)
 
 
 def test_models_of_shares_come_from_other_libraries_and_go_there(tmp_path):
@@ -236,7 +237,7 @@ def test_what_such_a_loss_may_not_return_is_refused():
     with pytest.raises(ValueError, match=r"inverse_link of Beyond .* within \[0, 1\]"):
         model.predict(X)
     with pytest.raises(ValueError, match=r"gradient_hessian of OfOtherShape .*\(120, 3\)"):
-        GBTClassifier(loss=OfOtherShape(), splitter="greedy").fit(X, LABELS[3])
+        GreedyClassifier(loss=OfOtherShape()).fit(X, LABELS[3])
     for loss in ("poisson", "half_logistic", CrossEntropy(), OwnLogistic):
         with pytest.raises(ValueError, match="loss must be None, for the logistic loss"):
-            GBTClassifier(loss=loss, splitter="greedy").fit(X, LABELS[2])
+            GreedyClassifier(loss=loss).fit(X, LABELS[2])

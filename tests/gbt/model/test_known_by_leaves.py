@@ -43,6 +43,7 @@ from gbt.model.known_by_leaves import (
     may_be_training_rows,
 )
 from tests.asserts import assert_close, assert_same, peer
+from tests.greedy import GreedyRegressor
 from tests.tree_cases import ensemble_of, stump_on
 
 N = 200
@@ -139,7 +140,7 @@ MEASURES = {
     "tree_inner_pairs": tree_inner_pairs,
     "permutation": permutation,
     "given_others": lambda model, X, y: given_others(
-        model, X, y, training=(X, y), regressor=GBTRegressor(n_estimators=2, splitter="greedy")
+        model, X, y, training=(X, y), regressor=GreedyRegressor(n_estimators=2)
     ),
 }
 
@@ -179,7 +180,7 @@ def test_rows_that_are_told_apart_without_error_are_not_taken_for_seen(library):
 
 def test_models_from_files(tmp_path):
     X, y = table("numbers")
-    GBTRegressor(**FEW, splitter="greedy").fit(X[:N], y[:N]).save(tmp_path / "model.json")
+    GreedyRegressor(**FEW).fit(X[:N], y[:N]).save(tmp_path / "model.json")
     model = gbt.load(tmp_path / "model.json")
     assert is_told(model, X[:N], y[:N])
     assert not is_told(model, X[N:], y[N:])
@@ -234,11 +235,7 @@ def test_chunks_are_told_together(measure):
 def test_a_stump_by_hand():
     """Six rows, of which four go left: of tables like these 16 * 15 / 9^3 = .33 do so, too."""
     X, y = np.array([[0.0], [0], [0], [0], [1], [1]]), np.arange(6) - 2.5
-    stump = (
-        GBTRegressor(n_estimators=1, max_depth=1, reg_lambda=0, splitter="greedy")
-        .fit(X, y)
-        .ensemble_
-    )
+    stump = GreedyRegressor(n_estimators=1, max_depth=1, reg_lambda=0).fit(X, y).ensemble_
     assert_same(stump.n_samples, [6, 4, 2])
     cells = LeafCells.of(stump, LeafRows(X, y))
     assert_same(cells.key, [[0, 1], [0, 2]])
@@ -268,7 +265,7 @@ def test_tables_that_are_drawn(n_leaves, n_each, chance):
     leaves = np.repeat(np.arange(1, n_leaves + 1), n_each)
     key = np.column_stack([0 * leaves, leaves])
     cells = LeafCells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
-    counting = GBTRegressor(n_estimators=1, splitter="greedy").fit([[0.0], [1.0]], [0, 1]).ensemble_
+    counting = GreedyRegressor(n_estimators=1).fit([[0.0], [1.0]], [0, 1]).ensemble_
     assert round(1 / (np.e * N_DRAWS), 4) == 0.0012  # the promise of the module's docstring
     assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
     of_classes = cells._replace(key=np.column_stack([cells.key[:, 1], cells.key[:, 1]]))

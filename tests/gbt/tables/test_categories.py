@@ -12,10 +12,11 @@ from sklearn.base import clone
 
 import attributions
 import gbt
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from gbt.files.documents import InvalidModelError
 from gbt.tables.categories import MOST_LEVELS
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -49,7 +50,7 @@ def fitted(splitter="greedy", **parameters):
 def test_a_table_of_words_simply_works():
     X, y = frame_and_target()
     labels = np.where(y > np.median(y), "yes", "no")
-    model = GBTClassifier(n_estimators=20, splitter="greedy").fit(X, labels)
+    model = GreedyClassifier(n_estimators=20).fit(X, labels)
     assert model.score(X, labels) > 0.7
     assert model.ensemble_.categories == (None, ("blue", "green", "red", "white"), None)
     assert model.get_params()["categorical_features"] == "from_dtype"
@@ -189,20 +190,15 @@ def test_every_function_takes_words():
 
 def test_evaluation_sets_early_stopping_and_sampling():
     X, y = frame_and_target()
-    model = GBTRegressor(
-        n_estimators=50,
-        early_stopping_rounds=3,
-        subsample=0.7,
-        colsample=0.7,
-        random_state=0,
-        splitter="greedy",
+    model = GreedyRegressor(
+        n_estimators=50, early_stopping_rounds=3, subsample=0.7, colsample=0.7, random_state=0
     )
     model.fit(X[:200], y[:200], eval_set=[(X[200:].astype({"color": "category"}), y[200:])])
     loss = ((model.predict(X[200:]) - y[200:]) ** 2).mean() / 2
     assert_close(model.best_score_, loss, loss, k=1000)
-    warm = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, y)
+    warm = GreedyRegressor(n_estimators=3, warm_start=True).fit(X, y)
     warm.set_params(n_estimators=6).fit(X, y)
-    at_once = GBTRegressor(n_estimators=6, splitter="greedy").fit(X, y)
+    at_once = GreedyRegressor(n_estimators=6).fit(X, y)
     assert_same(warm.ensemble_.level_sets.words, at_once.ensemble_.level_sets.words)
     assert_same(warm.predict(X), at_once.predict(X))
 
@@ -220,9 +216,7 @@ def test_files_and_pickles_keep_levels_and_their_types(kind, tmp_path):
     levels = LEVELS[kind]
     place = rng.integers(len(levels), size=200)
     X = pd.DataFrame({"level": pd.Series([levels[i] for i in place], dtype=object)})
-    model = GBTRegressor(n_estimators=2, categorical_features=["level"], splitter="greedy").fit(
-        X, place * 1.0
-    )
+    model = GreedyRegressor(n_estimators=2, categorical_features=["level"]).fit(X, place * 1.0)
     model.save(tmp_path / "model.json")
     for other in (gbt.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
         assert other.ensemble_.categories == (tuple(sorted(levels)),)
@@ -255,9 +249,9 @@ def test_a_spoilt_file_is_refused(tmp_path, old, new, what):
 
 def fit_column(values, categorical_features="from_dtype"):
     X = pd.DataFrame({"c": values})
-    return GBTRegressor(
-        n_estimators=1, categorical_features=categorical_features, splitter="greedy"
-    ).fit(X, np.arange(len(X), dtype=float))
+    return GreedyRegressor(n_estimators=1, categorical_features=categorical_features).fit(
+        X, np.arange(len(X), dtype=float)
+    )
 
 
 @pytest.mark.parametrize(
@@ -300,7 +294,7 @@ def test_levels_of_another_type_are_refused_when_predicting():
 
 def test_a_column_without_any_level():
     X = pd.DataFrame({"c": pd.Series([None] * 20, dtype="category"), "x": np.arange(20.0)})
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, np.arange(20.0))
+    model = GreedyRegressor(n_estimators=2).fit(X, np.arange(20.0))
     assert model.ensemble_.categories == ((), None)
     assert np.ptp(model.predict(X)) > 0
 
@@ -332,21 +326,17 @@ def test_text_that_spells_numbers_is_refused_beside_a_category_as_elsewhere():
     X = np.array([["a", "1.5"], ["b", "2.5"], ["a", "3.5"], ["b", "0.5"]])
     for table in (X, X.astype(object)):
         with pytest.raises(ValueError, match=r"columns that are not numbers: x1|not numbers: .*1"):
-            GBTRegressor(categorical_features=[0], splitter="greedy").fit(table, np.arange(4.0))
+            GreedyRegressor(categorical_features=[0]).fit(table, np.arange(4.0))
 
 
 def test_rows_that_another_model_looked_up_are_refused():
     X, y = frame_and_target()
-    model = GBTRegressor(n_estimators=2, categorical_features=["zip"], splitter="greedy").fit(
-        X[["size", "zip"]], y
-    )
+    model = GreedyRegressor(n_estimators=2, categorical_features=["zip"]).fit(X[["size", "zip"]], y)
     rows = model.ensemble_.as_input(X[["size", "zip"]])
     few = X[X["zip"] < 110][["size", "zip"]]
     others = [
-        GBTRegressor(n_estimators=2, categorical_features=["zip"], splitter="greedy").fit(
-            few, y[few.index]
-        ),
-        GBTRegressor(n_estimators=2, splitter="greedy").fit(X[["size", "zip"]].to_numpy(), y),
+        GreedyRegressor(n_estimators=2, categorical_features=["zip"]).fit(few, y[few.index]),
+        GreedyRegressor(n_estimators=2).fit(X[["size", "zip"]].to_numpy(), y),
     ]
     for other in others:
         for asked in (other.predict, other.ensemble_.raw_predict):
@@ -365,7 +355,7 @@ def test_words_may_begin_with_any_missing_value(order, gap):
     X, y = pd.DataFrame({"w": column}), np.arange(63.0)
     y[column.isna()] = 500.0
     for table in (X, X.to_numpy()):
-        model = GBTRegressor(n_estimators=1, max_depth=2, splitter="greedy").fit(table, y)
+        model = GreedyRegressor(n_estimators=1, max_depth=2).fit(table, y)
         assert model.ensemble_.categories == (("a", "b"),)
         predicted = model.predict(table)
         assert len(set(predicted[column.isna()])) == 1

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gbt import GBTRegressor
 from gbt.tables.categories import MOST_LEVELS, encode, learn
 from gbt.tables.given import Table
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 DTYPES = [np.dtype(name) for name in ("bool", "float16", "float32", "float64", *INTEGERS)]
@@ -159,7 +159,7 @@ def test_values_under_a_mask_are_no_levels(dtype):
     masked = np.ma.array(table.astype(dtype), mask=table == 9)
     missing = np.where(table == 9, np.nan, table.astype(dtype))
     models = [
-        GBTRegressor(n_estimators=3, categorical_features=[0], splitter="greedy").fit(X, y)
+        GreedyRegressor(n_estimators=3, categorical_features=[0]).fit(X, y)
         for X in (masked, missing)
     ]
     assert [model.ensemble_.categories for model in models] == [((0, 1), None)] * 2
@@ -168,11 +168,11 @@ def test_values_under_a_mask_are_no_levels(dtype):
 
 def test_rows_that_a_model_looked_up_train_no_other():
     X, y = pd.DataFrame({"c": ["a", "b"] * 10, "x": np.arange(20.0)}), np.arange(20.0)
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(n_estimators=2).fit(X, y)
     rows = model.ensemble_.as_input(X)
     for which in ("from_dtype", [0]):
         with pytest.raises(ValueError, match="became the numbers of another model"):
-            GBTRegressor(n_estimators=2, categorical_features=which, splitter="greedy").fit(rows, y)
+            GreedyRegressor(n_estimators=2, categorical_features=which).fit(rows, y)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_rows_that_a_model_looked_up_train_no_other():
 def test_text_that_spells_quantities_gives_a_warning(spelled):
     frame = pd.DataFrame({"price": [spelled(v) for v in np.linspace(-3, 3, 60)], "size": 1.0})
     with pytest.warns(UserWarning, match=r"Column 'price' holds text .* words are taken") as caught:
-        GBTRegressor(n_estimators=1, splitter="greedy").fit(frame, np.arange(60.0))
+        GreedyRegressor(n_estimators=1).fit(frame, np.arange(60.0))
     assert caught[0].filename == __file__
 
 
@@ -200,13 +200,13 @@ def test_text_that_spells_quantities_gives_a_warning(spelled):
 def test_names_that_hold_digits_give_none(word):
     """Codes, words with a number, versions, and a few sizes."""
     frame = pd.DataFrame({"name": [word(i) for i in range(60)]})
-    GBTRegressor(n_estimators=1, splitter="greedy").fit(frame, np.arange(60.0))
+    GreedyRegressor(n_estimators=1).fit(frame, np.arange(60.0))
 
 
 @pytest.mark.filterwarnings("error")
 def test_quantities_that_are_named_as_categories_give_none():
     frame = pd.DataFrame({"size": [f"{i / 2}" for i in range(60)]})
-    model = GBTRegressor(n_estimators=1, categorical_features=["size"], splitter="greedy").fit(
+    model = GreedyRegressor(n_estimators=1, categorical_features=["size"]).fit(
         frame, np.arange(60.0)
     )
     assert len(model.ensemble_.categories[0]) == 60

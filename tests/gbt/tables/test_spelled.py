@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from attributions.command.rules.columns import column_of
-from gbt import GBTRegressor
 from gbt.tables import read_numbers
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
 NAN = float("nan")
 
@@ -95,9 +95,9 @@ def test_tables_of_every_kind(made):
     same_kind = np.ndarray if isinstance(table, list) else type(table)
     assert isinstance(read, same_kind)
     y = np.arange(3.0)
-    model = GBTRegressor(n_estimators=2, min_child_weight=0, splitter="greedy").fit(read, y)
+    model = GreedyRegressor(n_estimators=2, min_child_weight=0).fit(read, y)
     by_hand = pd.DataFrame({"size": [1.0, 2.0, 3.0], "price": [1.0, 2000.0, 3.0], "c": [*"uvu"]})
-    expected = GBTRegressor(n_estimators=2, min_child_weight=0, splitter="greedy").fit(by_hand, y)
+    expected = GreedyRegressor(n_estimators=2, min_child_weight=0).fit(by_hand, y)
     assert model.ensemble_.categories == expected.ensemble_.categories
     assert_same(model.predict(read), expected.predict(by_hand))
 
@@ -122,7 +122,7 @@ def test_the_warning_says_how_and_a_pipeline_does_it():
     amount = rng.uniform(1, 9999, 300).round(2)
     frame = pd.DataFrame({"price": [f"${a:,}" for a in amount]})
     with pytest.warns(UserWarning, match=r"gbt\.tables\.read_numbers\(X\) makes numbers of it"):
-        GBTRegressor(n_estimators=1, splitter="greedy").fit(frame, amount)
-    pipe = make_pipeline(FunctionTransformer(read_numbers), GBTRegressor(splitter="greedy"))
+        GreedyRegressor(n_estimators=1).fit(frame, amount)
+    pipe = make_pipeline(FunctionTransformer(read_numbers), GreedyRegressor())
     pipe.fit(frame[:200], amount[:200])
     assert pipe.score(frame[200:], amount[200:]) > 0.9

@@ -1,7 +1,5 @@
 """When boosting ends, what it remembers of the way, and callbacks that change it."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -16,11 +14,9 @@ from attributions import tree_inner
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_close, assert_same, assert_same_trees
 from tests.gbt.training.test_evaluation import table
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
-# Greedy splits draw nothing, so two fits are the same.
-GBTRegressor = partial(gbt.GBTRegressor, splitter="greedy")
-GBTClassifier = partial(gbt.GBTClassifier, splitter="greedy")
-BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
+BOTH = pytest.mark.parametrize("estimator", [GreedyRegressor, GreedyClassifier])
 X, Y = table()
 X_NEW, Y_NEW = table(seed=1)
 NEW = [(X_NEW, Y_NEW)]
@@ -46,12 +42,8 @@ def scripted(numbers):
 def test_only_what_is_better_by_more_than_min_delta_counts(min_delta, best, n_recorded):
     """By hand: 0.125 is better than 0 by more than 0.1, and not by more than 0.125."""
     numbers = [0.0, 0.0625, 0.125, 0.1875, 0.21875, 0.25, 0.3125, 0.3125, 0.3125, 0.3125, 0.3125]
-    model = GBTRegressor(
-        n_estimators=11,
-        early_stopping_rounds=2,
-        min_delta=min_delta,
-        eval_metric=scripted(numbers),
-        splitter="greedy",
+    model = GreedyRegressor(
+        n_estimators=11, early_stopping_rounds=2, min_delta=min_delta, eval_metric=scripted(numbers)
     ).fit(X, Y, eval_set=NEW)
     assert model.best_iteration_ == best
     assert len(model.evals_result_["eval_0_score"]) == n_recorded
@@ -63,11 +55,8 @@ def test_only_what_is_better_by_more_than_min_delta_counts(min_delta, best, n_re
 
 
 def test_all_metrics_are_recorded_and_the_last_decides():
-    model = GBTClassifier(
-        n_estimators=40,
-        early_stopping_rounds=3,
-        eval_metric=["neg_log_loss", "roc_auc"],
-        splitter="greedy",
+    model = GreedyClassifier(
+        n_estimators=40, early_stopping_rounds=3, eval_metric=["neg_log_loss", "roc_auc"]
     ).fit(X, Y, eval_set=[(X, Y), *NEW])
     assert list(model.evals_result_) == [
         "eval_0", "eval_0_neg_log_loss", "eval_0_roc_auc",
@@ -89,7 +78,7 @@ def test_all_metrics_are_recorded_and_the_last_decides():
 
 def test_names_that_others_have_for_metrics_in_a_list():
     with pytest.raises(ValueError, match=r"The nearest here is 'roc_auc' and 'neg_log_loss'\.$"):
-        GBTClassifier(eval_metric=["auc", "logloss"], splitter="greedy").fit(X, Y)
+        GreedyClassifier(eval_metric=["auc", "logloss"]).fit(X, Y)
 
 
 # X_val and y_val ------------------------------------------------------------------------------
@@ -112,22 +101,22 @@ def test_validation_rows_by_name_are_the_last_evaluation_set(estimator):
 )
 def test_half_of_a_validation_set_is_refused(given):
     with pytest.raises(ValueError, match="X_val and y_val belong together"):
-        GBTRegressor(splitter="greedy").fit(X, Y, **given)
+        GreedyRegressor().fit(X, Y, **given)
 
 
 def test_what_is_wrong_with_validation_rows_is_said_of_them():
     with pytest.raises(ValueError, match=r"^X_val, y_val: X has 2 features"):
-        GBTRegressor(splitter="greedy").fit(X, Y, X_val=X_NEW[:, :2], y_val=Y_NEW)
+        GreedyRegressor().fit(X, Y, X_val=X_NEW[:, :2], y_val=Y_NEW)
 
 
 def test_a_pipeline_transforms_validation_rows():
     with config_context(enable_metadata_routing=True):
-        model = GBTRegressor(n_estimators=40, early_stopping_rounds=3, splitter="greedy")
+        model = GreedyRegressor(n_estimators=40, early_stopping_rounds=3)
         model.set_fit_request(X_val=True, y_val=True)
         pipe = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
         pipe.fit(1000 * X, Y, X_val=1000 * X_NEW, y_val=Y_NEW)
     scaler = StandardScaler().fit(1000 * X)
-    by_hand = GBTRegressor(n_estimators=40, early_stopping_rounds=3, splitter="greedy")
+    by_hand = GreedyRegressor(n_estimators=40, early_stopping_rounds=3)
     by_hand.fit(scaler.transform(1000 * X), Y, eval_set=[(scaler.transform(1000 * X_NEW), Y_NEW)])
     assert pipe[-1].evals_result_ == by_hand.evals_result_
     assert_same_trees(pipe[-1], by_hand)
@@ -153,8 +142,8 @@ def test_the_training_loss_is_that_of_the_training_rows_as_an_evaluation_set(est
 
 
 def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
-    model = GBTRegressor(
-        n_estimators=9, train_score=True, early_stopping_rounds=2, random_state=0, splitter="greedy"
+    model = GreedyRegressor(
+        n_estimators=9, train_score=True, early_stopping_rounds=2, random_state=0
     )
     model.fit(X, Y)
     rows = model.sampled_rows(0)
@@ -166,8 +155,8 @@ def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
 
 
 def test_the_training_loss_after_a_warm_start_is_that_of_one_fit():
-    at_once = GBTRegressor(n_estimators=7, train_score=True, splitter="greedy").fit(X, Y)
-    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
+    at_once = GreedyRegressor(n_estimators=7, train_score=True).fit(X, Y)
+    model = GreedyRegressor(n_estimators=3, warm_start=True).fit(X, Y)
     model.set_params(n_estimators=7, train_score=True).fit(X, Y)
     assert_same(model.train_score_, at_once.train_score_)
 
@@ -194,28 +183,27 @@ def test_refit_grows_as_many_trees_on_all_rows(estimator):
 
 def test_refit_in_a_search_and_without_early_stopping():
     search = GridSearchCV(
-        GBTRegressor(
-            n_estimators=30, early_stopping_rounds=2, refit=True, random_state=0, splitter="greedy"
-        ),
-        {"max_depth": [1, 2]}, cv=2,
-    ).fit(X, Y)  # fmt: skip
+        GreedyRegressor(n_estimators=30, early_stopping_rounds=2, refit=True, random_state=0),
+        {"max_depth": [1, 2]},
+        cv=2,
+    ).fit(X, Y)
     assert len(search.best_estimator_.sampled_rows(0)) == 200
     assert_same_trees(
-        GBTRegressor(n_estimators=3, refit=True, splitter="greedy").fit(X, Y),
-        GBTRegressor(n_estimators=3, splitter="greedy").fit(X, Y),
+        GreedyRegressor(n_estimators=3, refit=True).fit(X, Y),
+        GreedyRegressor(n_estimators=3).fit(X, Y),
     )
 
 
 def test_all_rows_of_a_refit_are_rows_that_the_model_has_seen():
-    model = GBTRegressor(
-        n_estimators=9, early_stopping_rounds=2, refit=True, splitter="greedy", random_state=0
+    model = GreedyRegressor(
+        n_estimators=9, early_stopping_rounds=2, refit=True, random_state=0
     ).fit(X, Y)
     with pytest.warns(UserWarning, match=r"^200 of the 200 rows"):
         tree_inner(model, X, Y)
 
 
 def test_refit_where_nothing_is_held_out_is_refused():
-    model = GBTRegressor(early_stopping_rounds=2, refit=True, splitter="greedy")
+    model = GreedyRegressor(early_stopping_rounds=2, refit=True)
     for given in ({"eval_set": NEW}, {"X_val": X_NEW, "y_val": Y_NEW}):
         with pytest.raises(ValueError, match=r"^refit=True gives back the rows"):
             model.fit(X, Y, **given)
@@ -255,10 +243,8 @@ def test_rates_under_monotone_constraints_and_several_classes():
 
     y = np.digitize(X[:, 1], [-0.5, 0.5])
     for model in (
-        GBTRegressor(
-            n_estimators=3, monotone_constraints=[1, 0, 0], callbacks=[halve], splitter="greedy"
-        ),
-        GBTClassifier(n_estimators=3, callbacks=[halve], splitter="greedy"),
+        GreedyRegressor(n_estimators=3, monotone_constraints=[1, 0, 0], callbacks=[halve]),
+        GreedyClassifier(n_estimators=3, callbacks=[halve]),
     ):
         ensemble = model.fit(X, y).ensemble_
         roots = ensemble.tree_offset[:-1]
@@ -273,7 +259,7 @@ def test_importances_are_in_units_of_the_first_rate():
     def schedule(told):
         told.learning_rate = 0.05
 
-    model = GBTRegressor(n_estimators=3, callbacks=[schedule], splitter="greedy").fit(X, Y)
+    model = GreedyRegressor(n_estimators=3, callbacks=[schedule]).fit(X, Y)
     gain = [model.ensemble_.truncate(m).total_gain() for m in range(4)]
     expected = sum(
         share * of_tree for share, of_tree in zip([1, 0.5, 0.5], np.diff(gain, axis=0), strict=True)
@@ -290,7 +276,7 @@ def test_callbacks_see_the_trees_so_far():
         assert told.model is told.model
         seen.append(told.model)
 
-    model = GBTClassifier(n_estimators=3, callbacks=[look], splitter="greedy")
+    model = GreedyClassifier(n_estimators=3, callbacks=[look])
     model.fit(X, np.digitize(X[:, 1], [-0.5, 0.5]))
     for m, so_far in enumerate(seen):
         expected = model.ensemble_.truncate(m + 1)
@@ -305,18 +291,11 @@ def test_a_refit_repeats_the_rates_and_asks_no_callback():
         numbers.append(told.number)
         told.learning_rate = 0.3 * 0.8**told.number
 
-    model = GBTRegressor(
-        n_estimators=50,
-        early_stopping_rounds=2,
-        refit=True,
-        callbacks=[schedule],
-        random_state=0,
-        splitter="greedy",
+    model = GreedyRegressor(
+        n_estimators=50, early_stopping_rounds=2, refit=True, callbacks=[schedule], random_state=0
     ).fit(X, Y)
     assert numbers == [*range(len(model.evals_result_["eval_0"]))]
-    expected = GBTRegressor(
-        n_estimators=model.best_iteration_ + 1, callbacks=[schedule], splitter="greedy"
-    )
+    expected = GreedyRegressor(n_estimators=model.best_iteration_ + 1, callbacks=[schedule])
     assert_same_trees(model, expected.fit(X, Y))
     assert model.callbacks == [schedule]
 
@@ -327,4 +306,4 @@ def test_a_rate_that_is_none_is_refused(rate):
         told.learning_rate = rate
 
     with pytest.raises(ValueError, match=r"^A callback set learning_rate=.* after tree 0; it must"):
-        GBTRegressor(callbacks=[set_rate], splitter="greedy").fit(X, Y)
+        GreedyRegressor(callbacks=[set_rate]).fit(X, Y)

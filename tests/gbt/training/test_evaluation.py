@@ -18,6 +18,7 @@ from gbt.splitting.unbiased import Unbiased
 from gbt.training import progress
 from gbt.training.evaluation import Round
 from tests.asserts import assert_close, assert_same, assert_same_trees
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
@@ -46,24 +47,22 @@ X_NEW, Y_NEW = table(seed=1)
             make_scorer(r2_score),
             "make_scorer(r2_score, response_method='predict')",
         ),
-        (check_scoring(GBTRegressor(splitter="greedy")), "GBTRegressor.score"),
+        (check_scoring(GreedyRegressor()), "GBTRegressor.score"),
         (
-            check_scoring(GBTRegressor(splitter="greedy"), scoring="r2"),
+            check_scoring(GreedyRegressor(), scoring="r2"),
             "make_scorer(r2_score, response_method='predict')",
         ),
     ],
     ids=["function", "name", "scorer", "own score", "checked name"],
 )
 def test_metrics_are_recorded_beside_the_loss(metric, name):
-    model = GBTRegressor(n_estimators=3, eval_metric=metric, splitter="greedy")
+    model = GreedyRegressor(n_estimators=3, eval_metric=metric)
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X, Y)])
     assert list(model.evals_result_) == ["eval_0", f"eval_0_{name}", "eval_1", f"eval_1_{name}"]
     for i, (rows, target) in enumerate([(X_NEW, Y_NEW), (X, Y)]):
         expected = [r2_score(target, f) for f in model.staged_predict(rows)]
         assert_close(model.evals_result_[f"eval_{i}_{name}"], expected, terms=2.0)
-    plain = GBTRegressor(n_estimators=3, splitter="greedy").fit(
-        X, Y, eval_set=[(X_NEW, Y_NEW), (X, Y)]
-    )
+    plain = GreedyRegressor(n_estimators=3).fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X, Y)])
     assert model.evals_result_["eval_0"] == plain.evals_result_["eval_0"]
     assert_same_trees(model, plain)
 
@@ -71,7 +70,7 @@ def test_metrics_are_recorded_beside_the_loss(metric, name):
 @pytest.mark.parametrize("metric", ["roc_auc", "accuracy", "neg_log_loss", "f1"])
 def test_scorers_by_name_are_those_of_the_fitted_classifier(metric):
     labels = Y.astype(int)
-    model = GBTClassifier(n_estimators=4, eval_metric=metric, random_state=0, splitter="greedy")
+    model = GreedyClassifier(n_estimators=4, eval_metric=metric, random_state=0)
     model.fit(X, labels, eval_set=[(X_NEW, Y_NEW.astype(int))])
     expected = get_scorer(metric)(model, X_NEW, Y_NEW.astype(int))
     assert_close(model.evals_result_[f"eval_0_{metric}"][-1], expected, terms=2.0)
@@ -86,7 +85,7 @@ def test_functions_get_targets_of_0_and_1_probabilities_and_weights_that_differ(
 
     labels = np.where(Y_NEW, "yes", "no")
     weight = np.linspace(1, 2, 200)
-    model = GBTClassifier(n_estimators=1, eval_metric=metric, splitter="greedy")
+    model = GreedyClassifier(n_estimators=1, eval_metric=metric)
     sets = [(X_NEW, labels), (X_NEW, labels, weight), (X_NEW, labels, 0 * weight + 3)]
     model.fit(X, np.where(Y, "yes", "no"), eval_set=sets)
     for y, prediction, _ in seen:
@@ -97,11 +96,7 @@ def test_functions_get_targets_of_0_and_1_probabilities_and_weights_that_differ(
 
 
 def test_the_own_score_of_a_classifier_is_its_accuracy():
-    model = GBTClassifier(
-        n_estimators=4,
-        eval_metric=check_scoring(GBTClassifier(splitter="greedy")),
-        splitter="greedy",
-    )
+    model = GreedyClassifier(n_estimators=4, eval_metric=check_scoring(GreedyClassifier()))
     weight = np.linspace(1, 2, 200)
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW), (X_NEW, Y_NEW, weight)])
     recorded = [numbers[-1] for name, numbers in model.evals_result_.items() if "score" in name]
@@ -118,7 +113,7 @@ def test_a_metric_only_reads_what_it_is_given():
             (*given, sample_weight)[position][:] = 0
             return 1.0
 
-        model = GBTRegressor(n_estimators=2, eval_metric=careless, splitter="greedy")
+        model = GreedyRegressor(n_estimators=2, eval_metric=careless)
         weight = np.linspace(1, 2, 200)
         with pytest.raises(ValueError, match="read-only"):
             model.fit(X, Y, eval_set=[(X_NEW, target, weight)])
@@ -136,13 +131,13 @@ def test_a_metric_only_reads_what_it_is_given():
 )
 def test_metrics_of_another_form_are_told_the_form(metric, told):
     with pytest.raises(ValueError, match=f"^eval_metric <lambda> {told}"):
-        GBTRegressor(eval_metric=metric, splitter="greedy").fit(X, Y, eval_set=[(X, Y)])
+        GreedyRegressor(eval_metric=metric).fit(X, Y, eval_set=[(X, Y)])
 
 
 @pytest.mark.parametrize(
     "refused",
     [
-        check_scoring(GBTRegressor(splitter="greedy"), scoring=["r2", "neg_max_error"]),
+        check_scoring(GreedyRegressor(), scoring=["r2", "neg_max_error"]),
         [],
         ["r2", "r2"],
         [r2_score, "r2_score"],
@@ -151,7 +146,7 @@ def test_metrics_of_another_form_are_told_the_form(metric, told):
 )
 def test_what_is_no_metric_and_no_list_of_them_is_refused_before_the_fit(refused):
     with pytest.raises(ValueError, match=r"^eval_metric must be None, the name of a"):
-        GBTRegressor(eval_metric=refused, splitter="greedy").fit(X, Y)
+        GreedyRegressor(eval_metric=refused).fit(X, Y)
 
 
 def test_a_metric_decides_early_stopping_and_larger_is_better():
@@ -159,9 +154,7 @@ def test_a_metric_decides_early_stopping_and_larger_is_better():
         """Peaks long before the loss is least."""
         return -abs(float(np.std(prediction)) - 0.15)
 
-    model = GBTClassifier(
-        n_estimators=60, eval_metric=nearest, early_stopping_rounds=4, splitter="greedy"
-    )
+    model = GreedyClassifier(n_estimators=60, eval_metric=nearest, early_stopping_rounds=4)
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     scores = model.evals_result_["eval_0_nearest"]
     best = model.best_iteration_
@@ -171,18 +164,18 @@ def test_a_metric_decides_early_stopping_and_larger_is_better():
     assert model.best_score_ == max(scores)
     losses = model.evals_result_["eval_0"]
     assert np.argmin(losses) > best
-    by_loss = GBTClassifier(n_estimators=60, early_stopping_rounds=4, splitter="greedy")
+    by_loss = GreedyClassifier(n_estimators=60, early_stopping_rounds=4)
     by_loss.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     assert by_loss.best_iteration_ == np.argmin(by_loss.evals_result_["eval_0"])
     assert by_loss.best_score_ == min(by_loss.evals_result_["eval_0"])
 
 
 def test_best_score_without_evaluation_sets_is_none():
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y)
+    model = GreedyRegressor(n_estimators=2).fit(X, Y)
     assert model.best_score_ is None
     model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
     assert model.best_score_ == model.evals_result_["eval_0"][1]
-    assert not hasattr(GBTRegressor(splitter="greedy"), "best_score_")
+    assert not hasattr(GreedyRegressor(), "best_score_")
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
@@ -192,9 +185,7 @@ def test_a_metric_that_is_no_number_ends_the_fit(value):
 
     message = rf"eval_metric metric of eval_1 is {value} after tree 0"
     with pytest.raises(ValueError, match=message):
-        GBTRegressor(eval_metric=metric, splitter="greedy").fit(
-            X, Y, eval_set=[(X, Y), (X[:3], Y[:3])]
-        )
+        GreedyRegressor(eval_metric=metric).fit(X, Y, eval_set=[(X, Y), (X[:3], Y[:3])])
 
 
 # Callbacks ------------------------------------------------------------------------------------
@@ -215,22 +206,20 @@ def test_callbacks_are_told_every_round_and_change_nothing(estimator):
 
 def test_boosting_ends_with_the_tree_after_which_one_returns_true():
     asked = []
-    model = GBTRegressor(
-        n_estimators=9,
-        callbacks=[lambda told: told.number == 2, lambda told: asked.append(told)],
-        splitter="greedy",
+    model = GreedyRegressor(
+        n_estimators=9, callbacks=[lambda told: told.number == 2, lambda told: asked.append(told)]
     ).fit(X, Y)
     assert model.ensemble_.n_trees == 3
     assert model.best_iteration_ == 2
     assert len(asked) == 3
-    assert_same_trees(model, GBTRegressor(n_estimators=3, splitter="greedy").fit(X, Y))
+    assert_same_trees(model, GreedyRegressor(n_estimators=3).fit(X, Y))
 
 
 def test_an_error_in_a_callback_leaves_the_estimator_as_it_was():
     def fail(told):
         raise RuntimeError("enough")
 
-    model = GBTRegressor(n_estimators=2, callbacks=[fail], splitter="greedy")
+    model = GreedyRegressor(n_estimators=2, callbacks=[fail])
     with pytest.raises(RuntimeError, match="enough"):
         model.fit(X, Y)
     assert not hasattr(model, "ensemble_")
@@ -281,7 +270,7 @@ def test_overflows_in_code_of_the_users_are_theirs(name, base_score):
     with np.errstate(over="ignore"):
         model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
         predicted = model.predict(X)
-    plain = GBTRegressor(n_estimators=3, base_score=base_score, splitter="greedy").fit(X, Y)
+    plain = GreedyRegressor(n_estimators=3, base_score=base_score).fit(X, Y)
     assert_close(predicted, plain.predict(X), np.ones(len(Y)), k=1e3)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
         model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
@@ -341,15 +330,13 @@ def test_early_stopping_goes_on_where_it_ended():
 
 
 def test_warm_start_after_reading_a_file(tmp_path):
-    model = GBTRegressor(n_estimators=3, warm_start=True, splitter="greedy").fit(X, Y)
+    model = GreedyRegressor(n_estimators=3, warm_start=True).fit(X, Y)
     model.save(tmp_path / "model.json")
     read = gbt.load(tmp_path / "model.json").set_params(n_estimators=5).fit(X, Y)
-    assert_same_trees(read, GBTRegressor(n_estimators=5, splitter="greedy").fit(X, Y))
+    assert_same_trees(read, GreedyRegressor(n_estimators=5).fit(X, Y))
 
 
-FIRST = GBTRegressor(
-    n_estimators=3, warm_start=True, subsample=0.5, base_score=0.5, splitter="greedy"
-).fit(X, Y)
+FIRST = GreedyRegressor(n_estimators=3, warm_start=True, subsample=0.5, base_score=0.5).fit(X, Y)
 NOT_THE_SAME = {
     "learning_rate": ({"learning_rate": 0.2}, {}, "learning_rate must stay 0.1; got 0.2"),
     "reg_lambda": ({"reg_lambda": 2}, {}, "reg_lambda must stay 1.0; got 2"),
@@ -384,9 +371,9 @@ def test_what_must_be_equal(parameters, changed, message):
 @pytest.mark.parametrize("is_pickled", [False, True])
 def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
     weight = np.linspace(1, 2, 200)
-    model = GBTRegressor(
-        n_estimators=3, warm_start=True, base_score=base_score, splitter="greedy"
-    ).fit(X, Y, weight)
+    model = GreedyRegressor(n_estimators=3, warm_start=True, base_score=base_score).fit(
+        X, Y, weight
+    )
     if is_pickled:
         model = pickle.loads(pickle.dumps(model))
     model.set_params(n_estimators=4)
@@ -398,14 +385,10 @@ def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
 
 
 def test_another_loss_is_refused_and_the_same_one_as_another_object_is_not():
-    model = GBTRegressor(n_estimators=3, warm_start=True, base_score=0.5, splitter="greedy").fit(
-        X, Y
-    )
+    model = GreedyRegressor(n_estimators=3, warm_start=True, base_score=0.5).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss must stay .*HalfSquaredError.*; got Absolute"):
         model.set_params(n_estimators=4, loss="absolute").fit(X, Y)
-    model = GBTRegressor(
-        n_estimators=3, warm_start=True, loss=Huber(delta=0.5), splitter="greedy"
-    ).fit(X, Y)
+    model = GreedyRegressor(n_estimators=3, warm_start=True, loss=Huber(delta=0.5)).fit(X, Y)
     with pytest.raises(ValueError, match=r"loss must stay Huber\(delta=0.5\); got Huber"):
         model.set_params(n_estimators=4, loss=Huber(delta=0.6)).fit(X, Y)
     assert model.set_params(loss=Huber(delta=0.5)).fit(X, Y).ensemble_.n_trees == 4
@@ -463,13 +446,9 @@ def test_weights_of_classes_multiply_those_of_rows(labels):
         ({labels[0]: 3, labels[1]: 0.5}, [3.0, 0.5]),
         ({}, [1.0, 1.0]),
     ):
-        model = GBTClassifier(n_estimators=3, class_weight=class_weight, splitter="greedy").fit(
-            X, target, weight
-        )
+        model = GreedyClassifier(n_estimators=3, class_weight=class_weight).fit(X, target, weight)
         by_row = np.where(target == labels[1], of_class[1], of_class[0])
-        assert_same_trees(
-            model, GBTClassifier(n_estimators=3, splitter="greedy").fit(X, target, weight * by_row)
-        )
+        assert_same_trees(model, GreedyClassifier(n_estimators=3).fit(X, target, weight * by_row))
 
 
 def test_rows_held_out_are_weighed_like_those_of_training():
@@ -498,7 +477,7 @@ def test_rows_held_out_are_weighed_like_those_of_training():
 )
 def test_weights_of_classes_that_are_refused(class_weight, message):
     with pytest.raises(ValueError, match=message):
-        GBTClassifier(class_weight=class_weight, splitter="greedy").fit(X, Y)
+        GreedyClassifier(class_weight=class_weight).fit(X, Y)
 
 
 # Progress -------------------------------------------------------------------------------------
@@ -512,9 +491,7 @@ class Terminal(io.StringIO):
 def printed(monkeypatch, stream, seconds=0.0, **parameters):
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", seconds)
-    model = GBTClassifier(
-        n_estimators=3, verbose=1, eval_metric="roc_auc", splitter="greedy", **parameters
-    )
+    model = GreedyClassifier(n_estimators=3, verbose=1, eval_metric="roc_auc", **parameters)
     model.fit(X, Y, eval_set=[(X, Y), (X_NEW, Y_NEW)])
     return stream.getvalue(), model
 
@@ -549,7 +526,7 @@ def test_the_last_round_is_told_whatever_ended_the_fit(monkeypatch):
 def test_a_scorer_that_does_not_know_several_classes_is_named():
     rng = np.random.default_rng(0)
     X, label = rng.normal(size=(60, 2)), np.arange(60) % 3
-    model = GBTClassifier(n_estimators=1, eval_metric="roc_auc", splitter="greedy")
+    model = GreedyClassifier(n_estimators=1, eval_metric="roc_auc")
     with pytest.raises(ValueError, match=r"eval_metric 'roc_auc' cannot.*there is 'roc_auc_ovr'"):
         model.fit(X, label, eval_set=[(X, label)])
     model.set_params(eval_metric="roc_auc_ovr").fit(X, label, eval_set=[(X, label)])
@@ -562,7 +539,7 @@ def test_rounding_is_no_reason_to_warn(rate):
     y = np.zeros(24)
     y[15], y[23] = -0.3, 204.0
     X = np.full((24, 1), 0.1)
-    model = GBTRegressor(5, splitter="greedy", reg_lambda=0.0, learning_rate=rate)
+    model = GreedyRegressor(5, reg_lambda=0.0, learning_rate=rate)
     model.fit(X, y, eval_set=[(X, y)])  # a warning would be an error here
     losses = model.evals_result_["eval_0"]
     assert max(losses) - min(losses) <= 1e-12 * losses[0]

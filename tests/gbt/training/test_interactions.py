@@ -27,6 +27,7 @@ from tests.asserts import (
     assert_valid_tree,
 )
 from tests.gbt.training.test_growing import growths, large_growths, page
+from tests.greedy import GreedyRegressor
 from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
 
 SPLITTERS = ["greedy", "unbiased", "cross_validated"]
@@ -140,10 +141,9 @@ def test_predictions_are_those_of_scikit_learn(asked):
         max_iter=12, learning_rate=0.2, max_depth=4, max_leaf_nodes=None, min_samples_leaf=5,
         interaction_cst=asked, early_stopping=False,
     ).fit(X, y)  # fmt: skip
-    ours = GBTRegressor(
+    ours = GreedyRegressor(
         n_estimators=12, learning_rate=0.2, max_depth=4, min_samples_leaf=5, reg_lambda=0.0,
-        interaction_constraints=asked, splitter="greedy",
-    ).fit(X, y)  # fmt: skip
+        interaction_constraints=asked).fit(X, y)  # fmt: skip
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-4, atol=1e-4)
 
 
@@ -205,10 +205,9 @@ def test_draws_depend_on_no_thread_and_no_order(splitter):
 def test_of_what_constraints_leave_open_a_node_draws_one_at_least():
     """Shares are taken last, of what may follow: a path of one column goes on with this one."""
     X = np.random.default_rng(0).normal(size=(200, 5))
-    model = GBTRegressor(
+    model = GreedyRegressor(
         5, max_depth=3, min_child_weight=0.0, interaction_constraints="no_interactions",
-        colsample_bynode=0.01, random_state=0, splitter="greedy",
-    ).fit(X, X.sum(axis=1))  # fmt: skip
+        colsample_bynode=0.01, random_state=0).fit(X, X.sum(axis=1))  # fmt: skip
     assert {tree.n_nodes for tree in model.ensemble_.trees} == {15}
 
 

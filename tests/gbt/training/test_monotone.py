@@ -19,6 +19,7 @@ from tests.asserts import (
     peer,
 )
 from tests.gbt.training.test_growing import growths, large_growths, page
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.trainer import grow_tree
 
 NAN = np.nan
@@ -108,9 +109,9 @@ def test_a_bound_by_hand():
     z=1      10      9          beyond 9.5 are 10 on its left and 9 on its right
     """
     X = np.array([[1.0, 0.0], [1.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
-    model = GBTRegressor(
+    model = GreedyRegressor(
         n_estimators=1, learning_rate=1.0, max_depth=2, min_child_weight=0.0, reg_lambda=0.0,
-        base_score=0.0, monotone_constraints={"x0": 1}, splitter="greedy",
+        base_score=0.0, monotone_constraints={"x0": 1},
     ).fit(X, np.array([0.0, 10.0, 19.0, 9.0]))  # fmt: skip
     np.testing.assert_array_equal(model.predict(X), [0.0, 9.5, 19.0, 9.5])
     ensemble = model.ensemble_
@@ -125,10 +126,9 @@ def test_missing_values_are_no_value_to_be_put_in_order():
     for of_missing in (-9.0, 0.5, 9.0):
         y = np.array([0.0, 1.0, of_missing, of_missing])
         for direction in (-1, 1):
-            model = GBTRegressor(
+            model = GreedyRegressor(
                 n_estimators=1, learning_rate=1.0, min_child_weight=0.0, reg_lambda=0.0,
-                monotone_constraints=[direction], base_score=0.0, splitter="greedy",
-            ).fit(X, y)  # fmt: skip
+                monotone_constraints=[direction], base_score=0.0).fit(X, y)  # fmt: skip
             low, high = model.predict(X[:2])
             assert direction * low <= direction * high
             if of_missing != 0.5:
@@ -141,18 +141,14 @@ def test_words_beside_a_constrained_column():
     rng = np.random.default_rng(2)
     frame = pandas.DataFrame({"word": rng.choice([*"abcdef"], 400), "x": rng.normal(size=400)})
     y = -frame.x + (frame.word < "c") * 2 + rng.normal(size=400)
-    model = GBTRegressor(n_estimators=30, monotone_constraints={"x": 1}, splitter="greedy").fit(
-        frame, y
-    )
+    model = GreedyRegressor(n_estimators=30, monotone_constraints={"x": 1}).fit(frame, y)
     assert (model.ensemble_.has_set).any()
     coded = np.asarray(model.ensemble_.as_input(frame))
     view = type(model.ensemble_.as_input(frame))
     assert is_monotone(lambda rows: model.ensemble_.raw_predict(rows.view(view)), coded, 1, 1)
     with pytest.raises(ValueError, match="'word' is categorical, so its values have no order"):
-        GBTRegressor(monotone_constraints={"word": 1}, splitter="greedy").fit(frame, y)
-    GBTRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}, splitter="greedy").fit(
-        frame, y
-    )
+        GreedyRegressor(monotone_constraints={"word": 1}).fit(frame, y)
+    GreedyRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, y)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +191,7 @@ def test_a_policy_that_does_not_keep_directions_refuses_them():
 def test_several_classes_are_refused():
     X = np.arange(20.0).reshape(10, 2)
     with pytest.raises(ValueError, match="with 3 classes the probability of one can fall"):
-        GBTClassifier(monotone_constraints={"x0": 1}, splitter="greedy").fit(X, np.arange(10) % 3)
+        GreedyClassifier(monotone_constraints={"x0": 1}).fit(X, np.arange(10) % 3)
 
 
 def test_names_and_indices_mean_the_same():

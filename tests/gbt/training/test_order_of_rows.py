@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.half import LOSSES
 from tests.asserts import assert_same_trees
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 LOSSES_OF_AMOUNTS = ["poisson", "gamma", "tweedie", "squared_log_error"]
 LOSSES_OF_NUMBERS = [None, "huber", "pseudo_huber", "absolute", "quantile"]
@@ -37,8 +37,8 @@ def tables(draw):
 @given(tables())
 def test_of_regression(loss, problem):
     X, y, weight, order = problem
-    given_rows = GBTRegressor(n_estimators=5, max_depth=3, loss=loss, splitter="greedy")
-    shuffled = GBTRegressor(n_estimators=5, max_depth=3, loss=loss, splitter="greedy")
+    given_rows = GreedyRegressor(n_estimators=5, max_depth=3, loss=loss)
+    shuffled = GreedyRegressor(n_estimators=5, max_depth=3, loss=loss)
     given_rows.fit(X, y, weight, eval_set=[(X, y, weight)])
     of_shuffled = X[order], y[order], None if weight is None else weight[order]
     shuffled.fit(*of_shuffled, eval_set=[of_shuffled])
@@ -51,7 +51,7 @@ def test_of_regression(loss, problem):
 def test_of_classes(n_classes, problem):
     X, y, weight, order = problem
     label = np.argsort(np.argsort(y)) * n_classes // len(y)
-    given_rows, shuffled = (GBTClassifier(n_estimators=5, splitter="greedy") for _ in range(2))
+    given_rows, shuffled = (GreedyClassifier(n_estimators=5) for _ in range(2))
     given_rows.fit(X, label, weight, eval_set=[(X, label, weight)])
     of_shuffled = X[order], label[order], None if weight is None else weight[order]
     shuffled.fit(*of_shuffled, eval_set=[of_shuffled])

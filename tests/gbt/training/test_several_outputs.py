@@ -36,6 +36,7 @@ from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.reference import boosting as page
 from gbt.splitting.greedy import Greedy
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_tree, peer
+from tests.greedy import GreedyClassifier
 
 PATHS = {"predecomp": predecomp, "saabas": saabas, "tree_shap": tree_shap}
 
@@ -133,7 +134,7 @@ def test_the_plain_page_grows_the_same_trees(seed, n_classes, weighted):
     y = rng.permutation(np.arange(40) % n_classes)
     weight = rng.integers(1, 4, 40).astype(float) if weighted else None
     asked = {"max_depth": 3, "reg_lambda": 0.5, "learning_rate": 0.3}
-    model = GBTClassifier(n_estimators=3, splitter="greedy", **asked).fit(X, y, weight)
+    model = GreedyClassifier(n_estimators=3, **asked).fit(X, y, weight)
     ensemble = model.ensemble_
     models = page.boost_classes(
         X, y, n_classes=n_classes, n_estimators=3, sample_weight=weight, fixed_point=True, **asked
@@ -154,7 +155,7 @@ def test_parity_with_xgboost(n_classes, weighted):
     X, y = table(700, n_classes, seed=7)
     X, xgboost = X.astype(np.float32), peer("xgboost")
     weight = np.random.default_rng(3).integers(1, 4, 700) if weighted else None
-    model = GBTClassifier(n_estimators=8, max_depth=4, splitter="greedy").fit(X, y, weight)
+    model = GreedyClassifier(n_estimators=8, max_depth=4).fit(X, y, weight)
     data = xgboost.DMatrix(X, label=y, weight=weight)
     data.set_base_margin(np.tile(model.ensemble_.base_score, (700, 1)))
     asked = {"objective": "multi:softprob", "num_class": n_classes, "max_depth": 4, "eta": 0.1}
@@ -210,9 +211,7 @@ def test_every_tree_of_a_round_draws_its_own_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
     y = np.digitize(X.sum(axis=1), [-2.0, 2.0])
-    model = GBTClassifier(
-        n_estimators=8, max_depth=1, colsample=0.1, random_state=0, splitter="greedy"
-    ).fit(X, y)
+    model = GreedyClassifier(n_estimators=8, max_depth=1, colsample=0.1, random_state=0).fit(X, y)
     root = model.ensemble_.feature[model.ensemble_.tree_offset[:-1]].reshape(8, 3)
     # One of twelve columns is drawn: three trees in eight rounds hardly ever draw alike.
     assert (root >= 0).all()
@@ -261,8 +260,8 @@ def test_an_error_in_one_tree_of_a_round_ends_the_fit():
 def test_weights_are_repeated_rows_and_classes_can_be_weighed():
     X, y = table(120)
     weight = np.random.default_rng(1).integers(0, 3, 120)
-    model = GBTClassifier(n_estimators=3, max_depth=3, splitter="greedy").fit(X, y, weight)
-    again = GBTClassifier(n_estimators=3, max_depth=3, splitter="greedy").fit(
+    model = GreedyClassifier(n_estimators=3, max_depth=3).fit(X, y, weight)
+    again = GreedyClassifier(n_estimators=3, max_depth=3).fit(
         np.repeat(X, weight, axis=0), np.repeat(y, weight)
     )
     assert_same(again.ensemble_.feature, model.ensemble_.feature)
@@ -271,9 +270,7 @@ def test_weights_are_repeated_rows_and_classes_can_be_weighed():
     y = np.minimum(y, 2)
     counts = np.bincount(y)
     balanced, by_name = (
-        GBTClassifier(n_estimators=2, max_depth=2, class_weight=weights, splitter="greedy").fit(
-            X, y
-        )
+        GreedyClassifier(n_estimators=2, max_depth=2, class_weight=weights).fit(X, y)
         for weights in ("balanced", {k: len(y) / (3 * counts[k]) for k in range(3)})
     )
     assert_same(balanced.ensemble_.value, by_name.ensemble_.value)
@@ -283,7 +280,7 @@ def test_weights_are_repeated_rows_and_classes_can_be_weighed():
 def test_what_is_refused():
     X, y = table(60)
     with pytest.raises(ValueError, match="with 3 classes it must be None"):
-        GBTClassifier(base_score=0.5, splitter="greedy").fit(X, y)
+        GreedyClassifier(base_score=0.5).fit(X, y)
     model, X, y = fitted(60)
     with pytest.raises(ValueError, match=r"y holds 7; the model has the classes \[0, 1, 2\]"):
         tree_inner(model, X + 0.1, np.full(60, 7))
@@ -542,9 +539,7 @@ def test_unbiased_gain_adds_up_that_of_every_output(form):
 
 def test_cross_fit_and_seen_rows():
     X, y = table(300)
-    result = cross_fit(
-        GBTClassifier(n_estimators=4, max_depth=3, splitter="greedy"), X, y, cv=3, random_state=0
-    )
+    result = cross_fit(GreedyClassifier(n_estimators=4, max_depth=3), X, y, cv=3, random_state=0)
     assert set(result.ranking()[:2]) == {0, 1}
     model, X, y = fitted()
     with pytest.warns(match="300 of the 300 rows are among those"):
@@ -557,9 +552,7 @@ def test_cross_fit_and_seen_rows():
 def test_results_of_several_outputs():
     model, X, _ = fitted(labels=["c", "a", "b"])
     frame = pd.DataFrame(X, columns=list("pqrst"), index=[f"r{i}" for i in range(300)])
-    result = predecomp(
-        GBTClassifier(n_estimators=2, splitter="greedy").fit(frame, model.predict(X)), frame
-    )
+    result = predecomp(GreedyClassifier(n_estimators=2).fit(frame, model.predict(X)), frame)
     b = result.output("b")
     assert_same(b.values, result.values[:, :, 1])
     assert_same(result.output(1).values, b.values)

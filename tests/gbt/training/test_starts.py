@@ -14,6 +14,7 @@ from gbt.formats import as_ensemble
 from gbt.losses.half import LOSSES
 from gbt.model.tree import NODE_DTYPES
 from tests.asserts import EPS_32, assert_close, assert_same, assert_same_trees, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 N = 60
 GREEDY = {"splitter": "greedy"}
@@ -51,7 +52,7 @@ def test_two_rows_by_hand():
         y      1   3        start   0   1        left to learn   1   2        leaves   1   2
     """
     X, y = np.array([[0.0], [1.0]]), np.array([1.0, 3.0])
-    model = GBTRegressor(1, learning_rate=1.0, reg_lambda=0.0, max_depth=1, splitter="greedy")
+    model = GreedyRegressor(1, learning_rate=1.0, reg_lambda=0.0, max_depth=1)
     model.fit(X, y, init_score=[0.0, 1.0])
     assert_same(model.predict(X, init_score=[10.0, 20.0]), np.array([11.0, 22.0]))
     assert model.ensemble_.base_score == 0
@@ -179,9 +180,7 @@ def test_trees_are_those_of_lightgbm_with_the_same_init_score(kind, rate):
     assert_close(imported.raw_predict(X, init_score=start), theirs, size)
     assert imported.has_init_score
     if kind == "squared":  # the classes' hessians of LightGBM are others
-        model = GBTRegressor(2, max_depth=3, learning_rate=rate, splitter="greedy").fit(
-            X, y, init_score=start
-        )
+        model = GreedyRegressor(2, max_depth=3, learning_rate=rate).fit(X, y, init_score=start)
         assert_close(model.predict(X, start), theirs, 8 * np.abs(start).max(), eps=EPS_32)
 
 
@@ -226,7 +225,7 @@ def test_more_trees_are_added_to_a_model_with_starting_values(kind):
 
 def test_files_say_that_a_model_has_starting_values(tmp_path):
     X, y, _, start = rows_of("two classes", 5)
-    model = GBTClassifier(3, splitter="greedy").fit(X, y, init_score=start)
+    model = GreedyClassifier(3).fit(X, y, init_score=start)
     for saved, read in ((model, lambda m: m.ensemble_), (model.ensemble_, lambda m: m)):
         saved.save(tmp_path / "model.json")
         loaded = gbt.load(tmp_path / "model.json")
@@ -236,7 +235,7 @@ def test_files_say_that_a_model_has_starting_values(tmp_path):
     model.save(tmp_path / "model.json")
     loaded = gbt.load(tmp_path / "model.json")
     assert_same(loaded.predict_proba(X, init_score=start), model.predict_proba(X, start))
-    GBTClassifier(3, splitter="greedy").fit(X, y).save(tmp_path / "model.json")
+    GreedyClassifier(3).fit(X, y).save(tmp_path / "model.json")
     assert gbt.load(tmp_path / "model.json").ensemble_.has_init_score is False
     unknown = replace(model.ensemble_, has_init_score=None)
     unknown.save(tmp_path / "model.json")
@@ -245,7 +244,7 @@ def test_files_say_that_a_model_has_starting_values(tmp_path):
 
 def test_every_prediction_takes_them():
     X, y, weight, start = rows_of("three classes", 6)
-    model = GBTClassifier(3, max_depth=2, splitter="greedy").fit(X, y, init_score=start)
+    model = GreedyClassifier(3, max_depth=2).fit(X, y, init_score=start)
     raw = model.decision_function(X, start)
     zeros = np.zeros(start.shape)
     assert_close(raw, start + model.decision_function(X, zeros), 3 + np.abs(start))
@@ -258,7 +257,7 @@ def test_every_prediction_takes_them():
     assert_same(last, raw.argmax(axis=1))
     right = raw.argmax(axis=1) == y
     assert model.score(X, y, weight, init_score=start) == np.average(right, weights=weight)
-    regressor = GBTRegressor(3, splitter="greedy").fit(X, y, init_score=start[:, 0])
+    regressor = GreedyRegressor(3).fit(X, y, init_score=start[:, 0])
     predicted = regressor.predict(X, start[:, 0])
     r2 = 1 - ((y - predicted) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     assert abs(regressor.score(X, y, init_score=start[:, 0]) - r2) < 1e-12
@@ -280,15 +279,13 @@ def test_every_prediction_takes_them():
             "base_score=1.0 and init_score both",
         ),
         (
-            lambda m, X, y, s: GBTClassifier(splitter="greedy").fit(
-                X, np.arange(N) % 3, init_score=s
-            ),
+            lambda m, X, y, s: GreedyClassifier().fit(X, np.arange(N) % 3, init_score=s),
             r"one raw prediction for each row and class, \(60, 3\)",
         ),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, said):
     X, y, _, start = rows_of("squared", 7)
-    model = GBTRegressor(2, splitter="greedy").fit(X, y, init_score=start)
+    model = GreedyRegressor(2).fit(X, y, init_score=start)
     with pytest.raises(ValueError, match=said):
         call(model, X, y, start)
