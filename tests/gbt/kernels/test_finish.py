@@ -36,4 +36,4 @@ def test_a_threshold_separates_two_values(one, other):
     ],
 )
 def test_thresholds_by_hand(low, high, expected):
-    assert thresholds_between(low, high) == expected == reference.threshold_between(low, high)
+    assert thresholds_between(low, high) == expected == threshold_between(low, high)
