@@ -12,7 +12,8 @@ event is known to lie between two of them, or not to have come by the last.
 
 Counts of rows that were seen for unequal times ask the same: does a column that tells for how long,
 and nothing of the rate, look useful? The logarithm of the exposure is where their predictions
-start, or rates have exposures for weights, which is the same likelihood.
+start, or rates have exposures for weights, which is the same likelihood. Two classes of which one
+is rare start from log-odds that are the logarithm of the exposure, less 2.
 """
 
 from itertools import product
@@ -21,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain, permutation
-from benchmarks.papers.held_out.coverage import SIZES, cell_texts, judged_again
+from benchmarks.papers.held_out.coverage import cell_texts, judged_again
 from benchmarks.papers.held_out.noise import KINDS, added_up, counted, noise_columns, rate_text
 from benchmarks.papers.held_out.targets import TARGETS, Target
 from benchmarks.study.part import Part
@@ -35,6 +36,7 @@ SHARES = (0.0, 0.5, 0.8, OF_GROUP)
 EFFECTS = {"strong": 0.6, "weak": 0.2}
 BY = ("censored", "ties", "signal", "rows", "kind")
 GROUP = "the group"
+COLUMNS = ("strong", "weak", "continuous")  # of which intervals are asked
 
 
 def censored(signal, share, when, rng) -> np.ndarray:
@@ -172,20 +174,18 @@ def intervals(cell, rng, size):
     yield from judged_again(model, draw, 30_000, size == "full")
 
 
-def table_of_intervals(rows) -> str:
-    """List a line a share of censored rows and a kind of column."""
-    lines = []
-    for share in values_of(rows, "censored"):
-        for name in ("strong", "weak", "continuous"):
-            own = [row for row in chosen(rows, censored=share) if row["feature"].startswith(name)]
-            cells = [cell_texts(chosen(own, rows=n)) for n in SIZES]
-            shown = f"{100 * float(share):.0f} %"
-            lines.append([shown, name, *(text for cell in cells for text in cell)])
-    heads = [
-        f"{name}{n} rows"
-        for n, name in product(SIZES, ("coverage, ", "reliable, ", "spread / error, "))
-    ]
-    return markdown(["censored", "column", *heads], lines)
+def table_of_intervals(rows, by=("censored",), unit="rows") -> str:
+    """List a line a design and a kind of column."""
+    lines, sizes = [], values_of(rows, "rows")
+    for *design, name in product(*(values_of(rows, name) for name in by), COLUMNS):
+        of_design = chosen(rows, **dict(zip(by, design, strict=True)))
+        own = [row for row in of_design if row["feature"].startswith(name)]
+        cells = [cell_texts(chosen(own, rows=n)) for n in sizes]
+        if by == ("censored",):
+            design = [f"{100 * float(design[0]):.0f} %"]
+        lines.append([*design, name, *(text for cell in cells for text in cell)])
+    asked = product(sizes, ("coverage", "reliable", "spread / error"))
+    return markdown([*by, "column", *(f"{what}, {n} {unit}" for n, what in asked)], lines)
 
 
 INTERVALS = Part(
@@ -217,7 +217,7 @@ INTERVALS_OF_AFT = Part(
 )
 
 
-GIVEN = ("starts", "weights")
+GIVEN = ("starts", "weights", "starts, two classes")
 
 
 def exposed(cell, rng, size):
@@ -226,11 +226,16 @@ def exposed(cell, rng, size):
     exposure = rng.lognormal(size=2 * n)
     X = pd.DataFrame(rng.normal(size=(2 * n, 2)), columns=["rate", "noise"])
     X["exposure"] = exposure
-    y = rng.poisson(exposure * np.exp(0.6 * X["rate"])).astype(float)
-    beside = {"init_score": np.log(exposure)}
+    signal, start, target = 0.6 * X["rate"], np.log(exposure), TARGETS["Poisson"]
+    if "classes" in cell["exposure"]:
+        start, target = start - 2, TARGETS["two classes"]
+        y = target.draw(start + signal, rng)
+    else:
+        y = rng.poisson(exposure * np.exp(signal)).astype(float)
+    beside = {"init_score": start}
     if cell["exposure"] == "weights":
         y, beside = y / exposure, {"sample_weight": exposure}
-    model = TARGETS["Poisson"].model(size, reg_lambda=cell["lambda"])
+    model = target.model(size, reg_lambda=cell["lambda"])
     model.fit(X[:n], y[:n], **{name: of[:n] for name, of in beside.items()})
     judging = {name: of[n:] for name, of in beside.items()}
     result = held_out_gain(model, X[n:], y[n:], n_jobs=1, **judging)

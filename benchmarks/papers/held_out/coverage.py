@@ -42,11 +42,11 @@ def experiment(cell, rng, size):
     yield from judged_again(model, lambda n: drawn(target, n, rng), N_POPULATION, full)
 
 
-def judged_again(model, draw, n_population, full):
+def judged_again(model, draw, n_population, full, sizes=SIZES):
     """Judge one model by its population, and by many draws of each size."""
     n_population, n_draws = (n_population, N_DRAWS) if full else (1000, 3)
     population = held_out_gain(model, *draw(n_population), standard_error=False, n_jobs=1)
-    for n in SIZES:
+    for n in sizes:
         found = [held_out_gain(model, *draw(n), n_jobs=1) for _ in range(n_draws)]
         expected = population.values * n / n_population
         ends = np.array([result.confidence_interval() for result in found])
