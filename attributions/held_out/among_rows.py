@@ -20,7 +20,7 @@ events, as of two standardised mortality ratios::
     held-out gain  =  -(1/alpha)  U_l U_r / U_t  *  d  *  (G_l / U_l  -  G_r / U_r)
 
 On the training rows, with the feature's own work left in and no penalty, this is the total gain,
-because u is the hessian of the fit. For other losses u is 1 (``exposure`` of the loss).
+because u is the hessian of the fit. (``exposures`` has what u is for losses by row.)
 
 **What a row adds.** With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on
 the right, the derivative of the gain by the weight of row i is, but for -1/alpha,
@@ -53,7 +53,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.held_out import add_parts_of_steps, add_up_steps, ask
+from attributions.kernels.held_out import ask
 from attributions.kernels.spots import Spots
 
 
@@ -64,13 +64,12 @@ class Asked(NamedTuple):
     without: np.ndarray  # (q, n) raw predictions without each of them
     steps: np.ndarray  # (S, n) the nodes that rows have come to, from the spot up
     which: np.ndarray  # (S, n) the place of the step's feature in ``features``
-    exposure: np.ndarray  # (1, S, n) what rows weigh in contrasts, beside their weights
 
 
 def walk_together(
     model: StepsOfModel, spots: Spots, prepared: Any, raw: np.ndarray
-) -> Iterator[tuple[tuple, np.ndarray, Asked]]:
-    """Yield, tree by tree, spots with tree and paths, gradients (1, S, n), and what was asked.
+) -> Iterator[tuple[tuple, np.ndarray, np.ndarray, Asked]]:
+    """Yield, tree by tree, spots with tree and paths, gradients and u (1, S, n), what was asked.
 
     ``spots`` are those of all rows, and ``prepared`` their targets; ``raw`` (1, n) is moved from
     the start to after the last tree.
@@ -94,35 +93,13 @@ def walk_together(
             np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
         )
         ask(spots, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
-        yield (spots, m, paths), own, Asked(features, without, steps, which, exposed)
+        yield (spots, m, paths), own, exposed, Asked(features, without, steps, which)
 
 
-def add_up_together(
-    walked: tuple, gradient: np.ndarray, asked: Asked, weight: np.ndarray, sums: np.ndarray
+def add_through_others(
+    loss: Any, prepared: Any, asked: Asked, part: np.ndarray, out: np.ndarray
 ) -> None:
-    """Add to ``sums``, (N + 16 M, 3), w g and w u at children, and at leaves the number of rows."""
-    exposure = np.zeros_like(sums)
-    add_up_steps(*walked, gradient, weight, sums)  # which puts w at leaves, in the second column
-    add_up_steps(*walked, asked.exposure, weight, exposure)
-    sums[:, 1] += exposure[:, 0] - exposure[:, 1]
-
-
-def add_parts_together(
-    loss: Any,
-    prepared: Any,
-    walked: tuple,
-    gradient: np.ndarray,
-    asked: Asked,
-    part: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Add to ``out``, (p, n), what rows add in a tree: a g + b u, and through others.
-
-    ``part``, (N + 16 M, 2), has a and b = -a r of the step to each node or place.
-    """
-    for numbers, factor in ((gradient, part[:, 0]), (asked.exposure, part[:, 1])):
-        slope = np.column_stack([factor, np.zeros(len(factor))])
-        add_parts_of_steps(*walked, slope, numbers, out)
+    """Add to ``out``, (p, n), what rows add in a tree through others; ``part`` has a and -a r."""
     slopes = part.sum(axis=1)[asked.steps]
     for place, k in enumerate(asked.features.tolist()):
         of_feature = np.where(asked.which == place, slopes, 0.0).sum(axis=0)

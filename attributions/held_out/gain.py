@@ -104,9 +104,9 @@ def held_out_gain(
         those of one user, and by default each query is one.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the rows start, if the model was fitted with such
-        (``gbt.model.starts``): features are judged at the true predictions. A column that tells the
-        start, as that of an exposure does, can look useful for that alone
-        (:doc:`docs/guide/starting_values.md </guide/starting_values>`).
+        (``gbt.model.starts``): features are judged at the true predictions, and sides of a split
+        are divided by the events to be expected of their rows, so that a column that only tells
+        the start, as an exposure does, has no contrast (``attributions.held_out.exposures``).
     by : array of shape (n,), optional
         A label for each row, such as its month or its region. The result is then an
         `AttributionByLabel`: the held-out gain of each label, judged by its own rows alone, and

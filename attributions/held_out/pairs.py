@@ -30,7 +30,6 @@ from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of, transposed
 from gbt.parallel.chunks import Chunk
-from gbt.parallel.in_order import ROWS_PER_BLOCK
 
 NUMBERS_AT_ONCE = 2**21  # of a block of rows: 16 MB
 
@@ -99,7 +98,9 @@ def tree_inner_pairs(
             add_pair_changes(columns, links, bound.change, credits[output], row_weight, by_pair)
         return rows.per_unit_of_step(by_pair), None
 
-    rows_per_block = max(1, min(ROWS_PER_BLOCK, NUMBERS_AT_ONCE // max(len(codes), 1)))
+    rows_per_block = rows.rows_at_once
+    if ensemble.loss.is_by_row:
+        rows_per_block = max(1, min(rows_per_block, NUMBERS_AT_ONCE // max(len(codes), 1)))
     sums = sum_over_rows(contributions, len(rows.X), n_jobs, rows.groups, rows_per_block)
     return PairAttribution(
         values=sums.total,

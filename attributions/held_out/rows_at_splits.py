@@ -10,12 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.held_out.among_rows import (
-    add_parts_together,
-    add_up_together,
-    walk_together,
-)
+from attributions.held_out.among_rows import Asked, add_through_others, walk_together
 from attributions.held_out.constant_loss import Targets
+from attributions.held_out.exposures import add_parts_exposed, have_exposures, walk_exposed
 from attributions.held_out.splits import StepsOfModel
 from attributions.kernels.held_out import (
     Known,
@@ -52,23 +49,29 @@ class RowsAtSplits(RowsAtSpots):
         return Targets(self.y, self.weight)
 
     def sums_at_spots(self, blocks: Iterable[tuple[slice, Spots]]) -> np.ndarray:
-        """Return sums over some blocks of rows: w g of the step to a node, w, rows that count."""
+        """Return sums over some blocks of rows: w g of the step to a node, w, rows that count.
+
+        Where rows have exposures u, w u of the step comes behind w g.
+        """
         n_spots, paths = len(self.no_spots.value), self._paths
         of_steps, of_leaves = np.zeros((2, n_spots)), np.zeros(2 * n_spots)
-        sums = np.zeros((n_spots, 3))
+        sums, exposed = np.zeros((2, n_spots, 3))
         for rows, spots in blocks:
             weight, raw = self.weight[rows], self.start(rows)
             if self.is_known:
                 known = self._known(rows)
                 add_up_known(spots, known, self._most_odds, paths, weight, of_steps, of_leaves)
-            elif not self.ensemble.loss.is_by_row:
-                for walked, gradient, asked in walk_together(self.model, spots, self.prepared, raw):
-                    add_up_together(walked, gradient, asked, weight, sums)
+            elif self.has_exposures:
+                for walked, gradient, u, _ in self._exposed(rows, spots, raw):
+                    add_up_steps(*walked, gradient, weight, sums)
+                    add_up_steps(*walked, u, weight, exposed)
             else:
                 for first, gradient in self._gradients(rows, spots, raw):
                     add_up_steps(spots, first, paths, gradient, weight, sums)
         if self.is_known:
             return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
+        if self.has_exposures:
+            return np.column_stack([sums[:, 0], exposed[:, 0], sums[:, 1:]])
         return sums
 
     def parts(self, part: np.ndarray, rows: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -86,10 +89,12 @@ class RowsAtSplits(RowsAtSpots):
             slope, constant = np.ascontiguousarray(part.T)
             add_parts_of_known(spots, known, self._most_odds, self._paths, slope, constant, out)
             raw[0] = np.log(known.state) if self.are_odds else known.state
-        elif not ensemble.loss.is_by_row:
-            targets = self.prepared
-            for walked, gradient, asked in walk_together(self.model, spots, targets, raw):
-                add_parts_together(ensemble.loss, targets, walked, gradient, asked, part, out)
+        elif self.has_exposures:
+            targets = targets if ensemble.loss.is_by_row else self.prepared
+            for walked, gradient, u, asked in self._exposed(rows, spots, raw):
+                add_parts_exposed(walked, gradient, u, part, out)
+                if asked is not None:
+                    add_through_others(ensemble.loss, targets, asked, part, out)
         else:
             for first, gradient in self._gradients(rows, spots, raw):
                 add_parts_of_steps(spots, first, self._paths, part, gradient, out)
@@ -129,6 +134,22 @@ class RowsAtSplits(RowsAtSpots):
         )
 
     @property
+    def has_exposures(self) -> bool:
+        """Whether rows weigh something at splits beside their weights."""
+        loss = self.ensemble.loss
+        return have_exposures(loss, self.init_score) or not loss.is_by_row
+
+    @property
+    def is_known(self) -> bool:
+        """Whether kernels have the formulas of the loss; they do not know of exposures."""
+        return super().is_known and not self.has_exposures
+
+    @property
+    def are_odds(self) -> bool:
+        """Whether rows carry odds in place of raw predictions."""
+        return super().are_odds and self.is_known
+
+    @property
     def _most_odds(self) -> float | None:
         """Where odds are cut off; None where rows carry raw predictions."""
         return MAX_ODDS if self.are_odds else None
@@ -143,6 +164,16 @@ class RowsAtSplits(RowsAtSpots):
         shape = self.ensemble.n_credited, rows.stop - rows.start
         work = np.ones(shape) if self.are_odds else np.zeros(shape)
         return Known(self.y[rows], self.state(rows), work)
+
+    def _exposed(
+        self, rows: slice, spots: Spots, raw: np.ndarray
+    ) -> Iterator[tuple[tuple, np.ndarray, np.ndarray, Asked | None]]:
+        """Yield spots with trees and paths, gradients and u, and what was asked of all together."""
+        if not self.ensemble.loss.is_by_row:
+            yield from walk_together(self.model, spots, self.prepared, raw)
+            return
+        for steps in walk_exposed(self.model, spots, self.y[rows], raw, NUMBERS_AT_ONCE):
+            yield *steps, None
 
     def _gradients(
         self, rows: slice, spots: Spots, raw: np.ndarray

@@ -104,7 +104,7 @@ def _of_chunk(
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
     rows.warn_if_seen(n_jobs, stacklevel=5)
     values, base_values = np.empty((len(rows.X), judge.ensemble.n_credited)), np.zeros(len(rows.X))
-    blocks = row_blocks(len(rows.X))
+    blocks = row_blocks(len(rows.X), rows.rows_at_once)
 
     def fill(first: int, last: int) -> None:
         for block in blocks[first:last]:

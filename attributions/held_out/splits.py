@@ -127,14 +127,14 @@ class StepsOfModel(Intake):
         return np.divide(n_rows * fourth, second**2, out=result, where=second**2 > 0)
 
     def judged(self, sums: np.ndarray) -> "SplitGains":
-        """Return the gains of the splits, from ``sums`` of rows at the nodes, (n_nodes, 3).
+        """Return the gains of the splits, from ``sums`` of rows at the nodes.
 
-        Weights and numbers of rows stand at leaves. Only where the loss says what rows weigh in a
-        contrast (``attributions.held_out.among_rows``) they stand at both children of a split.
+        Of every step they have w g; then w u, if rows weigh something at splits beside their
+        weights (``attributions.held_out.exposures``); then, at leaves, w and the number of rows.
         """
-        n_given = 1 if self.ensemble.loss.is_by_row else 2
-        of_leaves = add_up_trees(self.ensemble, sums[:, n_given:].copy())
-        gradient, weight, n_rows = np.column_stack([sums[:, :n_given], of_leaves]).T
+        gradient, *exposed = sums[:, :-2].T
+        weight, n_rows = add_up_trees(self.ensemble, sums[:, -2:].copy()).T
+        weight = exposed[0] if exposed else weight
         right, left = lower_of(self.ensemble).T
         node = np.flatnonzero((left != right) & (weight[left] > 0) & (weight[right] > 0))
         left, right = left[node], right[node]

@@ -61,12 +61,6 @@ class JudgedRows(RowsAtSpots):
         if not loss.has_queries or given.is_part:
             super()._refuse_loss_of_all(loss, given)
 
-    @cached_property
-    def _steps_of_all(self) -> list[Stage]:
-        """The derivatives of all rows together, for losses of rows that depend on each other."""
-        along = self.stages(slice(0, len(self.X)))
-        return [Stage(0, trees, g.copy(), h.copy()) for _, trees, g, h in along]
-
     @property
     def have_paths(self) -> bool:
         """Whether the rows of a leaf share their contributions, so that gradients can be summed."""
@@ -98,10 +92,7 @@ class JudgedRows(RowsAtSpots):
 
     def steps(self, rows: slice, block: np.ndarray | None = None) -> Iterator[Stage]:
         """Yield the derivatives of some rows *before* each tree; ``block`` has them transposed."""
-        if self.ensemble.loss.is_by_row:
-            return self.stages(rows, self.spots(rows, block=block))
-        of_all = self._steps_of_all
-        return (Stage(k, trees, g[:, rows], h[:, rows]) for k, trees, g, h in of_all)
+        return self.stages(rows, self.spots(rows, block=block))
 
     def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""

@@ -359,13 +359,15 @@ def _sums(
 ) -> RowSums:
     """Return the sums of some rows, with sums by tree beside."""
     n_rows, by_tree = len(rows.X), wanted.per_tree or wanted.per_output
-    if contributions is JudgedRows.tree_inner and rows.have_paths and not wanted.standard_error:
+    share_leaves = rows.have_paths and rows.ensemble.loss.is_by_row
+    if contributions is JudgedRows.tree_inner and share_leaves and not wanted.standard_error:
         of_trees = rows.by_tree(rows.node_sums(n_jobs)[:, 0])
         total = of_trees.sum(axis=0)
         return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels_of(rows.groups))
     own = partial(contributions, rows, **options, **({"per_tree": True} if by_tree else {}))
     moments = bool(wanted.second_moments)
-    return sum_over_rows(own, n_rows, n_jobs, rows.groups, second_moments=moments)
+    at_once = rows.rows_at_once
+    return sum_over_rows(own, n_rows, n_jobs, rows.groups, at_once, second_moments=moments)
 
 
 def _moments(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> RowSums | None:
@@ -373,4 +375,5 @@ def _moments(contributions: Callable, rows: JudgedRows, n_jobs: int | None) -> R
     rows = rows.without_zero_weight()
     if not len(rows.X):
         return None
-    return sum_over_rows(partial(contributions, rows), len(rows.X), n_jobs, higher=True)
+    own, at_once = partial(contributions, rows), rows.rows_at_once
+    return sum_over_rows(own, len(rows.X), n_jobs, None, at_once, higher=True)

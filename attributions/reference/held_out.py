@@ -22,6 +22,10 @@ On the rows that the trees were grown on, without the removal, with the squared 
 penalty, d is -alpha times the difference of the children's mean gradients. Then the held-out gain
 is W_l W_r / W_t (mean g_l - mean g_r)^2, the gain of the split.
 
+If rows start from values of their own, they weigh u at splits, the hessian that they would have if
+their target were as predicted: with counts the number of events to be expected. W is then the sum
+of u, and e is compared by the sum of e over that of u (``attributions.held_out.exposures``).
+
 Several columns may be one feature, such as the indicators of a city's districts. ``credit`` then
 has the number of every column's feature: the gain of a split is that feature's, and e is what is
 left to explain without all that its columns have contributed.
@@ -50,16 +54,14 @@ def held_out_gain(
     """
     of_column = range(X.shape[1]) if credit is None else credit
     score = np.zeros(max(of_column) + 1)
-    for tree, value, left_to_explain in rounds(ensemble, X, y, removes_own_work, credit):
+    for tree, value, left_to_explain, u in rounds(ensemble, X, y, removes_own_work, credit):
         for t, column, on_left, on_right in splits(tree, X, weight):
             k = of_column[column]
-            W_l, W_r = weight[on_left].sum(), weight[on_right].sum()
+            e, w = weight * left_to_explain[:, k], weight * u[:, k]
+            W_l, W_r = w[on_left].sum(), w[on_right].sum()
             if W_l > 0 and W_r > 0:
-                e = left_to_explain[:, k]
                 d = value[tree.left[t]] - value[tree.right[t]]
-                delta = np.average(e[on_left], weights=weight[on_left]) - np.average(
-                    e[on_right], weights=weight[on_right]
-                )
+                delta = e[on_left].sum() / W_l - e[on_right].sum() / W_r
                 score[k] += W_l * W_r / (W_l + W_r) * d * delta
     return score / ensemble.learning_rate
 
@@ -88,14 +90,15 @@ def row_parts(
     """
     of_column = range(X.shape[1]) if credit is None else credit
     q = np.zeros((len(X), max(of_column) + 1))
-    for tree, value, left_to_explain in rounds(ensemble, X, y, credit=credit):
+    for tree, value, left_to_explain, of_rows in rounds(ensemble, X, y, credit=credit):
         for t, column, on_left, on_right in splits(tree, X, weight):
             k = of_column[column]
             if len(on_left) and len(on_right):
                 inside = on_left + on_right
-                w, e = weight[inside], left_to_explain[inside, k]
+                w, e, u = weight[inside], left_to_explain[inside, k], of_rows[inside, k]
                 v = value[[tree.left[t]] * len(on_left) + [tree.right[t]] * len(on_right)]
-                part = w * (v - np.average(v, weights=w)) * (e - np.average(e, weights=w))
+                mean_e = u * (w * e).sum() / (w * u).sum()
+                part = w * (v - np.average(v, weights=w * u)) * (e - mean_e)
                 n = len(inside)
                 q[inside, k] += part * np.sqrt(n / (n - 1)) if for_error else part
     return q / ensemble.learning_rate
@@ -133,8 +136,8 @@ def rounds(
     y: np.ndarray,
     removes_own_work: bool = True,
     credit: Sequence[int] | None = None,
-) -> Iterator[tuple[Tree, np.ndarray, np.ndarray]]:
-    """Yield each tree, the values of its nodes, and residuals (n, p): of row i without feature k.
+) -> Iterator[tuple[Tree, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield each tree, the values of its nodes, and (n, p) e and u: of row i without feature k.
 
     A node's value is the mean of the leaf values below it, weighted by the hessians of the training
     rows, or by their number where the model has no hessians. All K trees of a round, one for each
@@ -155,20 +158,29 @@ def rounds(
     for first in range(0, len(trees), n_outputs):
         of_round = trees[first : first + n_outputs]
         values = [mean_of_leaves(tree, _cover(ensemble, tree)) for tree in of_round]
-        left = np.empty((n, p, n_outputs))
+        left, u = np.empty((2, n, p, n_outputs))
         for k in range(p):
             without = raw_prediction - work[:, k] * removes_own_work
             asked = without if n_outputs > 1 else without[:, 0]
             gradient, _ = ensemble.loss.gradient_hessian(y, asked)
             left[:, k] = -gradient.reshape(n, n_outputs)
+            u[:, k] = _weight_at_splits(ensemble, asked)
         for output, (tree, value) in enumerate(zip(of_round, values, strict=True)):
-            yield tree, value, left[:, :, output]
+            yield tree, value, left[:, :, output], u[:, :, output]
         if not ensemble.is_forest:
             for output, (tree, value) in enumerate(zip(of_round, values, strict=True)):
                 for i, x in enumerate(X):
                     raw_prediction[i, output] += tree.value[path(tree, x)[-1]]
                     for column, change in enumerate(predecomp(tree, x, value)):
                         work[i, of_column[column], output] += change
+
+
+def _weight_at_splits(ensemble: Ensemble, asked: np.ndarray) -> np.ndarray:
+    """Return u at raw predictions, (n, 1): 1, unless rows start from values of their own."""
+    if np.ndim(ensemble.base_score) < 2 or ensemble.loss.n_outputs > 1:
+        return np.ones((len(asked), 1))
+    as_predicted = ensemble.loss.inverse_link(asked)
+    return ensemble.loss.gradient_hessian(as_predicted, asked)[1][:, np.newaxis]
 
 
 def _cover(ensemble: Ensemble, tree: Tree) -> np.ndarray:

@@ -82,7 +82,8 @@ def cross_fit(
         Not negative; used in the fits, by the model of a pipeline, and where rows judge.
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
-        count groups.
+        count groups. Of a ranker they are the queries; where ``y`` has these beside the grades,
+        groups of whole queries.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the rows start (``gbt.model.starts``): given to ``fit`` and to
         the measure under this name, as our estimators and LightGBM's take it.
@@ -109,11 +110,11 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     X = as_given(X)
-    rows = GivenRows.of(X, y, sample_weight, groups, init_score)
+    rows = GivenRows.of(estimator, X, y, sample_weight, groups, init_score)
     refuse_no_measure(measure, *rows.beside)
     refuse_unreadable_by(measure, estimator)
-    splitter = _splitter(estimator, cv, y, groups, random_state)
-    folds = list(splitter.split(X, y, groups))
+    splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
+    folds = list(splitter.split(X, y, rows.kept_whole))
     judged = np.concatenate([held_out for _, held_out in folds])
     if len(judged) != len(y) or len(np.unique(judged)) != len(y):
         raise ValueError(
@@ -131,7 +132,7 @@ def cross_fit(
 
 def _of_fold(estimator: Any, rows: GivenRows, measure: Any, fold: Any) -> GlobalAttribution:
     """Fit on one side of a fold and judge on the other."""
-    fitted_on, held_out = map(rows.some, fold)
+    fitted_on, held_out = rows.sides(fold)
     model = fitted_on.fitted(estimator)
     options = held_out.beside | needed_option(fitted_on.training, measure, model)
     result = measure(model, held_out.X, held_out.y, **options)

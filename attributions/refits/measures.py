@@ -11,26 +11,39 @@ from sklearn.utils import _safe_indexing
 
 from attributions.inputs import has_lost_sums
 from gbt.formats import refuse_unreadable
+from gbt.losses.known import as_loss, is_loss
+from gbt.losses.loss import Loss
+from gbt.losses.ranking.queries import as_grades, with_queries
 from gbt.tables.names import shown
 from gbt.tables.targets import as_weight
 
 
 class GivenRows(NamedTuple):
-    """Rows of a table with targets and, unless None, weights, groups and starting values."""
+    """Rows of a table with targets and, unless None, weights, groups and starting values.
+
+    ``queries`` are those of a ranker's rows, as numbers.
+    """
 
     X: Any
     y: Any
     sample_weight: Any = None
     init_score: Any = None
     groups: Any = None
+    queries: Any = None
 
     @classmethod
     def of(
-        cls, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, init_score: Any = None
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        groups: Any = None,
+        init_score: Any = None,
     ) -> "GivenRows":
-        """Return the rows; weights, if there are any, are checked."""
+        """Return the rows for an estimator; weights, if there are any, are checked."""
         weight = None if sample_weight is None else as_weight(sample_weight, len(y))
-        return cls(X, y, weight, init_score, groups)
+        return cls(X, y, weight, init_score, groups, _queries_of(estimator, y, groups))
 
     @property
     def of_fit(self) -> dict[str, Any]:
@@ -46,9 +59,38 @@ class GivenRows(NamedTuple):
     @property
     def training(self) -> tuple[Any, ...]:
         """The rows as a measure takes them for ``training``."""
+        given = self._replace(y=self.targets)
         if self.init_score is not None:
-            return self[:4]
-        return self[:2] if self.sample_weight is None else self[:3]
+            return given[:4]
+        return given[:2] if self.sample_weight is None else given[:3]
+
+    @property
+    def targets(self) -> Any:
+        """The targets as a fit takes them: a ranker's grades with the queries beside."""
+        if self.queries is None:
+            return self.y
+        grades = np.asarray(self.y).reshape(len(self.queries), -1)[:, 0]
+        return np.column_stack([grades, self.queries])
+
+    @property
+    def kept_whole(self) -> Any:
+        """The labels of rows that are not to be parted, or None."""
+        return self.queries if self.groups is None else self.groups
+
+    def sides(self, fold: tuple[np.ndarray, np.ndarray]) -> tuple["GivenRows", "GivenRows"]:
+        """Return the rows to fit on and those to judge; refuse to cut a query in two."""
+        fitted_on, held_out = map(self.some, fold)
+        if self.queries is not None:
+            both = np.isin(fitted_on.queries, held_out.queries)
+            if both.any():
+                row = int(fold[0][np.argmax(both)])
+                raise ValueError(
+                    f"Row {row} is to be fitted, and others of its query are to judge: rows of a"
+                    " query are ordered against each other, so none of them may be apart. Give"
+                    " groups that are whole queries, and a cv that keeps groups whole, such as a"
+                    " number or GroupKFold."
+                )
+        return fitted_on, held_out
 
     def some(self, places: np.ndarray) -> "GivenRows":
         """Return the rows at some places."""
@@ -58,7 +100,24 @@ class GivenRows(NamedTuple):
         """Return a clone of an estimator, fitted to the rows."""
         prefix = _to_the_model(estimator)
         beside = {f"{prefix}{name}": value for name, value in self.of_fit.items()}
-        return clone(estimator).fit(self.X, self.y, **beside)
+        return clone(estimator).fit(self.X, self.targets, **beside)
+
+
+def losses_of(estimator: Any) -> list[Loss]:
+    """Return the losses of ours that an estimator is told to fit by, be it within a pipeline."""
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    losses = [value for name, value in given.items() if name.split("__")[-1] == "loss"]
+    return [as_loss(loss) for loss in losses if is_loss(loss)]
+
+
+def _queries_of(estimator: Any, y: Any, groups: Any) -> np.ndarray | None:
+    """Return the queries of a ranker's rows, from ``groups`` or from beside the grades."""
+    rankers = [loss for loss in losses_of(estimator) if loss.has_queries]
+    if not rankers:
+        return None
+    is_grade = np.shape(y)[1:] in ((), (1,))
+    pairs = with_queries(rankers[0], y, groups) if is_grade else y
+    return as_grades(rankers[0].name, pairs)[:, 1]
 
 
 def _to_the_model(estimator: Any) -> str:

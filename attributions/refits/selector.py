@@ -32,12 +32,12 @@ from attributions.refits.cross_fit import cross_fit
 from attributions.refits.measures import (
     GivenRows,
     as_option,
+    losses_of,
     refuse_no_estimator,
     refuse_no_measure,
     refuse_unreadable_by,
 )
 from attributions.results import GlobalAttribution
-from gbt.losses.known import as_loss, is_loss
 from gbt.model.credit import Group, members_of
 from gbt.tables.given import as_given, collected
 from gbt.tables.names import shown
@@ -124,7 +124,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         X : array, DataFrame or sparse matrix of shape (n, p)
         y : array of shape (n,)
         groups : array of shape (n,), optional
-            Labels of rows that belong together; groups are not cut in two.
+            Labels of rows that belong together, as for `cross_fit`; groups are not cut in two.
         sample_weight : array of shape (n,), optional
             Not negative; of rows in every fit, and where they judge.
         init_score : array of shape (n,), or (n, K), optional
@@ -156,7 +156,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 ensure_all_finite="allow-nan" if get_tags(self).input_tags.allow_nan else True,
                 ensure_min_samples=2,
             )
-        rows = GivenRows.of(X, y, sample_weight, groups, init_score)
+        rows = GivenRows.of(self.estimator, X, y, sample_weight, groups, init_score)
         refuse_no_measure(self.measure, *rows.beside)
         refuse_unreadable_by(self.measure, self.estimator)
         if self.cv is None:
@@ -194,7 +194,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _judged_by_one_model(self, rows: GivenRows) -> GlobalAttribution:
         """Fit on one side of a cut and judge on the other."""
-        fitted_on, held_out = map(rows.some, self._cut(rows.X, rows.y, rows.groups))
+        fitted_on, held_out = rows.sides(self._cut(rows.X, rows.y, rows.kept_whole))
         self.estimator_ = fitted_on.fitted(self.estimator)
         options = held_out.beside | as_option(fitted_on.training, self.measure)
         return self.measure(self.estimator_, held_out.X, held_out.y, **options)
@@ -249,13 +249,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
 
 def _validated(selector: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
     """Return checked rows and targets; times with events are left to the estimator."""
-    if np.asarray(y).dtype.names or _takes_pairs(selector.estimator):
+    has_pairs = any(loss.has_pairs for loss in losses_of(selector.estimator))
+    if np.asarray(y).dtype.names or has_pairs:
         return validate_data(selector, X, **options), y
     return validate_data(selector, X, y, **options)
-
-
-def _takes_pairs(estimator: Any) -> bool:
-    """Say whether a target is two numbers to a model of ours, be it within a pipeline."""
-    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
-    losses = [value for name, value in given.items() if name.split("__")[-1] == "loss"]
-    return any(is_loss(loss) and as_loss(loss).has_pairs for loss in losses)

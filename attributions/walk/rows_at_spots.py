@@ -117,7 +117,7 @@ class RowsAtSpots(Rows):
             spots = spots._replace(value=self.moved)
         y = self.y[rows] if loss.is_by_row else self.prepared  # of all rows
         n_outputs, n = raw.shape
-        at_once = max(1, TREES_AT_ONCE // n_outputs)
+        at_once = max(1, TREES_AT_ONCE // n_outputs) if loss.is_by_row else 1
         room = np.empty((3, at_once * n_outputs, n))
         for trees in tree_blocks(ensemble.n_rounds, at_once):
             before, *pair = room[:, : len(trees) * n_outputs]

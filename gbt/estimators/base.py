@@ -189,6 +189,8 @@ class BaseGBT(Predicts):
         X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
         n_rows, is_seen = len(y), weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
+        if not is_seen.all() and self._own_loss().has_queries:
+            self._own_loss().prepared(y, weight)  # refuses 0 for some rows of a query
         weight = self._weigh(weight, is_seen, target)
         if init_score is not None:
             init_score = self._check_init_score(init_score, n_rows)

@@ -12,14 +12,15 @@ event is known to lie between two of them, or not to have come by the last.
 
 Counts of rows that were seen for unequal times ask the same: does a column that tells for how long,
 and nothing of the rate, look useful? The logarithm of the exposure is where their predictions
-start, or rates have exposures for weights, which is the same likelihood.
+start, or rates have exposures for weights, which is the same likelihood. Two classes of which one
+is rare start from log-odds that are the logarithm of the exposure, less 2.
 """
 
 import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain, permutation
-from benchmarks.papers.held_out.coverage import HEADS, judged_again, of_sizes
+from benchmarks.papers.held_out.coverage import heads_of, judged_again, of_sizes
 from benchmarks.papers.held_out.noise import (
     KINDS,
     added_up,
@@ -31,7 +32,7 @@ from benchmarks.papers.held_out.noise import (
 )
 from benchmarks.papers.held_out.targets import TARGETS, Target
 from benchmarks.study import Part, crossed
-from benchmarks.study.tables import by_values, chosen, column, listed, markdown
+from benchmarks.study.tables import by_values, chosen, column, listed, markdown, values_of
 from gbt.losses import Aft
 from gbt.losses.survival.times import bounds_of
 
@@ -41,6 +42,7 @@ SHARES = (0.0, 0.5, 0.8, OF_GROUP)
 EFFECTS = {"strong": 0.6, "weak": 0.2}
 BY = ("censored", "ties", "signal", "rows", "kind")
 GROUP = "the group"
+COLUMNS = ("strong", "weak", "continuous")  # of which intervals are asked
 
 
 def censored(signal, share, when, rng) -> np.ndarray:
@@ -170,14 +172,15 @@ def intervals(cell, rng, size):
     yield from judged_again(model, draw, 30_000, size == "full")
 
 
-def table_of_intervals(rows) -> str:
-    """List a line a share of censored rows and a kind of column."""
-    lines = []
-    for (share,), there in by_values(rows, "censored"):
-        for name in ("strong", "weak", "continuous"):
+def table_of_intervals(rows, by=("censored",), unit="rows") -> str:
+    """List a line a design and a kind of column."""
+    lines, sizes = [], values_of(rows, "rows")
+    for design, there in by_values(rows, *by):
+        shown = [in_per_cent(*design)] if by == ("censored",) else design
+        for name in COLUMNS:
             own = [row for row in there if row["feature"].startswith(name)]
-            lines.append([in_per_cent(share), name, *of_sizes(own)])
-    return markdown(["censored", "column", *HEADS], lines)
+            lines.append([*shown, name, *of_sizes(own, sizes)])
+    return markdown([*by, "column", *heads_of(sizes, unit)], lines)
 
 
 def exposed(cell, rng, size):
@@ -186,11 +189,16 @@ def exposed(cell, rng, size):
     exposure = rng.lognormal(size=2 * n)
     X = pd.DataFrame(rng.normal(size=(2 * n, 2)), columns=["rate", "noise"])
     X["exposure"] = exposure
-    y = rng.poisson(exposure * np.exp(0.6 * X["rate"])).astype(float)
-    beside = {"init_score": np.log(exposure)}
+    signal, start, target = 0.6 * X["rate"], np.log(exposure), TARGETS["Poisson"]
+    if "classes" in cell["exposure"]:
+        start, target = start - 2, TARGETS["two classes"]
+        y = target.draw(start + signal, rng)
+    else:
+        y = rng.poisson(exposure * np.exp(signal)).astype(float)
+    beside = {"init_score": start}
     if cell["exposure"] == "weights":
         y, beside = y / exposure, {"sample_weight": exposure}
-    model = TARGETS["Poisson"].model(size, reg_lambda=cell["lambda"])
+    model = target.model(size, reg_lambda=cell["lambda"])
     model.fit(X[:n], y[:n], **{name: of[:n] for name, of in beside.items()})
     judging = {name: of[n:] for name, of in beside.items()}
     result = held_out_gain(model, X[n:], y[n:], n_jobs=1, **judging)
@@ -215,7 +223,11 @@ def designs(ties) -> tuple[dict, ...]:
 
 
 OF_EXPOSURE = ("exposure", "rows", "lambda")
-GIVEN = crossed(exposure=("starts", "weights"), rows=(300, 1000), **{"lambda": (0, 1, 10)})
+GIVEN = crossed(
+    exposure=("starts", "weights", "starts, two classes"),
+    rows=(300, 1000),
+    **{"lambda": (0, 1, 10)},
+)
 SOME = (0.0, 0.5, 0.8)
 PARTS = (
     Part("censoring", designs(("no ties", "ties")), experiment, 20, table, summary=summary),

@@ -16,7 +16,6 @@ from benchmarks.study.tables import by_values, chosen, markdown
 
 N_FIT, N_POPULATION, N_DRAWS = 500, 50_000, 60
 SIZES = (100, 300, 1000)
-HEADS = [f"{what}, {n} rows" for n in SIZES for what in ("coverage", "reliable", "spread / error")]
 
 
 def drawn(target, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
@@ -41,11 +40,11 @@ def experiment(cell, rng, size):
     yield from judged_again(model, lambda n: drawn(target, n, rng), N_POPULATION, full)
 
 
-def judged_again(model, draw, n_population, full):
+def judged_again(model, draw, n_population, full, sizes=SIZES):
     """Judge one model by its population, and by many draws of each size."""
     n_population, n_draws = (n_population, N_DRAWS) if full else (1000, 3)
     population = held_out_gain(model, *draw(n_population), standard_error=False, n_jobs=1)
-    for n in SIZES:
+    for n in sizes:
         found = [held_out_gain(model, *draw(n), n_jobs=1) for _ in range(n_draws)]
         expected = population.values * n / n_population
         ends = np.array([result.confidence_interval() for result in found])
@@ -71,9 +70,15 @@ def judged_again(model, draw, n_population, full):
                 }
 
 
-def of_sizes(rows) -> list[str]:
-    """Return the cells of all numbers of rows."""
-    return [text for n in SIZES for text in cell_texts(chosen(rows, rows=n))]
+def heads_of(sizes, unit="rows") -> list[str]:
+    """Return the heads of `of_sizes`."""
+    asked = "coverage", "reliable", "spread / error"
+    return [f"{what}, {n} {unit}" for n in sizes for what in asked]
+
+
+def of_sizes(rows, sizes) -> list[str]:
+    """Return the cells of some numbers of rows."""
+    return [text for n in sizes for text in cell_texts(chosen(rows, rows=n))]
 
 
 def cell_texts(rows) -> list[str]:
@@ -95,8 +100,8 @@ def cell_texts(rows) -> list[str]:
 
 def table(rows) -> str:
     """List a line a loss, with coverage by number of rows."""
-    lines = [[target, *of_sizes(own)] for (target,), own in by_values(rows, "target")]
-    return markdown(["target", *HEADS], [*lines, ["all", *of_sizes(rows)]])
+    lines = [[target, *of_sizes(own, SIZES)] for (target,), own in by_values(rows, "target")]
+    return markdown(["target", *heads_of(SIZES)], [*lines, ["all", *of_sizes(rows, SIZES)]])
 
 
 PART = Part("coverage", crossed(target=TARGETS), experiment, 8, table)

@@ -55,7 +55,7 @@ class Queries:
             raise ValueError(
                 f"sample_weight is {weight[i]:g} in row {order[i]} and {weight[i + 1]:g} in row"
                 f" {order[i + 1]} of the same query: a query is weighted as a whole. Give all of"
-                " its rows the same weight."
+                " its rows the same weight, and leave out rows that are not to count."
             )
         is_lower = is_first[1:] | (grade[1:] != grade[:-1])
         ends = np.append(np.flatnonzero(is_lower) + 1, len(y))  # of runs of equal grades
@@ -130,8 +130,9 @@ def as_grades(loss_name: str, y: Any) -> np.ndarray:
     if given.ndim != 2 or given.shape[1] != 2:
         raise ValueError(
             f"y has shape {given.shape}, and under the {loss_name} loss rows are ordered within"
-            " their query: give groups=, a label for each row (eval_groups= for evaluation sets),"
-            " or y as two columns, the grade and the number of the query."
+            " their query: give groups=, a label for each row (eval_groups= for evaluation sets);"
+            " or, where a function takes no groups, y as two columns, the grade and the number of"
+            " the query: np.column_stack([y, query])."
         )
     return _as_numbers(given)
 

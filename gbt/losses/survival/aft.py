@@ -32,10 +32,9 @@ import numpy as np
 from gbt.losses.loss import GivenLoss, Pair, root_between
 from gbt.losses.sums import exact_sum
 from gbt.losses.survival.concordance import concordance
-from gbt.losses.survival.laws import LAWS, Law
+from gbt.losses.survival.laws import LARGEST, LAWS, Law
 from gbt.losses.survival.times import as_bounds, check_bounds
 
-FARTHEST = 700.0  # z beyond it counts as that: e^700 is a float64 number
 LEAST_HESSIAN, STEEPEST = 1e-16, 15.0  # XGBoost's and CatBoost's
 
 
@@ -88,9 +87,17 @@ class Aft(GivenLoss):
         return self._value(y, *self._bounds(y, raw_prediction))
 
     def _value(self, y: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return the loss for bounds of z; those of an interval may have been rounded to one."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            per_time = -np.log(self.scale * y[:, 0])
+            log_size = np.where(y[:, 0] == y[:, 1], per_time, np.log(self._width(y)))
+            of_moment = self.law.log_density(low) + log_size
+        return -np.where(low == high, of_moment, self.law.log_probability(low, high))
+
+    def _width(self, y: np.ndarray) -> np.ndarray:
+        """Return the distances of the bounds of z, which may be infinite."""
         with np.errstate(divide="ignore"):
-            of_moment = self.law.log_density(low) - np.log(self.scale * y[:, 0])
-        return -np.where(y[:, 0] == y[:, 1], of_moment, self.law.log_probability(low, high))
+            return np.subtract(*np.log(y.T[::-1])) / self.scale
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
         """Return gradient and hessian, also for T sets of predictions, (T, n)."""
@@ -109,8 +116,7 @@ class Aft(GivenLoss):
         """Return z of the lower and of the upper bounds."""
         with np.errstate(divide="ignore"):
             lower, upper = np.log(y.T)
-        low, high = ((bound - raw_prediction) / self.scale for bound in (lower, upper))
-        return np.clip(low, -FARTHEST, FARTHEST), np.clip(high, -FARTHEST, FARTHEST)
+        return (lower - raw_prediction) / self.scale, (upper - raw_prediction) / self.scale
 
     def link(self, prediction: float) -> float:
         """Turn a time into a raw prediction."""
@@ -146,11 +152,10 @@ class Aft(GivenLoss):
 
     def least(self, y: np.ndarray) -> np.ndarray:
         """Return the loss of rows at the prediction that suits each of them best."""
-        with np.errstate(divide="ignore"):
-            width = np.subtract(*np.log(y.T[::-1])) / self.scale
-        low = self.law.best_start(np.clip(width, 1e-300, FARTHEST))
+        width = self._width(y)
+        low = self.law.best_start(np.clip(width, 1e-300, LARGEST))
         is_open = np.isinf(width)
-        of_interval = self._value(y, low, low + np.where(is_open, FARTHEST, width))
+        of_interval = self._value(y, low, low + np.where(is_open, LARGEST, width))
         return np.where(is_open, 0.0, of_interval)
 
     def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:

@@ -20,19 +20,29 @@ which is worked out for each law, so that nothing is the difference of two numbe
     extreme      d  =  D - w_l                 c  =  w_l + D (D e^x - 1)
 
 with x = w_u - w_l and D = x / (e^x - 1), which is 1 at 0. All three densities are highest at 0.
+
+The normal law is asked where its probabilities are small numbers: an interval that is rather above
+0 than below is turned over. With Mills' ratio M = Phi / phi, near 1 / |z| far below 0,
+
+    phi(l) / phi(u)  =  e^F         Phi(l) / Phi(u)  =  e^F M(l) / M(u)        F = (u^2 - l^2) / 2
+    a  =  1 / (M(u) (1 - Phi(l) / Phi(u)))           d  =  a (1 - e^F)
+
+so that nothing is 0 or infinite, however far from 0 the interval is.
 """
 
 from typing import Protocol
 
 import numpy as np
-from scipy.special import expit, log_expit, log_ndtr
+from scipy.special import erfcx, expit, log_expit, log_ndtr
 
 Pair = tuple[np.ndarray, np.ndarray]
-NARROW = 1e-6  # a narrower interval of the normal law counts as its middle
+NARROW = 1e-5  # a narrower interval of the normal law, for its distance from 0, is its middle
+FAR = 300.0  # beyond it c of the normal law is 1 within 1e-5, and a sum of far larger numbers
+LARGEST = 700.0  # z of the extreme law beyond it counts as that: e^700 is a float64 number
 
 
 class Law(Protocol):
-    """What is asked of a law; bounds are finite, and at most 700 from 0."""
+    """What is asked of a law; the lower bound may be -infinity, and the upper one infinity."""
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
         """Return log phi."""
@@ -57,21 +67,21 @@ class Normal:
     def log_density(self, z: np.ndarray) -> np.ndarray:
         return -0.5 * (z * z + np.log(2 * np.pi))
 
+    @np.errstate(all="ignore")  # bounds may be infinite, and equal
     def log_probability(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        """Take the smaller tail from the larger, on the side where both are small numbers."""
-        low, high = np.where(low > 0, -high, low), np.where(low > 0, -low, high)
-        large = log_ndtr(high)
-        with np.errstate(divide="ignore"):  # of equal bounds
-            of_interval = large + np.log(-np.expm1(log_ndtr(low) - large))
-            of_middle = self.log_density(0.5 * (low + high)) + np.log(high - low)
-        return np.where(high - low < NARROW, of_middle, of_interval)
+        low, high, _, _, outside = _turned(low, high)
+        of_middle = self.log_density(0.5 * (low + high)) + np.log(high - low)
+        return np.where(_is_narrow(low, high), of_middle, log_ndtr(high) + np.log(outside))
 
+    @np.errstate(all="ignore")
     def moved(self, low: np.ndarray, high: np.ndarray) -> Pair:
-        middle, is_narrow = 0.5 * (low + high), high - low < NARROW
-        log_P = self.log_probability(low, np.where(is_narrow, low + 1.0, high))
-        a, b = (np.exp(self.log_density(z) - log_P) for z in (high, low))
-        bend = np.clip((a - b) ** 2 + a * high - b * low, 0.0, 1.0)
-        return np.where(is_narrow, -middle, a - b), np.where(is_narrow, 1.0, bend)
+        low, high, sign, log_fall, outside = _turned(low, high)
+        a = 1 / (_mills(high) * outside)
+        b, d = a * np.exp(log_fall), -a * np.expm1(log_fall)
+        bend = d**2 + np.where(a > 0, a * high, 0.0) - np.where(b > 0, b * low, 0.0)
+        is_narrow = _is_narrow(low, high)
+        bend = np.where(is_narrow | (high < -FAR), 1.0, np.clip(bend, 0.0, 1.0))
+        return sign * np.where(is_narrow, -0.5 * (low + high), d), bend
 
     def best_start(self, width: np.ndarray) -> np.ndarray:
         return -0.5 * width
@@ -100,20 +110,48 @@ class Extreme:
     """The law of a Weibull time: the smallest of many."""
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
-        return z - np.exp(z)
+        return z - _exp(z)
 
     def log_probability(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        log_x = self._log_x(low, high)
         with np.errstate(divide="ignore"):
-            return np.log(-np.expm1(np.exp(low) - np.exp(high))) - np.exp(low)
+            of_large = np.log(-np.expm1(-_exp(log_x)))
+        return np.where(log_x < -LARGEST, log_x, of_large) - _exp(low)
 
     def moved(self, low: np.ndarray, high: np.ndarray) -> Pair:
-        w = np.exp(low)
-        x = np.clip(np.exp(high) - w, 1e-300, 700.0)
+        w, x = _exp(low), np.clip(_exp(self._log_x(low, high)), 1e-300, LARGEST)
         part = x / np.expm1(x)
         return part - w, w + part * (x / -np.expm1(-x) - 1)
 
+    def _log_x(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+        """Return log(w_u - w_l)."""
+        with np.errstate(divide="ignore"):
+            return high + np.log(-np.expm1(low - high))
+
     def best_start(self, width: np.ndarray) -> np.ndarray:
         return np.log(width / np.expm1(width))
+
+
+def _exp(z: np.ndarray) -> np.ndarray:
+    return np.exp(np.minimum(z, LARGEST))
+
+
+def _mills(z: np.ndarray) -> np.ndarray:
+    """Return Phi / phi."""
+    return np.sqrt(np.pi / 2) * erfcx(-z / np.sqrt(2))
+
+
+def _turned(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return bounds with the middle below 0; 1, or -1 if turned; F; and 1 - Phi(l) / Phi(u)."""
+    is_above = low + high > 0
+    low, high = np.where(is_above, -high, low), np.where(is_above, -low, high)
+    log_fall = np.where(np.isinf(low), -np.inf, 0.5 * (high - low) * (high + low))
+    outside = -np.expm1(log_fall + np.log(_mills(low) / _mills(high)))
+    return low, high, np.where(is_above, -1.0, 1.0), log_fall, outside
+
+
+def _is_narrow(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return (high - low) * np.maximum(1.0, 0.5 * np.abs(low + high)) < NARROW
 
 
 LAWS: dict[str, Law] = {"normal": Normal(), "logistic": Logistic(), "extreme": Extreme()}

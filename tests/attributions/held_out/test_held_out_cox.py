@@ -60,7 +60,7 @@ def gain_of_page(model, X, y, weight, credit=None, derivatives=page.cox_derivati
         )
         return rounds(SimpleNamespace(**shown, loss=loss), X, y, credit=credit)
 
-    for (tree, value, e), (_, _, u) in zip(rounds_of(0), rounds_of(1), strict=True):
+    for (tree, value, e, _), (_, _, u, _) in zip(rounds_of(0), rounds_of(1), strict=True):
         for t, column, on_left, on_right in splits(tree, X, weight):
             k = of_column[column]
             (E_l, U_l), (E_r, U_r) = (

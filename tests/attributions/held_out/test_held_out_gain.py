@@ -287,7 +287,7 @@ def test_for_the_squared_error_the_removal_is_that_of_partial_inner(case):
     judged_rows = reference_held_out.rounds(case.ensemble, case.X, case.y)
     plain = reference.steps(case.ensemble, case.X, case.y)
     terms = np.abs(case.y).max() + 2 * np.abs(case.ensemble.value).sum() + 2
-    for (tree, _, left), (_, g, h) in zip(judged_rows, plain, strict=True):
+    for (tree, _, left, _), (_, g, h) in zip(judged_rows, plain, strict=True):
         assert_close(left, -g[:, np.newaxis] + h[:, np.newaxis] * earlier, terms)
         earlier += [reference.centred_steps(tree, x) for x in case.X]
 

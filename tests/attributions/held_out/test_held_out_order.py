@@ -129,6 +129,8 @@ def test_queries_are_the_draws_unless_groups_are_told_beside_them(judging):
     assert_same(again.standard_error, by_query.standard_error)
     with pytest.raises(ValueError, match="give groups="):
         held_out_gain(model, X, grade)
+    with pytest.raises(ValueError, match=r"where a function takes no groups.*np.column_stack"):
+        held_out_gain_rows(model, X, grade)
 
 
 def test_a_column_that_only_tells_queries_apart_is_worth_nothing():

@@ -7,7 +7,9 @@ import numpy as np
 import pandas
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import KFold, LeaveOneGroupOut, ShuffleSplit
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from attributions import (
     HeldOutSelector,
@@ -98,6 +100,53 @@ def test_a_number_of_folds_shuffles_and_is_seeded():
     assert named.method == "forest_inner(3 fits, predecomp, target)"
     with pytest.raises(ValueError, match="has no p-values"):
         named.p_values()
+
+
+def lists(n_queries=30):
+    """Return rows in any order, their grades and queries of four rows."""
+    rng = np.random.default_rng(0)
+    query = rng.permutation(np.repeat(np.arange(n_queries), 4))
+    X = rng.normal(size=(len(query), 3))
+    return X, (X[:, 0] + rng.normal(size=len(X)) > 0) * 1.0, query
+
+
+@pytest.mark.parametrize("loss", ["ndcg", "pairwise"])
+def test_rankers_are_fitted_to_whole_queries_and_judged_by_others(loss):
+    X, grade, query = lists()
+    ranker, pairs = clone(MODEL).set_params(loss=loss), np.column_stack([grade, query])
+    expected = 0.0
+    for fitted_on, held_out in GroupKFold(3).split(X, grade, query):
+        model = clone(ranker).fit(X[fitted_on], grade[fitted_on], groups=query[fitted_on])
+        judged = X[held_out], grade[held_out]
+        expected += held_out_gain(model, *judged, groups=query[held_out]).values
+    result = cross_fit(ranker, X, grade, groups=query, cv=3)
+    assert_same(result.values, expected)
+    assert result.groups.tolist() == [*range(30)]
+    for given in (pairs, pandas.DataFrame(pairs)):
+        assert_same(cross_fit(ranker, X, given, cv=3).standard_error, result.standard_error)
+    step = make_pipeline(StandardScaler(), ranker)
+    assert_close(cross_fit(step, X, grade, groups=query, cv=3).values, expected, 100.0)
+    by_user = cross_fit(ranker, X, pairs, groups=query // 3, cv=3)
+    assert by_user.groups.tolist() == [*range(10)]
+    for options in ({"cv": [*KFold(3).split(X)]}, {"groups": np.arange(120) // 6}):
+        with pytest.raises(ValueError, match=r"Row \d+ is to be fitted, and others of its query"):
+            cross_fit(ranker, X, pairs, **options)
+    with pytest.raises(ValueError, match="give groups="):
+        cross_fit(ranker, X, grade)
+
+
+def test_a_selector_cuts_no_query_in_two():
+    X, grade, query = lists(60)
+    ranker = clone(MODEL).set_params(loss="ndcg")
+    selector = HeldOutSelector(ranker, cv=None).fit(X, grade, groups=query)
+    judges = np.isin(query, selector.attribution_.groups)
+    assert judges.sum() == 120
+    model = clone(ranker).fit(X[~judges], grade[~judges], groups=query[~judges])
+    assert_same(selector.estimator_.predict(X), model.predict(X))
+    expected = held_out_gain(model, X[judges], grade[judges], groups=query[judges]).p_values()
+    assert_same(selector.p_values_, expected)
+    pairs = np.column_stack([grade, query])
+    assert_same(HeldOutSelector(ranker, cv=None).fit(X, pairs).p_values_, expected)
 
 
 def test_the_estimator_is_not_fitted():

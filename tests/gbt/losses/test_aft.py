@@ -10,6 +10,7 @@ import gbt
 from gbt import GBTRegressor
 from gbt.losses import Aft
 from gbt.losses.survival.concordance import concordance, uno_concordance
+from gbt.losses.survival.laws import LAWS
 from gbt.reference import survival as page
 from tests.asserts import assert_close, assert_same, peer
 from tests.greedy import GreedyRegressor
@@ -110,12 +111,58 @@ def test_the_least_loss_is_reached(law):
 @laws
 def test_far_and_narrow_intervals_stay_finite(law):
     y = np.array([(1.0, 1.0), (1.0, 1 + 1e-13), (1e-300, 1e300), (5.0, INF), (0.0, 1e-9), (0, INF)])
-    for f in (-600.0, 0.0, 600.0):
+    for f in (-1e6, -600.0, 0.0, 600.0, 1e6):
         raw = np.full(len(y), f)
         for part in (Aft(law).value(y, raw), *Aft(law).gradient_hessian(y, raw)):
             assert np.isfinite(part).all()
     narrow, moment = Aft(law).gradient_hessian(y[:2], np.array([0.4, 0.4]))[0]
     assert narrow == pytest.approx(moment, rel=1e-9)
+
+
+FROM_LOW = {  # of z = low + t: log of the density, less that at low; s = d log density / dz; -s'
+    "normal": lambda low, t, z: (-t * (low + t / 2), -z, 1 + 0 * z),
+    "logistic": lambda low, t, z: (
+        -t - 2 * (np.log1p(np.exp(-z)) - np.log1p(np.exp(-low))),
+        -np.tanh(z / 2),
+        2 * np.exp(-z) / (1 + np.exp(-z)) ** 2,
+    ),
+    "extreme": lambda low, t, z: (t - np.exp(low) * np.expm1(t), 1 - np.exp(z), np.exp(z)),
+}
+
+
+def by_quadrature(law, low, high):
+    """Return log P, d = mean s and c = mean -s' less the variance of s, within bounds above 0."""
+    slope = {"normal": max(low, 5), "extreme": np.exp(min(low, 99))}.get(law, 1.0)
+    node, share = np.polynomial.legendre.leggauss(200)
+    half = 0.5 * min(high - low, 60 / slope)
+    t = half * (node + 1)
+    fall, score, bend = FROM_LOW[law](low, t, low + t)
+    share = half * share * np.exp(fall)
+    d = share @ score / share.sum()
+    log_P = LAWS[law].log_density(low) + np.log(share.sum())
+    return log_P, d, share @ (bend - (score - d) ** 2) / share.sum()
+
+
+@laws
+@pytest.mark.parametrize("width", [1e-7, 1e-4, 0.1, 3.0, 2000.0])
+def test_intervals_far_out_are_those_of_the_definition(law, width):
+    for low in (0.01, 2.0, 25.0) if law == "extreme" else (0.01, 2.0, 40.0, 900.0, 1e6):
+        high = low + width
+        if law == "extreme" and width * np.exp(low) < 1e-4 * low:  # which rounding has cut
+            continue
+        log_P, d, c = by_quadrature(law, low, high)
+        bounds = np.array([low]), np.array([high])
+        assert LAWS[law].log_probability(*bounds) == pytest.approx(log_P, rel=1e-8)
+        found = LAWS[law].moved(*bounds)
+        assert found[0] == pytest.approx(d, rel=1e-7)
+        assert found[1] == pytest.approx(c, rel=2e-5, abs=1e-9)
+        if law != "extreme":
+            turned = -bounds[1], -bounds[0]
+            assert LAWS[law].log_probability(*turned) == pytest.approx(log_P, rel=1e-8)
+            assert LAWS[law].moved(*turned) == (
+                pytest.approx(-d, rel=1e-7),
+                pytest.approx(found[1]),
+            )
 
 
 @laws

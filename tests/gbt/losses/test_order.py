@@ -239,6 +239,8 @@ def test_what_goes_with_what():
         ranker().fit(X, grade, groups=query, eval_set=[(X, grade)], eval_groups=query)
     with pytest.raises(ValueError, match=r"sample_weight is .* of the same query"):
         ranker().fit(X, grade, np.arange(1.0, 1 + len(X)), groups=query)
+    with pytest.raises(ValueError, match=r"sample_weight is .* and leave out rows that are not"):
+        ranker().fit(X, grade, 1.0 * (np.arange(len(X)) > 0), groups=query)
     grade[query == 3] = 2
     with pytest.raises(ValueError, match="zero for every query that has rows of different grades"):
         ranker().fit(X, grade, groups=query).score(X, grade, 1.0 * (query == 3), groups=query)
