@@ -18,7 +18,7 @@ from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.categories import FROM_DTYPE, EncodedRows, learn
 from gbt.tables.given import Table, collected, refuse_infinities
-from gbt.tables.names import names_for, shown
+from gbt.tables.names import first_ten, labels_of, names_for, shown
 from gbt.tables.sparse_rows import SparseRows, with_zeros
 
 
@@ -60,6 +60,24 @@ def finite_rows(ensemble: Ensemble, X: Any) -> np.ndarray:
 def row_labels(X: Any) -> Any:
     """Return the index of a pandas.DataFrame; other tables have none."""
     return X.index if hasattr(X, "index") and hasattr(X, "columns") else None
+
+
+def labels_by(by: Any, X: Any) -> Any:
+    """Return labels of rows as they were given, or the column of X that a text names."""
+    if not isinstance(by, str):
+        return by
+    X = collected(X)
+    names = labels_of(X)
+    if names is None:
+        raise ValueError(
+            f"by={by!r} names a column, and those of X have no names; give a label for each row."
+        )
+    if by not in names:
+        raise ValueError(
+            f"X has no column {by!r} to judge by; its columns are {first_ten(map(repr, names))}. Or"
+            " give a label for each row."
+        )
+    return X[by]
 
 
 def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:

@@ -151,7 +151,7 @@ def _contradictions(options: argparse.Namespace) -> Iterator[str]:
     for name in [*ABOUT_A_TABLE, "task"]:
         if options.data is None and getattr(options, name.replace("-", "_")):
             yield f"--{name} is about a table; name its file with --data"
-    if options.task in ("regression", "counts") and options.positive is not None:
+    if options.task in ("regression", "counts", "ranking") and options.positive is not None:
         yield f"--positive names a class, so it does not go with --task {options.task}"
     yield from _about_pairs(options)
     if options.open and options.report is None:
@@ -171,9 +171,6 @@ def _about_pairs(options: argparse.Namespace) -> Iterator[str]:
             "--task ranking puts the rows of a group in order, such as those of one search; name"
             " with --groups the column that says which rows these are"
         )
-    for name in ("time", "by", "positive"):
-        if options.task == "ranking" and getattr(options, name) is not None:
-            yield f"--{name} does not go with --task ranking"
     if options.task == "survival" and options.event is None:
         yield (
             "--task survival asks when an event comes; name with --event the column that says"
@@ -181,11 +178,6 @@ def _about_pairs(options: argparse.Namespace) -> Iterator[str]:
         )
     if options.event is not None and options.task not in (None, "survival"):
         yield f"--event is about times, and does not go with --task {options.task}"
-    if options.event is not None and options.by is not None:
-        yield (
-            "--by judges some rows apart, and does not go with --event: rows at risk are needed"
-            " together"
-        )
 
 
 def _beside_a_model(options: argparse.Namespace) -> Iterator[str]:

@@ -14,30 +14,34 @@ from attributions.changes import AttributionByLabel, Differences
 from attributions.changes.labels import Labels
 from attributions.command.findings import Findings
 from attributions.command.rules.columns import Column
+from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError
 from attributions.command.wording import MISSING, cell
 from attributions.held_out.gain import held_out_gain
 
-ROWS_OF_PERIOD, MOST_PERIODS = 100, 12
+ROWS_OF_PERIOD, EVENTS_OF_PERIOD, GROUPS_OF_PERIOD, MOST_PERIODS = 100, 30, 30, 12
 MOST_VALUES, N_RANGES = 12, 4
 
 
 @dataclass(frozen=True, eq=False)
 class Over:
-    """What features are worth by the values of a column."""
+    """What features are worth by the values of a column.
+
+    Where rows depend on each other, changes are in per cent of the constant's loss, else in loss a
+    row. There a constant's loss is a matter of how many events came, or of which grades there are,
+    so that nothing would seem to help where events are few; what features explain does not move it.
+    """
 
     column: str
     is_time: bool
     result: AttributionByLabel
     reference: int  # the number of the label with which others are compared
-    changes: Differences  # in loss a row
+    changes: Differences
 
 
 def with_changes(found: Findings) -> Findings:
     """Add what changed over time and by the column that was asked for."""
     task = found.task
-    if task.has_pairs:  # such a model is judged by all rows at once
-        return found
     asked = [(task.in_time, True), (task.by, False)]
     over = [_over(found, name, is_time) for name, is_time in asked if name]
     return replace(found, over=tuple(each for each in over if each is not None))
@@ -48,7 +52,7 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
     task = found.task
     column = task.columns[name]
     numbers = column.numbers[task.held_out]
-    labels = _periods(column, numbers) if is_time else _values(column, numbers)
+    labels = _periods(column, numbers, _most_periods(task)) if is_time else _values(column, numbers)
     if len(labels.names) < 2:
         if is_time:
             return None
@@ -59,12 +63,23 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
         found.model, task.X_valid, task.y_valid, groups=task.groups, by=labels
     )
     reference = 0 if is_time else int(np.argmax(result.n_samples))
-    return Over(name, is_time, result, reference, result.changes(result.labels[reference]))
+    unit = "loss" if found.model.loss.is_by_row else "percent"
+    changes = result.changes(result.labels[reference], unit=unit)
+    return Over(name, is_time, result, reference, changes)
 
 
-def _periods(column: Column, times: np.ndarray) -> Labels:
+def _most_periods(task: Task) -> int:
+    """Return into how many periods rows may be cut, each of enough events or groups."""
+    n = len(task.held_out) // ROWS_OF_PERIOD
+    if task.event:
+        n = min(n, int(task.y_valid[:, 1].sum()) // EVENTS_OF_PERIOD)
+    elif task.has_pairs:
+        n = min(n, len(np.unique(task.groups)) // GROUPS_OF_PERIOD)
+    return max(1, min(n, MOST_PERIODS))
+
+
+def _periods(column: Column, times: np.ndarray, n: int) -> Labels:
     """Cut times, all of which are known, into periods; rows of one moment stay together."""
-    n = max(1, min(MOST_PERIODS, len(times) // ROWS_OF_PERIOD))
     first = np.unique(np.quantile(times, np.arange(n) / n, method="lower"))
     names = tuple(f"from {cell(column, moment)}" for moment in first)
     return Labels(names, np.searchsorted(first, times, side="right") - 1, True)

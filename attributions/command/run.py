@@ -255,10 +255,6 @@ def _question_of_pairs(options: argparse.Namespace, question: Question, loss: Lo
             f"The model predicts when an event comes: {options.target} must hold times, and another"
             " column, to be named with --event, whether the event had come by then."
         )
-    for name in ("by", "positive"):
-        if getattr(options, name):
-            raise UnusableTableError(
-                f"--{name} goes with a model of numbers or classes; leave it out where times or an"
-                " order are predicted."
-            )
+    if loss.has_queries and options.positive is not None:
+        raise UnusableTableError("--positive names a class, and the model predicts an order.")
     return replace(question, task="ranking" if loss.has_queries else "survival")

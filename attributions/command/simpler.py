@@ -2,13 +2,15 @@
 
 A model of many trees is worth explaining if it predicts better than a model that fits on one line.
 So it is compared with a linear model with a small penalty and, from 200 training rows on, with one
-tree of at most 32 leaves with at least 20 rows each. Both get the same columns (`design`).
+tree of at most 32 leaves with at least 20 rows each. Both get the same columns (`design`). Of times
+to an event the linear model is Cox's, and of an order that of pairs.
 """
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
@@ -18,6 +20,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions.command.findings import Findings, measures
 from attributions.command.table.task import Task
+from gbt.estimators import GBTRegressor
+from gbt.losses import Cox, Pairwise
 
 LINEAR, TREE = "linear", "one tree"
 ROWS_FOR_A_TREE, LEAVES, ROWS_A_LEAF = 200, 32, 20
@@ -31,8 +35,8 @@ FARTHEST = 10.0  # standard deviations from the mean
 def beside_simpler(found: Findings) -> Findings:
     """Return findings whose scores have those of simpler models."""
     task = found.task
-    if not len(task.X_train) or not len(task.X_valid) or task.has_pairs:
-        return found  # scikit-learn has no model of times to an event, or of an order
+    if not len(task.X_train) or not len(task.X_valid):
+        return found
     rows, made, others = some_rows(task), design(task), {}
     fitted = made.fit_transform(task.X_train[rows])
     models = {LINEAR: _linear(found), TREE: _tree(found)}
@@ -81,7 +85,32 @@ def design(task: Task) -> ColumnTransformer:
     )
 
 
+class LinearOrder:
+    """A linear model of the order of rows, under Cox's loss or that of pairs, with a penalty."""
+
+    def __init__(self, loss: Any) -> None:
+        self.loss = loss
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        """Find the slopes of least loss; the loss is convex in them."""
+        rows = self.loss.prepared(y, 1.0)
+
+        def loss_and_slope(slopes: np.ndarray) -> tuple[float, np.ndarray]:
+            raw = X @ slopes
+            gradient, _ = self.loss.gradient_hessian(rows, raw)
+            value = self.loss.value(rows, raw).sum() + slopes @ slopes / 2
+            return value, X.T @ gradient + slopes
+
+        self.slopes = minimize(loss_and_slope, np.zeros(X.shape[1]), jac=True).x
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return raw predictions, of which only the order counts."""
+        return X @ self.slopes
+
+
 def _linear(found: Findings) -> Any:
+    if found.task.has_pairs:
+        return LinearOrder(Cox() if found.task.event else Pairwise())
     if found.task.is_classification:
         return LogisticRegression(max_iter=300)
     if found.model.loss.name == "poisson":
@@ -90,6 +119,10 @@ def _linear(found: Findings) -> Any:
 
 
 def _tree(found: Findings) -> Any:
+    if found.task.has_pairs:
+        sizes = {"max_leaves": LEAVES, "max_depth": None, "min_samples_leaf": ROWS_A_LEAF}
+        loss = found.task.loss
+        return GBTRegressor(1, 1.0, splitter="greedy", loss=loss, min_child_weight=0.0, **sizes)
     kind = DecisionTreeClassifier if found.task.is_classification else DecisionTreeRegressor
     return kind(max_leaf_nodes=LEAVES, min_samples_leaf=ROWS_A_LEAF, random_state=0)
 

@@ -43,7 +43,7 @@ from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted, sum_by_output
-from attributions.inputs import explained_data, row_labels
+from attributions.inputs import explained_data, labels_by, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows, Intake, Tally
 from attributions.statistics.row_sums import RowSums
@@ -107,8 +107,9 @@ def held_out_gain(
         (``gbt.model.starts``): features are judged at the true predictions, and sides of a split
         are divided by the events to be expected of their rows, so that a column that only tells
         the start, as an exposure does, has no contrast (``attributions.held_out.exposures``).
-    by : array of shape (n,), optional
-        A label for each row, such as its month or its region. The result is then an
+    by : array of shape (n,), or the name of a column of X, optional
+        A label for each row, such as its month or its region; a column that is named stays a
+        feature. The result is then an
         `AttributionByLabel`: the held-out gain of each label, judged by its own rows alone, and
         what changed between labels.
     per_tree : bool
@@ -162,7 +163,7 @@ def held_out_gain(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    steps = _steps_of(model, X, columns)
+    steps, by = _steps_of(model, X, columns), labels_by(by, X)
     rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     if by is not None:
         from attributions.changes.by_label import each_label  # which imports this folder

@@ -27,6 +27,7 @@ import numpy as np
 
 import gbt
 from benchmarks.speed.settling import settle
+from benchmarks.speed.training_speed import lightgbm_options
 from gbt.parallel.cores import available_cores
 
 DEPTH, RATE, PENALTY = 6, 0.1, 1.0
@@ -101,12 +102,7 @@ def fit_lightgbm(case, X, y):
     """Fit trees of the same depth, binning included."""
     import lightgbm
 
-    asked = {
-        "objective": "multiclass", "num_class": case.n_classes, "max_depth": DEPTH,
-        "num_leaves": 2**DEPTH, "learning_rate": RATE, "lambda_l2": PENALTY,
-        "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1.0, "num_threads": available_cores(),
-        "verbose": -1,
-    }  # fmt: skip
+    asked = {"objective": "multiclass", "num_class": case.n_classes, **lightgbm_options(DEPTH)}
     return lightgbm.train(asked, lightgbm.Dataset(X, y), case.n_rounds).predict
 
 

@@ -143,6 +143,20 @@ def fit_xgboost(case, X, y, tree_method):
     return lambda: booster.predict(data)
 
 
+def lightgbm_options(max_depth):
+    """Return what lets LightGBM grow trees of the same depth, leaves and penalty as ours."""
+    return {
+        "max_depth": max_depth,
+        "num_leaves": 2**max_depth,
+        "learning_rate": 0.1,
+        "lambda_l2": 1.0,
+        "min_data_in_leaf": 1,
+        "min_sum_hessian_in_leaf": 1.0,
+        "num_threads": available_cores(),
+        "verbose": -1,
+    }
+
+
 def fit_lightgbm(case, X, y):
     """Fit trees of the same depth, binning included."""
     import lightgbm
@@ -150,14 +164,7 @@ def fit_lightgbm(case, X, y):
     lightgbm.train(
         {
             "objective": "binary" if case.loss == "half_logistic" else "regression",
-            "max_depth": case.max_depth,
-            "num_leaves": 2**case.max_depth,
-            "learning_rate": 0.1,
-            "lambda_l2": 1.0,
-            "min_data_in_leaf": 1,
-            "min_sum_hessian_in_leaf": 1.0,
-            "num_threads": available_cores(),
-            "verbose": -1,
+            **lightgbm_options(case.max_depth),
         },
         lightgbm.Dataset(X, y),
         case.n_rounds,

@@ -25,7 +25,7 @@ class ByRow:
     def as_pairs(self, y: Any) -> np.ndarray:
         raise NotImplementedError
 
-    def prepared(self, y: np.ndarray, weight: Any) -> Any:
+    def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> Any:
         return y
 
     name_of_score = ""
@@ -63,11 +63,12 @@ class Loss(Protocol):
         """Return targets of two numbers, as people have them, as float64 of shape (n, 2)."""
         ...
 
-    def prepared(self, y: np.ndarray, weight: Any) -> Any:
+    def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> Any:
         """Return targets with all that rows have to know of each other; ``len`` is still n.
 
         `value` and `gradient_hessian` take them in place of ``y``. Where the loss is not by row,
         these must be all the rows, and ``weight`` is theirs, or one for all. Else it is ``y``.
+        ``n_jobs`` threads may share the work on them.
         """
         ...
 

@@ -68,14 +68,14 @@ class Outputs:
         splitter: Policy,
         plan: Plan,
     ):
-        self.loss, self.y = loss, loss.prepared(y, sample_weight)
+        n_threads = effective_n_jobs(plan.n_jobs)
+        self.loss, self.y = loss, loss.prepared(y, sample_weight, n_threads)
         # Whether a policy of the user's own overflows is not ours to refuse.
         is_ours = type(splitter) in POLICIES.values()
         self._learning_rate = plan.learning_rate
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = start
-        n_threads = effective_n_jobs(plan.n_jobs)
         n_values = columns.n_rows * columns.n_columns * loss.n_outputs
         n_beside = min(loss.n_outputs, threads_for(n_values, LEAST_VALUES_PER_THREAD, n_threads))
         self._n_threads = n_threads

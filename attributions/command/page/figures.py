@@ -27,6 +27,7 @@ from attributions.plots import (
     UsedUsefulDisplay,
 )
 from attributions.plots.colors import WRITTEN, contrast, mixed, readable
+from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
 from attributions.results import FeatureCurve
 
@@ -72,8 +73,8 @@ def boosting(found: Findings) -> Markup:
 
 def by_label(found: Findings, over: Over, number: int) -> Markup:
     """Draw what the best features are worth by period or value, with rings where that changed."""
-    values = over.result.values_in("loss")
-    label = "Loss saved a row. " + _listed(
+    values = over.result.values_in(over.changes.unit)
+    label = f"{UNITS[over.changes.unit].capitalize()}. " + _listed(
         found,
         lambda k: f"{values[-1, k]:.3g} in the last, {values[0, k]:.3g} in the first",
         over.result.ranking(),

@@ -117,7 +117,7 @@ def _figures(found: Findings) -> Iterator[Markup]:
         yield _figure(
             join("What features are worth by ", element("bdi", over.column)),
             join(figures.by_label(found, over, number), tables.over(over)),
-            "What a feature saves of the loss of a row, first order, judged by the rows of each"
+            "What a feature saves of the loss, first order, judged by the rows of each"
             f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
             f" \u201c{other}\u201d has rings in the picture and stars in the table; numbers of the"
             " table are per cent of the loss of the best constant there.",

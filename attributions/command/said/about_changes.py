@@ -8,19 +8,21 @@ from attributions.command.findings import Findings
 from attributions.command.over import Over
 from attributions.command.wording import elided, shown_names
 
+OF_UNIT = {"loss": " of loss a row", "percent": " % of the constant model's loss"}
+
 
 def about_changes(found: Findings) -> Iterator[str]:
     """Yield what changed beyond chance, column by column."""
     for over in found.over:
-        yield from _about(over)
+        yield from _about(over, "events" if found.task.event else "rows")
 
 
-def _about(over: Over) -> Iterator[str]:
+def _about(over: Over, what_judges: str) -> Iterator[str]:
     result, changed = over.result, over.changes.changed()
     texts, about = result.label_texts, np.array(over.changes.about)
     other = f"{'the period ' * over.is_time}{texts[over.reference]}"
     by = f"Over {elided(over.column)}" if over.is_time else f"By {elided(over.column)}"
-    saved = result.values_in("loss")
+    saved = result.values_in(over.changes.unit)
     for k in result.ranking():
         for is_less in (True, False):
             at = about[changed[:, k] & ((over.changes.values[:, k] < 0) == is_less)]
@@ -29,10 +31,10 @@ def _about(over: Over) -> Iterator[str]:
                 yield (
                     f"{by}: {elided(result.feature_names[k])} is worth"
                     f" {'less' if is_less else 'more'} than in {other}, where it saves"
-                    f" {saved[over.reference, k]:.3g} of loss a row: {where}."
+                    f" {saved[over.reference, k]:.3g}{OF_UNIT[over.changes.unit]}: {where}."
                 )
     if not changed.any():
         yield f"{by}: what features are worth differs from {other} nowhere beyond chance."
-    few = [texts[j] for j in np.flatnonzero(~result.is_judged)]
+    few = [texts[j] for j in about[np.isnan(over.changes.values).all(axis=1)]]
     if few:
-        yield f"{by}: too few rows to judge: {shown_names(few)}."
+        yield f"{by}: too few {what_judges} to judge: {shown_names(few)}."

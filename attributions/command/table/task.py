@@ -246,10 +246,26 @@ def read_columns(
         return columns, read_times(*times, question.positive)
     if question.task == "ranking" and question.groups is not None:
         groups = labels_of_groups(columns[question.groups])
+        for option, name in (("--time", question.time), ("--by", question.by)):
+            if name is not None:
+                _refuse_to_cut_groups(f"{option} {name}", columns[name].numbers, groups)
         return columns, read_grades(columns[question.target], groups)
     return columns, read_target(
         columns[question.target], question.task, question.positive, question.classes
     )
+
+
+def _refuse_to_cut_groups(asked: str, numbers: np.ndarray, groups: np.ndarray) -> None:
+    """Raise UnusableTableError if rows that are put in order together differ in a column."""
+    order = np.argsort(groups, kind="stable")
+    values, group = np.nan_to_num(numbers[order], nan=np.inf), groups[order]
+    differs = (values[1:] != values[:-1]) & (group[1:] == group[:-1])
+    if differs.any():
+        row = order[1 + int(np.argmax(differs))]
+        raise UnusableTableError(
+            f"{asked}: row {row + 1} differs from others of its group there, and the rows of a"
+            " group are put in order together; name a column that has one value in each group."
+        )
 
 
 def check_names(path: Path, names: Sequence[str], question: Question) -> None:

@@ -60,7 +60,8 @@ def reordered(function):
     """Compile an internal kernel whose sums may be added in any order, which makes them vectors.
 
     The compiler chooses the order, so the last bits of a sum may differ between processors, and do
-    not between runs. For sums that end in a search, and never for those that a model keeps.
+    not between runs. For sums that end in a search, or of NumPy's exponentials, whose last bits
+    differ likewise, and never for those that a model keeps.
     """
     return _inside(function, fastmath={"reassoc"})
 

@@ -34,10 +34,11 @@ from gbt.kernels.rows.pairs import Places, add_up_pairs, write_pair_losses
 from gbt.losses.loss import GivenLoss, Pair
 from gbt.losses.ranking.places import ndcg, places_of
 from gbt.losses.ranking.queries import Queries, as_grades, check_grades
+from gbt.parallel.threads import over_blocks
 
 LARGEST_GRADE = 31  # as in XGBoost and LightGBM: its gain is 2^31 - 1
 MOST_SPREAD = 600.0  # predictions further below the best of their query count as that far
-NOTHING = Places(*(np.empty(0, kind) for kind in (float, float, np.int64, float)))
+NOTHING = Places(*np.empty((3, 0)))
 
 
 class OfQueries(GivenLoss):
@@ -53,9 +54,9 @@ class OfQueries(GivenLoss):
         """Return grades and queries, (n, 2)."""
         return as_grades(self.name, y)
 
-    def prepared(self, y: np.ndarray, weight: Any) -> Queries:
+    def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> Queries:
         """Return the rows sorted by query and grade."""
-        return Queries.of(y, weight)
+        return Queries.of(y, weight, n_jobs)
 
     def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:
         """Return gradient and hessian, also for T sets of predictions, (T, n)."""
@@ -67,21 +68,20 @@ class OfQueries(GivenLoss):
             np.atleast_2d(hessian),
             strict=True,
         ):
-            sums = np.empty((2, len(rows)))
-            add_up_pairs(*self._pairs(rows, f[rows.order]), *sums)
-            g[rows.order], h[rows.order] = sums
+            g[rows.order], h[rows.order] = self._sums(rows, f[rows.order])
         return gradient, hessian
 
-    def _pairs(self, rows: Queries, sorted_prediction: np.ndarray) -> tuple:
-        """Return the arguments of kernels."""
+    def _sums(self, rows: Queries, sorted_prediction: np.ndarray) -> np.ndarray:
+        """Return gradients and hessians of sorted rows, (2, n); threads share the queries."""
         strength = _strength(rows, sorted_prediction)
-        return (
-            rows.below,
-            rows.end,
-            strength,
-            self._share(rows),
-            self._places(rows, sorted_prediction),
-        )
+        places, sums = self._places(rows, sorted_prediction), np.empty((2, len(rows)))
+
+        def write(start: int, stop: int) -> None:
+            ends = rows.edges[[start, stop]]
+            add_up_pairs(ends, rows.below, rows.end, strength, places, *sums)
+
+        over_blocks(write, len(rows.first), rows.n_jobs, rows.queries_of_thread)
+        return self._share(rows) * sums
 
     def exposure(self, y: Queries, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray:
         """Return the hessians: what rows weigh in contrasts, beside their weights."""
@@ -108,9 +108,9 @@ class OfQueries(GivenLoss):
             )
         return float(np.average(of_queries, weights=weight))
 
-    def _share(self, rows: Queries) -> np.ndarray:
-        """Return what all weights of pairs are multiplied by, at each place."""
-        raise NotImplementedError
+    def _share(self, rows: Queries) -> Any:
+        """Return what all weights of pairs are multiplied by, at each place, or one for all."""
+        return 1.0
 
     def _places(self, rows: Queries, sorted_prediction: np.ndarray) -> Places:
         """Return what weights of pairs are made of."""
@@ -131,7 +131,8 @@ class Pairwise(OfQueries):
     def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
         """Return the loss of the pairs in which each row is the better one."""
         rows, loss = _rows(y), np.empty(len(y))
-        write_pair_losses(*self._pairs(rows, raw_prediction[rows.order])[:4], loss)
+        strength = _strength(rows, raw_prediction[rows.order])
+        write_pair_losses(rows.below, rows.end, strength, self._share(rows), loss)
         return rows.given_order(loss)
 
     def _share(self, rows: Queries) -> np.ndarray:
@@ -180,9 +181,6 @@ class NDCG(OfQueries):
         There p (1 - p) is 1/4, of the weight of a pair, and the loss is log 2.
         """
         return 2 * np.log(2) * self.gradient_hessian(y, np.zeros(len(y)))[1]
-
-    def _share(self, rows: Queries) -> np.ndarray:
-        return np.ones(len(rows))
 
     def _places(self, rows: Queries, sorted_prediction: np.ndarray) -> Places:
         return places_of(rows, sorted_prediction, self.at)

@@ -16,6 +16,7 @@ import numpy as np
 
 from gbt.tables.given import is_missing
 
+PAIRS_OF_THREAD = 30_000  # some 50 microseconds
 LARGEST_EXACT = 2.0**53  # larger whole numbers may become equal as float64
 
 
@@ -34,6 +35,8 @@ class Queries:
     below : int array of shape (n,)
         Where the rows of lower grades begin in the query of each place; at its end if there are
         none.
+    n_jobs : int or None
+        Threads that may work on them.
     """
 
     order: np.ndarray
@@ -41,9 +44,10 @@ class Queries:
     weight: np.ndarray
     first: np.ndarray
     below: np.ndarray
+    n_jobs: int | None = 1
 
     @classmethod
-    def of(cls, y: np.ndarray, weight: Any = 1.0) -> "Queries":
+    def of(cls, y: np.ndarray, weight: Any = 1.0, n_jobs: int | None = 1) -> "Queries":
         """Sort grades and queries, (n, 2)."""
         order = np.lexsort((-y[:, 0], y[:, 1]))
         grade, query = y[order].T
@@ -60,7 +64,7 @@ class Queries:
         is_lower = is_first[1:] | (grade[1:] != grade[:-1])
         ends = np.append(np.flatnonzero(is_lower) + 1, len(y))  # of runs of equal grades
         below = ends[np.searchsorted(ends, np.arange(len(y)), side="right")]
-        return cls(order, grade, weight, np.flatnonzero(is_first), below)
+        return cls(order, grade, weight, np.flatnonzero(is_first), below, n_jobs)
 
     def __len__(self) -> int:
         return len(self.order)
@@ -68,11 +72,27 @@ class Queries:
     @cached_property
     def size(self) -> np.ndarray:
         """How many rows each query has."""
-        return np.diff(np.append(self.first, len(self)))
+        return np.diff(self.edges)
 
     def to_rows(self, of_queries: np.ndarray) -> np.ndarray:
         """Return the number of its query for the row at each place."""
         return np.repeat(of_queries, self.size)
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        """Where queries begin, and the last one ends."""
+        return np.append(self.first, len(self))
+
+    @cached_property
+    def queries_of_thread(self) -> int:
+        """Of how many queries the pairs are worth a thread."""
+        n_pairs = int((self.end - self.below).sum())
+        return 1 + len(self.first) * PAIRS_OF_THREAD // max(n_pairs, 1)
+
+    @cached_property
+    def known_of_places(self) -> dict:
+        """What ``gbt.losses.ranking.places`` has found out."""
+        return {}
 
     @cached_property
     def end(self) -> np.ndarray:

@@ -117,7 +117,7 @@ class Cox(GivenLoss):
         """Raise ValueError unless times and events are such."""
         check_times(self.name, y)
 
-    def prepared(self, y: np.ndarray, weight: Any) -> RiskSets:
+    def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> RiskSets:
         """Return the rows sorted into risk sets."""
         return RiskSets.of(y, weight)
 

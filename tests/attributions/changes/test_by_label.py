@@ -51,6 +51,22 @@ def test_each_label_is_what_a_call_by_hand_returns(model, given):
     assert_same([r.per_tree for r in together.results], [r.per_tree for r in by_hand])
 
 
+def test_a_column_of_the_table_has_the_labels():
+    X, y = rows(300, np.random.default_rng(3))
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame["region"] = pd.Categorical(np.where(X[:, 0] > 0, "north", "south"))
+    fitted = GBTRegressor(5, max_depth=2, splitter="greedy").fit(frame, y - y.mean())
+    named = held_out_gain(fitted, frame, y, by="region")
+    given = held_out_gain(fitted, frame, y, by=frame["region"])
+    assert named.labels == ("north", "south")
+    assert "region" in named.feature_names
+    assert_same(named.values, given.values)
+    with pytest.raises(ValueError, match="X has no column 'regio' to judge by; its columns are 'a"):
+        held_out_gain(fitted, frame, y, by="regio")
+    with pytest.raises(ValueError, match="by='a' names a column, and those of X have no names"):
+        held_out_gain(fitted, frame.iloc[:, :4].to_numpy(), y, by="a")
+
+
 def test_classes_and_their_labels():
     rng = np.random.default_rng(3)
     X, y = rows(600, rng)

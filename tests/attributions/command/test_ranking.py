@@ -2,11 +2,14 @@
 
 import csv
 import re
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
 from attributions.__main__ import main
+from attributions.command import run as command
+from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
 from tests.html_checks import Page
 
@@ -74,7 +77,31 @@ def test_its_page_and_a_given_model(run, tmp_path):
     assert "The model puts the rows of a group in order: name with --groups" in err
     status, _, err = run(path, *given, "--groups", "search", "--by", "noise", "--report", page)
     assert status == 2
-    assert "--by goes with a model of numbers or classes" in err
+    assert "--by noise: row 2 differs from others of its group there" in err
+
+
+def test_what_changed_by_device_and_over_time(run, tmp_path, monkeypatch):
+    """x orders results in the first 330 of 400 searches, and only where they are on a desk."""
+    fit = command.fit
+    monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))  # is faster
+    columns = drawn(400)
+    number = np.array([int(search[1:]) for search in columns["search"]])
+    desk = np.random.default_rng(1).random(400)[number] < 0.6
+    x = np.where((number < 330) & desk, columns["x"], 0.0)
+    columns["grade"] = np.digitize(x + 0.3 * columns["noise"], [-0.5, 0, 0.5])
+    columns["device"] = np.where(desk, "desk", "phone")
+    columns["day"] = [str(date(2020, 1, 1) + timedelta(day)) for day in number.tolist()]
+    path = write(tmp_path / "t.csv", columns)
+    asked = ("--task", "ranking", "--groups", "search", "--time", "day", "--by", "device")
+    status, out, _ = run(path, *asked)
+    assert status == 0
+    assert "the earlier and the later ones by day" in out
+    over = re.search(r"Over day: x is worth less than in the period from (\S+), where", out)
+    assert over[1] == "2020-07-18"  # that of the 200th search
+    saved = re.search(r"By device: x is worth less than in desk, where it saves (\S+) %", out)
+    assert float(saved[1]) > 10
+    assert "By device: noise is worth more" in out
+    assert run(path, *asked[:4], "--time", "x")[0] == 2
 
 
 def test_rows_alone_in_their_group_are_left_out(run, tmp_path):
@@ -118,7 +145,7 @@ def test_a_half_without_an_order_is_refused(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [((), "name with --groups"), (("--groups", "search", "--by", "x"), "--by does not go with")],
+    [((), "name with --groups"), (("--groups", "search", "--positive", "3"), "does not go with")],
 )
 def test_contradictions_are_refused(options, message, run, tmp_path, capsys):
     with pytest.raises(SystemExit):

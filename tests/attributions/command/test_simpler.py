@@ -14,11 +14,12 @@ from attributions.command.rules.columns import column_of_numbers
 from attributions.command.run import fit, main
 from attributions.command.said.cautions import cautions
 from attributions.command.said.next_steps import next_steps, vary_as_counts
-from attributions.command.simpler import LINEAR, TREE, design
+from attributions.command.simpler import LINEAR, TREE, LinearOrder, design
 from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task
 from benchmarks.papers.report.drawn import found_in
 from benchmarks.papers.report.leaks import honest, leak
+from gbt.losses import Cox, Pairwise
 from tests.asserts import assert_close, assert_same
 
 
@@ -59,6 +60,23 @@ def test_a_linear_model_of_classes():
     # Shares beyond .999 are alike here, which may tie a few pairs of rows.
     assert abs(others(found)["AUC"][LINEAR] - expected) < 0.01
     assert set(others(found)["log-loss"]) == {LINEAR, TREE}
+
+
+@pytest.mark.parametrize("loss", [Cox(), Pairwise()])
+def test_a_linear_model_of_an_order_is_where_the_loss_is_least(loss):
+    X, signal = numbers()
+    y = np.column_stack([np.exp(-signal), X[:, 0] > -1])
+    if loss.has_queries:
+        y = np.column_stack([np.digitize(signal, [-1, 1]), np.arange(500) // 10])
+    model = LinearOrder(loss)
+    model.fit(X, y)
+
+    def penalised(slopes):
+        return loss.value(loss.prepared(y, 1.0), X @ slopes).sum() + slopes @ slopes / 2
+
+    for step in np.random.default_rng(1).normal(scale=1e-2, size=(20, 3)):
+        assert penalised(model.slopes + step) > penalised(model.slopes)
+    assert model.slopes[0] > 0 > model.slopes[1]
 
 
 def test_with_few_rows_there_is_no_tree():

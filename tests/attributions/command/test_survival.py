@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from attributions.__main__ import main
+from attributions.command import run as command
+from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
 from gbt.losses import Aft
 from tests.html_checks import Page
@@ -57,7 +59,7 @@ def test_a_table_of_times(run, tmp_path):
     assert "with the same share of events" in out
     right = int(re.search(r"expects the right one first in (\d+); guessing is right in 50", out)[1])
     assert 65 < right < 80
-    of_model, of_constant = re.search(r"concordance (\S+) (\S+) Cox", out).groups()
+    of_model, of_constant = re.search(r"concordance (\S+) (\S+) .*? Cox", out).groups()
     assert float(of_constant) == 0.5
     assert round(100 * float(of_model)) == right
     assert "helps, 1 of 2: x" in out
@@ -80,6 +82,45 @@ def test_nobody_is_censored(run, tmp_path):
     assert status == 0
     assert "(100.0 % of rows)" in out
     assert "visits alone puts" in out
+
+
+def test_what_changed_by_region_and_over_time(run, tmp_path, monkeypatch):
+    """x shortens times in the east of the first 2000 patients; the north has hardly an event."""
+    fit = command.fit
+    monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))  # is faster
+    rng, n = np.random.default_rng(1), 2400
+    x, noise = rng.normal(size=(2, n)).round(3)
+    region = rng.choice(["east", "west", "north"], n, p=[0.5, 0.4, 0.1])
+    effect = np.where((np.arange(n) < 2000) & (region == "east"), 1.5, 0.0)
+    time, end = rng.exponential(300 * np.exp(-effect * x)), rng.uniform(50, 900, n)
+    end[region == "north"] = 1
+    columns = {
+        "x": x, "noise": noise, "region": region, "days": np.minimum(time, end).round(1),
+        "dead": (time <= end) * 1,
+        "came": [str(date(2018, 1, 1) + timedelta(day)) for day in range(n)],
+    }  # fmt: skip
+    path = write(tmp_path / "t.csv", columns)
+    status, out, _ = run(path, "--event", "dead", "--time", "came", "--by", "region")
+    assert status == 0
+    over = r"Over came: x is worth less than in the period from 2021-04-15, where it saves"
+    periods = re.search(over + r" \S+ % of the constant model's loss: (.*?)\.  ?By", out)[1]
+    changed = re.findall(r"from (\d{4}-\d\d-\d\d) \(", periods)
+    assert min(changed) > "2023-06"  # the period from about the 2000th patient on
+    assert "By region: x is worth less than in east, where it saves" in out
+    assert "west (" in out
+    assert "too few events to judge: north" in out
+    assert "noise is worth" not in out
+
+
+def test_simpler_models_are_judged_beside(run, tmp_path):
+    """The true hazard is linear in x, so that Cox's linear model is not to be beaten."""
+    path = write(tmp_path / "t.csv", drawn(1600))
+    status, out, _ = run(path, "--event", "status", "--drop", "visits")
+    assert status == 0
+    row = re.search(r"one tree concordance (\S+) 0.5\S* (\S+) (\S+) Cox", out)
+    of_model, linear, tree = map(float, row.groups())
+    assert linear >= of_model >= tree > 0.6
+    assert "a linear model predicts better than the model" in out
 
 
 def test_a_half_whose_only_event_is_the_last_is_refused(run, tmp_path):
@@ -178,7 +219,6 @@ def test_bad_tables_are_refused(change, options, message, run, tmp_path):
     [
         (("--task", "survival"), "name with --event the column"),
         (("--event", "status", "--task", "counts"), "does not go with --task counts"),
-        (("--event", "status", "--by", "x"), "--by judges some rows apart"),
     ],
 )
 def test_contradictions_are_refused(options, message, run, tmp_path, capsys):

@@ -125,6 +125,16 @@ def test_the_score_is_scikit_learns_of_the_gains(at):
     assert score == pytest.approx(np.mean(expected), abs=1e-12)
 
 
+@pytest.mark.parametrize("loss", [Pairwise(), NDCG(), NDCG(at=2)])
+def test_threads_share_the_queries(loss, monkeypatch):
+    monkeypatch.setattr("gbt.losses.ranking.queries.PAIRS_OF_THREAD", 1)
+    rng = np.random.default_rng(0)
+    y = np.column_stack([rng.integers(0, 4, 300), np.sort(rng.integers(0, 30, 300))])
+    f = rng.normal(size=300).round(1)
+    by_one, by_three = (loss.gradient_hessian(loss.prepared(y, 1.0, n), f) for n in (1, 3))
+    assert_same(by_three, by_one)
+
+
 def test_predictions_far_apart_stay_finite():
     y = pairs_of([3, 2, 1, 0], [0, 0, 0, 0]).astype(float)
     for f in (np.array([900.0, -900.0, 0.0, 3.0]), np.array([-900.0, -1e9, 900.0, 1e9])):

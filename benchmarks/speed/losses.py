@@ -1,0 +1,142 @@
+"""Time fits of times to an event and of order: beside a logistic fit, XGBoost and LightGBM.
+
+    python -m benchmarks.speed.losses [--repeats 5] [--write]
+
+All grow 100 trees of depth 6 with rate 0.1 on twenty columns of numbers, columns prepared within
+the time; ours look at all cuts, the others at 255 a column. Fits come in turn, a ratio is that of
+neighbouring runs, and the table has the medians. What the fits are worth stands beside: concordance
+or NDCG on as many rows, or queries, that they have not seen. We set ourselves Cox's loss in at most
+1.3 times the time of the logistic loss, and pairs in less time than XGBoost's. Needs ``peers``.
+"""
+
+import argparse
+import statistics
+import sys
+from functools import partial
+
+import numpy as np
+
+from benchmarks.speed.training_speed import lightgbm_options, timed
+from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.tables import markdown
+from gbt import GBTClassifier, GBTRegressor
+from gbt.losses import NDCG, Cox
+from gbt.parallel.cores import available_cores
+
+CSV, PAGE = RESULTS / "losses.csv", DOCS / "performance.md"
+N_COLUMNS, N_ROUNDS = 20, 100
+LOGISTIC, XGBOOST, LIGHTGBM = "ours / logistic", "XGBoost / ours", "LightGBM / ours"
+TIMES = {"cox": "survival:cox", "aft": "survival:aft"}
+ORDERS = {"pairwise": "rank:pairwise", "ndcg": "rank:ndcg"}
+SIZES = 20_000, 100_000
+CASES = [(loss, n, 10) for loss in TIMES for n in SIZES]
+CASES += [(loss, n, size) for loss in ORDERS for n in SIZES for size in (10, 100)]
+
+
+def rows_of(loss, n, size, seed):
+    """Draw X and times with events, or grades with queries of some size.
+
+    The more five columns add up to, the earlier the event and the better the row.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, N_COLUMNS)).astype(np.float32)
+    signal = X[:, :5].sum(axis=1) / 2 + X[:, 0] * X[:, 1]
+    event, end = rng.exponential(np.exp(-signal)), rng.exponential(2.0, size=n)
+    if loss in TIMES:
+        return X, np.column_stack([np.minimum(event, end), event <= end])
+    grade = np.digitize(signal + rng.normal(size=n), [0.0, 1.0, 2.0, 3.0])
+    return X, np.column_stack([grade, np.arange(n) // size])
+
+
+def fit_ours(loss, X, y):
+    """Fit, and return what predicts."""
+    y = np.column_stack([y[:, 0], np.where(y[:, 1] == 1, y[:, 0], np.inf)]) if loss == "aft" else y
+    return GBTRegressor(N_ROUNDS, 0.1, 6, splitter="greedy", loss=loss).fit(X, y).predict
+
+
+def fit_logistic(loss, X, y):
+    """Fit by the loss that kernels know which rows have the event, or the better grades."""
+    return GBTClassifier(N_ROUNDS, 0.1, 6, splitter="greedy").fit(X, y[:, int(loss in TIMES)] > 0)
+
+
+def fit_xgboost(loss, X, y):
+    """Fit by histograms, DMatrix included, and return what predicts."""
+    import xgboost
+
+    given = {"label": y[:, 0], "qid": y[:, 1].astype(int)}
+    if loss == "cox":
+        given = {"label": np.where(y[:, 1] == 1, y[:, 0], -y[:, 0])}
+    elif loss == "aft":
+        last = np.where(y[:, 1] == 1, y[:, 0], np.inf)
+        given = {"label_lower_bound": y[:, 0], "label_upper_bound": last}
+    objective = (TIMES | ORDERS)[loss]
+    asked = {"objective": objective, "eta": 0.1, "max_depth": 6, "nthread": available_cores()}
+    booster = xgboost.train(asked, xgboost.DMatrix(X, **given), N_ROUNDS)
+    return lambda X: booster.predict(xgboost.DMatrix(X)).astype(float)
+
+
+def fit_lightgbm(loss, X, y):
+    """Fit trees of the same depth, binning included, and return what predicts."""
+    import lightgbm
+
+    data = lightgbm.Dataset(X, y[:, 0], group=np.bincount(y[:, 1].astype(int)))
+    return lightgbm.train(
+        {"objective": "lambdarank", **lightgbm_options(6)}, data, N_ROUNDS
+    ).predict
+
+
+def measure(case, repeats):
+    """Return a row of the CSV file."""
+    loss, n, size = case
+    X_new, y_new = rows_of(*case, 1)
+    fits = {"ours": fit_ours, LOGISTIC: fit_logistic, XGBOOST: fit_xgboost}
+    fits |= {LIGHTGBM: fit_lightgbm} if loss == "ndcg" else {}
+    score = partial((Cox() if loss in TIMES else NDCG()).score, y_new, weight=np.ones(n))
+    for fit in fits.values():  # libraries are imported and kernels ready before any clock
+        fit(loss, *rows_of(loss, 200, size, 2))
+    runs, worth = [], {}
+    for _ in range(repeats):
+        seconds = {}
+        for name, fit in fits.items():
+            seconds[name], predict = timed(fit, loss, *rows_of(*case, 0))
+            if name != LOGISTIC:
+                worth[name] = score(predict(X_new) * (-1 if loss == "aft" else 1))
+        ours = seconds.pop("ours")
+        ratios = {k: ours / s if k == LOGISTIC else s / ours for k, s in seconds.items()}
+        runs.append({"ours, s": ours, **ratios})
+    medians = {k: f"{statistics.median(run[k] for run in runs):.3g}" for k in runs[0]}
+    row = {"loss": loss, "rows": n, "rows a query": size if loss in ORDERS else "-"}
+    row |= dict.fromkeys(("ours, s", LOGISTIC, XGBOOST, LIGHTGBM), "-") | medians
+    worth_text = ", ".join(f"{value:.4f}" for value in worth.values())
+    return {**row, "concordance or NDCG: ours, XGBoost, LightGBM": worth_text}
+
+
+def is_reached(row):
+    """Say whether a case is as fast as we set ourselves."""
+    of_loss = {"cox": float(row[LOGISTIC]) <= 1.3, "pairwise": float(row[XGBOOST]) >= 1}
+    return of_loss.get(row["loss"], True)
+
+
+def main():
+    """Time all cases and print a Markdown table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--write", action="store_true", help="write the CSV file and the page")
+    asked = parser.parse_args()
+    rows = []
+    for case in CASES:
+        rows.append(measure(case, asked.repeats))
+        print(*rows[-1].values(), sep=" | ", flush=True)
+    table = markdown(rows[0], [row.values() for row in rows], 1)
+    print(f"\n{table}\n\nAll targets reached: {all(map(is_reached, rows))}")
+    if asked.write:
+        made_by = "python -m benchmarks.speed.losses --write"
+        seeds = f"medians of {asked.repeats} runs in turn, {available_cores()} threads"
+        write_rows(CSV, rows, made_by, seeds)
+        table += "\n\n" + CSV.read_text().splitlines()[0].removeprefix("# ")
+        PAGE.write_text(page_with({"losses": table}, PAGE.read_text(), PAGE.name))
+    return 0 if all(map(is_reached, rows)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
