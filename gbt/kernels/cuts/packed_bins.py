@@ -82,10 +82,10 @@ def add_stored(pack, table, rows, entries, layout, histogram):
         begin, n_numbers = column.first_bin * width, (column.missing_bin + 1) * width
         own, zeros = histogram[begin : begin + n_numbers], column.zero_bin * width
         for place in range(width):
-            of_others = np.int64(0)  # the zeros' own bin is still empty
-            for other in range(place, n_numbers, width):
-                of_others += own[other]
-            own[zeros + place] = of_all[place] - of_others
+            of_stored = np.int64(0)
+            for number in range(place, n_numbers, width):
+                of_stored += own[number]
+            own[zeros + place] += of_all[place] - of_stored
 
 
 @internal
