@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from functools import reduce
 from math import fsum
 from operator import add
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,32 +33,11 @@ from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import Edges
 from gbt.training.shares.judges import SharedJudges
-from gbt.training.shares.questions import Divided, LeafSums, Measured, Root, Split, Units
+from gbt.training.shares.questions import Divided, Fit, LeafSums, Measured, Root, Split, Units
 from gbt.training.shares.search import Found, SharedSearch
 from gbt.training.shares.team import Team
 
 LARGEST = np.finfo(np.float64).max
-
-
-class Common(NamedTuple):
-    """What rows have in common.
-
-    Parameters
-    ----------
-    weight : float
-        The weight of all rows, nan if they differ.
-    has_one_hessian : bool
-        Whether the hessian of all rows is 1.
-    level_unit : int
-        What a row of a level weighs, if they weigh alike.
-    level_scale : float
-        How many times its weight that is.
-    """
-
-    weight: float
-    has_one_hessian: bool
-    level_unit: int
-    level_scale: float
 
 
 class SharedGrowth:
@@ -72,7 +50,7 @@ class SharedGrowth:
     is_open : uint8 arrays
         Which coarse and which fine bins hold several values.
     plan : Plan
-    common : Common
+    fit : Fit
     judges : Judges or None
         That of the policy; None if it is greedy.
     """
@@ -83,25 +61,25 @@ class SharedGrowth:
         edges: Edges,
         is_open: tuple[np.ndarray, np.ndarray],
         plan: Plan,
-        common: Common,
+        fit: Fit,
         judges: Judges | None,
     ):
-        self.team, self.edges, self.common = team, edges, common
-        self.width = 2 if common.has_one_hessian and not np.isnan(common.weight) else 4
+        self.team, self.edges, self.fit = team, edges, fit
         self.rules = rules = records(1, RULES)
         for rule, value in rules_of(plan).items():
             rules[rule] = value
-        rules["width"], rules["has_sets"], rules["n_grown"] = self.width, judges is not None, 0
+        rules["width"], rules["n_grown"] = 2 if fit.are_alike else 4, 0
+        rules["has_sets"] = judges is not None
         rules["categorical_smoothing"] = smoothing = plan.limits.categorical_smoothing
-        rules["weight_unit"] = common.level_unit
-        rules["most_weight"] = smoothing * common.level_scale
+        rules["weight_unit"] = fit.level_weight
+        rules["most_weight"] = smoothing * fit.level_scale
         n_columns = len(edges.n_coarse)
         self.judging = judging_of(judges, plan, 0, n_columns, n_threads=1, n_trees=1)
         self.search: SharedSearch | SharedJudges
         if judges is None:
-            self.search = SharedSearch(team, edges, is_open, rules, common.weight)
+            self.search = SharedSearch(team, edges, is_open, rules, fit.weight)
         else:
-            self.search = SharedJudges(edges, rules, common.weight, self.judging)
+            self.search = SharedJudges(edges, rules, fit.weight, self.judging)
         self.open_columns = NodeColumns(n_columns, plan)
         self.units: dict[int, Units] = {}  # of the last tree of every output
 
@@ -150,7 +128,7 @@ class SharedGrowth:
         is_whole = all(own.is_whole for own in measured)
         rules, n_rows = self.rules, sum(own.n_rows for own in measured)
         rules["n_listed"] = n_rows
-        if not begin_tree(totals, is_whole, self.common.weight, rules, self.judging):
+        if not begin_tree(totals, is_whole, self.fit.weight, rules, self.judging):
             refuse_overflow()
         units = self.units[output] = Units(*(rules[name][0].item() for name in Units._fields))
         if units != guess:
@@ -286,8 +264,7 @@ class SharedGrowth:
         if g is None or h is None:
             of_g, of_h = zip(*self.team.ask("add_up_exactly", j), strict=True)
             g, h = _exact(of_g), _exact(of_h)
-        one = self.common.weight * 1.0  # and the hessian of a row
-        return g, int(self.nodes["stop"][j]) * one if self.width == 2 else h
+        return g, int(self.nodes["stop"][j]) * self.fit.weight if self.fit.are_alike else h
 
 
 def _new_nodes(n: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
-from gbt.training.shares.growth import Common, SharedGrowth
+from gbt.training.shares.growth import SharedGrowth
 from gbt.training.shares.questions import Fit
 from gbt.training.shares.table import SharedRows
 
@@ -74,9 +74,10 @@ class SharedOutputs:
         fit = Fit(
             loss=self.loss,
             base_score=self.base_score,
-            has_one_weight=has_one,
-            has_one_hessian=self.loss.has_one_hessian,
             n_rows=len(self.y),
+            weight=float(self.weight[0]) if has_one else float("nan"),
+            level_weight=int(whole[0]),
+            level_scale=scale,
             seed=draws.seed,
             subsample=draws.subsample,
             n_parts=1 if judges is None else judges.n_parts,
@@ -87,13 +88,7 @@ class SharedOutputs:
         for m, new in enumerate(self.grown):
             team.tell("follow", m % self.loss.n_outputs, new.to_walk())
         assert rows.edges is not None
-        common = Common(
-            weight=float(self.weight[0]) if has_one else float("nan"),
-            has_one_hessian=self.loss.has_one_hessian,
-            level_unit=int(whole[0]),
-            level_scale=scale,
-        )
-        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, common, judges)
+        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, fit, judges)
 
     def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow the trees of a round, of which ``m`` is the first."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from math import isnan
 from operator import add
 from typing import Any, NamedTuple
 
@@ -11,16 +12,20 @@ from gbt.losses.loss import Loss
 
 
 class Fit(NamedTuple):
-    """What members are told of a fit.
+    """What is known of a fit, to whoever leads it and to all members.
 
     Parameters
     ----------
     loss : Loss
     base_score : float, or float64 array of shape (K,)
-    has_one_weight, has_one_hessian : bool
-        Whether all rows have the same weight, and whether the hessian of all is 1.
     n_rows : int
         Those of all members.
+    weight : float
+        The weight of all rows, nan if they differ.
+    level_weight : int
+        What a row of a level weighs, if rows weigh alike.
+    level_scale : float
+        How many times its weight that is.
     seed : int
     subsample : float
     n_parts, n_sets : int
@@ -29,13 +34,24 @@ class Fit(NamedTuple):
 
     loss: Loss
     base_score: Any
-    has_one_weight: bool
-    has_one_hessian: bool
     n_rows: int
+    weight: float
+    level_weight: int
+    level_scale: float
     seed: int
     subsample: float
     n_parts: int
     n_sets: int
+
+    @property
+    def has_one_weight(self) -> bool:
+        """Whether all rows have the same weight."""
+        return not isnan(self.weight)
+
+    @property
+    def are_alike(self) -> bool:
+        """Whether all rows have the same weight and a hessian of 1."""
+        return self.has_one_weight and self.loss.has_one_hessian
 
 
 class Measured(NamedTuple):

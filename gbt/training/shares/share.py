@@ -152,7 +152,6 @@ class Share:
         self.weight = np.require(weight, requirements=["C", "W"])
         self.weight_of_levels = weight_of_levels
         self.raw = np.repeat(np.atleast_1d(fit.base_score)[:, np.newaxis], len(y), axis=1)
-        self.is_alike = fit.has_one_hessian and fit.has_one_weight
         self.part = np.empty(ROWS_PER_TASK, dtype=np.int64)
 
     def start_round(self) -> None:
@@ -165,21 +164,21 @@ class Share:
             g, h = self.fit.loss.gradient_hessian(self.y, raw)
         self.gradient = np.atleast_2d(np.ascontiguousarray(g.T))
         self.hessian = np.atleast_2d(
-            np.ascontiguousarray((h[:1].copy() if self.fit.has_one_hessian else h).T)
+            np.ascontiguousarray((h[:1].copy() if self.fit.loss.has_one_hessian else h).T)
         )
 
     def start_tree(self, output: int, m: int) -> Measured:
         """List the rows of tree ``m`` and return how large their derivatives are."""
         self.output = output
         self.g, self.h = self.gradient[output], self.hessian[output]
-        if self.fit.has_one_hessian:
+        if self.fit.loss.has_one_hessian:
             self.h = np.ones(1) if not len(self.y) else self.h[:1].copy()
         self._list_rows(m)
         rows, has_one = self.listed, self.fit.has_one_weight
         weight = self.weight if has_one else self.weight[rows]
         return Measured(
             of_g=self._sum(self.g, rows, True),
-            of_h=NO_SUM if self.is_alike else self._sum(self.h, rows, True),
+            of_h=NO_SUM if self.fit.are_alike else self._sum(self.h, rows, True),
             weight=float(weight.sum()) * (len(rows) if has_one else 1),
             is_whole=bool((weight == np.rint(weight)).all()),
             n_rows=len(rows),
@@ -347,7 +346,7 @@ class Share:
         sums = []
         for leaf in leaves:
             rows = self._rows_of(leaf)
-            of_h = NO_SUM if self.is_alike else self._sum(self.h, rows, False)
+            of_h = NO_SUM if self.fit.are_alike else self._sum(self.h, rows, False)
             sums.append(LeafSums(self._sum(self.g, rows, False), of_h))
         return sums
 
