@@ -251,9 +251,9 @@ def noise_table(rows) -> str:
     lines = []
     for task, score in product(TASKS, FOREST_SCORES):
         own = chosen(rows, task=task, score=score)
-        n_rows, values = table_of(own, quantity="rms")
-        _, means = table_of(own, quantity="mean")
-        _, relevant = table_of(own, quantity="rms of relevant")
+        (n_rows, values), (_, means), (_, relevant) = (
+            table_of(own, quantity=name) for name in ("rms", "mean", "rms of relevant")
+        )
         of_means = [with_error(m, e) for m, e in zip(*mean_and_error(means), strict=True)]
         spread, of_relevant = (map(number, root_mean_square(v)) for v in (values, relevant))
         lines += [

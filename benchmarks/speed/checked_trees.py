@@ -61,14 +61,8 @@ def compare(
 
     Parameters
     ----------
-    tree : Tree
-    leaves : int array
-        Of the rows that it has seen.
-    rows : int32 array
-        These rows, ascending.
-    columns : Columns
-    policy : CrossValidated, Unbiased or Greedy
-    plan : Plan
+    leaves, rows : int array
+        The rows that it has seen, ascending, and their leaves.
     training : Training
         With the derivatives on which the tree was grown.
     number : int
@@ -87,7 +81,6 @@ def compare(
     x = columns.table[rows].astype(np.float64)
     bins = np.column_stack([columns.bins(k) for k in range(columns.n_columns)])[rows].astype(int)
     allowed = np.arange(columns.n_columns) if features is None else np.asarray(features)
-    is_unbiased = isinstance(policy, Unbiased)
     n_parts = policy.n_folds if isinstance(policy, CrossValidated) else 3
     parts = parts_of(len(rows), n_parts, plan.seed, number)
     least = own.in_units(limits.min_split_gain)
@@ -106,8 +99,7 @@ def compare(
     found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0, [])
     open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
     deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
-    sizes = sizes_of_branches(tree)
-    bounds = {0: parameters.bounds}
+    sizes, bounds = sizes_of_branches(tree), {0: parameters.bounds}
     for j in range(tree.n_nodes):
         at = np.flatnonzero((leaves >= j) & (leaves < j + sizes[j]))
         if tree.depth[j] >= deepest or len(at) < 2 * limits.min_samples_leaf:
@@ -116,18 +108,16 @@ def compare(
         of_node.bounds = bounds.get(j, parameters.bounds)
         node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
         cut = cut_on_page(policy, *node)
-        if is_unbiased and cut is not None:
+        if isinstance(policy, Unbiased) and cut is not None:
             found.worth[j] = float(own.from_units(np.float64(cut.gain)))
             found.scores[allowed[cut.feature]] += found.worth[j]
             may_split = is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
             found.candidates.append((int(tree.depth[j]), cut))
-            cut = (
-                cut if may_split and (cut.gain >= least if asks_nodes else cut.claim > 0) else None
-            )
+            is_confirmed = cut.gain >= least if asks_nodes else cut.claim > 0
+            cut = cut if may_split and is_confirmed else None
         feature = -1 if cut is None else int(allowed[cut.feature])
-        found.n_splits, found.n_leaves = (
-            found.n_splits + (cut is not None), found.n_leaves + (cut is None),
-        )  # fmt: skip
+        found.n_splits += cut is not None
+        found.n_leaves += cut is None
         if tree.feature[j] != feature:
             found.differs.append(f"node {j}: column {tree.feature[j]}, on the page {feature}")
             continue
@@ -135,8 +125,8 @@ def compare(
             continue
         below = bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
         bounds |= dict(zip((tree.left[j], tree.right[j]), below, strict=True))
-        left = leaves[at] < tree.right[j]
-        if (left != [goes_left(row, cut) for row in x[at][:, allowed]]).any():
+        on_page = [goes_left(row, cut) for row in node[0]]
+        if ((leaves[at] < tree.right[j]) != on_page).any():
             found.differs.append(f"node {j}: other rows go left than on the page")
         elif tree.missing_left[j] != cut.missing_left:
             found.differs.append(f"node {j}: missing rows go to the other side than on the page")

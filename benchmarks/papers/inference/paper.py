@@ -61,22 +61,14 @@ COUNTED = tuple(
 class Setting:
     """How y depends on s, the mean of the relevant features.
 
-    Parameters
-    ----------
-    name : str
-    task : {"regression", "classification"}
-    strength : float or None
-        Regression: Var(s) / Var(noise). Classification: the factor of the paper's slope, with s
-        centred at 1/2. None is the paper: noise of standard deviation 100 Var(s), log-odds 2 s.
-    heavy_tails : bool
-        Noise of the same variance with Student's t distribution of 3 degrees of freedom: no fourth
-        moment, so the estimated variance of a sum has no variance.
-    n_trees : int
-        400 in the paper.
+    ``strength`` is Var(s) / Var(noise) in regression, and in classification the factor of the
+    paper's slope, with s centred at 1/2. None is the paper: noise of standard deviation 100 Var(s),
+    log-odds 2 s. Heavy tails are noise of the same variance with Student's t distribution of 3
+    degrees of freedom: no fourth moment, so the estimated variance of a sum has no variance.
     """
 
     name: str
-    task: str
+    task: str  # "regression" or "classification"
     strength: float | None = None
     heavy_tails: bool = False
     n_trees: int = 400
