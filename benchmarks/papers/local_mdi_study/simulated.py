@@ -23,15 +23,8 @@ from benchmarks.papers.local_mdi_study.methods import (
 )
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted
 from benchmarks.papers.local_mdi_study.tables import Table
-from benchmarks.study.tables import (
-    by_values,
-    cell_of,
-    chosen,
-    column,
-    markdown,
-    values_of,
-    values_there,
-)
+from benchmarks.study import chosen, column, markdown
+from benchmarks.study.tables import by_values, cell_of, values_of, values_there
 
 EXPLAINED = 0.4
 CORRELATIONS = (0.5, 0.75, 0.9, 0.95, 0.99)
