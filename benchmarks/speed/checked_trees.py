@@ -14,17 +14,10 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
+from gbt.reference import splits
 from gbt.reference.policies import cross_validated_cut, of_all_rows, unbiased_candidate
 from gbt.reference.sets import columns_of_level, columns_of_node, parts_of
-from gbt.reference.splits import (
-    Cut,
-    Parameters,
-    best_cut,
-    bounds_of_children,
-    goes_left,
-    is_monotone,
-    may_follow,
-)
+from gbt.reference.splits import Cut, Parameters
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
@@ -111,7 +104,7 @@ def compare(
         if isinstance(policy, Unbiased) and cut is not None:
             found.worth[j] = float(own.from_units(np.float64(cut.gain)))
             found.scores[allowed[cut.feature]] += found.worth[j]
-            may_split = is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
+            may_split = splits.is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
             found.candidates.append((int(tree.depth[j]), cut))
             is_confirmed = cut.gain >= least if asks_nodes else cut.claim > 0
             cut = cut if may_split and is_confirmed else None
@@ -123,9 +116,9 @@ def compare(
             continue
         if cut is None:
             continue
-        below = bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
+        below = splits.bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
         bounds |= dict(zip((tree.left[j], tree.right[j]), below, strict=True))
-        on_page = [goes_left(row, cut) for row in node[0]]
+        on_page = [splits.goes_left(row, cut) for row in node[0]]
         if ((leaves[at] < tree.right[j]) != on_page).any():
             found.differs.append(f"node {j}: other rows go left than on the page")
         elif tree.missing_left[j] != cut.missing_left:
@@ -163,7 +156,7 @@ def cut_on_page(
 ) -> Cut | None:
     """Return the cut of a node."""
     if isinstance(policy, Greedy):
-        return best_cut(x, sums, parameters)
+        return splits.best_cut(x, sums, parameters)
     if isinstance(policy, Unbiased):
         return unbiased_candidate(x, sums, parts, parameters, policy.merged, bins)
     return cross_validated_cut(x, sums, parts, parameters, bins)
@@ -181,7 +174,7 @@ def open_columns(
         of_level = columns_of_level(
             allowed, limits.colsample_bylevel, plan.seed, number, len(turns)
         )
-        may = [k for k in of_level if k in may_follow(path, n_columns, groups)]
+        may = [k for k in of_level if k in splits.may_follow(path, n_columns, groups)]
         found[j] = columns_of_node(may, limits.colsample_bynode, plan.seed, number, turns)
         if tree.left[j] >= 0:
             below = path | {int(tree.feature[j])}
