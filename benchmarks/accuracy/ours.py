@@ -23,79 +23,45 @@ STOPPED = {
     "n_estimators": 1000, "learning_rate": 0.05, "early_stopping_rounds": 50,
     "validation_fraction": 0.15,
 }  # fmt: skip
-AT_5 = {"categorical_smoothing": 5.0}
-POOLED = AT_5 | {"splitter": Unbiased(pooled=True)}
-FROM_20 = {"min_samples_leaf": 20, "min_child_weight": 1e-3}
-IN_BINS = FROM_20 | {"max_bins": 256}
-CHANGES: dict[str, dict[str, dict]] = {
-    "greedy": {
-        "": {},
-        "20 rows a leaf": {"min_samples_leaf": 20},
-        "20 rows, weight .001": FROM_20,
-        "20 rows, weight .001, smoothing 10": FROM_20 | {"categorical_smoothing": 10.0},
-        "20 rows, weight .001, smoothing 5": FROM_20 | {"categorical_smoothing": 5.0},
-        "20 rows, weight .001, smoothing 1": FROM_20 | {"categorical_smoothing": 1.0},
-        "5 rows, weight .001": FROM_20 | {"min_samples_leaf": 5},
-        "10 rows, weight .001": FROM_20 | {"min_samples_leaf": 10},
-        "20 rows, weight .001, columns .5": FROM_20 | {"colsample": 0.5},
-        "20 rows, weight .001, depth 4": FROM_20 | {"max_depth": 4},
-        "20 rows, weight .001, 31 leaves": FROM_20 | {"max_depth": None, "max_leaves": 31},
-        "20 rows, weight .001, 200 x .05": FROM_20 | {"n_estimators": 200, "learning_rate": 0.05},
-        "20 rows, weight .001, 500 x .05": FROM_20 | {"n_estimators": 500, "learning_rate": 0.05},
-        "20 rows, weight .001, stopped": FROM_20 | STOPPED,
-        "20 rows, weight .001, 256 bins": IN_BINS,
-        "20 rows, weight .001, 256 bins, stopped": IN_BINS | STOPPED,
-        "stopped": STOPPED,
+# What words of a setting's name stand for; the other words are numbers.
+WORDS = {
+    "parameters of greedy": {"min_child_weight": 1.0, "categorical_smoothing": 20.0},
+    "stopped": STOPPED,
+    "pooled": {
+        "categorical_smoothing": 5.0, "splitter": Unbiased(pooled=True), "n_estimators": None,
+        "learning_rate": None,
     },
-    "unbiased": {
-        "": {},
-        "parameters of greedy": {"min_child_weight": 1.0, "categorical_smoothing": 20.0},
-        "weight 1": {"min_child_weight": 1.0},
-        "weight .1": {"min_child_weight": 0.1},
-        "smoothing 0": {"categorical_smoothing": 0.0},
-        "smoothing 3": {"categorical_smoothing": 3.0},
-        "smoothing 5": {"categorical_smoothing": 5.0},
-        "smoothing 20": {"categorical_smoothing": 20.0},
-        "smoothing 5, 200 x .1": AT_5 | {"n_estimators": 200},
-        "smoothing 5, 500 x .05": AT_5 | {"n_estimators": 500, "learning_rate": 0.05},
-        "smoothing 5, 1000 x .03": AT_5 | {"n_estimators": 1000, "learning_rate": 0.03},
-        "smoothing 5, 1000 x .05": AT_5 | {"n_estimators": 1000, "learning_rate": 0.05},
-        "pooled": POOLED | {"n_estimators": None, "learning_rate": None},
-        "pooled, stopped": POOLED | STOPPED,
-        "pooled, 200 x .1": POOLED | {"n_estimators": 200},
-        "pooled, 500 x .1": POOLED | {"n_estimators": 500, "learning_rate": 0.1},
-        "pooled, 1000 x .03": POOLED | {"n_estimators": 1000, "learning_rate": 0.03},
-        "pooled, 1000 x .05": POOLED | {"n_estimators": 1000, "learning_rate": 0.05},
-        "pooled, 2000 x .03": POOLED | {"n_estimators": 2000, "learning_rate": 0.03},
-        "smoothing 5, columns .5, 500 x .05": AT_5
-        | {"n_estimators": 500, "learning_rate": 0.05, "colsample": 0.5},
-        "smoothing 5, stopped": AT_5 | STOPPED,
-        "3 rows a leaf": {"min_samples_leaf": 3},
-        "5 rows a leaf": {"min_samples_leaf": 5},
-        "lambda .1": {"reg_lambda": 0.1},
-        "lambda 5": {"reg_lambda": 5.0},
-        "columns .7": {"colsample": 0.7},
-        "columns .5": {"colsample": 0.5},
-        "rows .7": {"subsample": 0.7},
-        "200 x .05": {"n_estimators": 200, "learning_rate": 0.05},
-        "200 x .1": {"n_estimators": 200},
-        "400 x .1": {"n_estimators": 400},
-        "500 x .05": {"n_estimators": 500, "learning_rate": 0.05},
-        "depth 4": {"max_depth": 4},
-        "depth 8": {"max_depth": 8},
-        "31 leaves": {"max_depth": None, "max_leaves": 31},
-        "stopped": STOPPED,
-    },
-    "cross-validated": {
-        "": {},
-        "parameters of greedy": {"min_child_weight": 1.0, "categorical_smoothing": 20.0},
-        "smoothing 5": {"categorical_smoothing": 5.0},
-        "smoothing 20": {"categorical_smoothing": 20.0},
-        "20 rows a leaf": {"min_samples_leaf": 20},
-        "200 x .1": {"n_estimators": 200},
-        "stopped": STOPPED,
-    },
-}
+    "31 leaves": {"max_depth": None, "max_leaves": 31},
+    "256 bins": {"max_bins": 256},
+}  # fmt: skip
+NUMBERS = {
+    "weight": "min_child_weight", "smoothing": "categorical_smoothing", "lambda": "reg_lambda",
+    "columns": "colsample", "rows": "subsample", "depth": "max_depth",
+}  # fmt: skip
+FROM_20 = "20 rows, weight .001"
+CHANGES: dict[str, tuple[str, ...]] = {
+    "greedy": (
+        "", "20 rows a leaf", FROM_20, f"{FROM_20}, smoothing 10", f"{FROM_20}, smoothing 5",
+        f"{FROM_20}, smoothing 1", "5 rows, weight .001", "10 rows, weight .001",
+        f"{FROM_20}, columns .5", f"{FROM_20}, depth 4", f"{FROM_20}, 31 leaves",
+        f"{FROM_20}, 200 x .05", f"{FROM_20}, 500 x .05", f"{FROM_20}, stopped",
+        f"{FROM_20}, 256 bins", f"{FROM_20}, 256 bins, stopped", "stopped",
+    ),
+    "unbiased": (
+        "", "parameters of greedy", "weight 1", "weight .1", "smoothing 0", "smoothing 3",
+        "smoothing 5", "smoothing 20", "smoothing 5, 200 x .1", "smoothing 5, 500 x .05",
+        "smoothing 5, 1000 x .03", "smoothing 5, 1000 x .05", "pooled", "pooled, stopped",
+        "pooled, 200 x .1", "pooled, 500 x .1", "pooled, 1000 x .03", "pooled, 1000 x .05",
+        "pooled, 2000 x .03", "smoothing 5, columns .5, 500 x .05", "smoothing 5, stopped",
+        "3 rows a leaf", "5 rows a leaf", "lambda .1", "lambda 5", "columns .7", "columns .5",
+        "rows .7", "200 x .05", "200 x .1", "400 x .1", "500 x .05", "depth 4", "depth 8",
+        "31 leaves", "stopped",
+    ),
+    "cross-validated": (
+        "", "parameters of greedy", "smoothing 5", "smoothing 20", "20 rows a leaf", "200 x .1",
+        "stopped",
+    ),
+}  # fmt: skip
 
 # Compared on tables of all sizes, three times; the others on small ones, once.
 MAIN = (
@@ -109,12 +75,28 @@ MAIN = (
 )  # fmt: skip
 
 
+def change_of(name: str) -> dict:
+    """Return the parameters that a name changes: "20 rows, weight .001, 200 x .05", say."""
+    change: dict = {}
+    for words in name.split(", ") if name else ():
+        first, second, *rest = words.split(" ") if " " in words else (words, "")
+        if words in WORDS:
+            change |= WORDS[words]
+        elif first in NUMBERS:
+            change[NUMBERS[first]] = int(second) if first == "depth" else float(second)
+        elif second == "x":
+            change |= {"n_estimators": int(first), "learning_rate": float(rest[0])}
+        else:
+            change["min_samples_leaf"] = int(first)
+    return change
+
+
 def settings() -> dict[str, dict]:
     """Return the parameters of every setting by its name."""
     return {
-        f"{splitter}, {name}" if name else splitter: BEGIN[splitter] | change
-        for splitter, changes in CHANGES.items()
-        for name, change in changes.items()
+        f"{splitter}, {name}" if name else splitter: BEGIN[splitter] | change_of(name)
+        for splitter, names in CHANGES.items()
+        for name in names
     }
 
 

@@ -4,10 +4,6 @@ A number is a loss divided by the constant's. Of a table all its targets, sizes 
 averaged first, so that errors are those over tables, which are what is drawn at random.
 """
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import rankdata
 
@@ -15,6 +11,7 @@ from benchmarks.accuracy import ours
 from benchmarks.accuracy.others import CHOOSING, LIBRARIES, WAYS
 from benchmarks.accuracy.tasks import SIZES
 from benchmarks.study.files import DOCS
+from benchmarks.study.pictures import picture
 from benchmarks.study.tables import markdown, mean_and_error
 from gbt.estimators.defaults import LARGEST_UNBIASED
 
@@ -165,11 +162,8 @@ def sections(rows: list[dict]) -> dict[str, str]:
 def draw(rows: list[dict]) -> None:
     """Draw mean ranks among the best ways of all libraries, by rows to train on, a panel a half."""
     halves, kept = there(rows), with_default(rows)
-    style = {"svg.hashsalt": "accuracy"}  # the same file from the same numbers
-    with plt.rc_context(style):
-        figure, axes = plt.subplots(
-            1, len(halves), figsize=(9.2, 4.2), sharey=True, squeeze=False, layout="constrained"
-        )
+    shape = {"figsize": (9.2, 4.2), "sharey": True, "squeeze": False}
+    with picture(DOCS / "accuracy.svg", 1, len(halves), **shape) as (figure, axes):
         for ax, (half, words) in zip(axes[0], halves.items(), strict=True):
             found = {}
             for place, group in enumerate(GROUPS):
@@ -191,5 +185,3 @@ def draw(rows: list[dict]) -> None:
         axes[0, 0].invert_yaxis()
         handles, labels = axes[0, 0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
-        figure.savefig(DOCS / "accuracy.svg", metadata={"Date": None})
-        plt.close(figure)

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from benchmarks.ladder.measuring import PEERS, RUNGS, SIZES
+from benchmarks.study.pictures import TEXT, picture
 
 ROOT = Path(__file__).parents[2]
 OF_SIZES = [f"{size}, ms a tree" for size in SIZES]
@@ -108,20 +109,9 @@ INK, LIGHT = "#333333", "#E6E6E6"
 
 def draw(seconds, path):
     """Draw a row a rung, time on a log scale, and a stair a size; below them what XGBoost takes."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    style = {
-        "svg.hashsalt": "ladder",  # the same file from the same numbers
-        "svg.fonttype": "none",
-        "font.sans-serif": ["DejaVu Sans", "Arial"],
-    }
     names = [rung.name.removeprefix("rung_").replace("_", " ") for rung in RUNGS]
     peers = {peer: len(RUNGS) + 0.3 + 0.8 * i for i, peer in enumerate(PEERS) if peer in seconds}
-    with matplotlib.rc_context(style):
-        figure, ax = pyplot.subplots(figsize=(5.6, 6), layout="constrained")
+    with picture(path, style=TEXT, figsize=(5.6, 6)) as (_, ax):
         for k, (size, color) in enumerate(zip(map(str, SIZES), COLORS, strict=True)):
             steps = [(seconds[rung.name].get(size), i) for i, rung in enumerate(RUNGS)]
             steps = [(time, i) for time, i in steps if time]
@@ -131,8 +121,6 @@ def draw(seconds, path):
                 if size in seconds[peer]:
                     draw_peer(ax, seconds[peer][size], height, color)
         dress(ax, [*range(len(RUNGS)), *peers.values()], [*names, *map(PEERS.get, peers)])
-        figure.savefig(path, metadata={"Date": None})
-        pyplot.close(figure)
 
 
 def draw_stair(ax, steps, size, color, below):

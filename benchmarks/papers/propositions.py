@@ -32,6 +32,7 @@ from attributions.simulated import TASKS, simulated
 from benchmarks.study import NumberedPart, crossed, ours
 from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
+from benchmarks.study.pictures import picture
 from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
 
 SEED = 2211_04409
@@ -251,9 +252,9 @@ def noise_table(rows) -> str:
     lines = []
     for task, score in product(TASKS, FOREST_SCORES):
         own = chosen(rows, task=task, score=score)
-        n_rows, values = table_of(own, quantity="rms")
-        _, means = table_of(own, quantity="mean")
-        _, relevant = table_of(own, quantity="rms of relevant")
+        (n_rows, values), (_, means), (_, relevant) = (
+            table_of(own, quantity=name) for name in ("rms", "mean", "rms of relevant")
+        )
         of_means = [with_error(m, e) for m, e in zip(*mean_and_error(means), strict=True)]
         spread, of_relevant = (map(number, root_mean_square(v)) for v in (values, relevant))
         lines += [
@@ -295,41 +296,35 @@ COLORS = dict(zip([d.name for d in DESIGNS], [BLUE, GREEN, VERMILION, PURPLE, GR
 
 def draw(tables, path: Path = DOCS / "propositions.svg") -> None:
     """Draw distance over number of rows, one panel a proposition, each line named at its end."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "propositions"  # the same file from the same numbers
-    from matplotlib import pyplot
-
-    figure, (recovery, noise) = pyplot.subplots(2, 1, figsize=(5.8, 9), layout="constrained")
-    lines = []
-    for design in DESIGNS:
-        n_rows, values = table_of(tables["recovery"], series=design.name, quantity="distance")
-        level, floor = root_mean_square(values), floor_of(tables["floor"], design)
-        label = f"{design.name}\n{slope_in_words(n_rows, values)}"
-        if floor > level[-1] / 3:
-            label += f", floor {number(floor)}"
-            recovery.plot(n_rows[[-2, -1]], [floor, floor], ":", color=COLORS[design.name], lw=1.5)
-        lines.append((level, COLORS[design.name], "-", label))
-    draw_lines(recovery, n_rows, lines)
-    lines = []
-    for task, color in zip(TASKS, [VERMILION, BLUE], strict=True):
-        for variant, dashes in (("residual", "-"), ("target", "--")):
-            which = {"task": task, "score": f"ForestInner, {variant}", "quantity": "rms"}
-            n_rows, values = table_of(tables["noise"], **which)
-            label = f"{task}, {variant}\n{slope_in_words(n_rows, values)}"
-            lines.append((root_mean_square(values), color, dashes, label))
-    draw_lines(noise, n_rows, lines)
-    recovery.set_title("Proposition 2: PreDecomp against the true components\n", loc="left")
-    noise.set_title("Proposition 4: features without effect\n", loc="left")
-    for ax, what in (
-        (recovery, "distance, root mean square over rows and features"),
-        (noise, "(1/n) ForestInner, root mean square over features and data sets"),
-    ):
-        ax.text(0, 1.03, what, transform=ax.transAxes, color=INK, fontsize=9)
-        ax.set_xlabel("training rows n", color=INK)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-    pyplot.close(figure)
+    with picture(path, 2, 1, figsize=(5.8, 9)) as (_, (recovery, noise)):
+        lines = []
+        for design in DESIGNS:
+            n_rows, values = table_of(tables["recovery"], series=design.name, quantity="distance")
+            level, floor = root_mean_square(values), floor_of(tables["floor"], design)
+            label, color = f"{design.name}\n{slope_in_words(n_rows, values)}", COLORS[design.name]
+            if floor > level[-1] / 3:
+                label += f", floor {number(floor)}"
+                recovery.plot(n_rows[[-2, -1]], [floor, floor], ":", color=color, lw=1.5)
+            lines.append((level, color, "-", label))
+        draw_lines(recovery, n_rows, lines)
+        lines = []
+        for task, color in zip(TASKS, [VERMILION, BLUE], strict=True):
+            for variant, dashes in (("residual", "-"), ("target", "--")):
+                which = {"task": task, "score": f"ForestInner, {variant}", "quantity": "rms"}
+                n_rows, values = table_of(tables["noise"], **which)
+                label = f"{task}, {variant}\n{slope_in_words(n_rows, values)}"
+                lines.append((root_mean_square(values), color, dashes, label))
+        draw_lines(noise, n_rows, lines)
+        titles = {
+            recovery: ("Proposition 2: PreDecomp against the true components",
+                       "distance, root mean square over rows and features"),
+            noise: ("Proposition 4: features without effect",
+                    "(1/n) ForestInner, root mean square over features and data sets"),
+        }  # fmt: skip
+        for ax, (title, what) in titles.items():
+            ax.set_title(f"{title}\n", loc="left")
+            ax.text(0, 1.03, what, transform=ax.transAxes, color=INK, fontsize=9)
+            ax.set_xlabel("training rows n", color=INK)
 
 
 def slope_in_words(n_rows, values) -> str:

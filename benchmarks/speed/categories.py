@@ -23,6 +23,7 @@ import argparse
 import csv
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,13 +33,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from benchmarks.study.files import fill, header, read_rows
+from benchmarks.study import model_of, ours
+from benchmarks.study.files import RESULTS, fill, header, read_rows
 from benchmarks.study.tables import markdown
-from gbt import GBTClassifier, GBTRegressor
+from benchmarks.study.whole_tables import with_words
 
 FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
-OUT = Path(__file__).parents[1] / "results" / "categories.csv"
-OUT_OF_SECONDS = OUT.with_name("categories_seconds.csv")
+OUT, OUT_OF_SECONDS = RESULTS / "categories.csv", RESULTS / "categories_seconds.csv"
 TIMED = ["greedy", "LightGBM", "XGBoost", "scikit-learn"]
 # What tells rows apart and nothing else, and parts of the target.
 DROPPED = {
@@ -102,93 +103,56 @@ def read_table(path: Path, row: Any) -> Table:
     return Table(row.name_, frame, np.asarray(target, dtype=float), is_classification)
 
 
-def ours(table: Table, rows: np.ndarray, **parameters: Any) -> Any:
-    """Fit this project's model, with greedy splits."""
-    make = GBTClassifier if table.is_classification else GBTRegressor
-    asked = {
-        "splitter": "greedy", "n_estimators": 100, "min_child_weight": 1.0,
-        "categorical_smoothing": 20.0, "random_state": 0, "n_jobs": 1,
-    }  # fmt: skip
-    return make(**asked | parameters).fit(table.X.iloc[rows], table.y[rows]), table.X
-
-
-def lightgbm(table: Table, rows: np.ndarray) -> Any:
-    """Fit LightGBM, whose leaves are as many as the depth allows."""
-    import lightgbm as library
-
-    make = library.LGBMClassifier if table.is_classification else library.LGBMRegressor
-    model = make(
-        n_estimators=100, learning_rate=0.1, max_depth=6, num_leaves=64, reg_lambda=1.0,
-        min_child_weight=1.0, min_child_samples=1, verbose=-1, random_state=0, n_jobs=1,
+def of_ours(splitter: str, table: Table, rows: np.ndarray) -> Any:
+    """Fit this project's model."""
+    model = ours(
+        table.is_classification, splitter=splitter, n_estimators=100, min_child_weight=1.0,
+        categorical_smoothing=20.0, random_state=0,
     )  # fmt: skip
     return model.fit(table.X.iloc[rows], table.y[rows]), table.X
 
 
-def xgboost(table: Table, rows: np.ndarray) -> Any:
-    """Fit XGBoost."""
-    import xgboost as library
-
-    make = library.XGBClassifier if table.is_classification else library.XGBRegressor
-    model = make(
-        n_estimators=100, learning_rate=0.1, max_depth=6, reg_lambda=1.0, min_child_weight=1.0,
-        tree_method="hist", enable_categorical=True, random_state=0, n_jobs=1,
-    )  # fmt: skip
-    return model.fit(table.X.iloc[rows], table.y[rows]), table.X
-
-
-def catboost(table: Table, rows: np.ndarray) -> Any:
-    """Fit CatBoost, to which a missing category is a word."""
-    import catboost as library
-
-    X = table.X.copy()
-    for name in table.categorical:
-        X[name] = X[name].astype(object).where(X[name].notna(), "missing").astype(str)
-    make = library.CatBoostClassifier if table.is_classification else library.CatBoostRegressor
-    model = make(
-        iterations=100, learning_rate=0.1, depth=6, l2_leaf_reg=1.0, verbose=0, random_seed=0,
-        cat_features=table.categorical, allow_writing_files=False, thread_count=1,
-    )  # fmt: skip
-    return model.fit(X.iloc[rows], table.y[rows]), X
+ALIKE = {"learning_rate": 0.1, "random_state": 0}
+OPTIONS: dict[str, dict[str, Any]] = {
+    "LightGBM": {  # whose leaves are as many as the depth allows
+        "n_estimators": 100, "max_depth": 6, "num_leaves": 64, "reg_lambda": 1.0,
+        "min_child_weight": 1.0, "min_child_samples": 1,
+    },
+    "CatBoost": {"iterations": 100, "depth": 6, "l2_leaf_reg": 1.0},
+    "XGBoost": {
+        "n_estimators": 100, "max_depth": 6, "reg_lambda": 1.0, "min_child_weight": 1.0,
+        "tree_method": "hist", "enable_categorical": True,
+    },
+    "scikit-learn": {
+        "max_iter": 100, "max_depth": 6, "max_leaf_nodes": None, "l2_regularization": 1.0,
+        "min_samples_leaf": 1, "early_stopping": False, "categorical_features": "from_dtype",
+    },
+}  # fmt: skip
 
 
-def scikit_learn(table: Table, rows: np.ndarray) -> Any:
-    """Fit scikit-learn's histogram boosting."""
-    from sklearn import ensemble as library
-
-    X = table.X.copy()
-    for name in table.categorical:
-        if X[name].nunique() > 254:
-            X[name] = X[name].cat.codes.astype(float)
-    make = (
-        library.HistGradientBoostingClassifier
-        if table.is_classification
-        else library.HistGradientBoostingRegressor
-    )
-    model = make(
-        max_iter=100, learning_rate=0.1, max_depth=6, max_leaf_nodes=None, l2_regularization=1.0,
-        min_samples_leaf=1, early_stopping=False, categorical_features="from_dtype", random_state=0,
-    )  # fmt: skip
+def of_peer(library: str, table: Table, rows: np.ndarray) -> Any:
+    """Fit another library's model, to which CatBoost's missing categories are words."""
+    X, options = table.X, {**ALIKE, **OPTIONS[library]}
+    if library == "CatBoost":
+        X, options["cat_features"] = with_words(X), table.categorical
+    if library == "scikit-learn":
+        library = "HistGradientBoosting"
+        many = [name for name in table.categorical if X[name].nunique() > 254]
+        X = X.assign(**{name: X[name].cat.codes.astype(float) for name in many})
+    model = model_of(library, table.is_classification, **options)
     return model.fit(X.iloc[rows], table.y[rows]), X
 
 
 METHODS: dict[str, Callable[[Table, np.ndarray], Any]] = {
-    "greedy": ours,
-    "cross_validated": lambda table, rows: ours(table, rows, splitter="cross_validated"),
-    "unbiased": lambda table, rows: ours(table, rows, splitter="unbiased"),
-    "LightGBM": lightgbm,
-    "CatBoost": catboost,
-    "XGBoost": xgboost,
-    "scikit-learn": scikit_learn,
+    **{name: partial(of_ours, name) for name in ("greedy", "cross_validated", "unbiased")},
+    **{name: partial(of_peer, name) for name in OPTIONS},
 }
 
 
 def judge(table: Table, split: int, method: str) -> dict[str, Any]:
     """Fit one model and return its line: AUC or RMSE on the test rows, seconds of the fit."""
-    everything = np.arange(len(table.y))
-    stratify = table.y if table.is_classification else None
-    train, test = train_test_split(
-        everything, test_size=0.25, random_state=split, stratify=stratify
-    )
+    how = {"random_state": split, "stratify": table.y if table.is_classification else None}
+    train, test = train_test_split(np.arange(len(table.y)), test_size=0.25, **how)
     start = time.perf_counter()
     with threadpool_limits(1):  # scikit-learn has no parameter for it
         model, X = METHODS[method](table, train)
@@ -285,21 +249,21 @@ def report_of_seconds(path: Path) -> str:
 def main() -> None:
     """Read the command line, run, and print the table of all results."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, help="folder of tables and manifest")
-    parser.add_argument("--splits", type=int, default=5)
-    parser.add_argument("--out", type=Path, help=f"{OUT.name}, or {OUT_OF_SECONDS.name}")
-    parser.add_argument("--methods", nargs="+", choices=[*METHODS])
-    parser.add_argument("--seconds", action="store_true", help="report the seconds of fits")
-    parser.add_argument("--from-results", action="store_true", help="compute nothing")
-    parser.add_argument("--write", action="store_true", help="write the table into its page")
+    add = parser.add_argument
+    add("--data", type=Path, help="folder of tables and manifest")
+    add("--splits", type=int, default=5)
+    add("--out", type=Path, help=f"{OUT.name}, or {OUT_OF_SECONDS.name}")
+    add("--methods", nargs="+", choices=[*METHODS])
+    add("--seconds", action="store_true", help="report the seconds of fits")
+    add("--from-results", action="store_true", help="compute nothing")
+    add("--write", action="store_true", help="write the table into its page")
     given = parser.parse_args()
     out = given.out or (OUT_OF_SECONDS if given.seconds else OUT)
     if not given.from_results:
         if given.data is None:
             parser.error("--data FOLDER is needed, or --from-results")
-        run(
-            given.data, given.splits, out, given.methods or (TIMED if given.seconds else [*METHODS])
-        )
+        methods = given.methods or (TIMED if given.seconds else [*METHODS])
+        run(given.data, given.splits, out, methods)
     table = report_of_seconds(out) if given.seconds else report(out)
     print(table)
     if given.write:

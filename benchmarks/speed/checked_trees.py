@@ -14,17 +14,10 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
+from gbt.reference import splits
 from gbt.reference.policies import cross_validated_cut, of_all_rows, unbiased_candidate
 from gbt.reference.sets import columns_of_level, columns_of_node, parts_of
-from gbt.reference.splits import (
-    Cut,
-    Parameters,
-    best_cut,
-    bounds_of_children,
-    goes_left,
-    is_monotone,
-    may_follow,
-)
+from gbt.reference.splits import Cut, Parameters
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
@@ -61,14 +54,8 @@ def compare(
 
     Parameters
     ----------
-    tree : Tree
-    leaves : int array
-        Of the rows that it has seen.
-    rows : int32 array
-        These rows, ascending.
-    columns : Columns
-    policy : CrossValidated, Unbiased or Greedy
-    plan : Plan
+    leaves, rows : int array
+        The rows that it has seen, ascending, and their leaves.
     training : Training
         With the derivatives on which the tree was grown.
     number : int
@@ -87,7 +74,6 @@ def compare(
     x = columns.table[rows].astype(np.float64)
     bins = np.column_stack([columns.bins(k) for k in range(columns.n_columns)])[rows].astype(int)
     allowed = np.arange(columns.n_columns) if features is None else np.asarray(features)
-    is_unbiased = isinstance(policy, Unbiased)
     n_parts = policy.n_folds if isinstance(policy, CrossValidated) else 3
     parts = parts_of(len(rows), n_parts, plan.seed, number)
     least = own.in_units(limits.min_split_gain)
@@ -106,8 +92,7 @@ def compare(
     found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0, [])
     open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
     deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
-    sizes = sizes_of_branches(tree)
-    bounds = {0: parameters.bounds}
+    sizes, bounds = sizes_of_branches(tree), {0: parameters.bounds}
     for j in range(tree.n_nodes):
         at = np.flatnonzero((leaves >= j) & (leaves < j + sizes[j]))
         if tree.depth[j] >= deepest or len(at) < 2 * limits.min_samples_leaf:
@@ -116,27 +101,25 @@ def compare(
         of_node.bounds = bounds.get(j, parameters.bounds)
         node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
         cut = cut_on_page(policy, *node)
-        if is_unbiased and cut is not None:
+        if isinstance(policy, Unbiased) and cut is not None:
             found.worth[j] = float(own.from_units(np.float64(cut.gain)))
             found.scores[allowed[cut.feature]] += found.worth[j]
-            may_split = is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
+            may_split = splits.is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
             found.candidates.append((int(tree.depth[j]), cut))
-            cut = (
-                cut if may_split and (cut.gain >= least if asks_nodes else cut.claim > 0) else None
-            )
+            is_confirmed = cut.gain >= least if asks_nodes else cut.claim > 0
+            cut = cut if may_split and is_confirmed else None
         feature = -1 if cut is None else int(allowed[cut.feature])
-        found.n_splits, found.n_leaves = (
-            found.n_splits + (cut is not None), found.n_leaves + (cut is None),
-        )  # fmt: skip
+        found.n_splits += cut is not None
+        found.n_leaves += cut is None
         if tree.feature[j] != feature:
             found.differs.append(f"node {j}: column {tree.feature[j]}, on the page {feature}")
             continue
         if cut is None:
             continue
-        below = bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
+        below = splits.bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
         bounds |= dict(zip((tree.left[j], tree.right[j]), below, strict=True))
-        left = leaves[at] < tree.right[j]
-        if (left != [goes_left(row, cut) for row in x[at][:, allowed]]).any():
+        on_page = [splits.goes_left(row, cut) for row in node[0]]
+        if ((leaves[at] < tree.right[j]) != on_page).any():
             found.differs.append(f"node {j}: other rows go left than on the page")
         elif tree.missing_left[j] != cut.missing_left:
             found.differs.append(f"node {j}: missing rows go to the other side than on the page")
@@ -173,7 +156,7 @@ def cut_on_page(
 ) -> Cut | None:
     """Return the cut of a node."""
     if isinstance(policy, Greedy):
-        return best_cut(x, sums, parameters)
+        return splits.best_cut(x, sums, parameters)
     if isinstance(policy, Unbiased):
         return unbiased_candidate(x, sums, parts, parameters, policy.merged, bins)
     return cross_validated_cut(x, sums, parts, parameters, bins)
@@ -191,7 +174,7 @@ def open_columns(
         of_level = columns_of_level(
             allowed, limits.colsample_bylevel, plan.seed, number, len(turns)
         )
-        may = [k for k in of_level if k in may_follow(path, n_columns, groups)]
+        may = [k for k in of_level if k in splits.may_follow(path, n_columns, groups)]
         found[j] = columns_of_node(may, limits.colsample_bynode, plan.seed, number, turns)
         if tree.left[j] >= 0:
             below = path | {int(tree.feature[j])}

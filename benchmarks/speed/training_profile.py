@@ -10,17 +10,17 @@ timed by fitting trees that may not split. The rest is refinement, sorting and w
 """
 
 import argparse
-import platform
 import sys
 import time
 from collections import Counter
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_name
 from numba import njit
 
-import gbt
+from benchmarks.speed.timing import conditions, in_turn
 from benchmarks.speed.training_speed import SIZES, data_of
+from benchmarks.study import ours
+from benchmarks.study.tables import markdown
 from gbt.kernels.cuts.histogram import (
     LANE_NUMBERS,
     LANES,
@@ -140,17 +140,12 @@ def profile(case) -> tuple[float, dict[str, float]]:
     columns = Columns.from_table(X)
     n_bins, p = columns.n_bins, columns.n_columns
     all_bins = int((n_bins + 1).sum())
-    options = {"n_estimators": case.n_rounds, "max_depth": case.max_depth, "n_jobs": 1}
-    options["splitter"] = "greedy"
-    model = gbt.GBTRegressor(**options).fit(X, y)
+    options = {"n_estimators": case.n_rounds, "max_depth": case.max_depth}
+    model = ours(**options).fit(X, y)
 
     def fit_time(**changed):
-        found = []
-        for _ in range(3):
-            started = time.perf_counter()
-            gbt.GBTRegressor(**options | changed).fit(X, y)
-            found.append((time.perf_counter() - started) / case.n_rounds * 1e6)
-        return min(found)
+        runs = in_turn({"": lambda: ours(**options, **changed).fit(X, y)}, 3)[""]
+        return runs[:, 0].min() / case.n_rounds * 1e6
 
     def is_large(n):
         return n * p > LARGE * all_bins
@@ -178,21 +173,14 @@ def profile(case) -> tuple[float, dict[str, float]]:
 
 def main():
     """Print a Markdown table."""
-    print(
-        f"{platform.machine()}, {get_host_cpu_name()}, one thread, Python"
-        f" {platform.python_version()}, gbt {gbt.__version__}; half squared error; microseconds a"
-        " tree\n\n| rows x columns | depth | a tree | histograms | surveys | partitions"
-        " | without any split | the rest |\n|---|--:|--:|--:|--:|--:|--:|--:|"
-    )
+    print(f"{conditions(n_jobs=1)}; half squared error; microseconds a tree\n")
+    lines = []
     for case in SIZES[:4]:
         total, steps = profile(case)
+        steps["the rest"] = total - sum(steps.values())
         cells = [f"{value:,.0f} ({value / total:.0%})" for value in steps.values()]
-        rest = total - sum(steps.values())
-        print(
-            f"| {case.name} | {case.max_depth} | {total:,.0f} | {' | '.join(cells)}"
-            f" | {rest:,.0f} ({rest / total:.0%}) |",
-            flush=True,
-        )
+        lines.append([case.name, case.max_depth, f"{total:,.0f}", *cells])
+    print(markdown(["rows x columns", "depth", "a tree", *steps], lines, 1))
     return 0
 
 

@@ -9,5 +9,9 @@ Parts and models are made with what is here, tables with ``tables``; ``command``
 
 from benchmarks.study.part import SEED, NumberedPart, Part, crossed
 from benchmarks.study.peers import is_installed, model_of, ours
+from benchmarks.study.tables import chosen, column, markdown
 
-__all__ = ["SEED", "NumberedPart", "Part", "crossed", "is_installed", "model_of", "ours"]
+__all__ = [
+    "SEED", "NumberedPart", "Part", "chosen", "column", "crossed", "is_installed", "markdown",
+    "model_of", "ours",
+]  # fmt: skip

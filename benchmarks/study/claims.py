@@ -12,27 +12,14 @@ from benchmarks.study.tables import markdown
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about one case.
-
-    Parameters
-    ----------
-    statement, case : str
-    margin : float
-        Above 0 where the statement holds.
-    error : float or None
-        Standard error of the margin.
-    detail : str
-        What the margin is the difference of.
-    at_zero : bool
-        Whether a margin of exactly 0 will do: "at least" instead of "more than".
-    """
+    """A statement about one case."""
 
     statement: str
     case: str
-    margin: float
-    error: float | None = None
-    detail: str = ""
-    at_zero: bool = False
+    margin: float  # above 0 where the statement holds
+    error: float | None = None  # of the margin
+    detail: str = ""  # what the margin is the difference of
+    at_zero: bool = False  # whether a margin of exactly 0 will do: "at least", not "more than"
 
     @property
     def holds(self) -> bool:

@@ -25,36 +25,17 @@ SECONDS_BETWEEN_LINES = 10
 
 @dataclass(frozen=True)
 class Study:
-    """What a study is made of.
+    """What a study is made of."""
 
-    Parameters
-    ----------
-    name : str
-        Of the module below ``benchmarks``, of the CSV files and of the page.
-    description : str
-        For ``--help``.
-    all_parts : tuple of Part
-        In the order of the page.
-    beside : callable, optional
-        Takes the rows of the parts that were run, returns tables that the page has beside theirs.
-    verdict : callable
-        Takes the rows, returns lines to print below the tables and the exit code.
-    draw : callable, optional
-        Takes the rows of all parts, writes the page's pictures.
-    page_name : str, optional
-        Of the page, if it is not that of the study.
-    prefix : str, optional
-        Of the names that the parts' tables have in the page.
-    """
-
-    name: str
-    description: str
-    all_parts: tuple[Part, ...]
+    name: str  # of the module below ``benchmarks``, of the CSV files and of the page
+    description: str  # for ``--help``
+    all_parts: tuple[Part, ...]  # in the order of the page
+    # Takes the rows of the parts that were run, returns tables that the page has beside theirs.
     beside: Callable = lambda tables: {}
-    verdict: Callable = lambda tables: ([], 0)
-    draw: Callable = lambda tables: None
-    page_name: str = ""
-    prefix: str = ""
+    verdict: Callable = lambda tables: ([], 0)  # lines to print below the tables, and the exit code
+    draw: Callable = lambda tables: None  # takes the rows of all parts, writes the page's pictures
+    page_name: str = ""  # if it is not that of the study
+    prefix: str = ""  # of the names that the parts' tables have in the page
 
     @cached_property
     def parts(self) -> dict[str, Part]:

@@ -21,15 +21,7 @@ def made_by(size: str) -> dict:
 
 
 class Finished:
-    """What is finished of a part.
-
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-    part : Part
-    size : str
-    """
+    """What is finished of a part, in a folder that is made if it is not there."""
 
     def __init__(self, folder: Path, part: Part, size: str):
         self.path = folder / f"{part.name}.jsonl"

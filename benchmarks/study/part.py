@@ -16,32 +16,15 @@ def crossed(**values) -> tuple[dict, ...]:
 
 @dataclass(frozen=True)
 class Part:
-    """One simulation: cells, and what is done in each replication of a cell.
+    """One simulation: cells, and what is done in each replication of a cell."""
 
-    Parameters
-    ----------
-    name : str
-        Of the part, of its table in the page and of its file.
-    cells : tuple of dict
-        What distinguishes the lines of the table; the values are words or numbers.
-    experiment : callable
-        Takes a cell, a Generator and the size ("full" or "quick"), returns a list of dicts.
-    n_replications : int
-    table : callable or None
-        Takes the rows of the file, returns Markdown; None where other tables have its numbers.
-    needs : tuple of str
-        Data sets of the folder of data without which the part is skipped.
-    summary : callable, optional
-        Takes the rows of all replications, returns those of the file and the table: without it all.
-    """
-
-    name: str
-    cells: tuple[dict, ...]
-    experiment: Callable
+    name: str  # of the part, of its table in the page and of its file
+    cells: tuple[dict, ...]  # what distinguishes the lines of the table: words or numbers
+    experiment: Callable  # takes a cell, a Generator and "full" or "quick"; returns rows, dicts
     n_replications: int
-    table: Callable | None
-    needs: tuple[str, ...] = ()
-    summary: Callable = list
+    table: Callable | None  # of the file's rows, in Markdown; None where others have its numbers
+    needs: tuple[str, ...] = ()  # data sets of the folder of data without which it is skipped
+    summary: Callable = list  # takes the rows of all replications, returns those of the file
 
     def run(self, cell_number: int, replication: int, size: str) -> list[dict]:
         """Do one replication of a cell; its stream belongs to its numbers alone."""

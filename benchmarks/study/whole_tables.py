@@ -17,24 +17,12 @@ from benchmarks.study.data import folder
 
 @dataclass(frozen=True)
 class Whole:
-    """How a table of the folder becomes rows and a target.
-
-    Parameters
-    ----------
-    target : str
-        Name of its column.
-    left_out : tuple of str
-        Columns that say what the target is, or which row this is.
-    categories : tuple of str
-        Columns of numbers that are names. Columns of words are categories anyway.
-    is_positive : callable, optional
-        Takes the column of the target, returns which rows are of class 1; without it the target is
-        a number.
-    """
+    """How a table of the folder becomes rows and a target."""
 
     target: str
-    left_out: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # columns that say what the target is, or which row this is
+    categories: tuple[str, ...] = ()  # numbers that are names; words are categories anyway
+    # Takes the column of the target, returns which rows are of class 1; without, it is a number.
     is_positive: Callable[[pd.Series], pd.Series] | None = None
 
 

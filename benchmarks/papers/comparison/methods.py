@@ -18,15 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.stats
 
-from attributions import (
-    held_out_gain,
-    partial_inner,
-    permutation,
-    total_gain,
-    tree_inner,
-    tree_shap,
-    unbiased_gain,
-)
+import attributions
+from attributions import total_gain
 from benchmarks.papers.comparison.designs import Drawn
 from benchmarks.study import ours
 
@@ -61,40 +54,43 @@ def fitted(drawn: Drawn, X, y, splitter: str, n_trees: int, seed: int):
     ).fit(X, y)  # fmt: skip
 
 
-def by_values(result) -> tuple[np.ndarray, np.ndarray]:
-    """Find what is above 0."""
-    return result.values, result.values > 0
+def tested(name: str) -> Callable[[Halves], tuple[np.ndarray, np.ndarray]]:
+    """Return what finds features by a measure's p-values below 0.05."""
+
+    def find(halves):
+        options = {"random_state": halves.seed} if name == "permutation" else {}
+        measure = getattr(attributions, name)
+        result = measure(halves.model, *halves.held_out, n_jobs=1, **options)
+        return result.values, result.p_values() < P_VALUE
+
+    return find
 
 
-def by_p_values(result) -> tuple[np.ndarray, np.ndarray]:
-    """Find what has a p-value below 0.05."""
-    return result.values, result.p_values() < P_VALUE
-
-
-def by_standard_errors(result) -> tuple[np.ndarray, np.ndarray]:
-    """Find what is significantly above 0, for a measure that has no p-values."""
-    return result.values, result.values > scipy.stats.norm.isf(P_VALUE) * result.standard_error
+def gain(halves: Halves):
+    """Return total gains; any above 0 is a finding."""
+    values = total_gain(halves.model).values
+    return values, values > 0
 
 
 def mean_shap(halves: Halves):
     """Return the mean absolute TreeSHAP values of held-out rows."""
-    shap = tree_shap(halves.model, halves.held_out[0], n_jobs=1)
+    shap = attributions.tree_shap(halves.model, halves.held_out[0], n_jobs=1)
     values = np.abs(shap.values).mean(axis=0)
     return values, values > 0
 
 
-OF_GREEDY: dict[str, Callable[[Halves], tuple[np.ndarray, np.ndarray]]] = {
-    "total gain": lambda h: by_values(total_gain(h.model)),
+def unbiased(halves: Halves):
+    """Return unbiased gains, and what is significantly above 0: they have no p-values."""
+    result = attributions.unbiased_gain(halves.model, *halves.train, *halves.held_out, n_jobs=1)
+    return result.values, result.values > scipy.stats.norm.isf(P_VALUE) * result.standard_error
+
+
+TESTED = ("permutation", "tree_inner", "partial_inner", "held_out_gain")
+OF_GREEDY = {
+    "total gain": gain,
     "mean absolute SHAP": mean_shap,
-    "permutation": lambda h: by_p_values(
-        permutation(h.model, *h.held_out, random_state=h.seed, n_jobs=1)
-    ),
-    "tree_inner": lambda h: by_p_values(tree_inner(h.model, *h.held_out, n_jobs=1)),
-    "partial_inner": lambda h: by_p_values(partial_inner(h.model, *h.held_out, n_jobs=1)),
-    "held_out_gain": lambda h: by_p_values(held_out_gain(h.model, *h.held_out, n_jobs=1)),
-    "unbiased gain": lambda h: by_standard_errors(
-        unbiased_gain(h.model, *h.train, *h.held_out, n_jobs=1)
-    ),
+    **{name: tested(name) for name in TESTED},
+    "unbiased gain": unbiased,
 }
 TRAINERS = {
     "cross-validated boosting, gain": ("cross_validated", lambda m: total_gain(m).values),

@@ -8,16 +8,8 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.papers.comparison import designs
 from benchmarks.papers.comparison.designs import KINDS, N_ROWS, REAL, USEFUL, Drawn
 from benchmarks.papers.comparison.methods import METHODS, N_TREES, compared
-from benchmarks.study import Part, crossed
-from benchmarks.study.tables import (
-    chosen,
-    column,
-    listed,
-    markdown,
-    short_share,
-    values_of,
-    values_there,
-)
+from benchmarks.study import Part, chosen, column, crossed, markdown
+from benchmarks.study.tables import listed, short_share, values_of, values_there
 
 SIMULATED = {
     "nothing, number": partial(designs.nothing, "number"),

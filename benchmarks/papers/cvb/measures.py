@@ -17,16 +17,8 @@ import numpy as np
 from sklearn.inspection import permutation_importance
 
 from attributions import tree_inner, tree_shap
-from benchmarks.papers.cvb.methods import (
-    CATBOOST,
-    GREEDY,
-    LIGHTGBM,
-    N_TREES,
-    SCIKIT_LEARN,
-    TRAINERS,
-    as_taken,
-    n_trees_of,
-)
+from benchmarks.papers.cvb import methods
+from benchmarks.papers.cvb.methods import CATBOOST, GREEDY, LIGHTGBM, SCIKIT_LEARN
 from gbt.formats import as_ensemble
 
 TREE_INNER = "greedy, tree_inner"
@@ -89,13 +81,14 @@ def measured(train, test, is_class: bool, size: str, seed: int, asked=()) -> lis
     often, seldom = (20, 5) if size == "full" else (1, 1)
     categories = [name for name in train[0] if train[0][name].dtype == "category"]
     rows = []
-    for method, make in TRAINERS.items():
-        of_train, of_test = ((as_taken(method, X), y) for X, y in (train, test))
-        model = make(is_class, N_TREES if size == "full" else 3, seed, categories).fit(*of_train)
+    for method, make in methods.TRAINERS.items():
+        of_train, of_test = ((methods.as_taken(method, X), y) for X, y in (train, test))
+        n_trees = methods.N_TREES if size == "full" else 3
+        model = make(is_class, n_trees, seed, categories).fit(*of_train)
         row = {
             "method": method,
             "loss": loss_of(model, *of_test, is_class),
-            "n_trees": n_trees_of(method, model),
+            "n_trees": methods.n_trees_of(method, model),
             "gain": words(scaled(gain_of(method, model, *of_train))),
             **dict.fromkeys(BESIDE_GAIN, ""),
         }

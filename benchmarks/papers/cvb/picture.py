@@ -7,15 +7,12 @@ here for every method.
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 
 from benchmarks.papers.cvb import simulations
 from benchmarks.papers.cvb.measures import TREE_INNER, numbers, scaled
 from benchmarks.papers.cvb.real import AMAZON
+from benchmarks.study.pictures import picture
 from benchmarks.study.tables import chosen, values_of
 from benchmarks.study.whole_tables import WHOLE
 
@@ -50,34 +47,33 @@ def boxes(ax, rows, names, measure: str, as_shares: bool) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def save(figure, ax, path: Path) -> None:
-    """Put the names of the methods above the panels, and write the picture."""
-    figure.legend(*ax.get_legend_handles_labels(), ncols=2, loc="outside upper center")
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
-
-
 def draw_simulations(tables, path: Path) -> None:
     """Draw the null case above the power case, a panel for each measure."""
     cases = {"null": "Null: no feature matters", "power": "Power: x1 alone matters"}
     measures = ("gain", "permuted", "shap")
-    figure, axes = plt.subplots(6, 1, figsize=(WIDTH, 13), layout="constrained")
-    for panels, (case, title) in zip((axes[:3], axes[3:]), cases.items(), strict=True):
-        panels[0].set_title(title, loc="left", fontweight="bold")
-        for ax, measure in zip(panels, measures, strict=True):
-            boxes(ax, tables[case], simulations.NAMES, measure, as_shares=False)
-    save(figure, axes[0], path)
+    with picture(path, 6, 1, figsize=(WIDTH, 13)) as (figure, axes):
+        for panels, (case, title) in zip((axes[:3], axes[3:]), cases.items(), strict=True):
+            panels[0].set_title(title, loc="left", fontweight="bold")
+            for ax, measure in zip(panels, measures, strict=True):
+                boxes(ax, tables[case], simulations.NAMES, measure, as_shares=False)
+        name_methods(figure, axes[0])
 
 
 def draw_amazon(rows, path: Path) -> None:
     """Draw Amazon, a panel for each measure; permutation importances as shares, as in the paper."""
-    figure, axes = plt.subplots(4, 1, figsize=(WIDTH, 13), layout="constrained")
-    axes[0].set_title("Amazon employee access, 30 folds", loc="left")
-    for ax, measure in zip(axes, LABELS, strict=True):
-        boxes(ax, rows, WHOLE[AMAZON].categories, measure, as_shares=True)
-        plt.setp(ax.get_xticklabels(), rotation=30, ha="right", fontsize=8)
-        ax.set_ylabel(LABELS[measure].replace("permutation", "share of the\npermutation"))
-    save(figure, axes[0], path)
+    with picture(path, 4, 1, figsize=(WIDTH, 13)) as (figure, axes):
+        axes[0].set_title("Amazon employee access, 30 folds", loc="left")
+        for ax, measure in zip(axes, LABELS, strict=True):
+            boxes(ax, rows, WHOLE[AMAZON].categories, measure, as_shares=True)
+            for label in ax.get_xticklabels():
+                label.set(rotation=30, ha="right", fontsize=8)
+            ax.set_ylabel(LABELS[measure].replace("permutation", "share of the\npermutation"))
+        name_methods(figure, axes[0])
+
+
+def name_methods(figure, ax) -> None:
+    """Put the names of the methods above the panels."""
+    figure.legend(*ax.get_legend_handles_labels(), ncols=2, loc="outside upper center")
 
 
 def draw(tables: dict[str, list[dict]], folder: Path) -> None:

@@ -20,16 +20,8 @@ import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain, permutation
+from benchmarks.papers.held_out import noise
 from benchmarks.papers.held_out.coverage import heads_of, judged_again, of_sizes
-from benchmarks.papers.held_out.noise import (
-    KINDS,
-    added_up,
-    by_kind,
-    counted,
-    in_any_order,
-    noise_of_all_kinds,
-    rate_text,
-)
 from benchmarks.papers.held_out.targets import TARGETS, Target
 from benchmarks.study import Part, crossed
 from benchmarks.study.tables import by_values, chosen, column, listed, markdown, values_of
@@ -75,7 +67,7 @@ def drawn(cell, n: int, rng) -> tuple[pd.DataFrame, np.ndarray]:
         share = np.where(columns[GROUP] == 1, 0.9, 0.1)
     else:
         share = np.full(n, cell["censored"])
-    X = in_any_order(columns | noise_of_all_kinds(n, 3, rng), rng)
+    X = noise.in_any_order(columns | noise.of_all_kinds(n, 3, rng), rng)
     return X, known(cell, censored(signal, share, cell["ties"], rng))
 
 
@@ -109,7 +101,7 @@ def found_beside_weak(model, X, y, other: str, rng, **options):
         seed = int(rng.integers(2**31))
         shuffled = permutation(model, X, y, n_jobs=1, random_state=seed, **options)
         shares = {"above": above(result, X), "above_shuffled": above(shuffled, X)}
-    for row in by_kind(result, X, (*KINDS, other, "weak")):
+    for row in noise.by_kind(result, X, (*noise.KINDS, other, "weak")):
         of_weak = shares if row["kind"] == "weak" else {}
         yield {"above": 0.0, "above_shuffled": 0.0, **row, **of_weak}
 
@@ -123,7 +115,7 @@ def above(result, X) -> float:
 
 def summary(rows, by=BY) -> list[dict]:
     """Add counts of replications up, and average how often the weak column lies above noise."""
-    cells = added_up(rows, by)
+    cells = noise.added_up(rows, by)
     for cell in cells:
         own = chosen(rows, **{name: cell[name] for name in by})
         for name in ("above", "above_shuffled"):
@@ -147,7 +139,7 @@ def table(cells) -> str:
 
 def rates(of_line, other: str) -> list[str]:
     """Return how often columns of each kind are found, the other kind and the weak one."""
-    found = [rate_text(chosen(of_line, kind=kind)) for kind in (*KINDS, other)]
+    found = [noise.rate_text(chosen(of_line, kind=kind)) for kind in (*noise.KINDS, other)]
     weak = chosen(of_line, kind="weak")
     if not weak:
         return [*found, "-", "-"]
@@ -157,7 +149,7 @@ def rates(of_line, other: str) -> list[str]:
 
 def heads(other: str) -> list[str]:
     """Return the heads of `rates`."""
-    return [*KINDS, other, "weak, found", "weak above noise: held-out gain, permutation"]
+    return [*noise.KINDS, other, "weak, found", "weak above noise: held-out gain, permutation"]
 
 
 def intervals(cell, rng, size):
@@ -203,7 +195,7 @@ def exposed(cell, rng, size):
     judging = {name: of[n:] for name, of in beside.items()}
     result = held_out_gain(model, X[n:], y[n:], n_jobs=1, **judging)
     for name in ("exposure", "noise", "rate"):
-        yield {"column": name, **counted(result, X.columns == name)}
+        yield {"column": name, **noise.counted(result, X.columns == name)}
 
 
 def table_of_exposures(cells) -> str:
@@ -211,7 +203,7 @@ def table_of_exposures(cells) -> str:
     names = ("exposure", "noise", "rate")
     return listed(
         cells, OF_EXPOSURE, ["exposures are", "rows", "lambda", *(f"{n}, found" for n in names)],
-        lambda own: [rate_text(chosen(own, column=name)) for name in names],
+        lambda own: [noise.rate_text(chosen(own, column=name)) for name in names],
     )  # fmt: skip
 
 
@@ -239,6 +231,6 @@ PARTS = (
     ),
     Part(
         "exposures", GIVEN, exposed, 100, table_of_exposures,
-        summary=lambda rows: added_up(rows, (*OF_EXPOSURE, "column")),
+        summary=lambda rows: noise.added_up(rows, (*OF_EXPOSURE, "column")),
     ),
 )  # fmt: skip

@@ -9,14 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain
-from benchmarks.papers.held_out.noise import (
-    KINDS,
-    added_up,
-    by_kind,
-    in_any_order,
-    noise_of_all_kinds,
-    rate_text,
-)
+from benchmarks.papers.held_out import noise
 from benchmarks.papers.held_out.targets import RARE, TARGETS
 from benchmarks.study import Part, crossed
 from benchmarks.study.tables import chosen, listed
@@ -26,14 +19,14 @@ WEIGHTS = ("weights of a gamma law", "weights, one row in ten counts ten times")
 CLUSTERS = ("clusters of 10 rows, rows counted", "clusters of 10 rows, groups=")
 COPIES = tuple(f"copies, correlation {rho}" for rho in (0.5, 0.8, 0.95))
 DESIGNS = (*RARE, *WEIGHTS, *CLUSTERS, *COPIES)
-COUNTED = (*KINDS, "useful", "copy")
+COUNTED = (*noise.KINDS, "useful", "copy")
 
 
 def columns_of(n: int, rng) -> tuple[dict[str, pd.Series], np.ndarray]:
     """Draw two columns that matter, eight of noise, and the signal."""
     useful = rng.normal(size=(n, 2))
     columns = {f"useful {i}": pd.Series(useful[:, i]) for i in range(2)}
-    return columns | noise_of_all_kinds(n, 2, rng), useful @ [0.8, 0.8]
+    return columns | noise.of_all_kinds(n, 2, rng), useful @ [0.8, 0.8]
 
 
 def experiment(cell, rng, size):
@@ -58,23 +51,23 @@ def experiment(cell, rng, size):
         uneven = np.where(rng.random(2 * n) < 0.1, 10.0, 1.0)
         weight = rng.gamma(1.0, size=2 * n) if design == WEIGHTS[0] else uneven
         in_fit["sample_weight"], in_gain["sample_weight"] = weight[:n], weight[n:]
-    X = in_any_order(columns, rng)
+    X = noise.in_any_order(columns, rng)
     y = target.draw(signal, rng)
     if target.is_class and min(y[:n].sum(), y[n:].sum()) == 0:
         return
     model = target.model(size).fit(X[:n], y[:n], **in_fit)
-    yield from by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1, **in_gain), X, COUNTED)
+    yield from noise.by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1, **in_gain), X, COUNTED)
 
 
 def table(cells) -> str:
     """List a line a design."""
     return listed(
-        cells, ("design",), ["design", *KINDS, "useful", "copies"],
-        lambda own: [rate_text(chosen(own, kind=kind)) for kind in COUNTED],
+        cells, ("design",), ["design", *noise.KINDS, "useful", "copies"],
+        lambda own: [noise.rate_text(chosen(own, kind=kind)) for kind in COUNTED],
     )  # fmt: skip
 
 
 PART = Part(
     "dependence", crossed(design=DESIGNS), experiment, 60, table,
-    summary=lambda rows: added_up(rows, ("design", "kind")),
+    summary=lambda rows: noise.added_up(rows, ("design", "kind")),
 )  # fmt: skip

@@ -24,7 +24,7 @@ def noise_columns(kind: str, n: int, n_columns: int, rng) -> dict[str, pd.Series
     return {f"{kind} {i}": level_column(n, n_levels, rng) for i in range(n_columns)}
 
 
-def noise_of_all_kinds(n: int, n_columns: int, rng) -> dict[str, pd.Series]:
+def of_all_kinds(n: int, n_columns: int, rng) -> dict[str, pd.Series]:
     """Draw columns of each kind."""
     columns = {}
     for kind in KINDS:

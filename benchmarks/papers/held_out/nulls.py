@@ -8,15 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attributions import held_out_gain
-from benchmarks.papers.held_out.noise import (
-    KINDS,
-    added_up,
-    by_kind,
-    in_any_order,
-    is_too_high,
-    noise_of_all_kinds,
-    rate_text,
-)
+from benchmarks.papers.held_out import noise
 from benchmarks.papers.held_out.targets import TARGETS
 from benchmarks.study import Part, crossed
 from benchmarks.study.tables import by_values, chosen, listed, markdown
@@ -32,8 +24,8 @@ def table_of_noise(n: int, has_signal: bool, rng) -> tuple[pd.DataFrame, np.ndar
         useful = rng.normal(size=(n, 2))
         columns = {f"useful {i}": pd.Series(useful[:, i]) for i in range(2)}
         signal = useful @ [0.8, 0.4]
-    columns |= noise_of_all_kinds(n, OF_A_KIND, rng)
-    return in_any_order(columns, rng), signal
+    columns |= noise.of_all_kinds(n, OF_A_KIND, rng)
+    return noise.in_any_order(columns, rng), signal
 
 
 def experiment(cell, rng, size):
@@ -42,18 +34,18 @@ def experiment(cell, rng, size):
     X, signal = table_of_noise(2 * n, cell["signal"] == "beside a signal", rng)
     y = target.draw(signal, rng)
     model = target.model(size, reg_lambda=cell["lambda"]).fit(X[:n], y[:n])
-    yield from by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1), X, KINDS)
+    yield from noise.by_kind(held_out_gain(model, X[n:], y[n:], n_jobs=1), X, noise.KINDS)
 
 
 def rates(cells) -> list[str]:
     """Return how often columns of each kind are found."""
-    return [rate_text(chosen(cells, kind=kind)) for kind in KINDS]
+    return [noise.rate_text(chosen(cells, kind=kind)) for kind in noise.KINDS]
 
 
 def table(cells) -> str:
     """List a line a loss and number of rows, over all penalties."""
     return listed(
-        cells, ("target", "signal", "rows"), ["target", "null", "rows", *KINDS], rates
+        cells, ("target", "signal", "rows"), ["target", "null", "rows", *noise.KINDS], rates
     )  # fmt: skip
 
 
@@ -63,14 +55,14 @@ def over_all_losses(tables) -> dict[str, str]:
     for name in ("rows", "lambda", "signal"):
         for (value,), own in by_values(cells, name):
             lines.append([value if name == "signal" else f"{name} {value}", *rates(own)])
-    return {"nulls summary": markdown(["over all losses", *KINDS], lines)} if cells else {}
+    return {"nulls summary": markdown(["over all losses", *noise.KINDS], lines)} if cells else {}
 
 
 def verdict(tables) -> tuple[list[str], int]:
     """Return the cells in which noise is found more often than is allowed."""
-    missed = [cell for cell in tables.get("nulls", []) if is_too_high([cell])]
+    missed = [cell for cell in tables.get("nulls", []) if noise.is_too_high([cell])]
     names = (", ".join(str(cell[name]) for name in BY) for cell in missed)
-    rates = (rate_text([cell]) for cell in missed)
+    rates = (noise.rate_text([cell]) for cell in missed)
     return [f"noise found too often: {n}: {rate}" for n, rate in zip(names, rates, strict=True)], 0
 
 
@@ -78,4 +70,4 @@ CELLS = crossed(
     target=TARGETS, signal=("complete null", "beside a signal"), rows=(100, 300, 1000),
     **{"lambda": (0, 1, 10)},
 )  # fmt: skip
-PART = Part("nulls", CELLS, experiment, 20, table, summary=lambda rows: added_up(rows, BY))
+PART = Part("nulls", CELLS, experiment, 20, table, summary=lambda rows: noise.added_up(rows, BY))

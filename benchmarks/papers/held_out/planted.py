@@ -10,13 +10,7 @@ import warnings
 import pandas as pd
 
 from attributions import LevelWarning, held_out_gain, partial_inner, permutation, tree_inner
-from benchmarks.papers.held_out.noise import (
-    added_up,
-    by_kind,
-    in_any_order,
-    noise_columns,
-    rate_text,
-)
+from benchmarks.papers.held_out import noise
 from benchmarks.study import Part, crossed, ours
 from benchmarks.study.tables import by_values, chosen, markdown
 from benchmarks.study.whole_tables import WHOLE, whole_table
@@ -48,12 +42,12 @@ def with_noise(X: pd.DataFrame, rng) -> pd.DataFrame:
     """Return a table with noise among its columns, in an order drawn at random."""
     columns = {f"{OWN} {name}": X[name] for name in X}
     for kind in PLANTED[:-1]:
-        drawn = noise_columns(kind.removeprefix("planted "), len(X), OF_A_KIND, rng)
+        drawn = noise.noise_columns(kind.removeprefix("planted "), len(X), OF_A_KIND, rng)
         columns |= {f"planted {name}": column for name, column in drawn.items()}
     for i, k in enumerate(rng.choice(X.shape[1], size=min(OF_A_KIND, X.shape[1]), replace=False)):
         moved = X.iloc[rng.permutation(len(X)), k].reset_index(drop=True)
         columns[f"{PLANTED[-1]} {i}"] = moved
-    return in_any_order(columns, rng)
+    return noise.in_any_order(columns, rng)
 
 
 def experiment(cell, rng, size):
@@ -65,7 +59,7 @@ def experiment(cell, rng, size):
     model = ours(is_class, n_estimators=100 if size == "full" else 3).fit(X[:half], y[:half])
     for method in METHODS:
         result = judged(method, model, X[half:], y[half:], rng)
-        for row in by_kind(result, X, (*PLANTED, OWN)):
+        for row in noise.by_kind(result, X, (*PLANTED, OWN)):
             yield {"method": method, **row}
 
 
@@ -73,12 +67,12 @@ def table(cells) -> str:
     """List a line a number of rows and test, over all tables."""
     lines = []
     for (rows, method), own in by_values(cells, "rows", "method"):
-        rates = [rate_text(chosen(own, kind=kind)) for kind in (*PLANTED, OWN)]
+        rates = [noise.rate_text(chosen(own, kind=kind)) for kind in (*PLANTED, OWN)]
         lines.append([rows, f"`{method}`", *rates])
     return markdown(["rows", "test", *PLANTED, "columns of the table"], lines)
 
 
 PART = Part(
     "planted", crossed(data=WHOLE, rows=(300, 1000)), experiment, 5, table, tuple(WHOLE),
-    lambda rows: added_up(rows, BY),
+    lambda rows: noise.added_up(rows, BY),
 )  # fmt: skip

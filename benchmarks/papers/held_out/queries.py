@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.papers.held_out.censoring import found_beside_weak, heads, rates, summary, useful
-from benchmarks.papers.held_out.noise import in_any_order, noise_of_all_kinds
+from benchmarks.papers.held_out.noise import in_any_order, of_all_kinds
 from benchmarks.papers.held_out.targets import Target
 from benchmarks.study import Part, crossed
 from benchmarks.study.tables import listed
@@ -30,7 +30,7 @@ def drawn(cell, n_queries: int, rng):
     query = np.repeat(np.arange(n_queries), lengths.astype(int))
     columns, use = useful(cell, rng.normal(size=len(query)), rng)
     columns[OF_QUERY] = pd.Series(lengths[query] + rng.normal(size=n_queries)[query])
-    X = in_any_order(columns | noise_of_all_kinds(len(query), 3, rng), rng)
+    X = in_any_order(columns | of_all_kinds(len(query), 3, rng), rng)
     return X, np.digitize(use, np.quantile(use, GRADES[cell["grades"]])), query
 
 

@@ -40,17 +40,7 @@ class LinearThenTrees(RegressorMixin, BaseEstimator):
 
 
 class Redrawn:
-    """A column as it may be drawn anew for any rows, given their other columns.
-
-    Parameters
-    ----------
-    X : array of shape (n, p)
-        Rows that teach what the column is like.
-    k : int
-        Which column.
-    column_model : estimator
-    rng : Generator
-    """
+    """Column k of rows that teach what it is like, as it may be drawn anew for any rows."""
 
     def __init__(self, X, k, column_model, rng):
         self.k, self.rng = k, rng

@@ -9,16 +9,8 @@ import numpy as np
 
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
-from benchmarks.study import Part, crossed, data
-from benchmarks.study.tables import (
-    any_share,
-    by_values,
-    chosen,
-    markdown,
-    share,
-    short_share,
-    values_there,
-)
+from benchmarks.study import Part, chosen, crossed, data, markdown
+from benchmarks.study.tables import any_share, by_values, share, short_share, values_there
 
 N = 1000
 PRICES, REAL_X = "house_prices_kaggle", "jm1"

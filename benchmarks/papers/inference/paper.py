@@ -28,13 +28,8 @@ import numpy as np
 import scipy.stats
 from scipy.special import expit
 
-from attributions import (
-    GlobalAttribution,
-    LocalAttribution,
-    partial_inner,
-    tree_inner,
-    tree_inner_rows,
-)
+import attributions
+from attributions import LocalAttribution, partial_inner, tree_inner
 from attributions.simulated import CANDIDATES, N_FEATURES, N_RELEVANT
 from benchmarks.papers.inference.judging import P_VALUE, discovered
 from benchmarks.study import SEED, ours
@@ -61,22 +56,14 @@ COUNTED = tuple(
 class Setting:
     """How y depends on s, the mean of the relevant features.
 
-    Parameters
-    ----------
-    name : str
-    task : {"regression", "classification"}
-    strength : float or None
-        Regression: Var(s) / Var(noise). Classification: the factor of the paper's slope, with s
-        centred at 1/2. None is the paper: noise of standard deviation 100 Var(s), log-odds 2 s.
-    heavy_tails : bool
-        Noise of the same variance with Student's t distribution of 3 degrees of freedom: no fourth
-        moment, so the estimated variance of a sum has no variance.
-    n_trees : int
-        400 in the paper.
+    ``strength`` is Var(s) / Var(noise) in regression, and in classification the factor of the
+    paper's slope, with s centred at 1/2. None is the paper: noise of standard deviation 100 Var(s),
+    log-odds 2 s. Heavy tails are noise of the same variance with Student's t distribution of 3
+    degrees of freedom: no fourth moment, so the estimated variance of a sum has no variance.
     """
 
     name: str
-    task: str
+    task: str  # "regression" or "classification"
     strength: float | None = None
     heavy_tails: bool = False
     n_trees: int = 400
@@ -194,7 +181,7 @@ def coverage_of_model(cell, replicate, size):
     for first in range(0, len(population), ROWS_AT_ONCE):
         part = population[first : first + ROWS_AT_ONCE]
         X, y = source.draw(len(part), fresh)
-        part[:] = tree_inner_rows(model, X, y, n_jobs=1).values[:, used]
+        part[:] = attributions.tree_inner_rows(model, X, y, n_jobs=1).values[:, used]
     kurtosis = [scipy.stats.kurtosis(q, fisher=False) for q in population.T]
     return [
         {
@@ -212,12 +199,12 @@ def coverage_of_model(cell, replicate, size):
     ]
 
 
-def drawn_table(population, n_rows, rng) -> GlobalAttribution:
+def drawn_table(population, n_rows, rng) -> attributions.GlobalAttribution:
     """Return the result of a held-out table: rows of the population, drawn with replacement."""
     table = population[rng.integers(len(population), size=n_rows)]
     names = tuple(map(str, range(population.shape[1])))
     rows = LocalAttribution(table, np.zeros(n_rows), names, "tree_inner(predecomp)")
-    return GlobalAttribution.from_rows(rows)
+    return attributions.GlobalAttribution.from_rows(rows)
 
 
 def count_covered(population, n_rows, n_draws, rng):

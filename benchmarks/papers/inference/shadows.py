@@ -19,16 +19,8 @@ from attributions import total_gain
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.real import planted
 from benchmarks.papers.inference.ways import WAYS, Table
-from benchmarks.study import Part, crossed, data
-from benchmarks.study.tables import (
-    chosen,
-    column,
-    markdown,
-    share,
-    short_share,
-    values_of,
-    values_there,
-)
+from benchmarks.study import Part, chosen, column, crossed, data, markdown
+from benchmarks.study.tables import share, short_share, values_of, values_there
 
 N = 1000
 N_TREES = 100

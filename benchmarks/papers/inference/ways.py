@@ -20,13 +20,8 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 
-from attributions import (
-    GlobalAttribution,
-    LocalAttribution,
-    cross_fit,
-    given_others,
-    tree_inner_rows,
-)
+import attributions
+from attributions import GlobalAttribution, LocalAttribution, cross_fit
 from benchmarks.papers.inference.conditional import LinearThenTrees, Redrawn, linear
 from benchmarks.papers.inference.judging import MEASURES, measured
 
@@ -94,7 +89,7 @@ def against(table, other_fit, other):
     """Fit columns and others beside them, and return by how much the columns do better."""
     p = table.X.shape[1]
     model = table.make().fit(np.hstack([table.X_fit, other_fit]), table.y_fit)
-    q = tree_inner_rows(model, np.hstack([table.X, other]), table.y, n_jobs=1).values
+    q = attributions.tree_inner_rows(model, np.hstack([table.X, other]), table.y, n_jobs=1).values
     return of_rows(q[:, :p] - q[:, p:])
 
 
@@ -127,7 +122,7 @@ def left_out(table, rng):
 def rid_of_others(table, rng):
     """Rid contributions and y of what the others say, and multiply what is left."""
     training = table.X_fit, table.y_fit
-    return given_others(
+    return attributions.given_others(
         table.model, table.X, table.y, training=training, regressor=LinearThenTrees(), n_jobs=1
     )
 

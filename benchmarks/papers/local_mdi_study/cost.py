@@ -27,15 +27,8 @@ from benchmarks.papers.local_mdi import noisy
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_of
 from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
 from benchmarks.papers.local_mdi_study.simulated import numbers
-from benchmarks.study.tables import (
-    by_values,
-    cell_of,
-    chosen,
-    column,
-    markdown,
-    values_of,
-    values_there,
-)
+from benchmarks.study import chosen, column, markdown
+from benchmarks.study.tables import by_values, cell_of, values_of, values_there
 
 N_ROWS = 300
 N_EXPLAINED = 200

@@ -129,17 +129,7 @@ def ranks_where_used(absolute: np.ndarray) -> np.ndarray:
 
 
 class Explained:
-    """A model with the rows that it was fitted on, from which every method is asked.
-
-    Parameters
-    ----------
-    model : fitted model
-    table : Table
-        Of the rows that it was fitted on.
-    seed : int
-        Of LIME.
-    size : {"full", "quick"}
-    """
+    """A model with the rows that it was fitted on, from which every method is asked."""
 
     def __init__(self, model, table: Table, seed: int, size: str = "full"):
         self.model, self.table, self.seed = model, table, seed

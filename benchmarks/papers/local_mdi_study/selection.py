@@ -18,13 +18,8 @@ from scipy.stats import rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
 from benchmarks.papers.local_mdi import top
-from benchmarks.papers.local_mdi_study.methods import (
-    AGGREGATES,
-    LABELS,
-    LADDER,
-    Explained,
-    methods_of,
-)
+from benchmarks.papers.local_mdi_study import methods
+from benchmarks.papers.local_mdi_study.methods import LABELS, LADDER, Explained
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted, forest
 from benchmarks.papers.local_mdi_study.simulated import lines_of
 from benchmarks.papers.local_mdi_study.tables import TASKS, Table, halves
@@ -59,11 +54,11 @@ def experiment(cell, rng, size):
             for share in KEPT
         }
 
-    for method, scores in explained.of_all(methods_of(cell["model"]), fit.X, fit.y):
-        for aggregate in AGGREGATES:
+    for method, scores in explained.of_all(methods.methods_of(cell["model"]), fit.X, fit.y):
+        for aggregate in methods.AGGREGATES:
             yield line(method, aggregate, scores.by(aggregate))
     for method in LADDER:
-        if method != "elastic_net" and method not in methods_of(cell["model"]):
+        if method != "elastic_net" and method not in methods.methods_of(cell["model"]):
             yield line(method, "sum", explained.scores(method, fit.X).by("sum"))
     yield line(CHANCE, "sum", rng.random(fit.X.shape))
 

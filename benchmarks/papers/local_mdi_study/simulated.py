@@ -14,24 +14,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from benchmarks.papers.local_mdi import GROUPS, SIGNALS, drawn_correlated, drawn_signal, mean_auc
-from benchmarks.papers.local_mdi_study.methods import (
-    AGGREGATES,
-    LABELS,
-    WHERE_USED,
-    Explained,
-    methods_of,
-)
+from benchmarks.papers.local_mdi_study import methods
+from benchmarks.papers.local_mdi_study.methods import LABELS, WHERE_USED, Explained
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted
 from benchmarks.papers.local_mdi_study.tables import Table
-from benchmarks.study.tables import (
-    by_values,
-    cell_of,
-    chosen,
-    column,
-    markdown,
-    values_of,
-    values_there,
-)
+from benchmarks.study import chosen, column, markdown
+from benchmarks.study.tables import by_values, cell_of, values_of, values_there
 
 EXPLAINED = 0.4
 CORRELATIONS = (0.5, 0.75, 0.9, 0.95, 0.99)
@@ -49,9 +37,9 @@ def ranking(cell, rng, size):
     X, y, matters = drawn_signal(cell["function"], EXPLAINED, n_fit + n_new, rng)
     table, seed = numbers(X[:n_fit], y[:n_fit]), int(rng.integers(2**31))
     explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
-    asked = methods_of(cell["model"])
+    asked = methods.methods_of(cell["model"])
     for method, scores in explained.of_all(asked, X[n_fit:], y[n_fit:]):
-        for aggregate in (*AGGREGATES, WHERE_USED):
+        for aggregate in (*methods.AGGREGATES, WHERE_USED):
             auc = mean_auc(matters[n_fit:], scores.by(aggregate))
             yield {"method": method, "aggregate": aggregate, "auc": round(float(auc), 5)}
 
@@ -62,10 +50,10 @@ def correlation(cell, rng, size):
     X, y, place = drawn_correlated(cell["correlation"], n, rng)
     table, seed = numbers(X, y), int(rng.integers(2**31))
     explained = Explained(fitted(cell["model"], table, size, seed), table, seed, size)
-    for method in methods_of(cell["model"]):
+    for method in methods.methods_of(cell["model"]):
         n_rows = (ROWS_OF_LIME if size == "full" else 2) if method == "lime" else n
         scores = explained.scores(method, table.X[:n_rows], y[:n_rows])
-        for aggregate in (*AGGREGATES, WHERE_USED):
+        for aggregate in (*methods.AGGREGATES, WHERE_USED):
             found = scores.by(aggregate)[:, place]
             yield {"method": method, "aggregate": aggregate, **both_numbers(found)}
 

@@ -36,20 +36,11 @@ NEEDED = tuple(name for name in (*NUMBERS, *CLASSES) if name not in OF_SCIKIT_LE
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and a target.
+    """Rows and a target."""
 
-    Parameters
-    ----------
-    X : float array of shape (n, p)
-    y : float array of shape (n,)
-        0 and 1 where ``is_class``.
-    is_word : bool array of shape (p,)
-    is_class : bool
-    """
-
-    X: np.ndarray
-    y: np.ndarray
-    is_word: np.ndarray
+    X: np.ndarray  # (n, p) float
+    y: np.ndarray  # (n,) float, 0 and 1 where it is a class
+    is_word: np.ndarray  # (p,) bool
     is_class: bool
 
     def rows(self, which) -> "Table":

@@ -3,12 +3,10 @@
 from pathlib import Path
 from textwrap import fill
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import rankdata, studentized_range
+
+from benchmarks.study.pictures import picture
 
 LEVEL = 0.05
 
@@ -65,11 +63,8 @@ def draw_ranks(ax, names, ranks: np.ndarray, difference: float, title: str) -> N
 def draw(panels: dict[str, tuple[list[str], np.ndarray, float]], path: Path) -> None:
     """Draw some sets of ranks below each other."""
     heights = [0.6 * (2.6 + pitch(names) * len(names)) for names, *_ in panels.values()]
-    figure, axes = plt.subplots(
-        len(panels), 1, figsize=(5.8, sum(heights)), height_ratios=heights, squeeze=False
-    )
-    for ax, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
-        draw_ranks(ax, *panel, title)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    shape = {"figsize": (5.8, sum(heights)), "height_ratios": heights, "squeeze": False}
+    with picture(path, len(panels), 1, layout=None, **shape) as (figure, axes):
+        for ax, (title, panel) in zip(axes[:, 0], panels.items(), strict=True):
+            draw_ranks(ax, *panel, title)
+        figure.tight_layout()

@@ -5,25 +5,15 @@ values, so a score that knows nothing of y but punishes many values does well. T
 beside the others, and a control draws the relevant features from all fifty.
 """
 
-from benchmarks.papers.treeinner import claims
-from benchmarks.papers.treeinner.methods import (
-    COUNTS,
-    CROSS_FIT,
-    CROSS_FIT_PARTIAL,
-    FEWEST_VALUES,
-    GAIN,
-    MINUS_GAIN,
-    PARTIAL,
-    TESTS,
-    Cell,
-)
+from benchmarks.papers.treeinner import claims, methods
+from benchmarks.papers.treeinner.methods import GAIN, MINUS_GAIN, PARTIAL, Cell
 from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim
 from benchmarks.study.tables import cell_of, column, markdown
 
 SHOWN = (
-    (FEWEST_VALUES, "no y"),
+    (methods.FEWEST_VALUES, "no y"),
     (MINUS_GAIN, "no held-out rows"),
     (GAIN, "total gain"),
     (Cell("Permutation", "valid", "-"), ""),
@@ -70,7 +60,7 @@ def tests_table(results: Results) -> str:
     for task in results.tasks((*TASKS, *CONTROL)):
         for setting in SWEEPS["depth"].settings:
             if records := results.replications(task, setting).values():
-                for method in TESTS:
+                for method in methods.TESTS:
                     counts = [record["tests"][method] for record in records]
                     rows.append([task.name, setting.depth, f"`{method}`", *rates(counts, task)])
     header = ["task", "depth", "test", "precision", "recall", "found", "noise", "relevant"]
@@ -85,7 +75,7 @@ def rates(counts: list[dict[str, int]], task) -> list[str]:
     correction.
     """
     n_relevant, n_noisy = 5, 75 if task.data == "ChIP" else 45
-    true, false, single_true, single_false = (column(counts, name) for name in COUNTS)
+    true, false, single_true, single_false = (column(counts, name) for name in methods.COUNTS)
     n_found = true.sum() + false.sum()
     return [
         f"{true.sum() / n_found:.2f}" if n_found else "-",
@@ -99,7 +89,8 @@ def rates(counts: list[dict[str, int]], task) -> list[str]:
 def cross_fit_table(results: Results) -> str:
     """Return AUC of one fit on half of the rows, and of five fits on four fifths; "" without."""
     rows = []
-    for single, crossed in ((claims.HELD_OUT, CROSS_FIT), (PARTIAL, CROSS_FIT_PARTIAL)):
+    pairs = {claims.HELD_OUT: methods.CROSS_FIT, PARTIAL: methods.CROSS_FIT_PARTIAL}
+    for single, crossed in pairs.items():
         for task in results.tasks((*TASKS, *CONTROL)):
             one, five = results.scores(task, single), results.scores(task, crossed)
             if len(five):

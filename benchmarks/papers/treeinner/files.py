@@ -11,10 +11,11 @@ file                one line for each                               numbers
 ==================  ==============================================  ===============================
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import product
 
 from benchmarks.papers.treeinner.methods import COUNTS, Cell
-from benchmarks.papers.treeinner.protocol import STANDARD, SWEEPS, Setting, Sweep, Task
+from benchmarks.papers.treeinner.protocol import STANDARD, SWEEPS, Task
 from benchmarks.papers.treeinner.runs import TASK_FIELDS, Key, Results
 from benchmarks.study.claims import Claim
 from benchmarks.study.files import RESULTS, read_rows, write_rows
@@ -23,34 +24,23 @@ WORTH = ("auc", "noisy", "relevant")
 OF_MODELS = ("risk", "identity_error")
 
 
-def tables_of(
-    results: Results, tasks: Iterable[Task], sweep: Sweep | None = None
-) -> dict[str, list[dict]]:
-    """Return the lines of the three files, by the end of their name."""
-    tables: dict[str, list[dict]] = {"": [], "_models": [], "_tests": []}
-    if sweep is None:
-        settings: list[tuple[dict, Setting]] = [({}, STANDARD)]
-    else:
-        by_value = zip(sweep.values, sweep.settings, strict=True)
-        settings = [({sweep.name: value}, setting) for value, setting in by_value]
-    for of_setting, setting in settings:
-        for task in tasks:
-            of_task = dict(zip(TASK_FIELDS, vars(task).values(), strict=True)) | of_setting
-            for kind in ("model", "cross-fit"):
-                for r, record in results.replications(task, setting, kind).items():
-                    for suffix, line in lines_of(record):
-                        tables[suffix].append({**of_task, "replication": r, **line})
+def tables_of(results: Results, tasks: Iterable[Task]) -> dict[str, list[dict]]:
+    """Return the lines of the first three files."""
+    tables: dict[str, list[dict]] = {"table4": [], "models": [], "tests": []}
+    for task, kind in product(tasks, ("model", "cross-fit")):
+        for r, record in results.replications(task, STANDARD, kind).items():
+            of_task = {**dict(zip(TASK_FIELDS, vars(task).values(), strict=True)), "replication": r}
+            for cell, found in record["scores"].items():
+                worth = dict(zip(WORTH, found, strict=True))
+                tables["table4"].append({**of_task, **cell._asdict(), **worth})
+            if "risk" in record:
+                tables["models"].append(of_task | {name: record[name] for name in OF_MODELS})
+    for depth, task in product(SWEEPS["depth"].values, tasks):
+        of_task = {**dict(zip(TASK_FIELDS, vars(task).values(), strict=True)), "depth": depth}
+        for r, record in results.replications(task, SWEEPS["depth"].at(depth)).items():
+            for test, counts in record["tests"].items():
+                tables["tests"].append({**of_task, "replication": r, "test": test, **counts})
     return tables
-
-
-def lines_of(record: dict) -> Iterator[tuple[str, dict]]:
-    """Yield the lines of one model or cross-fit with the file that each belongs to."""
-    for cell, found in record["scores"].items():
-        yield "", cell._asdict() | dict(zip(WORTH, found, strict=True))
-    if "risk" in record:
-        yield "_models", {name: record[name] for name in OF_MODELS}
-    for test, counts in record.get("tests", {}).items():
-        yield "_tests", {"test": test, **counts}
 
 
 def write(name: str, lines: list[dict], command: str) -> None:
@@ -73,21 +63,17 @@ def results_in(lines: Iterable[dict]) -> Results:
     for line in lines:
         task = Task(*(line[name] for name in TASK_FIELDS))
         kind = "cross-fit" if line.get("rows") == "cross-fitted" else "model"
-        key = (kind, task, setting_of(line), line["replication"])
+        setting = SWEEPS["depth"].at(line["depth"]) if "depth" in line else STANDARD
+        key = (kind, task, setting, line["replication"])
         record = records.setdefault(key, {"scores": {}, "tests": {}})
         if "score" in line:
-            cell = Cell(line["score"], line["rows"], line["attribution"])
+            cell = Cell(*(line[name] for name in Cell._fields))
             record["scores"][cell] = [line[name] for name in WORTH]
         elif "test" in line:
             record["tests"][line["test"]] = {name: line[name] for name in COUNTS}
         else:
             record.update({name: line[name] for name in OF_MODELS})
     return Results(records)
-
-
-def setting_of(line: dict) -> Setting:
-    """Return the setting of a line: standard but for the depth, if it has one."""
-    return SWEEPS["depth"].at(line["depth"]) if "depth" in line else STANDARD
 
 
 def claims_in(lines: Iterable[dict]) -> list[Claim]:

@@ -60,13 +60,7 @@ COUNTS = ("true", "false", "single_true", "single_false")
 
 
 def auc(score, is_relevant) -> float:
-    """Return the probability that a relevant feature scores above a noisy one, ties counting half.
-
-    Parameters
-    ----------
-    score : array of shape (p,)
-    is_relevant : bool array of shape (p,)
-    """
+    """Return the probability that a relevant feature scores above a noisy one, ties half."""
     n_relevant = int(np.sum(is_relevant))
     n_noisy = len(is_relevant) - n_relevant
     ranks = scipy.stats.rankdata(score)[is_relevant].sum()

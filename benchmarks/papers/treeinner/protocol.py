@@ -43,19 +43,11 @@ QUICK_SHRINKS = 40  # of a quick run: so many times fewer rounds, and fewer rows
 
 @dataclass(frozen=True)
 class Task:
-    """A data set and what is predicted on it.
+    """A data set and what is predicted on it."""
 
-    Parameters
-    ----------
-    data : {"ChIP", "Simulated"}
-    kind : {"classification", "regression"}
-    relevant : {"low", "all"}
-        Simulated: the relevant features are among the ten of fewest values, or among all.
-    """
-
-    data: str
-    kind: str
-    relevant: str = "low"
+    data: str  # "ChIP" or "Simulated"
+    kind: str  # "classification" or "regression"
+    relevant: str = "low"  # Simulated: features among the ten of fewest values; "all": among all
 
     @property
     def name(self) -> str:
@@ -132,17 +124,10 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How everything is drawn.
+    """How everything is drawn."""
 
-    Parameters
-    ----------
-    variant : {"code", "text"}
-    shrink : int
-        1, or by how much a run that only tries the machinery has fewer rounds.
-    """
-
-    variant: str = "code"
-    shrink: int = 1
+    variant: str = "code"  # or "text"
+    shrink: int = 1  # by how much a run that only tries the machinery has fewer rounds
 
     @property
     def absolute_level(self) -> str:

@@ -89,14 +89,11 @@ class TreeInnerStudy(Study):
         missing = [n for n in self.parts if not n.startswith("text") and n not in tables]
         if missing:
             raise SystemExit(f"The page needs all parts; there are no results of {missing}.")
-        results, depth = results_of(tables), SWEEPS["depth"]
-        standard = files.tables_of(results, ALL_TASKS)
+        results = results_of(tables)
         quantities = {figures.FIGURES[number][1] for number in SHOWN_FIGURES}
-        shown = [p for p in figures.points(results, depth) if p.quantity in quantities]
+        shown = [p for p in figures.points(results, SWEEPS["depth"]) if p.quantity in quantities]
         for name, lines in {
-            "table4": standard[""],
-            "models": standard["_models"],
-            "tests": files.tables_of(results, ALL_TASKS, depth)["_tests"],
+            **files.tables_of(results, ALL_TASKS),
             "claims": list(map(vars, claims.check(results))),
             "points": figures.lines_of(shown),
         }.items():

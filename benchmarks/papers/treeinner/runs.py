@@ -11,24 +11,14 @@ from functools import partial
 
 import numpy as np
 
+from benchmarks.papers.treeinner import protocol
 from benchmarks.papers.treeinner.methods import Cell, judge_cross_fit, judge_model
-from benchmarks.papers.treeinner.protocol import (
-    CHIP_PARTS,
-    CONTROL,
-    QUICK_SHRINKS,
-    STANDARD,
-    SWEEPS,
-    TASKS,
-    Protocol,
-    Setting,
-    Sweep,
-    Task,
-)
+from benchmarks.papers.treeinner.protocol import STANDARD, TASKS, Protocol, Setting, Sweep, Task
 from benchmarks.study import NumberedPart
 
 TASK_FIELDS = ("data", "task", "relevant_of")
 N_REPLICATIONS = 20
-ROUNDS = tuple(int(value) for value in SWEEPS["rounds"].values if value != STANDARD.rounds)
+ROUNDS = tuple(int(value) for value in protocol.SWEEPS["rounds"].values if value != STANDARD.rounds)
 
 
 def cell_of(task: Task, setting: Setting) -> dict:
@@ -44,7 +34,7 @@ def task_and_setting(row: dict) -> tuple[Task, Setting]:
 
 def protocol_of(size: str, variant: str = "code") -> Protocol:
     """Return how a run of some size draws."""
-    return Protocol(variant, 1 if size == "full" else QUICK_SHRINKS)
+    return Protocol(variant, 1 if size == "full" else protocol.QUICK_SHRINKS)
 
 
 def models(cell, replication: int, size: str, variant: str = "code") -> list[dict]:
@@ -63,18 +53,18 @@ def parts(table) -> tuple[NumberedPart, ...]:
     """Return the parts; ``table`` takes the rows of one."""
     standard = {
         "table4": (models, TASKS, [STANDARD]),
-        "control": (models, CONTROL, [STANDARD]),
-        "cross-fit": (cross_fits, (*TASKS, *CONTROL), [STANDARD]),
+        "control": (models, protocol.CONTROL, [STANDARD]),
+        "cross-fit": (cross_fits, (*TASKS, *protocol.CONTROL), [STANDARD]),
         "text": (partial(models, variant="text"), TASKS, [STANDARD]),
     }
     swept = {
         name: (models, TASKS, [s for s in sweep.settings if s != STANDARD])
-        for name, sweep in SWEEPS.items()
+        for name, sweep in protocol.SWEEPS.items()
     }
     swept["rounds"] = (models, TASKS, [replace(STANDARD, rounds=max(ROUNDS))])
     found = []
     for name, (experiment, tasks, settings) in (standard | swept).items():
-        for data, needs in (("Simulated", ()), ("ChIP", CHIP_PARTS)):
+        for data, needs in (("Simulated", ()), ("ChIP", protocol.CHIP_PARTS)):
             cells = tuple(cell_of(t, s) for t in tasks for s in settings if t.data == data)
             part = f"{name}-chip" if needs else name
             found.append(NumberedPart(part, cells, experiment, N_REPLICATIONS, table, needs))

@@ -97,15 +97,16 @@ def first_call_table(records) -> str:
         return f"{number(median(found))} ({number(min(found))} to {number(max(found))})"
 
     states = [s for s in STATES if any(r[1].endswith(f" {s}") for r in records)]
-    rows = [
-        [words, *(cell(f"{program} {state}") for state in states)]
+    lines = {
+        words: [cell(f"{program} {state}") for state in states]
         for program, (words, _) in PROGRAMS.items()
-        if any(cell(f"{program} {state}") for state in states)
-    ]
-    named = (("import", "`import gbt`"), ("libraries", "NumPy, Numba, SciPy, scikit-learn alone"))
-    rows += [
-        [words, *("" for _ in states[1:]), cell(series)] for series, words in named if cell(series)
-    ]
+    }
+    for series, words in (
+        ("import", "`import gbt`"),
+        ("libraries", "NumPy, Numba, SciPy, scikit-learn alone"),
+    ):
+        lines[words] = [*("" for _ in states[1:]), cell(series)]
+    rows = [[words, *cells] for words, cells in lines.items() if any(cells)]
     heads = [STATES[state] for state in states] or ["compiled before"]
     return markdown(["whole process, seconds: median (range)", *heads], rows)
 

@@ -89,10 +89,9 @@ def measure_memory(plan: Plan) -> list[tuple]:
         case.estimator.fit(*case.data(100, 20))  # compile here, not there
         peaks = json.loads(run("-c", CHILD, json.dumps(astuple(case))))
         size = {"float32 size": 4 * case.n_rows * case.n_columns}
-        parts = bytes_by_part(
-            case.n_rows, case.n_columns, case.max_depth, available_cores(), case.is_logistic
-        )
-        calculated = {f"calculated: {part}": parts[part] for part in parts}
+        shape = case.n_rows, case.n_columns, case.max_depth
+        parts = bytes_by_part(*shape, available_cores(), case.is_logistic)
+        calculated = {f"calculated: {part}": of for part, of in parts.items()}
         for quantity, value in (peaks | size | calculated).items():
             records.append(("memory", case.name, 0, 0, quantity, float(value)))
     return records

@@ -6,32 +6,20 @@ import numpy as np
 
 from benchmarks.speed.growth.fit_time import is_upper, series_of
 from benchmarks.speed.growth.plan import FULL, Axis
+from benchmarks.study.pictures import TEXT, picture
 
 BLUE, GREY, INK = "#0072B2", "#7A7A7A", "#333333"
 
 
 def draw(records, path: Path) -> None:
     """Draw one log-log panel an axis, exponents at the lines; the last panel explains."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
-    style = {
-        "svg.hashsalt": "growth",  # the same file from the same numbers
-        "svg.fonttype": "none",  # text stays text, and its list of fonts short
-        "font.sans-serif": ["DejaVu Sans", "Arial"],
-    }
-    with matplotlib.rc_context(style):
-        figure, panels = pyplot.subplots(3, 2, figsize=(5.8, 8), layout="constrained")
+    with picture(path, 3, 2, style=TEXT, figsize=(5.8, 8)) as (_, panels):
         *panels, last = panels.flat
         for ax, axis in zip(panels, FULL.axes, strict=True):
             for quantity, color, dashes in (("ranking", GREY, "--"), ("fit", BLUE, "-")):
                 draw_line(ax, *series_of(records, axis.name, quantity), color, dashes)
             dress(ax, axis, series_of(records, axis.name, "fit")[0])
         explain(last)
-        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-        pyplot.close(figure)
 
 
 def explain(ax) -> None:

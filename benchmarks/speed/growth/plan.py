@@ -91,27 +91,22 @@ class Plan:
     wheel: str | None = None  # the Python of an environment with a wheel that has machine code
 
 
-THOUSANDS = (10, 20, 50, 100, 200, 500, 1000, 2000)
+GROWING = (10, 20, 50, 100, 200, 500, 1000, 2000)
+DISTINCT = (2, 4, 16, 64, 256, 1024, 4096, 16_384, 50_000)
 FULL = Plan(
     axes=(
-        Axis("rows", "n_rows", Fit(), tuple(1000 * k for k in THOUSANDS)),
-        Axis("columns", "n_columns", Fit(5_000), (10, 20, 50, 100, 200, 500, 1000, 2000)),
-        Axis(
-            "distinct values", "n_distinct", Fit(), (2, 4, 16, 64, 256, 1024, 4096, 16_384, 50_000)
-        ),
+        Axis("rows", "n_rows", Fit(), tuple(1000 * k for k in GROWING)),
+        Axis("columns", "n_columns", Fit(5_000), GROWING),
+        Axis("distinct values", "n_distinct", Fit(), DISTINCT),
         Axis("depth", "max_depth", Fit(), tuple(range(2, 13))),
         Axis("threads", "n_threads", Fit(200_000), (1, 2)),
     ),
     memory=(
-        Memory(500_000, 28),
-        Memory(200_000, 50),
-        Memory(50_000, 500),
-        Memory(2_000_000, 10),
-        Memory(200_000, 50, "float64"),
-        Memory(500_000, 28, is_logistic=True),
+        Memory(500_000, 28), Memory(200_000, 50), Memory(50_000, 500), Memory(2_000_000, 10),
+        Memory(200_000, 50, "float64"), Memory(500_000, 28, is_logistic=True),
         Memory(1_000_000, 20, is_logistic=True),
     ),
-)
+)  # fmt: skip
 QUICK = Plan(
     axes=(
         Axis("rows", "n_rows", Fit(), (200, 400, 800, 1600)),
@@ -120,12 +115,8 @@ QUICK = Plan(
         Axis("depth", "max_depth", Fit(200), (1, 2, 3, 4)),
         Axis("threads", "n_threads", Fit(200), (1, 2)),
     ),
-    memory=(Memory(20_000, 10),),
-    n_rounds=2,
-    repeats=1,
-    starts=1,
-    cold_starts=0,
-)
+    memory=(Memory(20_000, 10),), n_rounds=2, repeats=1, starts=1, cold_starts=0,
+)  # fmt: skip
 
 
 def data_of(n_rows: int, n_columns: int, dtype="float32", n_distinct: int | None = None):
