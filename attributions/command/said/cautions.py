@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from attributions.command.findings import Findings
-from attributions.command.leaks import about_leaks
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.leaks import about_leaks
+from attributions.command.judging.verdicts import UNCLEAR
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.said.about_belonging import about_belonging
-from attributions.command.verdicts import UNCLEAR
 from attributions.command.wording import N_NAMED
 from attributions.names import first_of
 

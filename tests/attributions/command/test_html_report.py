@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import gbt
+from attributions.command.judging.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.command.page.figures import as_markup
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.page.rows import MOST_ROWS, choose_rows
 from attributions.command.run import main
-from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.plots.colors import contrast
 from attributions.results import GlobalAttribution
 from tests.asserts import peer

@@ -18,9 +18,9 @@ from functools import partial
 
 import numpy as np
 
-from attributions.command.findings import Findings, excess
+from attributions.command.judging.findings import Findings, excess
+from attributions.command.judging.simpler import some_rows
 from attributions.command.rules.target import differ
-from attributions.command.simpler import some_rows
 from attributions.command.table.task import Task
 from attributions.command.wording import shown_names
 from attributions.held_out.gain import held_out_gain_of_batches
