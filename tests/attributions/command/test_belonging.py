@@ -199,6 +199,7 @@ def test_who_says_that_rows_are_independent_gets_random_halves(said):
 def test_groups_that_are_named_are_heeded(said):
     text = said("--groups", "born")
     assert "whole values of born" in text
+    assert "Rows with the same 'born' belong together" in text
     assert "With random halves the model is" in text
     assert "--no-groups" not in text
 

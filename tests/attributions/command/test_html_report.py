@@ -96,6 +96,8 @@ def test_a_classification_with_words_and_gaps(run, tmp_path):
     assert page.problems == []
     assert cells(text, "color")[1].rstrip("*") == HELPS
     assert cells(text, "noise")[1].rstrip("*") != HELPS
+    stars = "".join(cells(text, feature)[1] for feature in ("color", "x", "noise", "gaps"))
+    assert ("An asterisk" in page.text) == ("*" in stars)
     rows = explored(text)["rows"]
     assert len(rows) == 80  # all that are held out
     assert {row[3] for row in rows} == {"yes", "no"}
