@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from attributions.command.findings import Findings
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.verdicts import UNUSED
 from attributions.command.said.in_short import of_constant, ranks
 from attributions.command.said.sections import IN_SHORT, sections
-from attributions.command.verdicts import UNUSED
 from attributions.command.wording import (
     ABOVE_100,
     N_DECIMALS,

@@ -22,9 +22,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from attributions.command.findings import Findings, findings_of
-from attributions.command.in_batches import findings_of_file
-from attributions.command.independence.judging import judged, of_given_model
+from attributions.command.judging.findings import Findings, findings_of
+from attributions.command.judging.of_file import findings_of_file
+from attributions.command.judging.of_table import judged, of_given_model
 from attributions.command.model_file import ModelFile, UnusableModelError, read_model
 from attributions.command.options import check_places, program_name, read_options
 from attributions.command.page.page import page

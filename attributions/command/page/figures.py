@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from attributions.classic.partial_dependence import distribution, partial_dependence
-from attributions.command.findings import Findings
-from attributions.command.over import Over
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.over import Over
 from attributions.command.page.markup import Markup, element
 from attributions.command.wording import amount, cell, shortened
 from attributions.plots import (

@@ -11,12 +11,12 @@ import numpy as np
 
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
-from attributions.command.findings import Findings
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.verdicts import RULES
 from attributions.command.page.markup import Markup, data, element, join
 from attributions.command.page.rows import MOST_FEATURES, MOST_ROWS, row_data
 from attributions.command.said.in_short import of_constant
 from attributions.command.said.sections import CHANGED, IN_SHORT, NEXT, WARNINGS, sections
-from attributions.command.verdicts import RULES
 from attributions.command.wording import OPEN_ABOVE
 
 N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first

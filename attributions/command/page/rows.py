@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.command.findings import Findings, excess
+from attributions.command.judging.findings import Findings, excess
 from attributions.command.page.figures import raw_unit
 from attributions.command.table.task import Task
 from attributions.command.wording import amount, cell, shortened, shortened_apart

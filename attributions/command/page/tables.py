@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from attributions.command.findings import Findings
-from attributions.command.over import Over
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.over import Over
+from attributions.command.judging.simpler import LINEAR, TREE
+from attributions.command.judging.verdicts import HELPS, HURTS
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
-from attributions.command.simpler import LINEAR, TREE
-from attributions.command.verdicts import HELPS, HURTS
 from attributions.command.wording import ABOVE_100, alike, cell, shortened, value_and_interval
 
 SCORES = {  # what each measure is, for readers who do not know it

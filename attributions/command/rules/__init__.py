@@ -9,5 +9,5 @@
 ``twins``        columns that say what another one says
 ===============  ========================================================================
 
-What gives the answer away, a leak, shows in models: ``attributions.command.leaks``.
+What gives the answer away, a leak, shows in models: ``attributions.command.judging.leaks``.
 """

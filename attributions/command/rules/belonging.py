@@ -11,7 +11,7 @@ Four signs in a table point to such a column, each if chance would not produce i
 
 A fifth is its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``).
 Whether errors of a model agree within its values is tested later
-(``attributions.command.independence``).
+(``attributions.command.judging``).
 """
 
 from collections.abc import Iterator, Mapping

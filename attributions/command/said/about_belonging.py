@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from attributions.command.findings import Findings
-from attributions.command.verdicts import HELPS
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.verdicts import HELPS
 from attributions.command.wording import option, shown_names
 from attributions.names import elided
 

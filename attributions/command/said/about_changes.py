@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attributions.command.findings import Findings
-from attributions.command.over import Over
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.over import Over
 from attributions.command.wording import elided, shown_names
 
 OF_UNIT = {"loss": " of loss a row", "percent": " % of the constant model's loss"}

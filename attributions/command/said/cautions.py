@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from attributions.command.findings import Findings
-from attributions.command.leaks import about_leaks
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.leaks import given_away_by, helpful, how_many_are_enough
+from attributions.command.judging.verdicts import UNCLEAR
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.said.about_belonging import about_belonging
-from attributions.command.verdicts import UNCLEAR
-from attributions.command.wording import N_NAMED
+from attributions.command.wording import N_NAMED, shown_names
 from attributions.names import first_of
 
 # With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
@@ -18,6 +18,7 @@ FEW_OF_A_CLASS = 30
 FEW_EVENTS = 50
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
 MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
+NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 N_CARRYING = 10  # rows of the largest contributions
 N_SHARES = 3  # features of which it is said how much these rows bring
 SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
@@ -30,7 +31,7 @@ def cautions(found: Findings) -> list[str]:
         *_about_rows(found),
         *_about_censoring(found),
         *_about_the_model(found),
-        *about_leaks(found),
+        *_about_leaks(found),
         *_about_columns(found),
         *_about_twins(found),
         *_about_intervals(found),
@@ -117,6 +118,49 @@ def _about_the_model(found: Findings) -> Iterator[str]:
         )
     if found.doubt:
         yield f"Total gain is doubtful: {found.doubt}."
+
+
+def _about_leaks(found: Findings) -> Iterator[str]:
+    """Say if predictions are too good to be true, or if some columns make them."""
+    used, value, saved = helpful(found), found.useful.values, found.saved
+    if not used:
+        return
+    leaks, n_enough = given_away_by(found), how_many_are_enough(found)
+    most = leaks or [found.task.feature_names[k] for k in used[:3]]
+    names, is_one = shown_names(most), len(most) == 1
+    reason = (
+        f"Ask whether {'it' if is_one else 'each'} is known at the time when the prediction is"
+        " needed, or comes after it."
+    )
+    if found.task.event and leaks:
+        yield (
+            f"{names} alone put{'s' * is_one} the held-out rows nearly in the order of their"
+            " events, as columns do that are made of the time: the length of observation, the"
+            f" number of visits. {reason}"
+        )
+    elif saved >= NEARLY_PERFECT:
+        yield (
+            f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
+            " Often a column then gives the answer away; the most important"
+            f" {'is' if is_one else 'are'} {names}. {reason}"
+        )
+    elif leaks and found.saved_by_best:
+        who, whose = f"{names} alone predicts", "it"
+        if n_enough == 2:
+            who, whose = f"{names} together predict", "these two"
+        elif not is_one:
+            who, whose = f"Each of {names} alone predicts", "the first"
+        yield (
+            f"{who} nearly as well as all features do: a model of {whose} saves"
+            f" {found.saved_by_best[n_enough - 1]:.0f} % of the constant model's loss, that of all"
+            f" {saved:.0f} %. {reason}"
+        )
+    elif leaks:
+        share = value[used[0]] / value[used].sum()
+        yield (
+            f"{names} alone brings {100 * share:.0f} % of what all features that help bring."
+            f" {reason}"
+        )
 
 
 def _about_columns(found: Findings) -> Iterator[str]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attributions.command.findings import Findings
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
 from attributions.command.said.about_belonging import compared
-from attributions.command.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 

@@ -1,6 +1,6 @@
 """All that is said of findings, in the order in which it is read."""
 
-from attributions.command.findings import Findings
+from attributions.command.judging.findings import Findings
 from attributions.command.said.about_changes import about_changes
 from attributions.command.said.cautions import cautions
 from attributions.command.said.in_short import in_short

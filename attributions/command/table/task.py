@@ -17,7 +17,11 @@ from attributions.command.rules.columns import Column, column_of, columns_of_dat
 from attributions.command.rules.dates import PARTS
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.rules.target import Target, differ, read_grades, read_target, read_times
-from attributions.command.table.description import what_became_of, what_is_there
+from attributions.command.table.description import (
+    how_cells_were_read,
+    what_is_left_out,
+    what_is_there,
+)
 from attributions.command.table.file import TableFile
 from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
 from attributions.command.table.text import SEPARATORS
@@ -125,9 +129,8 @@ def table_task(
             f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}"
             f"{f'; {n_unlabelled:,} without a target are left out' * (n_unlabelled > 0)}.",
             *rare,
-            *what_became_of(
-                table, columns[question.target], features, reasons, question.drop, question.groups
-            ),
+            *how_cells_were_read(table, columns[question.target], features),
+            *what_is_left_out(question.drop, question.groups, reasons),
         ],
         is_classification=target.is_classification,
         X_train=X_train,

@@ -28,7 +28,7 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Latin-1": "latin-1"}
 N_SNIFFED = 100  # records that show which separator it is
 ROWS_AT_ONCE = 2**17
-MAY_BE_CODE = re.compile(r'(?:^|[\t;,|"])\s*0\d\d+\s*(?:$|[\t;,|"])')
+MAY_HOLD_CODE = re.compile(r"(?:^|[\t;,|])\s*0\d\d")  # a row, found out quickly
 WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, str.title)})
 
 
@@ -132,23 +132,15 @@ def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:
 def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout:
     """Return the layout of a text in an encoding; UnicodeDecodeError if it is another."""
     coded: set[int] = set()
-    may_have_code, has_blank_rows, n_rows = False, False, 0
-
-    def watched(lines: Iterable[str]) -> Iterator[str]:
-        nonlocal may_have_code
-        for line in lines:
-            may_have_code = may_have_code or MAY_BE_CODE.search(line) is not None
-            yield line
-
+    has_blank_rows, n_rows = False, 0
     with _text(opened, encoding) as text:
         above, first = _above(text)
         sample = [*first, *islice(text, 2 * N_SNIFFED)]
         separator = _sniffed_separator(sample)
-        reader = csv.reader(watched(chain(sample, text)), delimiter=separator)
+        reader = csv.reader(chain(sample, text), delimiter=separator)
         try:
             names = [name.strip() for name in next(filter(_is_filled, reader), [])]
             n_before = len(above) + reader.line_num
-            may_have_code = False
             for cells in reader:
                 if not _is_filled(cells):
                     has_blank_rows = has_blank_rows or bool(cells)
@@ -161,9 +153,8 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
                         " columns. Mend that line, or put quotation marks around cells that hold"
                         " the separator."
                     )
-                if may_have_code:
+                if MAY_HOLD_CODE.search(separator.join(cells)):
                     coded |= {k for k, cell in enumerate(cells) if CODE.fullmatch(cell.strip())}
-                    may_have_code = False
         except csv.Error as error:
             raise UnusableTableError(
                 f"Line {len(above) + reader.line_num} of {path} cannot be cut into cells"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from attributions.command.findings import Findings
-from attributions.command.independence.judging import judged
+from attributions.command.judging.findings import Findings
+from attributions.command.judging.of_table import judged
 from attributions.command.run import fit
 from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question

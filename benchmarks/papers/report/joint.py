@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from attributions import held_out_gain
-from attributions.command.verdicts import HELPS, HURTS, MISTAKEN, said_of
+from attributions.command.judging.verdicts import HELPS, HURTS, MISTAKEN, said_of
 from benchmarks.study import Part, crossed, model_of, ours
 from benchmarks.study.tables import by_values, markdown
 

@@ -423,6 +423,7 @@ def test_whoever_reads_the_output_may_stop(tmp_path):
         ),
         (["--seed", "-1"], "must not be negative"),
         (["--task", "sorting"], "invalid choice"),
+        (["--data", "t.csv", "--groups", "a", "--no-groups"], "contradict each other"),
     ],
 )
 def test_options_that_do_not_fit(run, capsys, arguments, why):

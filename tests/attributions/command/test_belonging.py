@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from attributions.command.independence.agreement import agreement_along, agreement_within
+from attributions.command.judging.agreement import agreement_along, agreement_within
+from attributions.command.judging.verdicts import said_of
 from attributions.command.rules.belonging import belonging, columns_of_time, labels_of_groups
 from attributions.command.rules.columns import column_of
 from attributions.command.run import main
 from attributions.command.said.cautions import cautions
 from attributions.command.table.halves import halves_in_time, halves_of_groups
-from attributions.command.verdicts import said_of
 from attributions.results import GlobalAttribution
 from benchmarks.papers.report.belonging import WITHOUT, panel, what_is_said
 from benchmarks.papers.report.drawn import found_in
@@ -199,6 +199,7 @@ def test_who_says_that_rows_are_independent_gets_random_halves(said):
 def test_groups_that_are_named_are_heeded(said):
     text = said("--groups", "born")
     assert "whole values of born" in text
+    assert "Rows with the same 'born' belong together" in text
     assert "With random halves the model is" in text
     assert "--no-groups" not in text
 

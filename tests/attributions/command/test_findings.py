@@ -12,7 +12,7 @@ from sklearn.metrics import (
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
-from attributions.command.findings import _scaled, findings_of
+from attributions.command.judging.findings import _scaled, findings_of
 from attributions.command.table.task import Task
 from attributions.held_out.gain import held_out_gain
 from gbt.estimators import GBTClassifier, GBTRegressor

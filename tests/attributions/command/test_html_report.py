@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import gbt
+from attributions.command.judging.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.command.page.figures import as_markup
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.page.rows import MOST_ROWS, choose_rows
 from attributions.command.run import main
-from attributions.command.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.plots.colors import contrast
 from attributions.results import GlobalAttribution
 from tests.asserts import peer
@@ -96,6 +96,8 @@ def test_a_classification_with_words_and_gaps(run, tmp_path):
     assert page.problems == []
     assert cells(text, "color")[1].rstrip("*") == HELPS
     assert cells(text, "noise")[1].rstrip("*") != HELPS
+    stars = "".join(cells(text, feature)[1] for feature in ("color", "x", "noise", "gaps"))
+    assert ("An asterisk" in page.text) == ("*" in stars)
     rows = explored(text)["rows"]
     assert len(rows) == 80  # all that are held out
     assert {row[3] for row in rows} == {"yes", "no"}

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attributions.command.findings import Findings, Score
+from attributions.command.judging.findings import Findings, Score
+from attributions.command.judging.verdicts import rows_needed, said_of
 from attributions.command.printed import report, table_lines
 from attributions.command.rules.columns import column_of
 from attributions.command.said.cautions import cautions
 from attributions.command.said.in_short import how_good, in_short, ranks
 from attributions.command.table.task import Task
-from attributions.command.verdicts import rows_needed, said_of
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 from gbt import GBTRegressor

@@ -9,12 +9,12 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
-from attributions.command.findings import findings_of
+from attributions.command.judging.findings import findings_of
+from attributions.command.judging.simpler import LINEAR, TREE, LinearOrder, design
 from attributions.command.rules.columns import column_of_numbers
 from attributions.command.run import fit, main
 from attributions.command.said.cautions import cautions
 from attributions.command.said.next_steps import next_steps, vary_as_counts
-from attributions.command.simpler import LINEAR, TREE, LinearOrder, design
 from attributions.command.table.demonstration import GREEDY
 from attributions.command.table.task import Task
 from benchmarks.papers.report.drawn import found_in

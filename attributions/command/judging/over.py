@@ -12,7 +12,7 @@ import numpy as np
 
 from attributions.changes import AttributionByLabel, Differences
 from attributions.changes.labels import Labels
-from attributions.command.findings import Findings
+from attributions.command.judging.findings import Findings
 from attributions.command.rules.columns import Column
 from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError

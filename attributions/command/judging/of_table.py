@@ -11,20 +11,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.command.findings import Findings, findings_of
-from attributions.command.independence.agreement import (
+from attributions.command.judging.agreement import (
     InTime,
     Together,
     agreement_along,
     agreement_within,
     errors_of,
 )
-from attributions.command.leaks import with_given_away
-from attributions.command.over import with_changes
+from attributions.command.judging.findings import Findings, findings_of
+from attributions.command.judging.leaks import with_given_away
+from attributions.command.judging.over import with_changes
+from attributions.command.judging.simpler import beside_simpler
 from attributions.command.rules.belonging import Belonging, belonging, columns_of_time
 from attributions.command.rules.columns import Column
 from attributions.command.rules.target import Target
-from attributions.command.simpler import beside_simpler
 from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question, Task, read_columns, table_task
 from attributions.command.unusable import UnusableTableError

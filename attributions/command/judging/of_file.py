@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.command.findings import Findings, findings_in_batches
+from attributions.command.judging.findings import Findings, findings_in_batches
 from attributions.command.model_file import ModelFile
 from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import column_of

@@ -12,23 +12,21 @@ A given model is not fitted again. There one column may be a leak if it brings 8
 columns bring.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from attributions.command.findings import Findings, excess
+from attributions.command.judging.findings import Findings, excess
+from attributions.command.judging.simpler import some_rows
 from attributions.command.rules.target import differ
-from attributions.command.simpler import some_rows
 from attributions.command.table.task import Task
-from attributions.command.wording import shown_names
 from attributions.held_out.gain import held_out_gain_of_batches
 from gbt.model.ensemble import Ensemble
 
 LEAST_SAVED = 50.0  # per cent, below which nothing is given away, and no model of one is fitted
 MUCH, MUCH_OF_TWO, NEARLY_AS_GOOD, MOST_OF_IT = 60.0, 80.0, 0.9, 0.8
-NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 NEARLY_IN_ORDER = 0.9  # of pairs
 MOST_NAMED = 4  # columns that are looked for, each of which alone suffices
 
@@ -38,7 +36,7 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
 
     Nothing is fitted where the model saves little, or where a column is all that there is.
     """
-    used = _helpful(found)
+    used = helpful(found)
     if found.task.event:
         return replace(found, also_enough=tuple(k for k in used if _is_in_order(found, k)))
     if found.saved < LEAST_SAVED or len(used) < 2 or found.task.has_pairs:
@@ -84,7 +82,7 @@ def _is_in_order(found: Findings, k: int) -> bool:
     return max(order, 1 - order) >= NEARLY_IN_ORDER
 
 
-def _helpful(found: Findings) -> list[int]:
+def helpful(found: Findings) -> list[int]:
     """Return the features whose held-out gain is above 0, the largest first."""
     ranking, value = found.useful.ranking(), found.useful.values
     return [int(k) for k in ranking if found.is_used[k] and value[k] > 0]
@@ -95,7 +93,7 @@ def how_many_are_enough(found: Findings) -> int:
 
     If no model was fitted to them, as when a model is given, their share of the gain decides.
     """
-    used, value = _helpful(found), found.useful.values
+    used, value = helpful(found), found.useful.values
     if found.saved < MUCH or not used or found.task.has_pairs:
         return 0
     if found.saved_by_best:
@@ -107,48 +105,5 @@ def how_many_are_enough(found: Findings) -> int:
 
 def given_away_by(found: Findings) -> list[str]:
     """Return the names of the columns that may give the answer away."""
-    features = [*_helpful(found)[: how_many_are_enough(found)], *found.also_enough]
+    features = [*helpful(found)[: how_many_are_enough(found)], *found.also_enough]
     return [found.task.feature_names[k] for k in features]
-
-
-def about_leaks(found: Findings) -> Iterator[str]:
-    """Say if predictions are too good to be true, or if some columns make them."""
-    used, value, saved = _helpful(found), found.useful.values, found.saved
-    if not used:
-        return
-    leaks, n_enough = given_away_by(found), how_many_are_enough(found)
-    most = leaks or [found.task.feature_names[k] for k in used[:3]]
-    names, is_one = shown_names(most), len(most) == 1
-    reason = (
-        f"Ask whether {'it' if is_one else 'each'} is known at the time when the prediction is"
-        " needed, or comes after it."
-    )
-    if found.task.event and leaks:
-        yield (
-            f"{names} alone put{'s' * is_one} the held-out rows nearly in the order of their"
-            " events, as columns do that are made of the time: the length of observation, the"
-            f" number of visits. {reason}"
-        )
-    elif saved >= NEARLY_PERFECT:
-        yield (
-            f"The model is nearly perfect: it saves {saved:.1f} % of the constant model's loss."
-            " Often a column then gives the answer away; the most important"
-            f" {'is' if is_one else 'are'} {names}. {reason}"
-        )
-    elif leaks and found.saved_by_best:
-        who, whose = f"{names} alone predicts", "it"
-        if n_enough == 2:
-            who, whose = f"{names} together predict", "these two"
-        elif not is_one:
-            who, whose = f"Each of {names} alone predicts", "the first"
-        yield (
-            f"{who} nearly as well as all features do: a model of {whose} saves"
-            f" {found.saved_by_best[n_enough - 1]:.0f} % of the constant model's loss, that of all"
-            f" {saved:.0f} %. {reason}"
-        )
-    elif leaks:
-        share = value[used[0]] / value[used].sum()
-        yield (
-            f"{names} alone brings {100 * share:.0f} % of what all features that help bring."
-            f" {reason}"
-        )

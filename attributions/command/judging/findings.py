@@ -16,11 +16,11 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
-from attributions.command.independence.agreement import InTime, Together
+from attributions.command.judging.agreement import InTime, Together
+from attributions.command.judging.verdicts import Said, said_of
 from attributions.command.rules.twins import places_of, twins
 from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError
-from attributions.command.verdicts import Said, said_of
 from attributions.command.wording import shown_names
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
@@ -83,7 +83,7 @@ class Findings:
     beside: "Findings | None" = None  # with halves drawn at random, if rows were split otherwise
     over: tuple[
         Any, ...
-    ] = ()  # what changed over time, or by a column (`attributions.command.over`)
+    ] = ()  # what changed over time, or by a column (`attributions.command.judging.over`)
 
     @property
     def loss_name(self) -> str:

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from attributions.command.findings import Findings, measures
+from attributions.command.judging.findings import Findings, measures
 from attributions.command.table.task import Task
 from gbt.estimators import GBTRegressor
 from gbt.losses import Cox, Pairwise
