@@ -559,8 +559,7 @@ def test_behind_a_transformer_that_sets_output():
     X, y = table()
     for container in ("pandas", "polars"):
         pipeline = make_pipeline(
-            StandardScaler().set_output(transform=container),
-            GreedyClassifier(n_estimators=2),
+            StandardScaler().set_output(transform=container), GreedyClassifier(n_estimators=2)
         )
         frame = pd.DataFrame(X, columns=["a", "b", "c"])
         pipeline.fit(frame, y)

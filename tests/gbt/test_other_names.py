@@ -55,11 +55,7 @@ def test_fit_says_what_serves_in_place_of_an_argument(estimator, name, hint):
 @pytest.mark.parametrize(("name", "hint"), OF_PREDICT.items())
 @pytest.mark.parametrize(
     ("estimator", "method"),
-    [
-        (GBTRegressor, "predict"),
-        (GBTRegressor, "apply"),
-        (GBTClassifier, "staged_predict_proba"),
-    ],
+    [(GBTRegressor, "predict"), (GBTRegressor, "apply"), (GBTClassifier, "staged_predict_proba")],
 )
 def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, name, hint):
     told = rf"^{estimator.__name__}\.{method} takes no '{name}'\. (Here )?{hint}.*[.?]$"
@@ -70,22 +66,13 @@ def test_predictions_say_what_serves_in_place_of_an_argument(estimator, method, 
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (
-            lambda: GreedyRegressor().fit(X),
-            "GBTRegressor.fit(X, y, sample_weight, eval_set",
-        ),
+        (lambda: GreedyRegressor().fit(X), "GBTRegressor.fit(X, y, sample_weight, eval_set"),
         (
             lambda: GreedyClassifier().fit(X, y, None, [], None, X, y, y, None, None, 3),
             "GBTClassifier.fit(X, y, sample_w",
         ),
-        (
-            lambda: GreedyRegressor().predict(),
-            "GBTRegressor.predict(X, init_score): missing a",
-        ),
-        (
-            lambda: GreedyRegressor().save(),
-            "GBTRegressor.save(path): missing a required",
-        ),
+        (lambda: GreedyRegressor().predict(), "GBTRegressor.predict(X, init_score): missing a"),
+        (lambda: GreedyRegressor().save(), "GBTRegressor.save(path): missing a required"),
     ],
 )
 def test_arguments_too_many_or_too_few_are_those_of_the_users_class(call, told):

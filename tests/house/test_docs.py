@@ -98,11 +98,7 @@ def test_what_a_source_names_is_there(path):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "see `gbt.losses.Nonsense`",
-        "``tests/test_nonsense.py`` compares",
-        "(docs/nonsense.md)",
-    ],
+    ["see `gbt.losses.Nonsense`", "``tests/test_nonsense.py`` compares", "(docs/nonsense.md)"],
 )
 def test_what_is_not_there_is_noticed_in_a_source(text):
     assert len(missing_from_source(f"``gbt.losses.Gamma`` and docs/guide/losses.md, {text}.")) == 1

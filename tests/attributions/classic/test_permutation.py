@@ -5,12 +5,7 @@ import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import (
-    log_loss,
-    mean_poisson_deviance,
-    mean_squared_error,
-    roc_auc_score,
-)
+from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error, roc_auc_score
 
 from attributions import permutation
 from attributions.classic.scores import auc_of_rows

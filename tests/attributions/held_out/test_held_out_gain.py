@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.ensemble import (
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestRegressor
 
 from attributions import (
     GlobalAttribution,

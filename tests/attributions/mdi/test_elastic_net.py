@@ -9,14 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 
 import attributions.mdi.logistic_elastic_net as logistic
-from attributions.kernels.elastic_net import (
-    Fits,
-    Part,
-    cut,
-    hold_out_folds,
-    room_for,
-    weigh_stumps,
-)
+from attributions.kernels.elastic_net import Fits, Part, cut, hold_out_folds, room_for, weigh_stumps
 from attributions.mdi.elastic_net import elastic_net_path
 from attributions.mdi.logistic import Point
 from attributions.mdi.stump_problem import StumpProblem

@@ -7,11 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
-from sklearn.ensemble import (
-    ExtraTreesRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 import attributions
 from attributions.mdi.least_squares import OLS, Ridge
@@ -51,22 +47,13 @@ def children(tree, t):
 # (i) ------------------------------------------------------------------------------------------
 
 BOOSTED = {
-    "squared": (
-        GreedyRegressor(n_estimators=8, max_depth=4, reg_lambda=0.0),
-        False,
-    ),
-    "logistic": (
-        GreedyClassifier(n_estimators=8, max_depth=4, reg_lambda=0.0),
-        True,
-    ),
+    "squared": (GreedyRegressor(n_estimators=8, max_depth=4, reg_lambda=0.0), False),
+    "logistic": (GreedyClassifier(n_estimators=8, max_depth=4, reg_lambda=0.0), True),
     "sampled": (
         GreedyRegressor(n_estimators=8, subsample=0.6, reg_lambda=0.0, random_state=0),
         False,
     ),
-    "weighted": (
-        GreedyRegressor(n_estimators=8, max_depth=3, reg_lambda=0.0),
-        False,
-    ),
+    "weighted": (GreedyRegressor(n_estimators=8, max_depth=3, reg_lambda=0.0), False),
 }
 
 

@@ -228,11 +228,7 @@ def test_labels_of_three_classes_have_three_logistic_models():
     ("model", "target", "linear_model"),
     [
         (GreedyRegressor(n_estimators=2).fit(X, y), y, "logistic_ridge"),
-        (
-            GreedyClassifier(n_estimators=2).fit(X, labels),
-            labels,
-            "logistic_elastic_net",
-        ),
+        (GreedyClassifier(n_estimators=2).fit(X, labels), labels, "logistic_elastic_net"),
         (RandomForestRegressor(2).fit(X, y), y, LogisticRidge(1.0)),
         (OF_TARGETS, targets, LogisticRegression()),
     ],

@@ -13,13 +13,7 @@ from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt.formats import as_ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.tree_cases import (
-    deep_ensemble,
-    ensemble_of,
-    example_1,
-    fit_values,
-    stump_on,
-)
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values, stump_on
 
 pytestmark = pytest.mark.kernels
 

@@ -89,10 +89,7 @@ def test_to_shap_is_what_shap_draws():
 
 @pytest.mark.parametrize(
     ("module", "method", "message"),
-    [
-        ("pandas", "to_frame", "pip install pandas"),
-        ("shap", "to_shap", "pip install shap"),
-    ],
+    [("pandas", "to_frame", "pip install pandas"), ("shap", "to_shap", "pip install shap")],
 )
 def test_what_to_install_is_said(monkeypatch, module, method, message):
     monkeypatch.setitem(__import__("sys").modules, module, None)  # as if it were not installed

@@ -18,12 +18,8 @@ from attributions.reference import definitions as reference
 from attributions.rows import Intake
 from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
-from attributions.unbiased import (
-    rows as split_rows,
-)
-from attributions.unbiased import (
-    subsets as subset_ratios,
-)
+from attributions.unbiased import rows as split_rows
+from attributions.unbiased import subsets as subset_ratios
 from attributions.walk import rows_at_spots
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
@@ -719,10 +715,7 @@ def test_every_tree_of_a_forest_is_a_first_tree(loss, form):
     start = forest.base_score + sum(tree.value[0] for tree in forest.trees)
     trees = [
         replace(
-            forest,
-            **vars(tree),
-            tree_offset=[0, tree.n_nodes],
-            base_score=start - tree.value[0],
+            forest, **vars(tree), tree_offset=[0, tree.n_nodes], base_score=start - tree.value[0]
         )
         for tree in forest.trees
     ]

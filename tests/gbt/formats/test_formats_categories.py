@@ -16,16 +16,7 @@ from gbt.formats.lightgbm.model import from_lightgbm
 from gbt.formats.xgboost.model import from_xgboost
 from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.gbt.formats.read_models import (
-    MODELS,
-    WORDS,
-    fitted,
-    imported,
-    lgb,
-    some,
-    table,
-    xgb,
-)
+from tests.gbt.formats.read_models import MODELS, WORDS, fitted, imported, lgb, some, table, xgb
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")

@@ -7,14 +7,7 @@ from attributions import predecomp
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
-from tests.asserts import (
-    EPS_32,
-    assert_close,
-    assert_same,
-    assert_sums_of_rows,
-    is_before,
-    peer,
-)
+from tests.asserts import EPS_32, assert_close, assert_same, assert_sums_of_rows, is_before, peer
 from tests.gbt.formats.test_formats_lightgbm import train as lightgbm_trained
 from tests.gbt.formats.test_formats_lightgbm import training_data as lightgbm_data
 from tests.gbt.formats.test_formats_xgboost import json_of, train, training_data

@@ -12,13 +12,7 @@ from gbt.kernels.cuts.scores import Cut
 from gbt.kernels.trees.nodes import NODE, records
 from gbt.tables.columns import Columns
 from tests.compiled import FromPython
-from tests.node_cases import (
-    NO_CUT,
-    NUMBER,
-    NodeCase,
-    empty_scratch,
-    node_cases,
-)
+from tests.node_cases import NO_CUT, NUMBER, NodeCase, empty_scratch, node_cases
 
 refine, search = FromPython(refine_kernels), FromPython(search_kernels)
 pytestmark = pytest.mark.kernels

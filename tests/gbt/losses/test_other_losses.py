@@ -400,10 +400,7 @@ def test_files_hold_no_loss_of_ones_own(tmp_path):
     path = tmp_path / "model.json"
     model, X, _ = fitted(Squared())
     model.save(path)
-    with pytest.raises(
-        ValueError,
-        match=r"its loss is \"Squared\".*gbt.load\(path, loss=",
-    ):
+    with pytest.raises(ValueError, match=r"its loss is \"Squared\".*gbt.load\(path, loss="):
         gbt.load(path)
     again = gbt.load(path, loss=Squared())
     assert isinstance(again.ensemble_.loss, OwnLoss)

@@ -9,12 +9,7 @@ from scipy import sparse
 from gbt.tables import sparse_columns
 from gbt.tables.bins import MAX_BINS
 from gbt.tables.columns import Columns
-from gbt.tables.sparse_columns import (
-    MOST_OF_ARRAY,
-    MOST_STORED,
-    columns_of,
-    columns_of_sparse_rows,
-)
+from gbt.tables.sparse_columns import MOST_OF_ARRAY, MOST_STORED, columns_of, columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
 from tests.asserts import assert_same
 from tests.sparse_tables import arrays_stored, large_table, tables

@@ -60,12 +60,7 @@ def test_squared_error_is_that_of_the_page(problem, max_leaves):
         problem.X[keep], problem.y[keep], given_weight, base_score=0.5, **parameters
     ).ensemble
     page = reference.boost(
-        problem.X,
-        problem.y,
-        sample_weight=weight,
-        base_score=0.5,
-        fixed_point=True,
-        **parameters,
+        problem.X, problem.y, sample_weight=weight, base_score=0.5, fixed_point=True, **parameters
     )
     for m, nodes in enumerate(page.trees):
         assert_same_as_page(model.trees[m], nodes)

@@ -36,8 +36,7 @@ def scripted(numbers):
 
 
 @pytest.mark.parametrize(
-    ("min_delta", "best", "n_recorded"),
-    [(0.0, 6, 9), (0.1, 2, 5), (0.125, 0, 3)],
+    ("min_delta", "best", "n_recorded"), [(0.0, 6, 9), (0.1, 2, 5), (0.125, 0, 3)]
 )
 def test_only_what_is_better_by_more_than_min_delta_counts(min_delta, best, n_recorded):
     """By hand: 0.125 is better than 0 by more than 0.1, and not by more than 0.125."""

@@ -43,10 +43,7 @@ X_NEW, Y_NEW = table(seed=1)
     [
         (r2_score, "r2_score"),
         ("r2", "r2"),
-        (
-            make_scorer(r2_score),
-            "make_scorer(r2_score, response_method='predict')",
-        ),
+        (make_scorer(r2_score), "make_scorer(r2_score, response_method='predict')"),
         (check_scoring(GreedyRegressor()), "GBTRegressor.score"),
         (
             check_scoring(GreedyRegressor(), scoring="r2"),

@@ -13,11 +13,7 @@ from gbt.splitting import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions
 from gbt.tables.columns import Columns
-from tests.asserts import (
-    assert_same_as_page,
-    assert_valid_tree,
-    peer,
-)
+from tests.asserts import assert_same_as_page, assert_valid_tree, peer
 from tests.gbt.training.test_growing import growths, large_growths, page
 from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.trainer import grow_tree
