@@ -73,7 +73,7 @@ def _most_periods(task: Task) -> int:
     n = len(task.held_out) // ROWS_OF_PERIOD
     if task.event:
         n = min(n, int(task.y_valid[:, 1].sum()) // EVENTS_OF_PERIOD)
-    elif task.has_pairs:
+    elif task.groups is not None and task.has_pairs:
         n = min(n, len(np.unique(task.groups)) // GROUPS_OF_PERIOD)
     return max(1, min(n, MOST_PERIODS))
 

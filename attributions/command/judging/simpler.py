@@ -120,9 +120,10 @@ def _linear(found: Findings) -> Any:
 
 def _tree(found: Findings) -> Any:
     if found.task.has_pairs:
-        sizes = {"max_leaves": LEAVES, "max_depth": None, "min_samples_leaf": ROWS_A_LEAF}
-        loss = found.task.loss
-        return GBTRegressor(1, 1.0, splitter="greedy", loss=loss, min_child_weight=0.0, **sizes)
+        return GBTRegressor(
+            1, 1.0, loss=found.task.loss, splitter="greedy", max_leaves=LEAVES, max_depth=None,
+            min_samples_leaf=ROWS_A_LEAF, min_child_weight=0.0,
+        )  # fmt: skip
     kind = DecisionTreeClassifier if found.task.is_classification else DecisionTreeRegressor
     return kind(max_leaf_nodes=LEAVES, min_samples_leaf=ROWS_A_LEAF, random_state=0)
 
