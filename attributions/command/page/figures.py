@@ -139,6 +139,18 @@ def raw_unit(found: Findings) -> str:
     return f"units of {shortened(task.target.name)}"
 
 
+def about_unit(found: Findings) -> str:
+    """Return a sentence on a unit that few readers know; of others nothing."""
+    task = found.task
+    if task.event and found.model.loss.name == "cox":
+        return (
+            " 0.7 more makes the event about twice as likely at any moment, for who is without it."
+        )
+    if task.event:
+        return " 0.7 more is about twice the time."
+    return " Rows of a group are put in the order of their scores." if task.has_pairs else ""
+
+
 def in_rounds(found: Findings) -> str:
     """Return a note on rounds, if several classes have a tree in each; else nothing."""
     n_classes = len(found.task.classes)

@@ -129,7 +129,8 @@ def _figures(found: Findings) -> Iterator[Markup]:
             join("How the prediction changes with ", element("bdi", found.task.feature_names[k])),
             figures.dependence(found, k),
             f"Partial dependence: the mean prediction, in {figures.raw_unit(found)}"
-            f"{', of the classes that change most' * bool(found.task.classes)}.",
+            f"{', of the classes that change most' * bool(found.task.classes)}."
+            + figures.about_unit(found),
         )
 
 
@@ -158,12 +159,12 @@ def _about_rows(found: Findings, n_shown: int) -> str:
     unit = figures.raw_unit(found)
     return (
         f"{which} Each feature moves the prediction up or down, in {unit}; from the start all"
-        f" moves add up to the prediction{of_raw}. Where the splits at the feature moved"
-        " the row towards its truth, compared with the rows beside it, they helped, else they hurt"
-        f"{', all classes together' * bool(task.classes)}, in per cent of the constant model's"
-        f" {found.loss_name} of an average row; the mean over all held-out rows is the held-out"
-        f" gain in the table above.{most} Rows are numbered as in the file: 1 is the first below"
-        " the line of names."
+        f" moves add up to the prediction{of_raw}.{figures.about_unit(found)} Where the splits at"
+        " the feature moved the row towards its truth, compared with the rows beside it, they"
+        f" helped, else they hurt{', all classes together' * bool(task.classes)}, in per cent of"
+        f" the constant model's {found.loss_name} of an average row; the mean over all held-out"
+        f" rows is the held-out gain in the table above.{most} Rows are numbered as in the file: 1"
+        " is the first below the line of names."
     )
 
 

@@ -20,8 +20,11 @@ SCORES = {  # what each measure is, for readers who do not know it
     "log-loss": "how surprised the predictions are by the truth; best 0",
     "concordance": "how often, of two rows, the one with the earlier event has the higher risk;"
     " best 1",
+    "Cox loss, 0 at best": "how surprised the risks are by who of those left has the next event",
+    "AFT loss, 0 at best": "how surprised the predicted times are by those of the events",
     "NDCG": "how much of the best order's worth the order of predictions has, early places counting"
     " most; best 1",
+    "1 - NDCG": "what the order lacks of the best one; best 0",
     "R^2": "share of the target's variance that is explained; best 1",
     "root mean squared error": "a typical error, in the unit of the target; best 0",
 }

@@ -81,6 +81,9 @@ def _how_well_in_order(found: Findings) -> str:
 def of_constant(found: Findings) -> str:
     """Say what the constant model predicts."""
     task = found.task
+    if not found.model.loss.is_by_row:
+        what = "risk" if task.event else "score"
+        return f"The constant model gives every row the same {what}, so that chance orders them."
     average = "shares of the classes" if task.classes else "share of the class"
     if not task.is_classification:
         average = "mean" if found.loss_name == "squared error" else "best constant"
