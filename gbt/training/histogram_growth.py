@@ -38,7 +38,7 @@ from gbt.kernels.cuts.memory import (
 from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judging
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.platform.handing import address_of
-from gbt.kernels.platform.thread_team import task_queue
+from gbt.kernels.platform.thread_team import LOOKS_OF_A_GUEST, task_queue
 from gbt.kernels.trees.drawing import DEAL
 from gbt.kernels.trees.greedy_tasks import run_greedy_task
 from gbt.kernels.trees.judged_tasks import run_judged_task
@@ -48,7 +48,7 @@ from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
-from gbt.parallel.threads import Helpers, threads_for
+from gbt.parallel.threads import Helpers, effective_n_jobs, threads_for
 from gbt.splitting.interactions import following_of
 from gbt.splitting.judges import Judges
 from gbt.tables.bins import MAX_BINS
@@ -88,9 +88,8 @@ class Sizes(NamedTuple):
     ) -> "Sizes":
         """Return the sizes for a table whose columns have so many bins in all."""
         shape, n_values = plan.shape, columns.n_stored
-        n_threads = threads_for(
-            n_values, LEAST_VALUES_PER_THREAD, plan.n_jobs if IS_COMPILING else 1
-        )
+        n_jobs = effective_n_jobs(plan.n_jobs) + plan.has_guest if IS_COMPILING else 1
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes, bins_of_sets = 2 * columns.n_rows - 1, n_bins * n_sets
         n_large = n_values // (LARGE * bins_of_sets) + 1
         if shape.max_depth is not None:
@@ -146,7 +145,7 @@ class HistogramGrowth:
         self.searching = _searching_of(n_threads if is_greedy else 0, n_codes)
         self.judging = judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
         work = Work(
-            queue=task_queue(n_threads),
+            queue=task_queue(n_threads, *[LOOKS_OF_A_GUEST] * plan.has_guest),
             table=self.table,
             rows=self.rows,
             nodes=self.nodes,
@@ -165,13 +164,24 @@ class HistogramGrowth:
         self.lead, *helpers = [
             partial(grow_trees, thread, work, policy) for thread in range(n_threads)
         ]
-        self.helpers = Helpers(helpers)
+        self.helpers = Helpers([] if plan.has_guest else helpers)
+        self.for_guests = helpers if plan.has_guest else []
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(sizes.trees_at_once, 1)  # a depth is two steps
 
     def set_learning_rate(self, rate: float) -> None:
         """Multiply the steps of the next trees by this."""
         self.rules["learning_rate"] = rate
+
+    def help(self) -> bool:
+        """Help with the present tree; see `Growth`."""
+        try:
+            job = self.for_guests.pop()
+        except IndexError:
+            return False
+        job()
+        self.for_guests.append(job)
+        return True
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
