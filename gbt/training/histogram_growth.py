@@ -42,7 +42,7 @@ from gbt.kernels.platform.thread_team import LOOKS_OF_A_GUEST, task_queue
 from gbt.kernels.trees.drawing import DEAL
 from gbt.kernels.trees.greedy_tasks import run_greedy_task
 from gbt.kernels.trees.judged_tasks import run_judged_task
-from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.nodes import MOST_CODES, NODE, records
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.trees.tasks import LARGE
@@ -138,7 +138,7 @@ class HistogramGrowth:
         if has_levels:
             self._weigh_levels(training, plan)
         self.leaf_of_row, self.nodes = self.rows.node, records(sizes.n_nodes, NODE)
-        self.grown = _room_for_trees(sizes.n_nodes, 1 if has_levels else sizes.trees_at_once)
+        self.grown = _room_for_trees(sizes, self.ways, self.bit_of_level)
         self.slots = _slots_of(sizes, p, int(self.table.packs["last_bin"].max(initial=0)))
         n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
         is_greedy, n_threads = judges is None, sizes.n_threads
@@ -211,10 +211,10 @@ class HistogramGrowth:
         self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
         sets = None
         if self.ways.any():
-            nodes = self.nodes[:n_nodes]  # of the only tree
             sets = level_sets_of(
-                trees, nodes, self.rows.listed, self.columns, self.ways, self.bit_of_level
-            )
+                trees, self.grown.levels, self.nodes, self.rows.listed, self.columns, self.ways,
+                self.bit_of_level,
+            )  # fmt: skip
         scores = self.judging.scores[:n_trees].copy() if self.has_sets else None
         return NewTrees(trees, sizes, sets, scores)
 
@@ -228,14 +228,21 @@ class HistogramGrowth:
         self.rows = self.rows._replace(weight=weight if len(training.weight) > 1 else weight[:1])
 
 
-def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
-    """Lay out memory for trees that grow in one call, one at least."""
-    n_trees = max(min(at_once, NODES_AT_ONCE // most_nodes), 1)
-    n_nodes = n_trees * most_nodes
+def _room_for_trees(sizes: Sizes, ways: np.ndarray, bit_of_level: np.ndarray) -> Grown:
+    """Lay out memory for trees that grow in one call, one at least.
+
+    Of levels that are added up by rows these tell the sides, and so of the last tree alone. For
+    other levels there are as many trees as keep the bits of all their nodes in little memory.
+    """
+    at_once = 1 if (ways == BY_ROWS).any() else sizes.trees_at_once
+    n_bits = max(bit_of_level.shape[1], VALUES_AT_ONCE // NODES_AT_ONCE)
+    n_trees = max(min(at_once, VALUES_AT_ONCE // (n_bits * sizes.n_nodes)), 1)
+    n_nodes = n_trees * sizes.n_nodes
     return Grown(
         trees=records(n_nodes, NODE_RECORD),
         rows_at_cut=np.empty((n_nodes, 2), dtype=np.int32),
         sizes=np.empty(n_trees, dtype=np.int64),
+        levels=np.empty((n_nodes * bool(ways.any()), MOST_CODES // 64), dtype=np.uint64),
     )
 
 
