@@ -83,6 +83,10 @@ class TreeGrowth:
         """Multiply the steps of the next trees by this."""
         self.plan = replace(self.plan, learning_rate=rate)
 
+    def help(self) -> bool:
+        """Return False, as a policy is asked by one thread."""
+        return False
+
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow one tree, however many ``most`` allows; see ``gbt.training.plan.Growth``."""
         y, _, raw_prediction, gradient, hessian = self.training

@@ -14,9 +14,9 @@ class NewTrees(NamedTuple):
     """Trees that have grown in one call, one or many.
 
     ``nodes``, records of `NODE_RECORD`, are those of all trees end to end, each tree in preorder;
-    ``sizes`` are the numbers of nodes. With a categorical column a call grows a single tree, which
-    then has ``level_sets``. ``split_scores``, float64 of shape (trees, p), are the policy's scores
-    of its candidates, added up by feature; None if it has none.
+    ``sizes`` are the numbers of nodes. Tables with levels have ``level_sets``, those of all nodes.
+    ``split_scores``, float64 of shape (trees, p), are the policy's scores of its candidates,
+    added up by feature; None if it has none.
     """
 
     nodes: np.ndarray

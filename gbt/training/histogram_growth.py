@@ -38,17 +38,17 @@ from gbt.kernels.cuts.memory import (
 from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judging
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.platform.handing import address_of
-from gbt.kernels.platform.thread_team import task_queue
+from gbt.kernels.platform.thread_team import LOOKS_OF_A_GUEST, task_queue
 from gbt.kernels.trees.drawing import DEAL
 from gbt.kernels.trees.greedy_tasks import run_greedy_task
 from gbt.kernels.trees.judged_tasks import run_judged_task
-from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.nodes import MOST_CODES, NODE, records
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
-from gbt.parallel.threads import Helpers, threads_for
+from gbt.parallel.threads import Helpers, effective_n_jobs, threads_for
 from gbt.splitting.interactions import following_of
 from gbt.splitting.judges import Judges
 from gbt.tables.bins import MAX_BINS
@@ -88,9 +88,8 @@ class Sizes(NamedTuple):
     ) -> "Sizes":
         """Return the sizes for a table whose columns have so many bins in all."""
         shape, n_values = plan.shape, columns.n_stored
-        n_threads = threads_for(
-            n_values, LEAST_VALUES_PER_THREAD, plan.n_jobs if IS_COMPILING else 1
-        )
+        n_jobs = effective_n_jobs(plan.n_jobs) + plan.has_guest if IS_COMPILING else 1
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
         n_nodes, bins_of_sets = 2 * columns.n_rows - 1, n_bins * n_sets
         n_large = n_values // (LARGE * bins_of_sets) + 1
         if shape.max_depth is not None:
@@ -139,14 +138,14 @@ class HistogramGrowth:
         if has_levels:
             self._weigh_levels(training, plan)
         self.leaf_of_row, self.nodes = self.rows.node, records(sizes.n_nodes, NODE)
-        self.grown = _room_for_trees(sizes.n_nodes, 1 if has_levels else sizes.trees_at_once)
+        self.grown = _room_for_trees(sizes, self.ways, self.bit_of_level)
         self.slots = _slots_of(sizes, p, int(self.table.packs["last_bin"].max(initial=0)))
         n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
         is_greedy, n_threads = judges is None, sizes.n_threads
         self.searching = _searching_of(n_threads if is_greedy else 0, n_codes)
         self.judging = judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
         work = Work(
-            queue=task_queue(n_threads),
+            queue=task_queue(n_threads, *[LOOKS_OF_A_GUEST] * plan.has_guest),
             table=self.table,
             rows=self.rows,
             nodes=self.nodes,
@@ -165,13 +164,24 @@ class HistogramGrowth:
         self.lead, *helpers = [
             partial(grow_trees, thread, work, policy) for thread in range(n_threads)
         ]
-        self.helpers = Helpers(helpers)
+        self.helpers = Helpers([] if plan.has_guest else helpers)
+        self.for_guests = helpers if plan.has_guest else []
         self.features: np.ndarray | None = None  # that a tree may split on
         self.n_steps = 2 * max(sizes.trees_at_once, 1)  # a depth is two steps
 
     def set_learning_rate(self, rate: float) -> None:
         """Multiply the steps of the next trees by this."""
         self.rules["learning_rate"] = rate
+
+    def help(self) -> bool:
+        """Help with the present tree; see `Growth`."""
+        try:
+            job = self.for_guests.pop()
+        except IndexError:
+            return False
+        job()
+        self.for_guests.append(job)
+        return True
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
@@ -201,10 +211,10 @@ class HistogramGrowth:
         self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
         sets = None
         if self.ways.any():
-            nodes = self.nodes[:n_nodes]  # of the only tree
             sets = level_sets_of(
-                trees, nodes, self.rows.listed, self.columns, self.ways, self.bit_of_level
-            )
+                trees, self.grown.levels, self.nodes, self.rows.listed, self.columns, self.ways,
+                self.bit_of_level,
+            )  # fmt: skip
         scores = self.judging.scores[:n_trees].copy() if self.has_sets else None
         return NewTrees(trees, sizes, sets, scores)
 
@@ -218,14 +228,21 @@ class HistogramGrowth:
         self.rows = self.rows._replace(weight=weight if len(training.weight) > 1 else weight[:1])
 
 
-def _room_for_trees(most_nodes: int, at_once: int) -> Grown:
-    """Lay out memory for trees that grow in one call, one at least."""
-    n_trees = max(min(at_once, NODES_AT_ONCE // most_nodes), 1)
-    n_nodes = n_trees * most_nodes
+def _room_for_trees(sizes: Sizes, ways: np.ndarray, bit_of_level: np.ndarray) -> Grown:
+    """Lay out memory for trees that grow in one call, one at least.
+
+    Of levels that are added up by rows these tell the sides, and so of the last tree alone. For
+    other levels there are as many trees as keep the bits of all their nodes in little memory.
+    """
+    at_once = 1 if (ways == BY_ROWS).any() else sizes.trees_at_once
+    n_bits = max(bit_of_level.shape[1], VALUES_AT_ONCE // NODES_AT_ONCE)
+    n_trees = max(min(at_once, VALUES_AT_ONCE // (n_bits * sizes.n_nodes)), 1)
+    n_nodes = n_trees * sizes.n_nodes
     return Grown(
         trees=records(n_nodes, NODE_RECORD),
         rows_at_cut=np.empty((n_nodes, 2), dtype=np.int32),
         sizes=np.empty(n_trees, dtype=np.int64),
+        levels=np.empty((n_nodes * bool(ways.any()), MOST_CODES // 64), dtype=np.uint64),
     )
 
 

@@ -47,21 +47,24 @@ def bits_of_levels(columns: Columns, ways: np.ndarray) -> np.ndarray:
 
 
 def level_sets_of(
-    tree: np.ndarray,
+    trees: np.ndarray,
+    levels: np.ndarray,
     nodes: np.ndarray,
     listed: np.ndarray,
     columns: Columns,
     ways: np.ndarray,
     bit_of_level: np.ndarray,
 ) -> LevelSets:
-    """Return the sets of a tree that has grown.
+    """Return the sets of trees that have grown, of one if any levels are added up by rows.
 
     Parameters
     ----------
-    tree : NODE_RECORD array
+    trees : NODE_RECORD array
         In preorder.
+    levels : uint64 array of shape (m, words)
+        Bits of their nodes.
     nodes : NODE array
-        In the order in which they were opened.
+        Of one tree, in the order in which they were opened.
     listed : int32 array
         The rows in the order of the leaves.
     columns : Columns
@@ -70,9 +73,10 @@ def level_sets_of(
     bit_of_level : int16 array
         As of `bits_of_levels`.
     """
-    in_preorder: list[np.ndarray | None] = [None] * len(tree)
-    way = np.where(nodes["left"] >= 0, ways[nodes["feature"]], 0)
-    for j in np.flatnonzero(way == BY_ROWS).tolist():
+    in_preorder: list[np.ndarray | None] = [None] * len(trees)
+    nodes = nodes[: len(trees) if (ways == BY_ROWS).any() else 0]
+    is_by_rows = (nodes["left"] >= 0) & (ways[nodes["feature"]] == BY_ROWS)
+    for j in np.flatnonzero(is_by_rows).tolist():
         node, k = nodes[j], int(nodes["feature"][j])
         missing_left = bool(node["missing_left"])
         goes_left = np.full(columns.n_values[k] + 1, missing_left)
@@ -82,15 +86,15 @@ def level_sets_of(
             goes_left,
         )  # fmt: skip
         in_preorder[node["place"]] = as_words(columns.levels_left(k, goes_left, missing_left))
-    remembered = nodes[way == IN_BINS]
-    words = _words_of(remembered, columns.n_levels, bit_of_level)
-    for place, of_node in zip(remembered["place"].tolist(), words, strict=True):
+    places = np.flatnonzero((trees["left"] >= 0) & (ways[trees["feature"]] == IN_BINS))
+    words = _words_of(trees[places], levels[places], columns.n_levels, bit_of_level)
+    for place, of_node in zip(places.tolist(), words, strict=True):
         in_preorder[place] = of_node
     return LevelSets.of_words(in_preorder)
 
 
 def _words_of(
-    nodes: np.ndarray, n_levels: np.ndarray, bit_of_level: np.ndarray
+    nodes: np.ndarray, levels: np.ndarray, n_levels: np.ndarray, bit_of_level: np.ndarray
 ) -> list[np.ndarray]:
     """Return the sets of nodes that remember a bit a code, as words of a bit a level.
 
@@ -98,7 +102,7 @@ def _words_of(
     """
     features = nodes["feature"]
     bits = np.zeros((len(nodes), NO_LEVEL + 1), dtype=np.uint8)
-    bits[:, :OF_MISSING] = np.unpackbits(nodes["levels"].view(np.uint8), axis=1, bitorder="little")
+    bits[:, :OF_MISSING] = np.unpackbits(levels.view(np.uint8), axis=1, bitorder="little")
     bits[:, OF_MISSING] = nodes["missing_left"]
     of_levels = np.take_along_axis(bits, bit_of_level[features], axis=1)
     words = np.packbits(of_levels, axis=1, bitorder="little").view("<u8").astype(np.uint64)

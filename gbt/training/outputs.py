@@ -11,7 +11,8 @@ its own::
 
 A thread that is done takes the next tree that no other has begun; a tree does not depend on the
 thread that grows it. Threads that share one tree wait for each other several times for every depth
-of it; threads with trees of their own wait once a round.
+of it; threads with trees of their own wait once a round. When no tree is left to begin, threads
+help with those that still grow: of seven trees two threads grow three each, and share the seventh.
 """
 
 from collections.abc import Callable
@@ -76,11 +77,12 @@ class Outputs:
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = start
+        self._derived = np.empty((2, *start.shape))  # takes no memory where kernels derive
         n_values = columns.n_rows * columns.n_columns * loss.n_outputs
         n_beside = min(loss.n_outputs, threads_for(n_values, LEAST_VALUES_PER_THREAD, n_threads))
         self._n_threads = n_threads
-        of_each = replace(plan, n_jobs=n_threads // n_beside)
-        self.n_jobs = of_each.n_jobs
+        self.n_jobs = n_threads // n_beside
+        of_each = replace(plan, n_jobs=self.n_jobs, has_guest=self.n_jobs == 1 < n_beside)
         self.workers: list[tuple[Training, Growth]] = []
         for _ in range(n_beside):
             training = Training(
@@ -116,6 +118,7 @@ class Outputs:
         derivatives = self._derivatives()
         grown: dict[int, NewTrees] = {}
         waiting = iter(range(len(self.raw)))  # one for all threads
+        growing: list[Growth] = []  # a tree, at present
 
         def grow_what_waits(training: Training, growth: Growth) -> None:
             try:
@@ -126,13 +129,19 @@ class Outputs:
                         training.hessian[:] = hessian[: len(training.hessian)]  # or one for all
                     training.raw_prediction[:] = self.raw[k]
                     rows = draws.rows(m + k)
-                    with self.guard():
-                        grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
+                    growing.append(growth)
+                    try:
+                        with self.guard():
+                            grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
+                    finally:
+                        growing.remove(growth)
                     if rows is not None and len(rows) < len(X):
                         grown[k].to_walk().add_values(X, training.raw_prediction, self.n_jobs)
                     self.raw[k] = training.raw_prediction
             finally:
                 list(waiting)  # after an error or an interrupt nobody begins another tree
+            while any(growth.help() for growth in tuple(growing)):
+                pass
 
         run_all([partial(grow_what_waits, *own) for own in self.workers])
         return [grown[k] for k in range(len(self.raw))]
@@ -141,7 +150,7 @@ class Outputs:
         """Return g and h of all outputs, of shape (K, n); None where kernels write them."""
         if self.loss.kind != GIVEN:
             return None
-        gradient, hessian = np.empty((2, *self.raw.shape))
+        gradient, hessian = self._derived
         is_one = len(self.raw) == 1
 
         def write(start: int, stop: int) -> None:

@@ -26,6 +26,7 @@ class Plan:
     tree follow from ``seed`` and its number. ``max_bins`` is that of ``gbt.tables.columns``.
     ``held_up`` is what trees have
     told of their splits, see ``gbt.kernels.trees.pooled``; it changes from tree to tree.
+    With ``has_guest`` a thread that has no tree to grow may help with one (`Growth.help`).
     """
 
     loss: int
@@ -36,6 +37,7 @@ class Plan:
     seed: int = 0
     max_bins: int | None = None
     held_up: np.ndarray = field(default_factory=nothing_held_up)
+    has_guest: bool = False
 
 
 class Growth(Protocol):
@@ -61,6 +63,10 @@ class Growth(Protocol):
             The columns that they may split on, ascending.
         most : int
         """
+        ...
+
+    def help(self) -> bool:
+        """Help with the tree that another thread grows, if one may; say whether one did."""
         ...
 
     def set_learning_rate(self, rate: float) -> None:

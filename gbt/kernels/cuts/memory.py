@@ -113,6 +113,7 @@ class Grown(NamedTuple):
     trees: np.ndarray  # (most,) NODE_RECORD, see ``gbt.model.tree``
     rows_at_cut: np.ndarray  # (most, 2) int32, see ``gbt.kernels.trees.finish``
     sizes: np.ndarray  # (most trees,) int64, nodes of each
+    levels: np.ndarray  # (most, 4) uint64, those of nodes, if any column has levels in bins
 
 
 # What is known of a column in a node while that is searched.

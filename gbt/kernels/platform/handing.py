@@ -22,6 +22,7 @@ trees take the address of the one to call::
 """
 
 from numba import typeof, types
+from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
@@ -34,6 +35,8 @@ from numba.extending import (
 )
 
 from gbt.kernels.platform.compiling import IS_COMPILING
+
+_addresses: dict = {}  # of kernels, by the types of what they are given
 
 
 class Address(types.Type):
@@ -109,11 +112,19 @@ def _call_at(_, address, kind, task, thread, work):
 
 
 def _address_of(kernel, work):
-    """Return where a kernel is that takes kind, task, thread and the address of ``work``."""
-    kinds = types.int64, types.int64, types.int64, Address(typeof(work))
-    kernel.compile(kinds)
-    compiled = kernel.overloads[kinds]
-    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    """Return where a kernel is that takes kind, task, thread and the address of ``work``.
+
+    To tell the type of so many arrays takes two milliseconds, a twentieth of a small fit, and their
+    fingerprint a fiftieth of that.
+    """
+    key = kernel, compute_fingerprint(work)
+    if key not in _addresses:
+        kinds = types.int64, types.int64, types.int64, Address(typeof(work))
+        kernel.compile(kinds)
+        compiled = kernel.overloads[kinds]
+        name = compiled.fndesc.llvm_func_name
+        _addresses[key] = compiled.library.get_pointer_to_function(name)
+    return _addresses[key]
 
 
 def _kernel_itself(kernel, work):

@@ -22,16 +22,20 @@ from gbt.kernels.platform.atomics import add, give_way, load, pause, replace, st
 from gbt.kernels.platform.compiling import internal
 
 # Places of the queue, a cache line of 8 words apart, so that threads do not slow each other down.
-TICKET, DONE, KIND, LEADING, ALONE, QUEUE_LENGTH = 0, 8, 16, 24, 32, 40
+TICKET, DONE, KIND, LEADING, ALONE, PATIENCE, QUEUE_LENGTH = 0, 8, 16, 24, 32, 33, 40
 TASKS_LEFT = (1 << 32) - 1
 LOOKS_BEFORE_GIVING_WAY = 100  # some microseconds, the usual time between two phases
 LOOKS_BEFORE_LEAVING = 20_000  # longer than Python takes between two calls for some 1,000 rows
+LOOKS_OF_A_GUEST = 1_000  # of a thread that may have trees of its own to grow
 
 
-def task_queue(n_threads: int) -> np.ndarray:
-    """Return a queue for a team; a thread that is alone needs no atomic steps."""
+def task_queue(n_threads: int, patience: int = LOOKS_BEFORE_LEAVING) -> np.ndarray:
+    """Return a queue for a team; a thread that is alone needs no atomic steps.
+
+    A helper looks at it ``patience`` times in vain before it leaves.
+    """
     queue = np.zeros(QUEUE_LENGTH, dtype=np.int64)
-    queue[ALONE] = n_threads == 1
+    queue[ALONE], queue[PATIENCE] = n_threads == 1, patience
     return queue
 
 
@@ -109,7 +113,7 @@ def next_task(queue, n_tasks):
 def wait_for_task(queue):
     """Return a task to a helper, waiting for one to be offered; -1 if nobody leads for a while."""
     looks = np.int64(0)
-    while looks < LOOKS_BEFORE_LEAVING or load(queue, LEADING):
+    while looks < queue[PATIENCE] or load(queue, LEADING):
         task = claim(queue)
         if task >= 0:
             return task

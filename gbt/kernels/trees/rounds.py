@@ -77,6 +77,14 @@ def add_up_scores(nodes, rules, scores):
             scores[nodes[j].candidate] += gain
 
 
+@internal
+def keep_levels(nodes, levels):
+    """Keep which levels go left at the nodes of a tree, in preorder."""
+    for j in range(len(nodes) if len(levels) > 0 else 0):
+        for word in range(levels.shape[1]):
+            levels[nodes[j].place, word] = nodes[j].levels[word]
+
+
 @inlined
 def start_tree(work, policy):
     """Turn derivatives at the raw predictions so far into integers, and open the root."""
@@ -140,6 +148,7 @@ def end_tree(work, policy):
         grown.rows_at_cut[rules.first_node :],
     ):  # fmt: skip
         rules.overflow = OF_SQUARE
+    keep_levels(nodes, grown.levels[rules.first_node :])
     if rules.has_sets:
         add_up_scores(nodes, rules, work.judging.scores[rules.n_grown])
         remember(nodes, rules, work.judging.habits[0], work.judging.held_up)

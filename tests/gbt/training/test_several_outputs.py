@@ -1,6 +1,7 @@
 """Several classes: softmax, rounds of K trees, and what attributions make of them."""
 
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -35,7 +36,15 @@ from gbt import Ensemble, GBTClassifier
 from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.reference import boosting as page
 from gbt.splitting.greedy import Greedy
-from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_tree, peer
+from gbt.training.histogram_growth import HistogramGrowth
+from tests.asserts import (
+    EPS_32,
+    assert_close,
+    assert_same,
+    assert_same_trees,
+    assert_valid_tree,
+    peer,
+)
 from tests.greedy import GreedyClassifier
 
 PATHS = {"predecomp": predecomp, "saabas": saabas, "tree_shap": tree_shap}
@@ -236,6 +245,29 @@ def test_nothing_depends_on_threads_and_fits_go_on(parameters, monkeypatch):
     rows = one.sampled_rows(17)
     assert len(rows) == round(1200 * parameters.get("subsample", 1.0))
     assert one.ensemble_.trees[17].n_samples[0] == len(rows)
+
+
+def test_a_thread_without_a_tree_helps_with_the_last_one(monkeypatch):
+    monkeypatch.setattr(gbt.training.outputs, "LEAST_VALUES_PER_THREAD", 1000)
+    monkeypatch.setattr(gbt.training.histogram_growth, "LEAST_VALUES_PER_THREAD", 1000)
+    one, _, _ = fitted(1200, n_estimators=1, n_jobs=1)
+    helps, grow, help_once = threading.Semaphore(0), HistogramGrowth.grow, HistogramGrowth.help
+    in_time = []
+
+    def grow_when_helped(self, m, *others):
+        if m == 2:
+            in_time.append(helps.acquire(timeout=60))
+        return grow(self, m, *others)
+
+    def help_and_tell(self):
+        helps.release()
+        return help_once(self)
+
+    monkeypatch.setattr(HistogramGrowth, "grow", grow_when_helped)
+    monkeypatch.setattr(HistogramGrowth, "help", help_and_tell)
+    two, _, _ = fitted(1200, n_estimators=1, n_jobs=2)
+    assert in_time == [True]
+    assert_same_trees(two, one)
 
 
 class FailsOnce(Greedy):
