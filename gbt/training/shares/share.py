@@ -196,23 +196,23 @@ class Share:
             n_seen = len(drawn)
         for start, stop in self.ranges:
             sets, first = self.set_of_row[first:][: stop - start], first + stop - start
-            which: Any = slice(None)
+            low, high = start, stop
+            seen: Any = slice(None)
             if fit.subsample < 1.0:
-                numbers = start
-                start, stop = np.searchsorted(drawn, (start, stop))
-                which = drawn[start:stop] - numbers
-            sets[which] = self._sets_of(start, stop, n_seen, m)
+                low, high = np.searchsorted(drawn, (start, stop)).tolist()
+                seen = drawn[low:high] - start
+            sets[seen] = self._sets_of(low, high, n_seen, m)
         order = np.argsort(self.set_of_row, kind="stable").astype(np.int32)
         n_listed = np.count_nonzero(self.set_of_row < fit.n_sets)
         self.listed, self.others = order[:n_listed], order[n_listed:]
         self.stretches = {0: (0, len(self.listed))}
 
-    def _sets_of(self, start: int, stop: int, n_rows: int, m: int) -> np.ndarray:
-        """Return the sets of the places start:stop of the rows of tree ``m``."""
-        fit, sets = self.fit, np.zeros(stop - start, dtype=np.uint8)
+    def _sets_of(self, low: int, high: int, n_rows: int, m: int) -> np.ndarray:
+        """Return the sets of the places low:high of the rows of tree ``m``."""
+        fit, sets = self.fit, np.zeros(high - low, dtype=np.uint8)
         if fit.n_sets > 1:
             key = np.uint64(fit.seed % 2**64), np.uint64(m)
-            deal_places(int(start), n_rows, key, (fit.n_parts, fit.n_sets), self.part, sets)
+            deal_places(low, n_rows, key, (fit.n_parts, fit.n_sets), self.part, sets)
         return sets
 
     def _sum(self, x: np.ndarray, rows: np.ndarray, is_of_magnitudes: bool) -> np.ndarray:
