@@ -38,7 +38,8 @@ def beside_simpler(found: Findings) -> Findings:
     if not len(task.X_train) or not len(task.X_valid):
         return found
     rows, made, others = some_rows(task), design(task), {}
-    fitted = made.fit_transform(task.X_train[rows])
+    with np.errstate(invalid="ignore", over="ignore"):  # a column may have no mean, or a huge one
+        fitted = made.fit_transform(task.X_train[rows])
     models = {LINEAR: _linear(found), TREE: _tree(found)}
     for name in models if len(rows) >= ROWS_FOR_A_TREE else [LINEAR]:
         models[name].fit(fitted, task.y_train[rows])
@@ -75,7 +76,9 @@ def design(task: Task) -> ColumnTransformer:
     numbers = make_pipeline(
         StandardScaler(),
         FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST}),
-        SimpleImputer(strategy="constant", fill_value=0.0, add_indicator=True),
+        SimpleImputer(
+            strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True
+        ),
     )
     words = OneHotEncoder(
         max_categories=MOST_LEVELS, handle_unknown="infrequent_if_exist", sparse_output=False

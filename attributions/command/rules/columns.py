@@ -9,7 +9,6 @@ none begins with a 0 (``gbt.tables.spelled``). Else it holds *dates* if all are 
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,7 +55,9 @@ def column_of(
     from pandas.api.types import is_datetime64_any_dtype
 
     if is_datetime64_any_dtype(cells.dtype):
-        return _of_moments(name, cells)
+        column = column_of_numbers(name, _seconds(cells))
+        example = next(iter(written_moments(cells.dropna()[:1])), "")
+        return replace(column, kind="dates" if column.n_distinct else "numbers", example=example)
     numbers = _typed_numbers(cells, booleans_and_moments=not may_be_codes)
     if numbers is not None:
         return column_of_numbers(name, numbers)
@@ -81,18 +82,13 @@ def numbers_of(cells: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _typed_numbers(cells: Any, booleans_and_moments: bool) -> np.ndarray | None:
     """Return cells that are numbers by their type, nan where missing; None for others."""
-    from pandas.api.types import (
-        infer_dtype,
-        is_bool_dtype,
-        is_datetime64_any_dtype,
-        is_numeric_dtype,
-    )
+    from pandas.api import types
 
-    if booleans_and_moments and is_datetime64_any_dtype(cells.dtype):
+    if booleans_and_moments and types.is_datetime64_any_dtype(cells.dtype):
         return _seconds(cells)
-    if booleans_and_moments and infer_dtype(cells) == "boolean":
+    if booleans_and_moments and types.infer_dtype(cells) == "boolean":
         cells = cells.astype("boolean").astype("Float64")
-    if is_numeric_dtype(cells.dtype) and not is_bool_dtype(cells.dtype):
+    if types.is_numeric_dtype(cells.dtype) and not types.is_bool_dtype(cells.dtype):
         return cells.to_numpy(np.float64, na_value=np.nan)
     return None
 
@@ -123,11 +119,6 @@ def columns_of_date(date: Column, is_in_order: bool) -> list[Column]:
     return made
 
 
-def columns_of_rows(X: np.ndarray, names: Sequence[str]) -> dict[str, Column]:
-    """Return columns of drawn data by name."""
-    return {name: column_of_numbers(name, X[:, k]) for k, name in enumerate(names)}
-
-
 def texts_of(cells: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the different texts of a series in the order of rows, and each row's place there.
 
@@ -142,15 +133,6 @@ def texts_of(cells: Any) -> tuple[np.ndarray, np.ndarray]:
     known = [None if is_blank(text) else text for text in texts]
     places, distinct = pd.factorize(np.array(known, dtype=object))
     return distinct, np.append(places, -1)[rows]
-
-
-def _of_moments(name: str, cells: Any) -> Column:
-    """Take dates and times as the file has them."""
-    seconds = _seconds(cells)
-    known = seconds[~np.isnan(seconds)]
-    example = next(iter(written_moments(cells.dropna()[:1])), "")
-    kind = "dates" if len(known) else "numbers"
-    return Column(name, seconds, kind, len(np.unique(known)), example)
 
 
 def _seconds(cells: Any) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from attributions.command.rules.columns import columns_of_rows
+from attributions.command.rules.columns import column_of_numbers
 from attributions.command.table.halves import random_halves
 from attributions.command.table.task import Task
 
@@ -43,7 +43,7 @@ def demonstration(seed: int) -> Task:
         y[valid],
         NAMES,
         noise=len(NAMES) - 1,
-        target=columns_of_rows(y[:, np.newaxis], ["progression"])["progression"],
-        columns=columns_of_rows(X, NAMES),
+        target=column_of_numbers("progression", y),
+        columns={name: column_of_numbers(name, X[:, k]) for k, name in enumerate(NAMES)},
         held_out=valid,
     )

@@ -120,8 +120,10 @@ def open_batches(path: Path) -> BatchFile | None:
     if kind not in BEGINNINGS.values() or find_spec("pyarrow") is None:
         return None
     _check_installed(path, "pandas")
+    from pyarrow import dataset
+
     with _errors(path):
-        names = _schema(path, kind).names
+        names = dataset.dataset(path, format=kind.lower()).schema.names
     return BatchFile(path, kind, dict(zip(named(names, path), names, strict=True)))
 
 
@@ -251,16 +253,6 @@ def _of_pandas(source: Path | BinaryIO, kind: str) -> tuple[list[str], list[Any]
         objects = [json.loads(part) for part in parts if part.strip()]
         frame = pd.DataFrame(objects if kind == "JSON Lines" else objects[0])
     return [*map(str, frame.columns)], [frame.iloc[:, k] for k in range(frame.shape[1])]
-
-
-def _schema(path: Path, kind: str) -> Any:
-    import pyarrow
-    from pyarrow import parquet
-
-    if kind == "Parquet":
-        return parquet.read_schema(path)
-    with pyarrow.memory_map(str(path)) as file:
-        return pyarrow.ipc.open_file(file).schema
 
 
 def _batches(path: Path, kind: str, columns: list[str], n_rows: int) -> Iterator[Any]:

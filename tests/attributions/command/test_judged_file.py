@@ -174,11 +174,10 @@ def test_a_table_of_text_is_judged_as_well(run, tmp_path):
         assert_close(one, other, 1e4)
 
 
-def reader_of(names, levels, unseen_is_missing=True):
+def reader_of(names, levels, is_missing=True):
     """Return a reader of what a model of these levels takes."""
-    return Reader(
-        SimpleNamespace(feature_names=names, categories=levels, unseen_is_missing=unseen_is_missing)
-    )
+    model = {"feature_names": names, "categories": levels, "unseen_is_missing": is_missing}
+    return Reader(SimpleNamespace(**model))
 
 
 def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
@@ -186,7 +185,7 @@ def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():
     cells = ["007", "1E5", "2.50", "7", "7.0", "0007", "A12", "2.5", "x", "nan", None]
     found = [0, 1, 2, 3, 3, 3, 4, np.inf, np.inf, np.nan, np.nan]
     for column in (pd.Series(cells), pd.Series(pd.Categorical(cells))):
-        reader = reader_of(["code"], [levels], unseen_is_missing=False)
+        reader = reader_of(["code"], [levels], is_missing=False)
         assert_same(reader.rows([column])[:, 0], found)
         assert (reader.n_known[0], reader.n_unseen[0]) == (9, 2)
 

@@ -79,9 +79,9 @@ def test_a_linear_model_of_an_order_is_where_the_loss_is_least(loss):
     assert model.slopes[0] > 0 > model.slopes[1]
 
 
-def test_with_few_rows_there_is_no_tree():
-    X, y = numbers(100)
-    assert set(others(found_in(columns_of(X, y)))["R^2"]) == {LINEAR}
+def test_with_few_rows_there_is_no_tree_and_columns_may_be_empty():
+    columns = columns_of(*numbers(100)) | {"empty": np.full(100, np.nan)}
+    assert set(others(found_in(columns))["R^2"]) == {LINEAR}
 
 
 def test_missing_numbers_and_words_have_columns_of_their_own():

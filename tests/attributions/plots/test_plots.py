@@ -371,6 +371,7 @@ def test_a_name_stands_beside_its_point_where_nothing_is():
     box, is_far = place([(50, 50)])
     assert_same(box.min, [51.0, 51.0])  # to the upper right, clear of intervals
     assert not is_far
+    assert not place([(50, 50)], [box])[0].overlaps(box)  # another name is there
     below, _ = place([(50, 50), (60, 56)])  # which that would hide
     assert_same(below.max, [71.0, 49.0])
     at_the_edge, _ = place([(95, 95)])
