@@ -15,18 +15,15 @@ inside the time; ratios are of neighbouring runs, and the table has their median
 """
 
 import argparse
-import os
-import platform
-import statistics
 import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 import gbt
-from benchmarks.speed.settling import settle
+from benchmarks.speed.timing import Page, conditions, in_turn, median
 from benchmarks.speed.training_speed import lightgbm_options
 from gbt.parallel.cores import available_cores
 
@@ -115,68 +112,60 @@ def largest_difference(case, X, y):
 
 
 def measure(case, rows, repeats):
-    """Return medians of our seconds and the peers' ratios to them, on the clock and of processors.
-
-    Also everyone's accuracy and log loss.
-    """
+    """Return everyone's runs, and accuracy and log loss of the last ones."""
     X, y, X_new, y_new = rows
-    fits = (fit_ours, fit_xgboost, fit_lightgbm)
-    runs, quality = [], []
-    for _ in range(repeats):
-        seconds, used, quality = [], [], []
-        for fit in fits:
-            settle()
-            started, busy = time.perf_counter(), time.process_time()
-            predict = fit(case, X, y)
-            seconds.append(time.perf_counter() - started)
-            used.append(time.process_time() - busy)
-            p = predict(X_new)
-            likelihood = np.log(np.maximum(p[np.arange(len(y_new)), y_new], 1e-15))
-            quality.append((np.mean(p.argmax(axis=1) == y_new), -likelihood.mean()))
-        runs.append(
-            [part for own, *peers in (seconds, used) for part in (own, *(p / own for p in peers))]
-        )
-    return [statistics.median(column) for column in zip(*runs, strict=True)], quality
+    predicts = {}
+
+    def fit(name):
+        predicts[name] = FITS[name](case, X, y)
+
+    runs = in_turn({name: partial(fit, name) for name in FITS}, repeats)
+    quality = []
+    for predict in predicts.values():
+        p = predict(X_new)
+        likelihood = np.log(np.maximum(p[np.arange(len(y_new)), y_new], 1e-15))
+        quality.append((np.mean(p.argmax(axis=1) == y_new), -likelihood.mean()))
+    return runs, quality
+
+
+FITS = {"ours": fit_ours, "XGBoost hist": fit_xgboost, "LightGBM": fit_lightgbm}
 
 
 def main():
     """Verify, then time, and print a Markdown table."""
-    import lightgbm
-    import xgboost
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="a file for the table")
     asked = parser.parse_args()
-    lines = [
-        f"{platform.machine()}, {available_cores()} threads, gbt {gbt.__version__}, XGBoost"
-        f" {xgboost.__version__}, LightGBM {lightgbm.__version__}; depth {DEPTH}; medians of"
-        f" {asked.repeats} runs side by side; load {os.getloadavg()[0]:.1f} at the start",
-        "",
-        "| classes | rows | rounds | ours, s of processors | XGBoost hist / ours | LightGBM / ours"
-        " | ours, s on the clock | XGBoost hist / ours | LightGBM / ours"
-        " | accuracy: ours, XGBoost, LightGBM | log loss | largest difference of probabilities from"
-        " XGBoost exact, one round |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    print("\n".join(lines), flush=True)
+    page = Page("multiclass")
+    page.add(
+        f"{conditions('xgboost', 'lightgbm')}; depth {DEPTH}; medians of {asked.repeats} runs side"
+        " by side"
+    )
+    ratios = [f"{name} / ours" for name in FITS if name != "ours"]
+    page.head(
+        "classes", "rows", "rounds", "ours, s of processors", *ratios, "ours, s on the clock",
+        *ratios, "accuracy: ours, XGBoost, LightGBM", "log loss",
+        "largest difference of probabilities from XGBoost exact, one round",
+    )  # fmt: skip
     fit_ours(Case(3, 600, 2), *data_of(Case(3, 600, 2))[:2])  # compiled before anything is timed
     for case in CASES:
         rows = data_of(case)
         difference = largest_difference(case, *rows[:2])
         if difference > 1e-5:
             raise SystemExit(f"{case}: {difference:.2g} from XGBoost exact; nothing timed")
-        (ours, hist, lgb, used, hist_used, lgb_used), quality = measure(case, rows, asked.repeats)
-        accuracy, loss = (", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1))
-        line = (
-            f"| {case.n_classes} | {case.n_rows:,} | {case.n_rounds} | {used:.3g}"
-            f" | {hist_used:.2f} | {lgb_used:.2f} | {ours:.3g} | {hist:.2f} | {lgb:.2f}"
-            f" | {accuracy} | {loss} | {difference:.1g} |"
-        )
-        lines.append(line)
-        print(line, flush=True)
+        runs, quality = measure(case, rows, asked.repeats)
+        own, *peers = runs.values()
+        beside = [median(peer / own) for peer in peers]
+        cells = [f"{case.n_classes}", f"{case.n_rows:,}", f"{case.n_rounds}"]
+        for what in ("processors", "clock"):
+            cells.append(f"{getattr(median(own), what):.3g}")
+            cells += [f"{getattr(ratio, what):.2f}" for ratio in beside]
+        cells += [", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1)]
+        page.add(f"| {' | '.join([*cells, f'{difference:.1g}'])} |")
     if asked.out:
-        asked.out.write_text("\n".join(lines) + "\n")
+        page.path = asked.out
+        page.write()
     return 0
 
 
