@@ -8,9 +8,7 @@ are rare. (The table itself is not in reach of a benchmark that downloads nothin
 round is K trees for everyone, of the same depth, rate and penalty.
 
 No time is printed unless the first round's trees give the probabilities of XGBoost's exact method
-to float32 accuracy. Seconds of processors are those of all threads together, waiting in a loop
-included, and depend less on what else the machine does. Everyone has all cores and prepares columns
-inside the time; ratios are of neighbouring runs, and the table has their medians. Needs the extra
+to float32 accuracy. Everyone has all cores and prepares columns inside the time. Needs the extra
 ``peers``.
 """
 

@@ -1,13 +1,10 @@
 """Time training against XGBoost and LightGBM, after checking that the trees are the same.
 
-    python -m benchmarks.speed.training_speed [--repeats 5] [--only "20,000"]
     python -m benchmarks.speed.training_speed --write                  ten minutes, and the page
-    python -m benchmarks.speed.training_speed --write --from-results   the page, from the CSV file
 
 Every case is fitted by all in turn, several times; by XGBoost's exact method once where it takes
-long. A ratio is that of neighbouring runs, so it holds when the machine's speed drifts, and the
-table gives the median over the runs. Column preparation is included for everyone. The targets that
-we set ourselves stand in the CSV file, and the last line says whether they are reached.
+long. Column preparation is included for everyone. The targets that we set ourselves stand in the
+CSV file, and the last line says whether they are reached.
 
 No time is printed unless the first tree predicts as that of XGBoost's exact method, to float32
 accuracy, and all trees together leave the same training error within 5 %. (Node by node the trees
