@@ -1,10 +1,7 @@
 """How well trainers predict on real tables: ours at many settings, four libraries, a linear model.
 
-    python -m benchmarks.accuracy --data FOLDER --half choose      first half: defaults are chosen
-    python -m benchmarks.accuracy --data FOLDER --half confirm     second half: and confirmed
-    python -m benchmarks.accuracy --write                          benchmarks/results and the page
-    python -m benchmarks.accuracy --more --data FOLDER             fits that the CSV file lacks
-    python -m benchmarks.accuracy --more --write                   and adds them to it
+    python -m benchmarks.accuracy --data FOLDER            fits; defaults are chosen on one half
+    python -m benchmarks.accuracy --write                  CSV file, page and picture
 
 Every fit is a line of a file, and a later call does what is not there yet, so a run may be cut off,
 or be given some minutes at a time. With --more, what the CSV file in benchmarks/results has counts
@@ -19,9 +16,9 @@ from pathlib import Path
 from benchmarks.accuracy import others, ours, report, running
 from benchmarks.accuracy.tasks import SIZES
 from benchmarks.study.data import FOLDER, folder
-from benchmarks.study.files import DOCS, RESULTS, header, page_with, read_rows, write_rows
+from benchmarks.study.files import RESULTS, fill, header, made_by, read_rows, write_rows
 
-PAGE, FILE = DOCS / "accuracy.md", RESULTS / "accuracy.csv"
+FILE = RESULTS / "accuracy.csv"
 COMMAND = "python -m benchmarks.accuracy"
 
 
@@ -43,10 +40,9 @@ def main(arguments=None) -> int:
     options = line.parse_args(arguments)
     published = []
     if options.more:
-        with FILE.open() as file:
-            made = file.readline().strip()
-        if made != header(COMMAND):
-            line.error(f"{FILE} begins with {made!r}, and this is {header(COMMAND)!r}")
+        made, this = made_by(FILE), header(COMMAND).removeprefix("# ")
+        if made != this:
+            line.error(f"{FILE} begins with {made!r}, and this is {this!r}")
         published = read_rows(FILE)
     if options.data is not None:
         os.environ[FOLDER] = str(options.data.resolve())
@@ -54,7 +50,7 @@ def main(arguments=None) -> int:
         if options.out.exists():
             write_rows(FILE, running.as_rows(running.read(options.out), published), COMMAND)
         rows = read_rows(FILE)
-        PAGE.write_text(page_with(report.sections(rows), PAGE.read_text(), PAGE.name))
+        fill(report.sections(rows), "accuracy")
         report.draw(rows)
         return 0
     if folder() is None:

@@ -18,10 +18,8 @@ import gbt
 from benchmarks.ladder import measuring
 from benchmarks.ladder.measuring import N_DRAWN, N_TREES, RUNGS, SIZES
 from benchmarks.ladder.report import draw, lines_of_rungs, table
-from benchmarks.study.files import DOCS, RESULTS, page_with
+from benchmarks.study.files import DOCS, RESULTS, fill
 from gbt.parallel.cores import available_cores
-
-PAGE = DOCS / "ladder.md"
 
 
 def conditions(repeats):
@@ -60,8 +58,7 @@ def write(found):
     """Write the table into its files, and the picture."""
     lines = "\n".join(table(found["seconds"], found["lines"]))
     (RESULTS / "ladder.md").write_text(f"{found['conditions']}\n\n{lines}\n")
-    text = {"ladder": f"{lines}\n\n{found['conditions']}"}
-    PAGE.write_text(page_with(text, PAGE.read_text(), PAGE.name))
+    fill({"ladder": f"{lines}\n\n{found['conditions']}"}, "ladder")
     draw(found["seconds"], DOCS / "ladder.svg")
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from benchmarks.ladder.problems import LEARNING_RATE, drawn_problem, problem_of
 from benchmarks.ladder.verifying import verify
-from benchmarks.speed.settling import settle
-from benchmarks.speed.timing import timed
+from benchmarks.speed.timing import settle, timed
 from benchmarks.study import is_installed
 from gbt.parallel.cores import available_cores
 

@@ -9,14 +9,12 @@ a copy; its DMatrix is made beforehand. ``shap.TreeExplainer`` hands XGBoost mod
 its time is that of XGBoost and of the way there. shapiq explains the same model, where it is
 installed; it is no part of the extra.
 
-Every pair runs in turn, several times; the ratio of a pair is that of two neighbouring runs, so it
-holds when the machine's speed drifts, and the table gives medians over the pairs. No time is
-printed unless predictions, contributions and Shapley values are those of XGBoost to float32
-accuracy and add up to the predictions. (First-call times, compilation included, are not in here.)
+Every pair runs in turn. No time is printed unless predictions, contributions and Shapley values are
+those of XGBoost to float32 accuracy and add up to the predictions.
 TreeInner has no peer: it is compared with what it cannot do without, one prediction of its rows.
 On training rows it needs no pass at all, see ``attributions.total_gain``.
 
-Needs the extra ``peers``. ``--depth 4`` runs the first case alone.
+Needs the extra ``peers``.
 """
 
 import argparse

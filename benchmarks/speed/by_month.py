@@ -1,11 +1,9 @@
 """What judging twelve months apart costs beside judging all rows at once: a million rows.
 
     python -m benchmarks.speed.by_month            one minute, two quiet cores
-    python -m benchmarks.speed.by_month --rows 20000 --runs 1      tries the machinery
 
 ``held_out_gain(..., by=month)`` copies the rows of each month and walks them, so that the walks
 together are no longer than that of all rows. First a month is compared with a call of its own.
-Calls alternate; medians of ratios of neighbouring runs.
 """
 
 import argparse

@@ -1,9 +1,7 @@
 """Categories against other libraries: test AUC or RMSE on tables with columns of words.
 
-    python -m benchmarks.speed.categories --data FOLDER [--splits 5] [--methods greedy unbiased]
-    [--write]
-    python -m benchmarks.speed.categories --from-results --write  # the page again, from the CSV
-    python -m benchmarks.speed.categories --data FOLDER --seconds     # how long fits take
+    python -m benchmarks.speed.categories --data FOLDER --write
+    python -m benchmarks.speed.categories --data FOLDER --seconds --write    how long fits take
 
 FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
 ``categorical`` (names between semicolons) say what is what. All tables with categorical columns and

@@ -1,7 +1,6 @@
 """A model of ten million rows of a Parquet folder, on two workers that hold two gigabytes each.
 
     python -m benchmarks.speed.dask_parquet --write
-    python -m benchmarks.speed.dask_parquet --rows 200000 --trees 3                  a small run
 
 The rows, 20 columns of float32 and their targets, are written part by part and read by Dask's
 workers, two processes of one thread, whose memory is limited: Dask pauses a worker at 80 % of its

@@ -1,7 +1,6 @@
 """Ten million rows that are never in memory together: Dask's workers, and the command line.
 
     python -m benchmarks.speed.dask_rows --write                 1e7 rows, some minutes on two cores
-    python -m benchmarks.speed.dask_rows --rows 200000 --file-rows 100000 200000       a small run
 
 A model is fitted on 20,000 rows. Then rows of 20 columns are made in chunks of 100,000, 17 MB each,
 on a cluster of two worker processes of one thread, and judged there by ``tree_inner`` and its like.

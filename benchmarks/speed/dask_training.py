@@ -2,7 +2,6 @@
 
     python -m benchmarks.speed.dask_training --write          1e6 rows x 20, 20 trees of depth 6
     python -m benchmarks.speed.dask_training --rows 3000000 --trees 100 --kinds signal    late trees
-    python -m benchmarks.speed.dask_training --rows 100000 --trees 5                 a small run
 
 Two worker processes of one thread hold the rows, float32, in chunks of 50,000, made where they are.
 Each library gets the same table and targets, and its whole call is timed, preparation included: the

@@ -1,7 +1,6 @@
 """The command line on a file of a million rows: seconds, and the most memory that it takes.
 
     python -m benchmarks.speed.large_file --write                 1e6 rows x 20 columns
-    python -m benchmarks.speed.large_file --rows 20000            a small run
 
 The table has numbers, whole numbers, amounts and two columns of words. It is written as Parquet and
 as CSV, and ``python -m attributions`` reads each in a process of its own: it fits a model to half

@@ -17,13 +17,13 @@ from functools import partial
 import numpy as np
 
 from benchmarks.speed.training_speed import lightgbm_options, timed
-from benchmarks.study.files import DOCS, RESULTS, page_with, write_rows
+from benchmarks.study.files import RESULTS, fill, made_by, write_rows
 from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses import NDCG, Cox
 from gbt.parallel.cores import available_cores
 
-CSV, PAGE = RESULTS / "losses.csv", DOCS / "performance.md"
+CSV = RESULTS / "losses.csv"
 N_COLUMNS, N_ROUNDS = 20, 100
 LOGISTIC, XGBOOST, LIGHTGBM = "ours / logistic", "XGBoost / ours", "LightGBM / ours"
 TIMES = {"cox": "survival:cox", "aft": "survival:aft"}
@@ -130,11 +130,9 @@ def main():
     table = markdown(rows[0], [row.values() for row in rows], 1)
     print(f"\n{table}\n\nAll targets reached: {all(map(is_reached, rows))}")
     if asked.write:
-        made_by = "python -m benchmarks.speed.losses --write"
         seeds = f"medians of {asked.repeats} runs in turn, {available_cores()} threads"
-        write_rows(CSV, rows, made_by, seeds)
-        table += "\n\n" + CSV.read_text().splitlines()[0].removeprefix("# ")
-        PAGE.write_text(page_with({"losses": table}, PAGE.read_text(), PAGE.name))
+        write_rows(CSV, rows, "python -m benchmarks.speed.losses --write", seeds)
+        fill({"losses": f"{table}\n\n{made_by(CSV)}"}, "performance")
     return 0 if all(map(is_reached, rows)) else 1
 
 

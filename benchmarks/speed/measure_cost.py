@@ -2,7 +2,6 @@
 
     python -m benchmarks.speed.measure_cost held_out_gain            three minutes, two quiet cores
     python -m benchmarks.speed.measure_cost unbiased_gain --write    and the CSV file and the page
-    python -m benchmarks.speed.measure_cost unbiased_gain --from-results --write    the page again
 
 Held-out gain is asked about all rows; for unbiased gain half of them are for training and half for
 validation. A measure is timed beside what a user calls to predict all rows, ``predict`` or

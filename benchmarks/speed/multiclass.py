@@ -8,31 +8,24 @@ are rare. (The table itself is not in reach of a benchmark that downloads nothin
 round is K trees for everyone, of the same depth, rate and penalty.
 
 No time is printed unless the first round's trees give the probabilities of XGBoost's exact method
-to float32 accuracy. Seconds of processors are those of all threads together, waiting in a loop
-included, and depend less on what else the machine does. Everyone has all cores and prepares columns
-inside the time; ratios are of neighbouring runs, and the table has their medians. The peers look at
-no more than 255 cuts a column, and so do ours with ``max_bins=256``, in columns of their own. Needs
-the extra ``peers``.
+to float32 accuracy. Everyone has all cores and prepares columns inside the time. The peers look at
+no more than 255 cuts a column, and so do ours with ``max_bins=256``. Needs the extra ``peers``.
 """
 
 import argparse
-import os
-import platform
-import statistics
 import sys
-import time
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 import gbt
-from benchmarks.speed.settling import settle
-from benchmarks.speed.training_speed import lightgbm_options
+from benchmarks.speed.timing import Page, conditions, in_turn, median
+from benchmarks.speed.training_speed import IN_BINS, lightgbm_options
 from gbt.parallel.cores import available_cores
 
 DEPTH, RATE, PENALTY = 6, 0.1, 1.0
-IN_BINS = "the faster of both / ours in 256 bins"
 
 
 class Case(NamedTuple):
@@ -77,11 +70,6 @@ def fit_ours(case, X, y, max_bins=None):
     return gbt.GBTClassifier(case.n_rounds, RATE, DEPTH, **options).fit(X, y).predict_proba
 
 
-def fit_ours_in_bins(case, X, y):
-    """Fit with as many bins as the peers have."""
-    return fit_ours(case, X, y, 256)
-
-
 def fit_xgboost(case, X, y, tree_method="hist", start=None):
     """Fit, DMatrix included, from log shares where they are given."""
     import xgboost
@@ -122,76 +110,66 @@ def largest_difference(case, X, y):
 
 
 def measure(case, rows, repeats):
-    """Return medians of our seconds and the peers' ratios to them, on the clock and of processors.
-
-    The last ratio is that of the faster peer to ours in 256 bins. Also everyone's accuracy and log
-    loss.
-    """
+    """Return everyone's runs, and accuracy and log loss of the last ones."""
     X, y, X_new, y_new = rows
-    fits = (fit_ours, fit_xgboost, fit_lightgbm, fit_ours_in_bins)
-    runs, quality = [], []
-    for _ in range(repeats):
-        seconds, used, quality = [], [], []
-        for fit in fits:
-            settle()
-            started, busy = time.perf_counter(), time.process_time()
-            predict = fit(case, X, y)
-            seconds.append(time.perf_counter() - started)
-            used.append(time.process_time() - busy)
-            p = predict(X_new)
-            likelihood = np.log(np.maximum(p[np.arange(len(y_new)), y_new], 1e-15))
-            quality.append((np.mean(p.argmax(axis=1) == y_new), -likelihood.mean()))
-        runs.append(
-            [
-                part
-                for own, hist, lgb, binned in (seconds, used)
-                for part in (own, hist / own, lgb / own, min(hist, lgb) / binned)
-            ]
-        )
-    return [statistics.median(column) for column in zip(*runs, strict=True)], quality
+    predicts = {}
+
+    def fit(name):
+        predicts[name] = FITS[name](case, X, y)
+
+    runs = in_turn({name: partial(fit, name) for name in FITS}, repeats)
+    quality = []
+    for predict in predicts.values():
+        p = predict(X_new)
+        likelihood = np.log(np.maximum(p[np.arange(len(y_new)), y_new], 1e-15))
+        quality.append((np.mean(p.argmax(axis=1) == y_new), -likelihood.mean()))
+    return runs, quality
+
+
+FITS = {
+    "ours": fit_ours,
+    "XGBoost hist": fit_xgboost,
+    "LightGBM": fit_lightgbm,
+    "ours in 256 bins": partial(fit_ours, max_bins=256),
+}
+RATIOS = "XGBoost hist / ours", "LightGBM / ours", IN_BINS
 
 
 def main():
     """Verify, then time, and print a Markdown table."""
-    import lightgbm
-    import xgboost
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--out", type=Path, help="a file for the table")
     asked = parser.parse_args()
-    lines = [
-        f"{platform.machine()}, {available_cores()} threads, gbt {gbt.__version__}, XGBoost"
-        f" {xgboost.__version__}, LightGBM {lightgbm.__version__}; depth {DEPTH}; medians of"
-        f" {asked.repeats} runs side by side; load {os.getloadavg()[0]:.1f} at the start",
-        "",
-        "| classes | rows | rounds | ours, s of processors | XGBoost hist / ours | LightGBM / ours"
-        f" | {IN_BINS} | ours, s on the clock | XGBoost hist / ours | LightGBM / ours | {IN_BINS}"
-        " | accuracy: ours, XGBoost, LightGBM, ours in 256 bins | log loss"
-        " | largest difference of probabilities from XGBoost exact, one round |",
-        "|---" * 14 + "|",
-    ]
-    print("\n".join(lines), flush=True)
+    page = Page("multiclass")
+    page.add(
+        f"{conditions('xgboost', 'lightgbm')}; depth {DEPTH}; medians of {asked.repeats} runs side"
+        " by side"
+    )
+    page.head(
+        "classes", "rows", "rounds", "ours, s of processors", *RATIOS, "ours, s on the clock",
+        *RATIOS, "accuracy: ours, XGBoost, LightGBM, ours in 256 bins", "log loss",
+        "largest difference of probabilities from XGBoost exact, one round",
+    )  # fmt: skip
     fit_ours(Case(3, 600, 2), *data_of(Case(3, 600, 2))[:2])  # compiled before anything is timed
     for case in CASES:
         rows = data_of(case)
         difference = largest_difference(case, *rows[:2])
         if difference > 1e-5:
             raise SystemExit(f"{case}: {difference:.2g} from XGBoost exact; nothing timed")
-        medians, quality = measure(case, rows, asked.repeats)
-        of_clock, of_processors = (
-            f"{ours:.3g} | " + " | ".join(f"{ratio:.2f}" for ratio in ratios)
-            for ours, *ratios in (medians[:4], medians[4:])
-        )
-        accuracy, loss = (", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1))
-        line = (
-            f"| {case.n_classes} | {case.n_rows:,} | {case.n_rounds} | {of_processors}"
-            f" | {of_clock} | {accuracy} | {loss} | {difference:.1g} |"
-        )
-        lines.append(line)
-        print(line, flush=True)
+        runs, quality = measure(case, rows, asked.repeats)
+        own, hist, lightgbm, binned = runs.values()
+        of_all = hist / own, lightgbm / own, np.minimum(hist, lightgbm) / binned
+        beside = [median(ratio) for ratio in of_all]
+        cells = [f"{case.n_classes}", f"{case.n_rows:,}", f"{case.n_rounds}"]
+        for what in ("processors", "clock"):
+            cells.append(f"{getattr(median(own), what):.3g}")
+            cells += [f"{getattr(ratio, what):.2f}" for ratio in beside]
+        cells += [", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1)]
+        page.add(f"| {' | '.join([*cells, f'{difference:.1g}'])} |")
     if asked.out:
-        asked.out.write_text("\n".join(lines) + "\n")
+        page.path = asked.out
+        page.write()
     return 0
 
 

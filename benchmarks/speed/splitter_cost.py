@@ -1,9 +1,6 @@
 """What a fit costs by the way in which nodes choose their splits, verified, then timed.
 
     python -m benchmarks.speed.splitter_cost --write          some ten minutes on two quiet cores
-    python -m benchmarks.speed.splitter_cost --only policies      one table alone, printed
-    python -m benchmarks.speed.splitter_cost --n-jobs 1           everyone with one thread
-    python -m benchmarks.speed.splitter_cost --quick              tries the machinery: no numbers
 
 ============  ======================================================================================
 ``search``    unbiased and cross-validated beside greedy and LightGBM, 1,000 to 500,000 rows
@@ -23,12 +20,8 @@ No time is printed unless all splits of a small draw of the case are those of th
 loops (``benchmarks.speed.checked_trees``), and the first trees of the whole table are the same to
 the last bit for one thread and two. Greedy trees are compared with XGBoost's, too.
 
-Everyone prepares columns inside the time, and has all cores unless ``--n-jobs`` says otherwise.
-Seconds of processors are those of all threads together, and depend less on what else the machine
-does. Ratios are of neighbouring runs; tables have medians. The program says whether the targets
-that we set ourselves are reached. ``--write`` puts the tables into
-benchmarks/results/splitter_cost.md, docs/cvb.md, docs/categories.md and docs/unbiased_gain.md.
-Needs the extra ``peers``.
+Everyone prepares columns inside the time. The program says whether the targets that we set
+ourselves are reached. Needs the extra ``peers``.
 """
 
 import argparse

@@ -2,6 +2,11 @@
 
 A ratio of neighbouring runs holds when the machine's speed drifts. Seconds of processors are those
 of all threads together, and depend less on what else the machine does.
+
+Before each run comes some settling. The threads of OpenMP, which XGBoost and LightGBM use, look for
+more work for some milliseconds after their last, and meanwhile take a core from whoever runs next:
+three milliseconds of prediction on two threads took five. A pause would do, but let the processor
+fall asleep and wake up slowly. So time is spent here, at work, until they have gone.
 """
 
 import os
@@ -12,11 +17,20 @@ from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_name
 
 import gbt
-from benchmarks.speed.settling import settle
 from benchmarks.study.files import RESULTS
 from gbt.parallel.cores import available_cores
+
+SETTLING = 0.02  # s
+
+
+def settle() -> None:
+    """Keep one core busy until threads that wait in vain have given up."""
+    end = time.perf_counter() + SETTLING
+    while time.perf_counter() < end:
+        pass
 
 
 class Seconds(NamedTuple):
@@ -52,9 +66,9 @@ def conditions(*libraries: str, n_jobs: int | None = None) -> str:
     """Say on what machine, with how many threads and with which versions something was measured."""
     versions = ", ".join(f"{name} {version(name)}" for name in libraries)
     return (
-        f"{platform.machine()}, {n_jobs or available_cores()} threads, Python"
-        f" {platform.python_version()}, gbt {gbt.__version__}{versions and ', '}{versions}; load"
-        f" {os.getloadavg()[0]:.1f} at the start"
+        f"{platform.machine()}, {get_host_cpu_name()}, {n_jobs or available_cores()} threads,"
+        f" Python {platform.python_version()}, gbt {gbt.__version__}{versions and ', '}{versions};"
+        f" load {os.getloadavg()[0]:.1f} at the start"
     )
 
 

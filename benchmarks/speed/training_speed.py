@@ -1,13 +1,10 @@
 """Time training against XGBoost and LightGBM, after checking that the trees are the same.
 
-    python -m benchmarks.speed.training_speed [--repeats 5] [--only "20,000"]
     python -m benchmarks.speed.training_speed --write                  ten minutes, and the page
-    python -m benchmarks.speed.training_speed --write --from-results   the page, from the CSV file
 
 Every case is fitted by all in turn, several times; by XGBoost's exact method once where it takes
-long. A ratio is that of neighbouring runs, so it holds when the machine's speed drifts, and the
-table gives the median over the runs. Column preparation is included for everyone. The targets that
-we set ourselves stand in the CSV file, and the last line says whether they are reached.
+long. Column preparation is included for everyone. The targets that we set ourselves stand in the
+CSV file, and the last line says whether they are reached.
 
 No time is printed unless the first tree predicts as that of XGBoost's exact method, to float32
 accuracy, and all trees together leave the same training error within 5 %. (Node by node the trees
@@ -33,12 +30,13 @@ import numpy as np
 from llvmlite.binding import get_host_cpu_name
 
 import gbt
-from benchmarks.speed.settling import settle
-from benchmarks.study.files import DOCS, RESULTS, page_with, read_rows, write_rows
+from benchmarks.speed.timing import settle
+from benchmarks.study.files import DOCS, RESULTS, fill, made_by, read_rows, write_rows
+from benchmarks.study.pictures import TEXT, picture
 from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
 
-CSV, PAGE = RESULTS / "training_speed.csv", DOCS / "performance.md"
+CSV = RESULTS / "training_speed.csv"
 PEERS = EXACT, HIST, LIGHTGBM = "XGBoost exact / ours", "XGBoost hist / ours", "LightGBM / ours"
 IN_BINS = "the faster of the last two / ours in 256 bins"
 AGAIN = 5.0  # seconds, beyond which XGBoost's exact method is timed once
@@ -61,12 +59,8 @@ class Case:
 
     def logistic(self):
         """Return the same case with labels, and 80 % of the targets."""
-        return replace(
-            self,
-            loss="half_logistic",
-            exact_target=0.8 * self.exact_target,
-            hist_target=0.8 * self.hist_target,
-        )
+        targets = {name: 0.8 * getattr(self, name) for name in ("exact_target", "hist_target")}
+        return replace(self, loss="half_logistic", **targets)
 
 
 SIZES = [
@@ -127,48 +121,31 @@ def fit_xgboost(case, X, y, tree_method):
     import xgboost
 
     data = xgboost.DMatrix(X, y)
-    objective = "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror"
-    booster = xgboost.train(
-        {
-            "objective": objective,
-            "tree_method": tree_method,
-            "max_depth": case.max_depth,
-            "eta": 0.1,
-            "base_score": 0.5,
-            "nthread": available_cores(),
-        },
-        data,
-        case.n_rounds,
-    )
+    asked = {
+        "objective": "binary:logistic" if case.loss == "half_logistic" else "reg:squarederror",
+        "tree_method": tree_method, "max_depth": case.max_depth, "eta": 0.1, "base_score": 0.5,
+        "nthread": available_cores(),
+    }  # fmt: skip
+    booster = xgboost.train(asked, data, case.n_rounds)
     return lambda: booster.predict(data)
 
 
 def lightgbm_options(max_depth):
     """Return what lets LightGBM grow trees of the same depth, leaves and penalty as ours."""
     return {
-        "max_depth": max_depth,
-        "num_leaves": 2**max_depth,
-        "learning_rate": 0.1,
-        "lambda_l2": 1.0,
-        "min_data_in_leaf": 1,
-        "min_sum_hessian_in_leaf": 1.0,
-        "num_threads": available_cores(),
-        "verbose": -1,
-    }
+        "max_depth": max_depth, "num_leaves": 2**max_depth, "learning_rate": 0.1,
+        "lambda_l2": 1.0, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1.0,
+        "num_threads": available_cores(), "verbose": -1,
+    }  # fmt: skip
 
 
 def fit_lightgbm(case, X, y):
     """Fit trees of the same depth, binning included."""
     import lightgbm
 
-    lightgbm.train(
-        {
-            "objective": "binary" if case.loss == "half_logistic" else "regression",
-            **lightgbm_options(case.max_depth),
-        },
-        lightgbm.Dataset(X, y),
-        case.n_rounds,
-    )
+    objective = "binary" if case.loss == "half_logistic" else "regression"
+    asked = {"objective": objective, **lightgbm_options(case.max_depth)}
+    lightgbm.train(asked, lightgbm.Dataset(X, y), case.n_rounds)
 
 
 def has_same_first_tree(case, X, y):
@@ -231,37 +208,27 @@ def measure(case, repeats):
 
 def is_reached(row):
     """Say whether a case is as fast as we set ourselves."""
-    return (
-        row[EXACT] >= row["exact_target"]
-        and min(row[HIST], row[LIGHTGBM]) >= row["histogram_target"]
-    )
+    of_histograms = min(row[HIST], row[LIGHTGBM])
+    return row[EXACT] >= row["exact_target"] and of_histograms >= row["histogram_target"]
 
 
 def table_of(rows):
     """Return the page's table."""
     ratios = [*PEERS, IN_BINS]
     names = ["rows x columns", "data", "loss", "depth", "rounds", "ours, s", *ratios]
-    lines = [
-        [f"{row['rows']:,} x {row['columns']}"]
-        + [row[name] for name in ("data", "loss", "depth", "rounds")]
-        + [f"{row['seconds']:.3g}", *(f"{row[ratio]:.3g}" for ratio in ratios)]
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        case = [f"{row['rows']:,} x {row['columns']}", *(row[name] for name in names[1:5])]
+        lines.append(case + [f"{row[name]:.3g}" for name in ("seconds", *ratios)])
     return markdown(names, lines)
 
 
 def draw(rows, path, ink, paper):
     """Draw how many times as long as ours each peer takes, over the sizes of the squared error."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
     shown = [row for row in rows[: len(SIZES)] if row["loss"] == "squared"]
     labels = [f"{row['rows']:,} x {row['columns']}" for row in shown]
-    style = {"svg.hashsalt": "speed", "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
-    with matplotlib.rc_context(style):
-        figure, ax = pyplot.subplots(figsize=(5.6, 3.2), layout="constrained", facecolor=paper)
+    style = {**TEXT, "svg.hashsalt": "speed", "font.sans-serif": ["DejaVu Sans"]}
+    with picture(path, style=style, figsize=(5.6, 3.2), facecolor=paper) as (figure, ax):
         ax.set_facecolor(paper)
         for peer, color, marker in zip(PEERS, COLORS, "so^", strict=True):
             ratios = [row[peer] for row in shown]
@@ -277,16 +244,11 @@ def draw(rows, path, ink, paper):
         ax.grid(axis="y", color=ink, alpha=0.15)
         ax.spines[:].set_visible(False)
         figure.legend(loc="outside upper center", ncols=3, labelcolor=ink, frameon=False)
-        figure.savefig(path, metadata={"Date": None})
-        pyplot.close(figure)
 
 
 def write_page(rows):
     """Put the table and the pictures, of light and dark pages, into the documentation."""
-    made_by = CSV.read_text().splitlines()[0].removeprefix("# ")
-    table = f"{table_of(rows)}\n\n{made_by}"
-    page = PAGE.read_text()
-    PAGE.write_text(page_with({"training": table}, page, PAGE.name))
+    fill({"training": f"{table_of(rows)}\n\n{made_by(CSV)}"}, "performance")
     draw(rows, DOCS / "performance.svg", "#333333", "#ffffff")
     draw(rows, DOCS / "performance_dark.svg", "#e6e6e6", "#14181e")
 
@@ -294,10 +256,11 @@ def write_page(rows):
 def main():
     """Verify, then time, and print a Markdown table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="", help="cases whose line of the table contains this")
-    parser.add_argument("--write", action="store_true", help="write the CSV file and the page")
-    parser.add_argument("--from-results", action="store_true", help="measure nothing")
+    add = parser.add_argument
+    add("--repeats", type=int, default=3)
+    add("--only", default="", help="cases whose line of the table contains this")
+    add("--write", action="store_true", help="write the CSV file and the page")
+    add("--from-results", action="store_true", help="measure nothing")
     asked = parser.parse_args()
     rows = read_rows(CSV) if asked.from_results else []
     for case in [] if asked.from_results else CASES:

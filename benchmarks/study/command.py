@@ -16,7 +16,7 @@ from time import perf_counter
 import joblib
 
 from benchmarks.study.data import FOLDER, is_there
-from benchmarks.study.files import RESULTS, fill, header, is_filled, read_rows, write_rows
+from benchmarks.study.files import RESULTS, fill, header, is_filled, made_by, read_rows, write_rows
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.part import Part
 
@@ -64,8 +64,7 @@ class Study:
     def published(self, part: Part) -> list[dict]:
         """Read the replications of a part's CSV file; raise `OtherRunError` if it is another's."""
         path = self.results(part.name)
-        with path.open() as file:
-            made, this = file.readline().strip(), header(self.command)
+        made, this = f"# {made_by(path)}", header(self.command)
         if made != this:
             raise OtherRunError(f"{path} begins with {made!r}, and this is {this!r}.")
         if part.summary is not list:

@@ -36,6 +36,11 @@ def without_header(lines: Iterable[str]) -> Iterator[str]:
     return (line for line in lines if not line.startswith("#"))
 
 
+def made_by(path: Path) -> str:
+    """Return what a file says of how it was made."""
+    return path.read_text().splitlines()[0].removeprefix("# ")
+
+
 def read_rows(path: Path) -> list[dict]:
     """Read a CSV file; numbers become numbers again."""
     with path.open(newline="") as file:

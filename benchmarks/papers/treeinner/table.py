@@ -10,7 +10,7 @@ and models and move together, so fourteen z of one size are little more than one
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,7 @@ LARGEST_Z = 3.5  # of a cell
 LARGEST_MEAN_Z = 1.5  # of a task: mean |z|
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(NamedTuple):
     """One cell: our mean and standard deviation, theirs, and z of both comparisons."""
 
     task: Task
@@ -35,18 +34,8 @@ class Compared:
     deviation: float
     n: int
     published: Published
-
-    @property
-    def z_paper(self) -> float:
-        """Against the paper."""
-        theirs = self.published
-        return z(self.mean, self.deviation, self.n, theirs.mean, theirs.deviation, N_PAPER)
-
-    @property
-    def z_re_run(self) -> float:
-        """Against the re-run, with our standard deviation for both."""
-        n = N_RE_RUN[self.task.data]
-        return z(self.mean, self.deviation, self.n, self.published.re_run, self.deviation, n)
+    z_paper: float
+    z_re_run: float  # with our standard deviation for both
 
 
 def z(mean_1, deviation_1, n_1, mean_2, deviation_2, n_2) -> float:
@@ -66,12 +55,14 @@ def compare(results: Results) -> list[Compared]:
             is_risk = cell == RISK
             values = results.of_models(task, "risk") if is_risk else results.scores(task, cell)
             ours = float(values.mean()), float(values.std(ddof=1)), len(values)
-            compared.append(Compared(task, cell, *ours, PUBLISHED[task, cell]))
+            theirs = PUBLISHED[task, cell]
+            z_paper = z(*ours, theirs.mean, theirs.deviation, N_PAPER)
+            z_re_run = z(*ours, theirs.re_run, ours[1], N_RE_RUN[task.data])
+            compared.append(Compared(task, cell, *ours, theirs, z_paper, z_re_run))
     return compared
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(NamedTuple):
     """How near the cells of one task are to one of the two columns, the risk left out."""
 
     task: Task
@@ -92,8 +83,8 @@ def agreements(compared: Iterable[Compared]) -> list[Agreement]:
     cells = [c for c in compared if c.cell != RISK]
     for task in dict.fromkeys(c.task for c in cells):
         of_task = [c for c in cells if c.task == task]
-        for column in ("paper", "re-run"):
-            size = np.abs([getattr(c, f"z_{column.replace('-', '_')}") for c in of_task])
+        for column, name in (("paper", "z_paper"), ("re-run", "z_re_run")):
+            size = np.abs([getattr(c, name) for c in of_task])
             missed = tuple(c.cell for c, s in zip(of_task, size, strict=True) if s > LARGEST_Z)
             found.append(Agreement(task, column, float(size.max()), float(size.mean()), missed))
     return found
@@ -110,17 +101,11 @@ def number(value: float) -> str:
 def table_of_task(compared: list[Compared]) -> str:
     """Return the lines of one task with everything known of them."""
     header = ["score", "rows", "attribution", "ours (s.d.)", "paper (s.d.)", "z", "re-run", "z"]
-    rows = [
-        [
-            *c.cell,
-            f"{number(c.mean)} ({number(c.deviation)})",
-            f"{number(c.published.mean)} ({number(c.published.deviation)})",
-            f"{c.z_paper:+.1f}",
-            number(c.published.re_run),
-            f"{c.z_re_run:+.1f}",
-        ]
-        for c in compared
-    ]
+    rows = []
+    for c in compared:
+        ours, theirs = (f"{number(o.mean)} ({number(o.deviation)})" for o in (c, c.published))
+        re_run = number(c.published.re_run)
+        rows.append([*c.cell, ours, theirs, f"{c.z_paper:+.1f}", re_run, f"{c.z_re_run:+.1f}"])
     return markdown(header, rows, 3)
 
 

@@ -1,8 +1,6 @@
 """How training grows: its time, its peak memory, and what the first call in a process costs.
 
     python -m benchmarks.speed.growth --write                  some ten minutes on two quiet cores
-    python -m benchmarks.speed.growth memory              one part alone: time, memory or first-call
-    python -m benchmarks.speed.growth --write --from-results   page and picture alone, from the CSV
 
 ``time``        Whole fits of few trees, over rows, columns, distinct values, depth and threads, and
                 beside each the ranking of the columns alone. An exponent is the slope of log time
@@ -14,9 +12,7 @@
                 compiled kernels on disk, by another checkout, and by a wheel with machine code.
 
 No time is printed unless small trees are those of ``gbt.reference`` and large ones are the same to
-the last bit for 1 and 2 threads. Without ``--write`` tables and claims are printed only; with it
-they go to docs/growth.md, every number to benchmarks/results/growth.csv, where the parts that were
-not measured keep their lines, and the picture to docs/growth.svg.
+the last bit for 1 and 2 threads. In the CSV file parts that were not measured keep their lines.
 """
 
 import argparse
