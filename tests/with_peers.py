@@ -1,8 +1,8 @@
 """Which tests compare with peers or import their models: those whose source reaches them.
 
 A function of a test module reaches peers if it calls ``peer``, names what is imported from
-scikit-learn's models or its checks, or names something else that does: another function, a table
-of cases, a fixture, here or in a module of tests that it is imported from.
+scikit-learn's models, or names something else that does: another function, a table of cases, a
+fixture, here or in a module of tests that it is imported from.
 """
 
 import ast
@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-MODELS = ("sklearn.ensemble", "sklearn.tree", "sklearn.utils.estimator_checks")
+MODELS = ("sklearn.ensemble", "sklearn.tree")
 
 
 @cache

@@ -223,6 +223,7 @@ def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
     assert abs((scores > 0).mean() - 0.5) < 3 * 0.5 / np.sqrt(n)
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("merged", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, merged):

@@ -67,6 +67,7 @@ WAYS = {
 }
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("max_bins", [2, 7, 256])
 @pytest.mark.parametrize("way", WAYS)
