@@ -23,7 +23,7 @@ STUDY = Study(
     __doc__,
     (
         nulls.PART, planted.PART, coverage.PART, *power.PARTS, dependence.PART, pipelines.PART,
-        ranking.PART, *censoring.PARTS, queries.PART,
+        ranking.PART, *censoring.PARTS, *queries.PARTS,
     ),
     nulls.over_all_losses,
     nulls.verdict,

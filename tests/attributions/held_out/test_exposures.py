@@ -1,5 +1,7 @@
 """Held-out gain where rows start from values of their own: what they weigh at splits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,16 +10,14 @@ from gbt import GBTRegressor
 from gbt.losses import Gamma, Poisson, Tweedie
 from gbt.losses.half import LOSSES
 from tests.asserts import assert_close, assert_same
-from tests.attributions.held_out.test_held_out_gain_definition import stump
-from tests.tree_cases import ensemble_of
+from tests.tree_cases import ensemble_of, stump_on
 
 
 def one_stump(loss):
     """Return a model of one split at 0.5, whose left side is 2 higher, with a step of 0.5."""
-    return ensemble_of(
-        [stump(0, 1.0, -1.0)], n_features=1, loss=loss, learning_rate=0.5, base_score=0.0,
-        has_init_score=None,
-    )  # fmt: skip
+    value, sums = np.array([0.0, 1, -1]), np.array([2.0, 1, 1])
+    tree = replace(stump_on(0, threshold=0.5), value=value, sum_hessian=sums)
+    return ensemble_of([tree], n_features=1, loss=loss, learning_rate=0.5, has_init_score=None)
 
 
 @pytest.mark.parametrize("d", [None, 0.7])
