@@ -192,11 +192,11 @@ def compare(library, loss, fit, seed):
             return is_equal, False
         within = WITHIN[1].get(library, WITHIN[1].get(loss, DOUBLE))
         steps = -read.learning_rate * read.sum_gradient / (read.sum_hessian + read.reg_lambda)
-        far = np.abs(read.value - steps)[read.left < 0].max() / np.abs(read.value).max()
-        are_ours = far < within or not takes_all
+        far = np.abs(read.value - steps)[read.left < 0].max()
+        are_ours = far <= within * np.abs(read.value).max() or not takes_all
         if read.loss.is_by_row:
             gain, inner = total_gain(read).values, tree_inner(read, rows.X, y).values
-            are_ours &= np.abs(inner - gain).max() < 10 * within * gain.sum()
+            are_ours &= np.abs(inner - gain).max() <= 10 * within * gain.sum()
     return is_equal, bool(are_ours)
 
 
