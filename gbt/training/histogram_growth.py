@@ -234,7 +234,7 @@ def _room_for_trees(sizes: Sizes, has_levels: bool, n_bits: int) -> Grown:
 
     A node may turn into so many bits, one a level, and these into no more memory than is read.
     """
-    most_nodes = VALUES_AT_ONCE // max(n_bits, VALUES_AT_ONCE // NODES_AT_ONCE)
+    most_nodes = min(NODES_AT_ONCE, VALUES_AT_ONCE // max(n_bits, 1))
     n_trees = max(min(sizes.trees_at_once, most_nodes // sizes.n_nodes), 1)
     n_nodes = n_trees * sizes.n_nodes
     return Grown(
