@@ -138,7 +138,7 @@ class HistogramGrowth:
         if has_levels:
             self._weigh_levels(training, plan)
         self.leaf_of_row, self.nodes = self.rows.node, records(sizes.n_nodes, NODE)
-        self.grown = _room_for_trees(sizes, self.ways, self.bit_of_level)
+        self.grown = _room_for_trees(sizes, has_levels, self.bit_of_level.shape[1])
         self.slots = _slots_of(sizes, p, int(self.table.packs["last_bin"].max(initial=0)))
         n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
         is_greedy, n_threads = judges is None, sizes.n_threads
@@ -197,7 +197,7 @@ class HistogramGrowth:
         n_trees = min(most, len(self.grown.sizes))
         rules["n_listed"], rules["first_tree"], rules["n_trees"] = n_listed, m, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
-        while rules["n_grown"][0] < n_trees:
+        while rules["n_grown"][0] < rules["n_trees"][0]:
             rules["n_steps"] = self.n_steps
             self.helpers.call()
             self.lead()
@@ -205,6 +205,7 @@ class HistogramGrowth:
                 refuse_overflow()
             if rules["overflow"][0] == OF_SQUARE:
                 refuse_square_overflow()
+        n_trees = int(rules["n_grown"][0])
         sizes = self.grown.sizes[:n_trees].tolist()
         n_nodes = sum(sizes)
         trees = self.grown.trees[:n_nodes].copy()
@@ -212,8 +213,8 @@ class HistogramGrowth:
         sets = None
         if self.ways.any():
             sets = level_sets_of(
-                trees, self.grown.levels, self.nodes, self.rows.listed, self.columns, self.ways,
-                self.bit_of_level,
+                trees, self.grown.levels, self.nodes[: sizes[-1]], self.rows.listed, self.columns,
+                self.ways, self.bit_of_level,
             )  # fmt: skip
         scores = self.judging.scores[:n_trees].copy() if self.has_sets else None
         return NewTrees(trees, sizes, sets, scores)
@@ -228,21 +229,19 @@ class HistogramGrowth:
         self.rows = self.rows._replace(weight=weight if len(training.weight) > 1 else weight[:1])
 
 
-def _room_for_trees(sizes: Sizes, ways: np.ndarray, bit_of_level: np.ndarray) -> Grown:
+def _room_for_trees(sizes: Sizes, has_levels: bool, n_bits: int) -> Grown:
     """Lay out memory for trees that grow in one call, one at least.
 
-    Of levels that are added up by rows these tell the sides, and so of the last tree alone. For
-    other levels there are as many trees as keep the bits of all their nodes in little memory.
+    A node may turn into so many bits, one a level, and these into no more memory than is read.
     """
-    at_once = 1 if (ways == BY_ROWS).any() else sizes.trees_at_once
-    n_bits = max(bit_of_level.shape[1], VALUES_AT_ONCE // NODES_AT_ONCE)
-    n_trees = max(min(at_once, VALUES_AT_ONCE // (n_bits * sizes.n_nodes)), 1)
+    most_nodes = min(NODES_AT_ONCE, VALUES_AT_ONCE // max(n_bits, 1))
+    n_trees = max(min(sizes.trees_at_once, most_nodes // sizes.n_nodes), 1)
     n_nodes = n_trees * sizes.n_nodes
     return Grown(
         trees=records(n_nodes, NODE_RECORD),
         rows_at_cut=np.empty((n_nodes, 2), dtype=np.int32),
         sizes=np.empty(n_trees, dtype=np.int64),
-        levels=np.empty((n_nodes * bool(ways.any()), MOST_CODES // 64), dtype=np.uint64),
+        levels=np.empty((n_nodes * has_levels, MOST_CODES // 64), dtype=np.uint64),
     )
 
 

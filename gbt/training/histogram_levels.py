@@ -55,7 +55,7 @@ def level_sets_of(
     ways: np.ndarray,
     bit_of_level: np.ndarray,
 ) -> LevelSets:
-    """Return the sets of trees that have grown, of one if any levels are added up by rows.
+    """Return the sets of trees that have grown, of which only the last asks rows for levels.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def level_sets_of(
     levels : uint64 array of shape (m, words)
         Bits of their nodes.
     nodes : NODE array
-        Of one tree, in the order in which they were opened.
+        Of the last tree, in the order in which they were opened.
     listed : int32 array
         The rows in the order of the leaves.
     columns : Columns
@@ -74,7 +74,7 @@ def level_sets_of(
         As of `bits_of_levels`.
     """
     in_preorder: list[np.ndarray | None] = [None] * len(trees)
-    nodes = nodes[: len(trees) if (ways == BY_ROWS).any() else 0]
+    first = len(trees) - len(nodes)
     is_by_rows = (nodes["left"] >= 0) & (ways[nodes["feature"]] == BY_ROWS)
     for j in np.flatnonzero(is_by_rows).tolist():
         node, k = nodes[j], int(nodes["feature"][j])
@@ -85,7 +85,9 @@ def level_sets_of(
             columns.codes[k], listed[node["start"] : middle], listed[middle : node["stop"]],
             goes_left,
         )  # fmt: skip
-        in_preorder[node["place"]] = as_words(columns.levels_left(k, goes_left, missing_left))
+        in_preorder[first + node["place"]] = as_words(
+            columns.levels_left(k, goes_left, missing_left)
+        )
     places = np.flatnonzero((trees["left"] >= 0) & (ways[trees["feature"]] == IN_BINS))
     words = _words_of(trees[places], levels[places], columns.n_levels, bit_of_level)
     for place, of_node in zip(places.tolist(), words, strict=True):

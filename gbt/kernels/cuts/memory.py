@@ -212,7 +212,7 @@ RULES = np.dtype(
         ("most_rows_small", np.int64),  # a node of more rows is large, see ``kernels.trees.tasks``
         # Set for each request.
         ("first_tree", np.int64),  # the number of the first
-        ("n_trees", np.int64),  # to grow
+        ("n_trees", np.int64),  # to grow; fewer where the sides of levels must be asked for
         ("n_listed", np.int64),  # rows that take part
         ("n_steps", np.int64),  # to take before the caller wants to be asked again
         # How far growing has come, see ``gbt.kernels.trees.rounds``.

@@ -22,6 +22,7 @@ Handing the arrays from Python to one kernel after the other took some 15 micros
 
 import numpy as np
 
+from gbt.kernels.cuts.memory import BY_ROWS
 from gbt.kernels.platform import thread_team
 from gbt.kernels.platform.compiling import inlined, internal, uncounted
 from gbt.kernels.platform.handing import handed
@@ -78,11 +79,18 @@ def add_up_scores(nodes, rules, scores):
 
 
 @internal
-def keep_levels(nodes, levels):
-    """Keep which levels go left at the nodes of a tree, in preorder."""
+def keep_levels(nodes, columns, levels):
+    """Keep which levels go left at the nodes of a tree, in preorder.
+
+    Returns whether that can be told of a node by its rows alone, before the next tree moves them.
+    """
+    is_by_rows = False
     for j in range(len(nodes) if len(levels) > 0 else 0):
         for word in range(levels.shape[1]):
             levels[nodes[j].place, word] = nodes[j].levels[word]
+        if nodes[j].left >= 0:
+            is_by_rows |= columns[nodes[j].feature].has_levels == BY_ROWS
+    return is_by_rows
 
 
 @inlined
@@ -148,13 +156,15 @@ def end_tree(work, policy):
         grown.rows_at_cut[rules.first_node :],
     ):  # fmt: skip
         rules.overflow = OF_SQUARE
-    keep_levels(nodes, grown.levels[rules.first_node :])
+    is_last = keep_levels(nodes, work.table.columns, grown.levels[rules.first_node :])
     if rules.has_sets:
         add_up_scores(nodes, rules, work.judging.scores[rules.n_grown])
         remember(nodes, rules, work.judging.habits[0], work.judging.held_up)
     grown.sizes[rules.n_grown] = rules.n_nodes
     rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + rules.n_nodes
     rules.n_nodes = 0
+    if is_last:
+        rules.n_trees = rules.n_grown
 
 
 @uncounted
