@@ -4,7 +4,8 @@
 * ``error_model="numpy"``: a division by zero gives inf or nan instead of raising. Loops that may
   raise cannot be vectorised.
 * Machine code is kept on disk under a digest of its sources, see `gbt.kernels.platform.filing`.
-* Kernels that only kernels call are optimised in these, see `gbt.kernels.platform.joining`.
+* Kernels that only kernels call are optimised in these, see `gbt.kernels.platform.joining`, and
+  all are written briefly, see `gbt.kernels.platform.lowering`.
 * No wrapper for C callbacks, which nobody asks for.
 
 Compiling takes a while and is announced, see `gbt.kernels.platform.announcement`.
@@ -12,11 +13,11 @@ Compiling takes a while and is announced, see `gbt.kernels.platform.announcement
 
 import numpy as np
 from numba import config, njit
-from numba.core.compiler import Compiler
 
 from gbt.kernels.platform.announcement import announcer
 from gbt.kernels.platform.filing import Filed
 from gbt.kernels.platform.joining import Joined
+from gbt.kernels.platform.lowering import Brief
 
 IS_COMPILING = not getattr(config, "DISABLE_JIT", False)  # teams of threads need it
 
@@ -27,7 +28,7 @@ def kernel(function, **others):
     """Compile ``function`` at its first call; see the module's docstring for the options."""
     if not IS_COMPILING:
         return _plain(function)
-    compiled = njit(**OPTIONS, **others)(function)
+    compiled = njit(pipeline_class=Brief, **OPTIONS, **others)(function)
     compiled._cache = Filed(function)
     announcer.kernels.add(compiled)
     return compiled
@@ -72,7 +73,7 @@ def optimised_first(function):
     In the middle of a large kernel LLVM makes less of some loops: unbiased fits took 5 to 9 % more
     time until these kernels were optimised by themselves, too.
     """
-    return _inside(function, pipeline_class=Compiler)
+    return _inside(function, pipeline_class=Brief)
 
 
 def inlined(function):

@@ -16,7 +16,8 @@ inner kernel only links; what Python enters is optimised whole, once.
 
 from llvmlite.binding import Linkage
 from numba.core import codegen
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+
+from gbt.kernels.platform.lowering import Brief
 
 
 class _WithoutAddresses:
@@ -60,12 +61,12 @@ class JoinedLibrary(codegen.JITCodeLibrary):
         self._finalized = True
 
 
-class Joined(CompilerBase):
-    """Numba's compiler, whose code goes into a `JoinedLibrary`."""
+class Joined(Brief):
+    """Our compiler, whose code goes into a `JoinedLibrary`."""
 
     def define_pipelines(self):
         """Choose the library, and leave all steps as they are."""
         state = self.state
         state.library = JoinedLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return [DefaultPassBuilder.define_nopython_pipeline(state)]
+        return super().define_pipelines()
