@@ -12,7 +12,7 @@ from benchmarks.accuracy.others import CHOOSING, LIBRARIES, WAYS
 from benchmarks.accuracy.tasks import SIZES
 from benchmarks.study.files import DOCS
 from benchmarks.study.pictures import picture
-from benchmarks.study.tables import markdown, mean_and_error
+from benchmarks.study.tables import cell_of, markdown, mean_and_error
 from gbt.estimators.defaults import LARGEST_UNBIASED
 
 SHORT = ("to 300", "to 1,000", "to 3,000", "to 10,000", "more")
@@ -80,18 +80,12 @@ def of_tables(rows: list[dict], names) -> dict[str, np.ndarray]:
     return {what: by_table(kept, numbers) for what, numbers in found.items()}
 
 
-def with_error(values: np.ndarray, form: str) -> str:
-    """Return a mean and its standard error over tables."""
-    mean, error = mean_and_error(values)
-    return f"{mean:{form}} ({error:{form.lstrip('+')}})"
-
-
 def above(losses: np.ndarray, reference: np.ndarray) -> str:
     """Return by how much a loss is above another, in per cent of the constant's.
 
     Not in per cent of the other: that goes to 0 where classes can be told apart without error.
     """
-    return with_error(100 * (losses - reference), "+.1f")
+    return cell_of(100 * (losses - reference), 1, "+")
 
 
 def comparison(rows: list[dict]) -> str:
@@ -107,7 +101,7 @@ def comparison(rows: list[dict]) -> str:
         for found in columns:
             reference = found["loss"][:, names.index(DEFAULT)]
             line += [
-                with_error(found["rank"][:, j], ".1f"),
+                cell_of(found["rank"][:, j], 1),
                 "" if names[j] == DEFAULT else above(found["loss"][:, j], reference),
                 f"{found['loss'][:, j].mean():.3f}",
                 f"{found['worse'][:, j].mean():.0%}",
