@@ -169,7 +169,7 @@ def target_of(case, ensemble):
 def size_of_terms(ensemble, X, y, weight):
     """Return the sum of |terms| of each feature, by which rounding is measured."""
     size = np.zeros(ensemble.n_features)
-    for tree, value, left_to_explain in page.rounds(ensemble, X, y):
+    for tree, value, left_to_explain, _ in page.rounds(ensemble, X, y):
         for t, k, on_left, on_right in page.splits(tree, X, weight):
             rows = on_left + on_right
             d = abs(value[tree.left[t]] - value[tree.right[t]])
