@@ -240,7 +240,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
-MOST_LINES_OF_FOLDERS = {"benchmarks": 17_201, "tests": 43_088}
+MOST_LINES_OF_FOLDERS = {"benchmarks": 17_201, "tests": 43_103}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES_OF_FOLDERS)
@@ -290,8 +290,8 @@ def test_a_kernels_name_is_used_once():
 
 # Of LLVM, over all calls of `tests.house.lines_of_llvm`; docs/tricks.md says what they consist of.
 # Numba translates bytecode, which Python 3.13 writes otherwise: the same kernels have more lines.
-MOST_LINES = 346_900
-MOST_OPTIMISED = 354_450
+MOST_LINES = 348_400
+MOST_OPTIMISED = 356_050
 SHARE_MORE = 0.0 if sys.version_info < (3, 13) else 0.004
 
 
