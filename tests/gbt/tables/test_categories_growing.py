@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt import GBTRegressor
 from gbt.reference import boosting as reference
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_close, assert_same, assert_same_ensemble
 from tests.gbt.training.test_growing import gradients, parameters_of_trees
 from tests.trainer import grow_with, growth_for
 
@@ -66,6 +67,20 @@ def test_trees_are_those_of_the_page(table, data, parameters, smoothing, n_jobs)
         expected = [seen.get(float(v), node.missing_left) for v in range(n_levels[node.feature])]
         assert_same(goes_left, np.array(expected, dtype=bool))
     assert_same(tree.find_leaves(X), leaves)
+
+
+@pytest.mark.parametrize("n_levels", [30, 400])
+def test_many_trees_of_a_call_have_the_sets_of_one_a_call(n_levels):
+    """Of 30 levels a node keeps bits; of 400 the rows are asked, where a tree is split on them."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.integers([12, n_levels], size=(900, 2)), rng.normal(size=900)])
+    y = X[:, 0] % 3 + X[:, 2] + rng.normal(size=900)
+    levels = {"categorical_features": [0, 1], "categorical_smoothing": 2.0}
+    asked = GBTRegressor(9, max_depth=3, splitter="greedy", **levels)
+    together = asked.fit(X, y).ensemble_
+    is_asked = np.array([(tree.feature == 1).any() for tree in together.trees])
+    assert 0 < is_asked.sum() < 9
+    assert_same_ensemble(together, asked.fit(X, y, eval_set=[(X[:5], y[:5])]).ensemble_)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 7), st.booleans())
