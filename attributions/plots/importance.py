@@ -154,17 +154,18 @@ class ByLabelDisplay(Display):
             n_rows = max(n_rows, len(result.labels))  # which the legend lists
         sheet = Sheet(paper, "What each feature is worth by label", words, size, n_rows)
         sheet.more = share(len(ranking), len(names), best="best ")
-        unit = f"{UNITS[self.unit]},\n{result.n_samples.sum():,} held-out rows"
+        about = f"{result.n_samples.sum():,} held-out rows"
         if self.kind == "heat":
-            unit += f", darkest {_largest(values[:, ranking]):.3g}"
+            about += f", darkest {_largest(values[:, ranking]):.3g}"
         else:
-            unit += ", 95 % intervals"
+            about += ", 95 % intervals"
         if self.changes is not None:
-            unit += f"\n({MARKED if self._is_marked()[:, ranking].any() else UNMARKED})"
+            about += f"\n({MARKED if self._is_marked()[:, ranking].any() else UNMARKED})"
         few = [result.label_texts[j] for j in np.flatnonzero(~result.is_judged)]
         if few:
-            unit += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
-        sheet.caption(*(("", unit) if are_lines else (unit,)))
+            about += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
+        unit = UNITS[self.unit]
+        sheet.caption(*((about, unit) if are_lines else (f"{unit},\n{about}",)))
         draw = {"lines": self._lines, "dots": self._dots, "heat": self._heat}[self.kind]
         draw(sheet, ranking, values, reach)
         sheet.finish(grid="y" if are_lines else "x", left=are_lines)

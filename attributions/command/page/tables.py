@@ -48,9 +48,10 @@ def scores(found: Findings) -> Markup:
 
 
 def over(found: Over) -> Markup:
-    """Return the held-out gain of the best features by label, with a star where it changed."""
+    """Return held-out gains by label: of the best features, and of those that have stars."""
     result, changed = found.result, found.changes.changed()
-    ranking = result.ranking()[:N_OVER]
+    best = result.ranking()
+    ranking = [*best[:N_OVER], *(k for k in best[N_OVER:] if changed[:, k].any())]
     starred = {
         (j, k)
         for j, of_label in zip(found.changes.about, changed, strict=True)
@@ -65,7 +66,8 @@ def over(found: Over) -> Markup:
         for j, text in enumerate(result.label_texts)
     ]
     head = [found.column, "rows", *(result.feature_names[k] for k in ranking)]
-    return table(f"Held-out gain by {found.column}, %", head, rows)
+    which = f", {N_OVER} best" * (len(best) > N_OVER)
+    return table(f"Held-out gain by {found.column}, %{which}", head, rows)
 
 
 def features(found: Findings) -> Markup:

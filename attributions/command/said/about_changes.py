@@ -20,7 +20,9 @@ def about_changes(found: Findings) -> Iterator[str]:
 def _about(over: Over, what_judges: str) -> Iterator[str]:
     result, changed = over.result, over.changes.changed()
     texts, about = result.label_texts, np.array(over.changes.about)
-    other = f"{'the period ' * over.is_time}{texts[over.reference]}"
+    other = texts[over.reference]
+    if other.startswith("from "):
+        other = f"the {'period' if over.is_time else 'range'} {other}"
     by = f"Over {elided(over.column)}" if over.is_time else f"By {elided(over.column)}"
     saved = result.values_in(over.changes.unit)
     for k in result.ranking():
@@ -35,6 +37,11 @@ def _about(over: Over, what_judges: str) -> Iterator[str]:
                 )
     if not changed.any():
         yield f"{by}: what features are worth differs from {other} nowhere beyond chance."
+    if over.is_time:
+        yield (
+            f"{by}: only the rows held out are compared, period by period. What changed before them"
+            " is not seen here: the model was fitted to those rows."
+        )
     few = [texts[j] for j in about[np.isnan(over.changes.values).all(axis=1)]]
     if few:
         yield f"{by}: too few {what_judges} to judge: {shown_names(few)}."

@@ -9,6 +9,7 @@ from attributions.command.judging.leaks import given_away_by, helpful, how_many_
 from attributions.command.judging.verdicts import UNCLEAR
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.said.about_belonging import about_belonging
+from attributions.command.said.in_short import right_of_100
 from attributions.command.wording import N_NAMED, shown_names
 from attributions.names import first_of
 
@@ -107,6 +108,11 @@ def _about_the_model(found: Findings) -> Iterator[str]:
         yield (
             "On held-out rows the model is no better than predicting the same for every row, so"
             " nothing is said of features that help."
+        )
+    elif found.task.is_classification and np.less(*right_of_100(found)):
+        yield (
+            "Always naming the commonest class would be right more often than the model is. Its"
+            " probabilities save loss all the same, and that is what features are judged by."
         )
     error = found.scores[-1]  # the measure of which less is better
     better = [SIMPLER[name] for name, of in error.of_others.items() if of < error.of_model]

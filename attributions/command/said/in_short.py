@@ -93,9 +93,7 @@ def of_constant(found: Findings) -> str:
 
 def _how_often_right(found: Findings, rows: str) -> str:
     """Say how many classes of a hundred are right, and of the commonest; of two, how many pairs."""
-    y, raw = found.task.y_valid.astype(np.intp), found.raw_prediction
-    is_right = (raw > 0) == y if raw.ndim == 1 else raw.argmax(axis=1) == y
-    of_model, commonest = 100 * is_right.mean(), 100 * np.bincount(y).max() / len(y)
+    of_model, commonest = right_of_100(found)
     said = (
         f"The model is right in {_of_100(of_model)} of 100 cases, on {rows}; always naming the"
         f" commonest class would be right in {_of_100(commonest)}."
@@ -107,6 +105,13 @@ def _how_often_right(found: Findings, rows: str) -> str:
             f" {_of_100(100 * auc)} of 100 pairs."
         )
     return said
+
+
+def right_of_100(found: Findings) -> tuple[float, float]:
+    """Return in how many of 100 cases the model names the class, and always the commonest one."""
+    y, raw = found.task.y_valid.astype(np.intp), found.raw_prediction
+    is_right = (raw > 0) == y if raw.ndim == 1 else raw.argmax(axis=1) == y
+    return 100 * is_right.mean(), 100 * np.bincount(y).max() / len(y)
 
 
 def _score(found: Findings, name: str) -> float | None:

@@ -85,7 +85,12 @@ def _about_the_features(found: Findings) -> Iterator[str]:
             f" again with {drops}."
         )
     helping, hurting = found.with_verdict(HELPS), found.with_verdict(HURTS)
-    if hurting:
+    if hurting and found.task.in_time:
+        yield (
+            f"{found.names(hurting)} made predictions of later rows worse: what held before may"
+            " hold no more. Try the model without, or one of recent rows alone."
+        )
+    elif hurting:
         yield f"Try the model without {found.names(hurting)}, which made predictions worse."
     if helping:
         yield (
