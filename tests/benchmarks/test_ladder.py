@@ -132,6 +132,6 @@ def without_indent(text):
 @pytest.mark.slow
 def test_the_command_runs(monkeypatch, capsys):
     monkeypatch.setattr(ladder, "SIZES", (Size(60, 2),))
-    monkeypatch.setattr(ladder, "verify_on_drawn_problems", lambda: None)  # has tests above
+    monkeypatch.setattr(measuring, "verify_on_drawn_problems", lambda: None)  # has tests above
     assert ladder.main(["--quick", "--repeats", "1"]) == 0
     assert "grow the same trees" in capsys.readouterr().out

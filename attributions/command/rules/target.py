@@ -90,11 +90,10 @@ def read_target(
     else:
         y, of_two = _two_classes(column, positive)
         what = f"classification of {name}, {of_two}"
-    why = (
-        f"because it holds {column.n_distinct:,} different {column.kind}. (The rule:"
-        f" {CLASSES_OR_NUMBERS}; --task says otherwise.)"
-    )
-    said = f"Task: {what}, {'as asked for.' if is_asked else why}{single}"
+    why = f"because it holds {column.n_distinct:,} different {column.kind}"
+    rule = f" (The rule: {CLASSES_OR_NUMBERS}; --task says otherwise.)"
+    why, rule = ("as asked for", "") if is_asked else (why, rule)
+    said = f"Task: {what}, {why}.{single}{rule}"
     loss = "poisson" if task == "counts" else None
     return Target(y, y is not column.numbers, said, names, loss)
 

@@ -77,7 +77,7 @@ def run_on(truth: Truth) -> Reading:
         if (results := folder / "out" / FEATURES).exists():
             with results.open(encoding="utf-8", newline="") as file:
                 verdicts = {row["feature"]: row["verdict"] for row in csv.DictReader(file)}
-    return Reading(exit_code, text.getvalue(), verdicts)
+    return Reading(exit_code, text.getvalue().replace(name, "a folder"), verdicts)
 
 
 def mistakes(truth: Truth, reading: Reading) -> Iterator[str]:
