@@ -34,7 +34,7 @@ GUARDED: dict[str, Any] = {
     "categorical_smoothing": 5.0, "max_bins": 256,
 }  # fmt: skip
 TAKING_TURNS = Unbiased(pooled=True)
-# Rounds and learning rate of trees that see fewer rows than this. From 10,000 rows on half as many
+# Rounds and learning rate of trees that see fewer rows than this. Above 10,000 rows half as many
 # rounds of twice the rate leave no more of the loss.
 ROUNDS = {500: (1000, 0.03), 10_001: (1000, 0.05), np.inf: (500, 0.1)}
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}

@@ -45,9 +45,11 @@ def about_belonging(found: Findings) -> Iterator[str]:
         " Of values that are not in the table, expect what is said of values that the model has not"
         " seen; what is said of random halves holds for more rows of those that are."
     )
+    halves = "all rows of a value were kept in one half, and count as one draw."
+    if found.task.in_time:
+        halves = "all rows of a value count as one draw; they may stand in both halves of the time."
     yield (
-        f"Rows with the same {name!r} belong together ({reasons}). So all rows of a value were kept"
-        " in one half, and count as one draw."
+        f"Rows with the same {name!r} belong together ({reasons}). So {halves}"
         + beside * (found.beside is not None)
         + " --no-groups judges with random halves alone." * together.is_found
     )
