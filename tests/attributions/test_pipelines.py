@@ -156,13 +156,7 @@ ALL = [(steps, model) for steps in STEPS for model in MODELS]
 N = len(MODELS)
 IN_TURN = {pair for k, pair in enumerate(ALL) if k % N == 4 * (k // N) % N}
 IN_TURN.add(("of one's own", "catboost"))  # which has no feature_names_in_
-# Each kind of steps with one kind of model, the slow tests with four more, and with all at night.
-GRID = [
-    pair
-    if pair in IN_TURN
-    else pytest.param(*pair, marks=pytest.mark.slow if k % 3 == 0 else pytest.mark.nightly)
-    for k, pair in enumerate(ALL)
-]
+GRID = [pair if pair in IN_TURN else pytest.param(*pair, marks=pytest.mark.slow) for pair in ALL]
 
 
 def dependencies(steps, X):

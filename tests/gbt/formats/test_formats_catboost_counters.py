@@ -1,7 +1,6 @@
 """CatBoost's counters of levels and of combinations: against its predictions and its own leaves."""
 
 import json
-from itertools import product
 
 import numpy as np
 import pytest
@@ -16,18 +15,9 @@ from tests.asserts import peer
 pandas = pytest.importorskip("pandas")
 
 WORDS = [0, 2, 3]  # columns
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 22))]
 LOSSES = ("RMSE", "Logloss", "MultiClass")
 POLICIES = ("SymmetricTree", "Depthwise", "Lossguide")
-KINDS = list(product(LOSSES, POLICIES))
-# Every kind of two seeds; of twenty more seeds a kind each, and every kind of them at night.
-MODELS = [
-    pytest.param(
-        seed, *kind,
-        marks=[] if seed < 2 else pytest.mark.slow if k == seed % 9 else pytest.mark.nightly,
-    )
-    for seed in range(22)
-    for k, kind in enumerate(KINDS)
-]  # fmt: skip
 
 
 def table(seed, n=300):
@@ -72,8 +62,10 @@ def new_rows(seed, n=60):
     return frame, y
 
 
-@pytest.mark.parametrize(("seed", "loss", "policy"), MODELS)
-def test_every_row_is_predicted_alike(seed, loss, policy):
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_row_is_predicted_alike(loss, policy, seed):
     options = {"iterations": 3 + seed, "depth": 2 + seed % 5, "random_seed": seed}
     model = fit(*table(seed), loss, policy, **options, one_hot_max_size=2 + seed % 4)
     ensemble = as_ensemble(model)
