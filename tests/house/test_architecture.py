@@ -240,7 +240,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
-MOST_LINES_OF_FOLDERS = {"benchmarks": 17_201, "tests": 43_089}
+MOST_LINES_OF_FOLDERS = {"benchmarks": 17_201, "tests": 43_109}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES_OF_FOLDERS)

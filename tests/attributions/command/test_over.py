@@ -33,6 +33,8 @@ def test_what_changed_is_said_and_drawn(sales, capsys):
     for text in (over[0], "By region: price is worth less than in east"):
         assert text in said
     assert "noise is worth" not in said
+    assert "Over day: only the rows held out are compared" in said
+    assert "By region: only" not in said
     changed = re.findall(r"from (\d{4}-\d\d-\d\d) \(", said)
     assert changed
     assert min(changed) >= "2025-02-17"  # the period in which it loses its effect
@@ -47,3 +49,21 @@ def test_columns_that_tell_nothing(sales, capsys):
     assert "--by: " in capsys.readouterr().err
     assert main([*arguments, "--by", "noise"]) == 0
     assert "By noise: what features are worth differs from" in capsys.readouterr().out
+
+
+def test_what_a_half_in_time_does_to_groups_and_classes_is_said(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    n = 600
+    person = np.arange(n) % 100
+    up = rng.normal(size=100)[person] > 0.3
+    columns = {"day": np.arange(n), "person": person, "x": up + rng.normal(size=n)}
+    table = pd.DataFrame(columns | {"y": np.where(up, "up", "down")})
+    table.loc[17, "y"] = "sideways"
+    path = tmp_path / "visits.csv"
+    table.to_csv(path, index=False)
+    asked = ["--data", str(path), "--target", "y", "--out", str(tmp_path)]
+    assert main([*asked, "--time", "day", "--groups", "person"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "they may stand in both halves of the time" in said
+    assert "kept in one half" not in said
+    assert "'sideways' is in one row alone" in said
