@@ -80,48 +80,23 @@ if TYPE_CHECKING:
     from attributions.statistics.groups import FewGroupsWarning
     from attributions.unbiased.gain import unbiased_gain
 
-_HOME = {
-    "predecomp": "attributions.per_row",
-    "saabas": "attributions.per_row",
-    "tree_shap": "attributions.per_row",
-    "tree_shap_pairs": "attributions.per_row",
-    "local_mdi": "attributions.mdi",
-    "held_out_gain": "attributions.held_out",
-    "held_out_gain_rows": "attributions.held_out",
-    "loss_change": "attributions.changes",
-    "compare": "attributions.changes",
-    "for_whom": "attributions.changes",
-    "tree_inner": "attributions.held_out",
-    "tree_inner_rows": "attributions.held_out",
-    "partial_inner_rows": "attributions.held_out",
-    "tree_inner_pairs": "attributions.held_out",
-    "partial_inner": "attributions.held_out",
-    "forest_inner": "attributions.held_out",
-    "absolute": "attributions.classic",
-    "partial_dependence": "attributions.classic",
-    "permutation": "attributions.classic",
-    "mdi_plus": "attributions.mdi",
-    "mdi_oob": "attributions.mdi",
-    "total_gain": "attributions.classic",
-    "unbiased_gain": "attributions.unbiased",
-    "cross_fit": "attributions.refits",
-    "given_others": "attributions.refits",
-    "HeldOutSelector": "attributions.refits",
-    "LocalAttribution": "attributions.results",
-    "GlobalAttribution": "attributions.results",
-    "PairAttribution": "attributions.results",
-    "LocalPairAttribution": "attributions.results",
-    "FeatureCurve": "attributions.results",
-    "AttributionByLabel": "attributions.changes",
-    "Differences": "attributions.changes",
-    "LossChange": "attributions.changes",
-    "ForWhom": "attributions.changes",
-    "ChunkedAttribution": "attributions.results.in_chunks",
-    "FewGroupsWarning": "attributions.statistics",
-    "LevelWarning": "attributions.held_out",
-    "SeenRowsWarning": "attributions.inputs",
-    "LocalMDI": "attributions.mdi",
+_ROOMS = {
+    "attributions.per_row": "predecomp saabas tree_shap tree_shap_pairs",
+    "attributions.mdi": "local_mdi mdi_plus mdi_oob LocalMDI",
+    "attributions.held_out": "held_out_gain held_out_gain_rows tree_inner tree_inner_rows"
+    " tree_inner_pairs partial_inner partial_inner_rows forest_inner LevelWarning",
+    "attributions.changes": "loss_change compare for_whom"
+    " AttributionByLabel Differences LossChange ForWhom",
+    "attributions.classic": "absolute partial_dependence permutation total_gain",
+    "attributions.unbiased": "unbiased_gain",
+    "attributions.refits": "cross_fit given_others HeldOutSelector",
+    "attributions.results": "LocalAttribution GlobalAttribution FeatureCurve"
+    " PairAttribution LocalPairAttribution",
+    "attributions.results.in_chunks": "ChunkedAttribution",
+    "attributions.statistics": "FewGroupsWarning",
+    "attributions.inputs": "SeenRowsWarning",
 }
+_HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 _MODULES = ("plots",)
 __all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictures
     "predecomp",

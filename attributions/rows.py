@@ -12,6 +12,7 @@ that hold them, at every walk. A measure that needs more of its model than `Inta
 from it, and so does one that needs more of its rows than `Rows` has.
 """
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,14 +23,13 @@ import numpy as np
 
 from attributions.inputs import as_rows, as_weight, trees_of, warn_of_seen_rows
 from attributions.statistics.groups import Groups
-from attributions.statistics.row_sums import RowSums
 from gbt.formats import labels_of, target_encoder
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import with_queries
-from gbt.model import known_by_leaves
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
     LeafCells,
+    LeafRows,
     amount_at_root,
     are_training_rows,
     may_be_training_rows,
@@ -45,17 +45,11 @@ from gbt.tables.targets import as_target, warn_of_other_order
 class Intake:
     """A model as rows need it: trees and labels. It holds no rows, and is sent to workers that do.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    classes_ : array or None
-        The labels of a classifier.
-    encode : callable or None
-        Makes the targets that the trees see of those that are given, see `target_encoder`.
+    ``encode`` makes the targets that the trees see of those that are given, see `target_encoder`.
     """
 
     ensemble: Ensemble
-    classes_: Any
+    classes_: Any  # the labels of a classifier, else None
     encode: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     @classmethod
@@ -71,29 +65,15 @@ class Intake:
 
 @dataclass(eq=False)
 class Rows:
-    """Some rows, checked and converted for a model.
-
-    Parameters
-    ----------
-    model : Intake
-    X : array of shape (n, p), or SparseRows
-    y : float64 array of shape (n,), or (n, K) for K targets
-        Empty where no target is needed.
-    weight : float64 array of shape (n,)
-    groups : Groups or None
-    init_score : float64 array of shape (n, K), or None
-        Starting values of the rows, if the model has such (``gbt.model.starts``).
-    is_part : bool
-        Whether they are a chunk, which is checked and converted anew for every walk.
-    """
+    """Some rows, checked and converted for a model, which is an `Intake`."""
 
     model: Any
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray
+    X: Any  # (n, p), or SparseRows
+    y: np.ndarray  # (n,), or (n, K) for K targets; empty where no target is needed
+    weight: np.ndarray  # (n,)
     groups: Groups | None = None
-    init_score: np.ndarray | None = None
-    is_part: bool = False
+    init_score: np.ndarray | None = None  # (n, K) if the model has starts (``gbt.model.starts``)
+    is_part: bool = False  # a chunk, which is checked and converted anew for every walk
 
     need_targets: ClassVar[bool] = True
     asks_all_at_once: ClassVar[bool] = False  # so that a row's loss may depend on other rows
@@ -162,9 +142,9 @@ class Rows:
         start = None if self.init_score is None else self.init_score[places]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 
-    def for_leaves(self) -> known_by_leaves.LeafRows:
+    def for_leaves(self) -> LeafRows:
         """Return the rows for the tests of `known_by_leaves`."""
-        return known_by_leaves.LeafRows(self.X, self.y, self.weight, self.init_score)
+        return LeafRows(self.X, self.y, self.weight, self.init_score)
 
     @property
     def at_root(self) -> float:
@@ -214,34 +194,18 @@ class Tally(NamedTuple):
 
     def merge(self, other: "Tally") -> "Tally":
         """Return the tally of the rows of both."""
-        return Tally(
-            self.n_rows + other.n_rows,
-            self.n_seen + other.n_seen,
-            self.has_weight or other.has_weight,
-            self.at_root + other.at_root,
-        )
+        has_weight = self.has_weight or other.has_weight
+        return Tally(*map(operator.add, self, other))._replace(has_weight=has_weight)
 
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """All rows that a public function was given, and how many threads may look at them.
+    """All rows that a public function was given, and how many threads may look at them."""
 
-    Parameters
-    ----------
-    kind : type
-        `Rows`, or what a measure has made of them.
-    model : Intake
-    given : Chunk
-        The rows as the caller gave them.
-    rows : Rows or None
-        These rows, checked and converted; None if they are of Dask.
-    n_jobs : int or None
-    """
-
-    kind: type[Rows]
-    model: Any
-    given: Chunk
-    rows: Any
+    kind: type[Rows]  # what a measure makes of rows
+    model: Any  # an `Intake`
+    given: Chunk  # as the caller gave them
+    rows: Any  # of that kind; None if they are of Dask
     n_jobs: int | None
 
     @classmethod
@@ -250,14 +214,14 @@ class AllRows:
         rows = None if any(map(is_in_chunks, given)) else kind.of(model, given)
         return cls(kind, model, given, rows, n_jobs)
 
-    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any] = operator.add) -> Any:
         """Return ``part_of(rows, n_jobs)`` of all rows, or the merged parts of all chunks."""
         if self.rows is not None:
             return part_of(self.rows, self.n_jobs)
         of_chunk = partial(_part_of_chunk, self.kind, self.model, part_of, self.n_jobs)
         return over_chunks(of_chunk, merge, self.given)
 
-    def sum(self, sums_of: Callable[..., RowSums], stacklevel: int = 2) -> tuple[RowSums, int]:
+    def sum(self, sums_of: Callable[..., Any], stacklevel: int = 2) -> tuple[Any, int]:
         """Return the sums of all rows, and how many there are; `check` them on the way."""
         sums, tally = self.over(partial(_counted, sums_of), _merged)
         self.check(tally, stacklevel + 1)
@@ -273,9 +237,7 @@ class AllRows:
     def _are_training_rows(self, at_root: float) -> bool:
         """Say whether chunks are the training rows together, which no single chunk can tell."""
 
-        def fold(
-            part_of: Callable, merge: Callable[[LeafCells, LeafCells], LeafCells]
-        ) -> LeafCells:
+        def fold(part_of: Callable, merge: Callable) -> LeafCells:
             return self.over(partial(_of_leaves, part_of), merge)
 
         ensemble = self.model.ensemble
@@ -290,12 +252,12 @@ def _part_of_chunk(
     return part_of(rows, chunk.n_jobs(n_jobs)) if len(rows.X) else None
 
 
-def _counted(sums_of: Callable, rows: Rows, n_jobs: int | None) -> tuple[RowSums, Tally]:
+def _counted(sums_of: Callable, rows: Rows, n_jobs: int | None) -> tuple[Any, Tally]:
     """Return the sums of some rows, and their tally."""
     return sums_of(rows, n_jobs), Tally.of(rows, n_jobs)
 
 
-def _merged(one: tuple[RowSums, Tally], other: tuple[RowSums, Tally]) -> tuple[RowSums, Tally]:
+def _merged(one: tuple[Any, Tally], other: tuple[Any, Tally]) -> tuple[Any, Tally]:
     """Return the sums and the tally of two sets of rows."""
     return one[0] + other[0], one[1].merge(other[1])
 

@@ -48,28 +48,20 @@ levels had values above 0 on average, and were found in 13 to 47 % of cases (80 
 """
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from attributions.held_out.asked import Asked, Together
 from attributions.held_out.splits import StepsOfModel
 from attributions.kernels.held_out import ask
 from attributions.kernels.spots import Spots
 
 
-class Asked(NamedTuple):
-    """The steps of all rows in one tree, and the predictions at which the loss was asked."""
-
-    features: np.ndarray  # (q,) on which the tree splits
-    without: np.ndarray  # (q, n) raw predictions without each of them
-    steps: np.ndarray  # (S, n) the nodes that rows have come to, from the spot up
-    which: np.ndarray  # (S, n) the place of the step's feature in ``features``
-
-
-def walk_together(
+def ask_together(
     model: StepsOfModel, spots: Spots, prepared: Any, raw: np.ndarray
-) -> Iterator[tuple[tuple, np.ndarray, np.ndarray, Asked]]:
-    """Yield, tree by tree, spots with tree and paths, gradients and u (1, S, n), what was asked.
+) -> Iterator[Asked]:
+    """Ask the loss of all rows together, tree by tree.
 
     ``spots`` are those of all rows, and ``prepared`` their targets; ``raw`` (1, n) is moved from
     the start to after the last tree.
@@ -93,11 +85,11 @@ def walk_together(
             np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
         )
         ask(spots, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
-        yield (spots, m, paths), own, exposed, Asked(features, without, steps, which)
+        yield Asked(m, own, exposed, Together(features, without, steps, which))
 
 
 def add_through_others(
-    loss: Any, prepared: Any, asked: Asked, part: np.ndarray, out: np.ndarray
+    loss: Any, prepared: Any, asked: Together, part: np.ndarray, out: np.ndarray
 ) -> None:
     """Add to ``out``, (p, n), what rows add in a tree through others; ``part`` has a and -a r."""
     slopes = part.sum(axis=1)[asked.steps]

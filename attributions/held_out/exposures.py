@@ -23,16 +23,11 @@ the same; so do they in models of several outputs. Where a loss is not by row, `
 what u is.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.held_out import add_parts_of_steps, ask
-from attributions.kernels.spots import Spots
 from gbt.losses.loss import Loss
-from gbt.model.stages import tree_blocks
 
 
 def have_exposures(loss: Loss, init_score: Any) -> bool:
@@ -41,34 +36,8 @@ def have_exposures(loss: Loss, init_score: Any) -> bool:
     return init_score is not None and differ
 
 
-def walk_exposed(
-    model: StepsOfModel, spots: Spots, y: np.ndarray, raw: np.ndarray, numbers_at_once: int
-) -> Iterator[tuple[tuple, np.ndarray, np.ndarray]]:
-    """Yield, some trees at a time, spots with the first tree and paths, gradients and u (T, S, n).
-
-    ``raw`` (1, n) is moved from the start to after the last tree.
-    """
-    loss, n = model.ensemble.loss, len(y)
-    work = np.zeros((1, model.ensemble.n_credited, n))
-    n_steps = max(1, int(spots.tree_depth.max(initial=1)))
-    for trees in tree_blocks(model.ensemble.n_trees, max(1, numbers_at_once // (n_steps * n))):
-        asked = np.empty((len(trees), n_steps, n, 1))
-        ask(spots, trees.start, model.paths, raw, work, asked)
-        without = asked.reshape(-1, n)
-        gradient, _ = loss.gradient_hessian(y, without)
-        raw_prediction = without.reshape(-1)
-        _, u = loss.gradient_hessian(loss.inverse_link(raw_prediction), raw_prediction)
-        walked, shape = (spots, trees.start, model.paths), asked.shape[:3]
-        yield walked, gradient.reshape(shape), u.reshape(shape)
-
-
-def add_parts_exposed(
-    walked: tuple, gradient: np.ndarray, exposure: np.ndarray, part: np.ndarray, out: np.ndarray
-) -> None:
-    """Add to ``out``, (p, n), what rows add in some trees by themselves: a g + b u at each step.
-
-    ``part``, (N + 16 M, 2), has a and b = -a r of the step to each node or place.
-    """
-    for numbers, factor in ((gradient, part[:, 0]), (exposure, part[:, 1])):
-        slope = np.column_stack([factor, np.zeros(len(factor))])
-        add_parts_of_steps(*walked, slope, numbers, out)
+def exposures(loss: Loss, raw_prediction: np.ndarray) -> np.ndarray:
+    """Return u of rows, in the shape of their raw predictions."""
+    raw = raw_prediction.reshape(-1)
+    _, u = loss.gradient_hessian(loss.inverse_link(raw), raw)
+    return u.reshape(raw_prediction.shape)

@@ -170,8 +170,7 @@ def held_out_gain(
 
         rows.check(rows.over(Tally.of, Tally.merge), stacklevel=2)
         return each_label(rows, by, lambda some: _held_out_gain(steps, some.over, wanted))
-    totals = _totals(rows.over, wanted)
-    rows.check(totals.tally, stacklevel=2)
+    totals, _ = rows.sum(partial(NodeTotals.of, keep=standard_error))
     return _held_out_gain(steps, rows.over, wanted, totals)
 
 
@@ -203,38 +202,36 @@ def _steps_of(model: Any, X: Any, columns: str) -> StepsOfModel:
     return StepsOfModel.of(taken.ensemble, taken.classes_, taken.encode)
 
 
-def _totals(over: Callable[..., Any], wanted: Wanted) -> NodeTotals:
-    """Return the sums at the nodes of all rows, from a first walk over them."""
-    return over(partial(NodeTotals.of, wanted.standard_error), NodeTotals.merge)
-
-
 def _held_out_gain(
     steps: StepsOfModel, over: Callable[..., Any], wanted: Wanted, totals: NodeTotals | None = None
 ) -> GlobalAttribution:
-    """Return the result of these sums; standard errors take a second walk over the rows."""
-    totals = _totals(over, wanted) if totals is None else totals
-    gains = steps.judged(totals.of_node)
+    """Return the result of a first walk over the rows; standard errors take a second one."""
+    if totals is None:
+        totals = over(partial(NodeTotals.of, keep=wanted.standard_error), operator.add)
+    ensemble, gains = steps.ensemble, steps.judged(totals.of_node)
     by_tree = gains.by_tree()
-    spread = None
+    of_spread: dict[str, Any] = {"standard_error": None}
     if wanted.standard_error:
-        few = steps.ensemble.n_credited <= MOST_FEATURES
+        few = ensemble.n_credited <= MOST_FEATURES
         with_moments = few if wanted.second_moments is None else wanted.second_moments
         part = gains.parts(for_error=True)
         spread_of = partial(RowsAtSplits.spread, part=part, second_moments=with_moments)
         spread = over(spread_of, operator.add)
-    ensemble = steps.ensemble
+        of_spread = {
+            "standard_error": spread.standard_error,
+            "kurtosis": kurtosis_of(steps, spread),
+            "second_moments": _moments_of(spread, wanted),
+        }
     return GlobalAttribution(
         values=by_tree.sum(axis=0),
-        standard_error=None if spread is None else spread.standard_error,
-        n_samples=totals.tally.n_rows,
+        n_samples=totals.n_rows,
         feature_names=ensemble.credited_names,
         method=steps.method,
         per_tree=by_tree if wanted.per_tree else None,
         groups=totals.groups,
-        kurtosis=None if spread is None else kurtosis_of(steps, spread),
         per_output=sum_by_output(ensemble, by_tree) if wanted.per_output else None,
-        second_moments=None if spread is None else _moments_of(spread, wanted),
         percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
+        **of_spread,
     )
 
 

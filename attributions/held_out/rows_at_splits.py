@@ -1,19 +1,19 @@
-r"""Rows that judge every split of their paths without the split's feature.
+"""Rows that judge every split of their paths without the split's feature.
 
-Both walks go from the spots up to the roots (``attributions.walk``). Kernels do all of it where
-they know the loss. Otherwise it is asked for some trees at a time: the raw predictions at which,
-one a row and step, are held in memory (``attributions.kernels.held_out``).
+Both walks go from the spots up to the roots (``attributions.walk``): the first adds up gradients at
+the nodes that steps lead to, the second what every row adds to features.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from attributions.held_out.among_rows import Asked, add_through_others, walk_together
+from attributions.held_out.among_rows import add_through_others, ask_together
+from attributions.held_out.asked import Asked, ask_by_row
 from attributions.held_out.constant_loss import Targets
-from attributions.held_out.exposures import add_parts_exposed, have_exposures, walk_exposed
-from attributions.held_out.splits import StepsOfModel
+from attributions.held_out.exposures import have_exposures
 from attributions.kernels.held_out import (
     Known,
     Paths,
@@ -21,21 +21,10 @@ from attributions.kernels.held_out import (
     add_parts_of_steps,
     add_up_known,
     add_up_steps,
-    ask,
-    ask_classes,
 )
-from attributions.kernels.spots import MAX_ODDS, Spots, odds
+from attributions.kernels.spots import MAX_ODDS, Spots
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from attributions.walk.rows_at_spots import RowsAtSpots
-from gbt.losses.several_outputs import Softmax
-from gbt.model.ensemble import Ensemble
-from gbt.model.stages import tree_blocks
-from gbt.parallel.in_order import row_blocks
-from gbt.parallel.threads import over_blocks
-
-NUMBERS_AT_ONCE = 2**15  # raw predictions at which a block of rows is asked: 260 kB
-
-Gradients = Callable[[int, int, int], np.ndarray]
 
 
 @dataclass(eq=False)
@@ -57,17 +46,15 @@ class RowsAtSplits(RowsAtSpots):
         of_steps, of_leaves = np.zeros((2, n_spots)), np.zeros(2 * n_spots)
         sums, exposed = np.zeros((2, n_spots, 3))
         for rows, spots in blocks:
-            weight, raw = self.weight[rows], self.start(rows)
+            weight = self.weight[rows]
             if self.is_known:
                 known = self._known(rows)
                 add_up_known(spots, known, self._most_odds, paths, weight, of_steps, of_leaves)
-            elif self.has_exposures:
-                for walked, gradient, u, _ in self._exposed(rows, spots, raw):
-                    add_up_steps(*walked, gradient, weight, sums)
-                    add_up_steps(*walked, u, weight, exposed)
-            else:
-                for first, gradient in self._gradients(rows, spots, raw):
-                    add_up_steps(spots, first, paths, gradient, weight, sums)
+                continue
+            for asked in self._asked(rows, spots, self.start(rows)):
+                add_up_steps(spots, asked.first, paths, asked.gradient, weight, sums)
+                if asked.exposure is not None:
+                    add_up_steps(spots, asked.first, paths, asked.exposure, weight, exposed)
         if self.is_known:
             return np.column_stack([of_steps.sum(axis=0), of_leaves.reshape(-1, 2)])
         if self.has_exposures:
@@ -89,32 +76,18 @@ class RowsAtSplits(RowsAtSpots):
             slope, constant = np.ascontiguousarray(part.T)
             add_parts_of_known(spots, known, self._most_odds, self._paths, slope, constant, out)
             raw[0] = np.log(known.state) if self.are_odds else known.state
-        elif self.has_exposures:
-            targets = targets if ensemble.loss.is_by_row else self.prepared
-            for walked, gradient, u, asked in self._exposed(rows, spots, raw):
-                add_parts_exposed(walked, gradient, u, part, out)
-                if asked is not None:
-                    add_through_others(ensemble.loss, targets, asked, part, out)
         else:
-            for first, gradient in self._gradients(rows, spots, raw):
-                add_parts_of_steps(spots, first, self._paths, part, gradient, out)
+            for asked in self._asked(rows, spots, raw):
+                self._add_parts(asked, spots, part, out)
         out *= weight
         after = raw[0] if len(raw) == 1 else np.ascontiguousarray(raw.T)
+        targets = targets if ensemble.loss.is_by_row else self.prepared
         last, _ = ensemble.loss.gradient_hessian(targets, after)
         return np.ascontiguousarray(out.T), last.reshape(len(weight), -1) * weight[:, np.newaxis]
 
     def parts_of_all(self, part: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Return what every row adds to every feature, (n, p): the `parts` of all blocks."""
-        n_rows = len(self.X)
-        values = np.empty((n_rows, self.ensemble.n_credited))
-        blocks = row_blocks(n_rows, self.rows_at_once)
-
-        def fill(first: int, last: int) -> None:
-            for block in blocks[first:last]:
-                values[block], _ = self.parts(part, block)
-
-        over_blocks(fill, len(blocks), n_jobs, min_rows=1)
-        return values
+        return self.by_block(lambda rows: self.parts(part, rows)[0], n_jobs)
 
     def spread(self, n_jobs: int | None, part: np.ndarray, second_moments: bool) -> RowSums:
         """Return how much the parts of rows, or of groups of rows, vary; beside, the gradients."""
@@ -123,15 +96,8 @@ class RowsAtSplits(RowsAtSpots):
             parts, gradients = self.parts(part, rows)
             return parts, RowSums.of(gradients, higher=True)
 
-        return sum_over_rows(
-            contributions,
-            len(self.X),
-            n_jobs,
-            self.groups,
-            self.rows_at_once,
-            second_moments,
-            higher=True,
-        )
+        summed = partial(sum_over_rows, second_moments=second_moments, higher=True)
+        return summed(contributions, len(self.X), n_jobs, self.groups, self.rows_at_once)
 
     @property
     def has_exposures(self) -> bool:
@@ -165,79 +131,22 @@ class RowsAtSplits(RowsAtSpots):
         work = np.ones(shape) if self.are_odds else np.zeros(shape)
         return Known(self.y[rows], self.state(rows), work)
 
-    def _exposed(
-        self, rows: slice, spots: Spots, raw: np.ndarray
-    ) -> Iterator[tuple[tuple, np.ndarray, np.ndarray, Asked | None]]:
-        """Yield spots with trees and paths, gradients and u, and what was asked of all together."""
-        if not self.ensemble.loss.is_by_row:
-            yield from walk_together(self.model, spots, self.prepared, raw)
-            return
-        for steps in walk_exposed(self.model, spots, self.y[rows], raw, NUMBERS_AT_ONCE):
-            yield *steps, None
+    def _asked(self, rows: slice, spots: Spots, raw: np.ndarray) -> Iterator[Asked]:
+        """Ask the loss at all steps; ``raw`` is moved to after the last tree."""
+        if self.ensemble.loss.is_by_row:
+            return ask_by_row(self.model, spots, self.y[rows], raw, self.has_exposures)
+        return ask_together(self.model, spots, self.prepared, raw)
 
-    def _gradients(
-        self, rows: slice, spots: Spots, raw: np.ndarray
-    ) -> Iterator[tuple[int, np.ndarray]]:
-        """Yield gradients of a block of rows at their steps, some trees at a time.
+    def _add_parts(self, asked: Asked, spots: Spots, part: np.ndarray, out: np.ndarray) -> None:
+        """Add to ``out``, (p, n), what rows add in some trees.
 
-        That is: the number of the first of T trees, and the gradients (T, S, n) of the tree's own
-        output, step by step from the spot up. ``raw``, the raw predictions (K, n), are moved in
-        place from the start to after the last tree.
+        At each step that is a g + b or, with exposures, a g + b u, for which b is -a r.
         """
-        ensemble, n_outputs, n = self.ensemble, *raw.shape
-        is_softmax = isinstance(ensemble.loss, Softmax)
-        asks = _of_classes if is_softmax and _may_be_odds(self.model, raw) else _of_any_loss
-        gradients_of = asks(self.model, spots, self.y[rows], raw)
-        n_steps = max(1, int(spots.tree_depth.max(initial=1)))
-        of_round = n_outputs * n_steps * n * n_outputs
-        for rounds in tree_blocks(ensemble.n_rounds, max(1, NUMBERS_AT_ONCE // of_round)):
-            first = rounds.start * n_outputs
-            yield first, gradients_of(first, len(rounds) * n_outputs, n_steps)
-
-
-def _of_any_loss(model: StepsOfModel, spots: Spots, y: np.ndarray, raw: np.ndarray) -> Gradients:
-    """Return a function of first tree, trees T and steps S that calls the loss itself."""
-    ensemble = model.ensemble
-    n_outputs, n = raw.shape
-    work = np.zeros((n_outputs, ensemble.n_credited, n))
-
-    def gradients(first: int, n_trees: int, n_steps: int) -> np.ndarray:
-        asked = np.empty((n_trees, n_steps, n, n_outputs))
-        ask(spots, first, model.paths, raw, work, asked)
-        return _gradients(ensemble, y, asked)
-
-    return gradients
-
-
-def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:
-    """Say whether the odds of all rows stay within those that float64 can carry."""
-    spread = np.max(raw.max(axis=0) - raw.min(axis=0), initial=0.0)
-    return bool(spread + model.farthest <= np.log(MAX_ODDS))
-
-
-def _of_classes(model: StepsOfModel, spots: Spots, y: np.ndarray, raw: np.ndarray) -> Gradients:
-    """Do as `_of_any_loss`, for the softmax on odds; a row's ``raw`` may then lack a constant."""
-    n_outputs, n = raw.shape
-    work = np.ones((model.ensemble.n_credited, n, n_outputs))
-    state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)
-    spots = spots._replace(value=odds(spots.value))
-
-    def gradients(first: int, n_trees: int, n_steps: int) -> np.ndarray:
-        found = np.empty((n_trees, n_steps, n))
-        ask_classes(spots, first, model.paths_of_odds, y, state, work, found)
-        np.log(state.T, out=raw)
-        return found
-
-    return gradients
-
-
-def _gradients(ensemble: Ensemble, y: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """Return the derivatives by each tree's own output at raw predictions (T, S, n, K)."""
-    n_trees, n_steps, n, n_outputs = asked.shape
-    if n_outputs == 1:
-        gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_steps, n))
-        return gradient.reshape(n_trees, n_steps, n)
-    gradient, _ = ensemble.loss.gradient_hessian(y, asked.reshape(n_trees * n_steps, n, n_outputs))
-    of_rounds = gradient.reshape(-1, n_outputs, n_steps, n, n_outputs)
-    own = np.einsum("rosno->rosn", of_rounds)
-    return np.ascontiguousarray(own).reshape(n_trees, n_steps, n)
+        if asked.exposure is None:
+            add_parts_of_steps(spots, asked.first, self._paths, part, asked.gradient, out)
+            return
+        for numbers, factor in zip((asked.gradient, asked.exposure), part.T, strict=True):
+            slope = np.column_stack([factor, np.zeros(len(factor))])
+            add_parts_of_steps(spots, asked.first, self._paths, slope, numbers, out)
+        if asked.together is not None:
+            add_through_others(self.ensemble.loss, self.prepared, asked.together, part, out)

@@ -17,8 +17,6 @@ from attributions.per_row.bound import Judge
 from attributions.results import LocalAttribution
 from attributions.results.in_chunks import explain_rows
 from gbt.parallel.chunks import Chunk
-from gbt.parallel.in_order import row_blocks
-from gbt.parallel.threads import over_blocks
 
 
 def tree_inner_rows(
@@ -103,20 +101,12 @@ def _of_chunk(
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
     rows.warn_if_seen(n_jobs, stacklevel=5)
-    values, base_values = np.empty((len(rows.X), judge.ensemble.n_credited)), np.zeros(len(rows.X))
-    blocks = row_blocks(len(rows.X), rows.rows_at_once)
-
-    def fill(first: int, last: int) -> None:
-        for block in blocks[first:last]:
-            values[block], _ = contributions(rows, block)
-            if contributions is JudgedRows.tree_inner:
-                base_values[block] = rows.base_share(block)
-
-    over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+    is_partial = contributions is JudgedRows.partial_inner
+    values = rows.by_block(lambda block: contributions(rows, block)[0], n_jobs)
+    base_values = np.zeros(len(values)) if is_partial else rows.by_block(rows.base_share, n_jobs)
     given = None if chunk.is_part else chunk.X
     data: dict[str, Any] = explained_data(judge.ensemble, rows.X, given)
     if not chunk.is_part:
-        is_partial = contributions is JudgedRows.partial_inner
         percent = percent_of_one(judge.ensemble, Targets(rows.y, rows.weight), is_partial)
         data["percent_of_one"] = None if percent is None else len(values) * percent
     return result_of(values, base_values, index=row_labels(chunk.X), **data)

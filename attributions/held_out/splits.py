@@ -30,10 +30,10 @@ from attributions.kernels.spots import odds
 from attributions.per_row.saabas import Saabas
 from attributions.rows import Intake
 from attributions.statistics.powers_of_two import exponent_of_columns
-from attributions.walk.steps import Steps, lower_of
+from attributions.walk.steps import Splits, Steps, lower_of
 from gbt.losses.ranking import NDCG
 from gbt.model.ensemble import Ensemble
-from gbt.model.statistics import add_up_trees, by_tree
+from gbt.model.statistics import add_up_trees
 
 
 def mean_of_leaves(ensemble: Ensemble) -> Saabas:
@@ -52,23 +52,11 @@ def mean_of_leaves(ensemble: Ensemble) -> Saabas:
 
 @dataclass(frozen=True, eq=False)
 class StepsOfModel(Intake):
-    """The steps between the nodes of a model: what a walk needs of them, and what they are worth.
-
-    Parameters
-    ----------
-    ensemble, classes_, encode
-        As for `Intake`.
-    steps : Steps
-        To the nodes.
-    change : float64 array of shape (n_nodes,)
-        How far the value of a node lies above that of its parent.
-    method : str
-        Of results; it says if leaves were weighted by their rows.
-    """
+    """The steps between the nodes of a model, as walks need them, and what they are worth."""
 
     steps: Steps
-    change: np.ndarray
-    method: str = "held_out_gain"
+    change: np.ndarray  # (n_nodes,) how far the value of a node lies above that of its parent
+    method: str = "held_out_gain"  # of results; says if leaves were weighted by their rows
 
     @classmethod
     def of(
@@ -142,9 +130,10 @@ class StepsOfModel(Intake):
         share = weight[left] / total, weight[right] / total
         difference = -(self.change[left] - self.change[right]) / self.ensemble.learning_rate
         return SplitGains(
-            ensemble=self.ensemble,
-            node=node,
-            children=(left, right),
+            self.ensemble,
+            node,
+            left,
+            right,
             gain=difference * (share[1] * gradient[left] - share[0] * gradient[right]),
             slope=(difference * share[1], -difference * share[0]),
             mean_gradient=(gradient[left] + gradient[right]) / total,
@@ -153,33 +142,17 @@ class StepsOfModel(Intake):
 
 
 @dataclass(frozen=True, eq=False)
-class SplitGains:
-    """Held-out gains of the splits that have rows on both sides; one entry each.
+class SplitGains(Splits):
+    """Held-out gains of the splits that have rows on both sides."""
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    node : int array
-    children : pair of int arrays
-        Left and right.
-    gain : float64 array
-    slope : pair of float64 arrays
-        The a of steps to the left and to the right, see the module's docstring.
-    mean_gradient, n_rows : float64 arrays
-        Of the node.
-    """
-
-    ensemble: Ensemble
-    node: np.ndarray
-    children: tuple[np.ndarray, np.ndarray]
     gain: np.ndarray
-    slope: tuple[np.ndarray, np.ndarray]
-    mean_gradient: np.ndarray
-    n_rows: np.ndarray
+    slope: tuple[np.ndarray, np.ndarray]  # the a of steps to the left and to the right
+    mean_gradient: np.ndarray  # of the node
+    n_rows: np.ndarray  # of the node
 
     def by_tree(self) -> np.ndarray:
         """Return the gains added up by tree and feature, (M, p)."""
-        return by_tree(self.ensemble, self.node, self.gain)
+        return self.add_up(self.gain)
 
     def parts(self, for_error: bool) -> np.ndarray:
         """Return a and b of every step, (n_nodes, 2): a row adds w (a g + b).
@@ -188,9 +161,7 @@ class SplitGains:
         therefore show (n - 1) / n of the variance; ``for_error`` multiplies parts by the root of
         n / (n - 1).
         """
-        part = np.zeros((len(self.ensemble.feature), 2))
         factor = np.sqrt(self.n_rows / (self.n_rows - 1)) if for_error else 1.0
-        for child, slope in zip(self.children, self.slope, strict=True):
-            part[child, 0] = factor * slope
-            part[child, 1] = -factor * slope * self.mean_gradient
-        return part
+        left, right = (factor * slope for slope in self.slope)
+        mean = self.mean_gradient
+        return self.on_steps((left, -left * mean), (right, -right * mean))

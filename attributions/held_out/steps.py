@@ -107,15 +107,11 @@ class JudgedRows(RowsAtSpots):
         q, r = np.zeros((2, self.ensemble.n_credited, len(weight)))
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, _ in self.steps(rows, block):
-            bound = self.model.bounds[output]
             row_weight = -weight * gradient
-            bound.add(block, trees, row_weight, q)
-            if per_tree:
-                touched = self.model.touched[output][trees.start : trees.stop]
-                for m, k in zip(trees, touched, strict=True):
-                    r[k] = 0.0
-                    bound.add(block, range(m, m + 1), row_weight[m - trees.start :][:1], r)
-                    by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
+            self.model.bounds[output].add(block, trees, row_weight, q)
+            for j, m in enumerate(trees if per_tree else ()):
+                k = self.model.put_tree(output, m, block, row_weight[j : j + 1], r)
+                by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
     def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
@@ -127,9 +123,7 @@ class JudgedRows(RowsAtSpots):
         by_tree = np.zeros((self.ensemble.n_trees, len(q)))
         for output, trees, gradient, hessian in self.steps(rows, block):
             for m, g, h in zip(trees, gradient, hessian, strict=True):
-                k = self.model.touched[output][m]
-                step[k] = 0.0
-                self.model.bounds[output].add(block, range(m, m + 1), ones, step)
+                k = self.model.put_tree(output, m, block, ones, step)
                 judge_shape(k, g, h, weight, step, earlier[output], q)
                 if per_tree:
                     by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)

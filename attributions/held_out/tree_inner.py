@@ -39,7 +39,6 @@ training rows that every tree has seen not even that: the model keeps those sums
 reads them.
 """
 
-import operator
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -337,7 +336,7 @@ def _measure(
     if training is not None:
         seen = AllRows.of(JudgedRows, judge, as_training(training), n_jobs)
         moments = partial(_moments, partial(contributions, **options))
-        kurtosis = seen.over(moments, operator.add).kurtosis
+        kurtosis = seen.over(moments).kurtosis
     if removes_own_work is not None and rows.rows is not None:
         targets = Targets(rows.rows.y, rows.rows.weight)
         percent = percent_of_one(ensemble, targets, removes_own_work)

@@ -39,14 +39,7 @@ def aggregate_trees(
 ) -> np.ndarray:
     """Return the combined contributions to every row: (n, p), or (n, p, K) for K outputs.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    X : array of shape (n, p)
-    individual : str, IndividualAttribution or callable
-        See ``attributions.per_row.individual.as_individual``.
-    aggregate : {"sum", "absolute", "rank", "rank_where_used"}
-    n_jobs : int, optional
+    ``individual`` is what ``attributions.per_row.individual.as_individual`` takes.
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")

@@ -17,22 +17,11 @@ from gbt.model.ensemble import Ensemble
 
 @dataclass(frozen=True, eq=False)
 class Judge(Intake):
-    """A model, and an individual attribution bound to each of its outputs.
-
-    Parameters
-    ----------
-    ensemble, classes_, encode
-        As for `Intake`.
-    ifa_name : str
-    bounds : list of BoundAttribution
-        One an output.
-    touched : list of lists of arrays
-        For each output and tree, the features that the attribution may fill.
-    """
+    """A model, and an individual attribution bound to each of its outputs."""
 
     ifa_name: str
-    bounds: list[BoundAttribution]
-    touched: list[list[np.ndarray]]
+    bounds: list[BoundAttribution]  # one an output
+    touched: list[list[np.ndarray]]  # by output and tree, features that the attribution may fill
 
     @classmethod
     def of(
@@ -49,6 +38,18 @@ class Judge(Intake):
             [touched_features(output, individual) for output in ensemble.outputs],
             encode=taken.encode,
         )
+
+    def put_tree(
+        self, output: int, m: int, block: np.ndarray, row_weight: np.ndarray, r: np.ndarray
+    ) -> np.ndarray:
+        """Write ``row_weight`` (1, n) times r_mk to ``r`` for the features that tree m may fill.
+
+        These features are returned; of all others ``r`` keeps what it has.
+        """
+        k = self.touched[output][m]
+        r[k] = 0.0
+        self.bounds[output].add(block, range(m, m + 1), row_weight, r)
+        return k
 
     def refuse_forest(self) -> None:
         """Raise ValueError for a forest: its trees have no earlier ones, whose work to add back."""

@@ -14,7 +14,7 @@ attribution is asked for, or an object with ``name`` and ``bind``. docs/testing.
 has it checked (``attributions.testing``).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
@@ -27,10 +27,9 @@ from attributions.results.in_chunks import explain_rows
 from gbt.formats import labels_of
 from gbt.model.credit import Credit
 from gbt.model.ensemble import Ensemble
-from gbt.model.predictor import over_transposed, transposed
+from gbt.model.predictor import over_transposed
 from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 from gbt.parallel.chunks import Chunk
-from gbt.parallel.threads import over_blocks
 from gbt.tables.categories import EncodedRows
 from gbt.tables.names import shown
 
@@ -170,24 +169,9 @@ def _explained(
 ) -> LocalAttribution:
     """Explain some rows."""
     X = finite_rows(ensemble, chunk.X)
-    values = np.empty((len(X), ensemble.n_credited, ensemble.n_outputs))
-
-    def add(block: np.ndarray, rows: slice) -> None:
-        ones = np.ones((TREES_AT_ONCE, block.shape[2]))
-        for k, bound in enumerate(bounds):
-            out = np.zeros((ensemble.n_credited, block.shape[2]))
-            for trees in tree_blocks(ensemble.n_rounds):
-                bound.add(block, trees, ones[: len(trees)], out)
-            values[rows, :, k] = out.T
-
-    rows_at_once = max(getattr(bound, "rows_at_once", ROWS_IN_CACHE) for bound in bounds)
-    min_rows = min(getattr(bound, "min_rows", MIN_ROWS) for bound in bounds)
-    over_transposed(add, X, chunk.n_jobs(n_jobs), rows_at_once, min_rows=min_rows)
-    starts = [
-        output.base_score + np.sum(bound.base_values)
-        for output, bound in zip(ensemble.outputs, bounds, strict=True)
-    ]
-    base_values = np.tile(starts, (len(X), 1))
+    trees = tree_blocks(ensemble.n_rounds)
+    values = _contributions(ensemble, bounds, trees, X, chunk.n_jobs(n_jobs))
+    base_values = base_values_of(ensemble, bounds, len(X))
     is_one = ensemble.n_outputs == 1
     return LocalAttribution(
         values=values[:, :, 0] if is_one else values,
@@ -200,12 +184,45 @@ def _explained(
     )
 
 
+def _contributions(
+    ensemble: Ensemble,
+    bounds: Sequence[BoundAttribution],
+    trees: Sequence[range],
+    X: np.ndarray,
+    n_jobs: int | None,
+) -> np.ndarray:
+    """Return what some trees of some outputs add to rows, (n, p, number of ``bounds``)."""
+    values = np.empty((len(X), ensemble.n_credited, len(bounds)))
+
+    def add(block: np.ndarray, rows: slice) -> None:
+        ones = np.ones((TREES_AT_ONCE, block.shape[2]))
+        for k, bound in enumerate(bounds):
+            out = np.zeros((ensemble.n_credited, block.shape[2]))
+            for some in trees:
+                bound.add(block, some, ones[: len(some)], out)
+            values[rows, :, k] = out.T
+
+    rows_at_once = max(getattr(bound, "rows_at_once", ROWS_IN_CACHE) for bound in bounds)
+    min_rows = min(getattr(bound, "min_rows", MIN_ROWS) for bound in bounds)
+    over_transposed(add, X, n_jobs, rows_at_once, min_rows=min_rows)
+    return values
+
+
+def base_values_of(
+    ensemble: Ensemble, bounds: Sequence[BoundAttribution], n_rows: int
+) -> np.ndarray:
+    """Return where the contributions to every row start from, (n, K)."""
+    starts = [
+        output.base_score + np.sum(bound.base_values)
+        for output, bound in zip(ensemble.outputs, bounds, strict=True)
+    ]
+    return np.tile(starts, (n_rows, 1))
+
+
 def attribute_per_tree(
     model: Any, X: Any, individual: Any, n_jobs: int | None = None
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the attribution of every tree in turn, in one pass over the model.
-
-    While it runs, it holds two more copies of the rows, transposed.
+    """Yield the attribution of every tree in turn.
 
     Parameters
     ----------
@@ -223,22 +240,10 @@ def attribute_per_tree(
     individual = as_individual(individual)
     bounds = [bound_to(individual, output) for output in ensemble.outputs]
     X = finite_rows(ensemble, X)
-    blocks = [
-        (slice(start, start + ROWS_IN_CACHE), transposed(X[start : start + ROWS_IN_CACHE]))
-        for start in range(0, len(X), ROWS_IN_CACHE)
-    ]
     for m in range(ensemble.n_trees):
-        values = np.empty((len(X), ensemble.n_credited))
-
-        def add(first: int, last: int, m: int = m, values: np.ndarray = values) -> None:
-            own, bound = m // ensemble.n_outputs, bounds[m % ensemble.n_outputs]
-            for rows, block in blocks[first:last]:
-                out = np.zeros((ensemble.n_credited, block.shape[2]))
-                bound.add(block, range(own, own + 1), np.ones((1, block.shape[2])), out)
-                values[rows] = out.T
-
-        over_blocks(add, len(blocks), n_jobs, min_rows=1)
-        yield m, values
+        own, k = divmod(m, ensemble.n_outputs)
+        trees = [range(own, own + 1)]
+        yield m, _contributions(ensemble, bounds[k : k + 1], trees, X, n_jobs)[:, :, 0]
 
 
 def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
@@ -250,24 +255,20 @@ def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
 
 
 class FunctionAttribution:
-    """A function ``(ensemble, m, X) -> (n, p)`` as an attribution whose base values are 0."""
+    """A function ``(ensemble, m, X) -> (n, p)`` as an attribution whose base values are 0.
 
-    def __init__(self, function: Callable[[Ensemble, int, np.ndarray], np.ndarray]):
+    It must return one finite number a row and feature.
+    """
+
+    def __init__(self, function: Callable, ensemble: Ensemble | None = None):
         self.function = function
         self.name = getattr(function, "__name__", type(function).__name__)
+        if ensemble is not None:
+            self.ensemble, self.base_values = ensemble, np.zeros(ensemble.n_trees)
 
-    def bind(self, ensemble: Ensemble) -> "_BoundFunction":
+    def bind(self, ensemble: Ensemble) -> "FunctionAttribution":
         """Remember the model."""
-        return _BoundFunction(self, ensemble)
-
-
-class _BoundFunction:
-    """A function with its model; it must return one finite number a row and feature."""
-
-    def __init__(self, attribution: FunctionAttribution, ensemble: Ensemble):
-        self.attribution = attribution
-        self.ensemble = ensemble
-        self.base_values = np.zeros(ensemble.n_trees)
+        return FunctionAttribution(self.function, ensemble)
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
@@ -279,18 +280,17 @@ class _BoundFunction:
 
     def values_of(self, m: int, rows: np.ndarray) -> np.ndarray:
         """Return r_mk of rows of shape (n, p), checked."""
-        name = self.attribution.name
-        values = np.asarray(self.attribution.function(self.ensemble, m, rows), dtype=np.float64)
+        values = np.asarray(self.function(self.ensemble, m, rows), dtype=np.float64)
         if values.shape != rows.shape:
             raise ValueError(
-                f"{name} returned shape {values.shape} for tree {m} and {len(rows)} rows; an"
+                f"{self.name} returned shape {values.shape} for tree {m} and {len(rows)} rows; an"
                 " individual attribution returns one number for each row and feature,"
                 f" {rows.shape}."
             )
         if not np.isfinite(values).all():
             row, feature = np.argwhere(~np.isfinite(values))[0]
             raise ValueError(
-                f"{name} returned {values[row, feature]} for tree {m} and feature"
+                f"{self.name} returned {values[row, feature]} for tree {m} and feature"
                 f" {self.ensemble.feature_names[feature]!r}; contributions must be finite."
             )
         return values

@@ -89,15 +89,9 @@ class TreeShap:
 class BoundTreeShap:
     """Shapley values of the games of a model.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    base_values : float64 array of shape (M,)
-        What each tree predicts when no feature is known.
-    edge_share : float64 array of shape (n_nodes,), optional
-        The path-dependent game: the share of the edge into each node.
-    background : float64 array of shape (n_background, p), optional
-        In place of ``edge_share``: rows, each of which is a game.
+    ``base_values`` (M,) are what trees predict when no feature is known. ``edge_share`` (n_nodes,)
+    is the path-dependent game, the share of the edge into each node; in its place each row of
+    ``background`` is a game.
     """
 
     min_rows = 64  # they take a millisecond or more with most models; a thread costs 0.05

@@ -16,7 +16,7 @@ import numpy as np
 
 from attributions.inputs import finite_rows, row_labels, trees_of
 from attributions.kernels.shap_pairs import MOST_SLOTS_OF_WORDS, PairWalk, add_shapley_pairs
-from attributions.per_row.individual import names_of_outputs
+from attributions.per_row.individual import base_values_of, names_of_outputs
 from attributions.per_row.tree_shap import BoundTreeShap, TreeShap
 from attributions.results import LocalPairAttribution
 from gbt.model.credit import Credit
@@ -54,13 +54,7 @@ def tree_shap_pairs(
 
     rows_at_once = max(1, min(ROWS_AT_ONCE, NUMBERS_AT_ONCE // p**2))
     over_transposed(add, rows, n_jobs, rows_at_once, min_rows=min(64, rows_at_once))
-    base_values = np.tile(
-        [
-            output.base_score + np.sum(bound.base_values)
-            for output, bound in zip(ensemble.outputs, outputs, strict=True)
-        ],
-        (n, 1),
-    )
+    base_values = base_values_of(ensemble, outputs, n)
     is_one = ensemble.n_outputs == 1
     return LocalPairAttribution(
         values=values[..., 0] if is_one else values,

@@ -26,21 +26,7 @@ from gbt.model.credit import Group, members_of
 
 
 def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
-    """Return a result with sums over groups of features; other features stay as they are.
-
-    Parameters
-    ----------
-    result : GlobalAttribution
-        Of `tree_inner` or its relatives; if it is to have standard errors, made by ``from_rows`` or
-        with ``second_moments=True``. Or a total gain.
-    members : dict of str to list of str
-        The features of every group. No feature may be in two.
-
-    Returns
-    -------
-    GlobalAttribution
-        The groups first, in their order.
-    """
+    """Return a `GlobalAttribution` with sums over groups of features first, then the others."""
     return _summed(result, *_membership(result.feature_names, members))
 
 

@@ -73,13 +73,8 @@ class ChunkedAttribution:
 def explain_rows(explain: Explain, rows: Chunk, of_none: LocalAttribution) -> Any:
     """Return the attribution of rows in memory, or a `ChunkedAttribution` of rows of Dask.
 
-    Parameters
-    ----------
-    explain : callable
-        Takes a `Chunk` of at least one row; is sent to the workers.
-    rows : Chunk
-    of_none : LocalAttribution
-        The attribution of no rows: shapes and names, and the part of an empty chunk.
+    ``explain`` takes a `Chunk` of at least one row, and is sent to the workers. ``of_none``, the
+    attribution of no rows, has shapes and names, and is the part of an empty chunk.
     """
     if not any(map(is_in_chunks, rows)):
         return explain(rows)

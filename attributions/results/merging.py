@@ -38,16 +38,7 @@ OPTIONAL = {
 
 
 def merged(one: Any, other: Any) -> Any:
-    """Return the result of the rows of both: `GlobalAttribution.merge`.
-
-    Parameters
-    ----------
-    one, other : GlobalAttribution
-
-    Returns
-    -------
-    GlobalAttribution
-    """
+    """Return the result of the rows of both: `GlobalAttribution.merge`."""
     if no_sum := facts_of(one.method).no_sum:
         raise ValueError(f"{one.method} cannot be merged: {no_sum}.")
     return replace(_summed(one, other), percent_of_one=None)  # the best constant is another

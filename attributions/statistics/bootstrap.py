@@ -23,21 +23,10 @@ EPS = float(np.finfo(np.float64).eps)
 
 
 def symmetric_t(contributions: np.ndarray, level: float, random_state: int) -> np.ndarray:
-    """Return the factor q of the standard error, in place of a normal quantile.
+    """Return the factor q of the standard error, (p,), in place of a normal quantile.
 
-    Parameters
-    ----------
-    contributions : float64 array of shape (n, p)
-        What every row, or every group of rows, adds to the sums; n >= 2.
-    level : float
-        Share of intervals that are to contain the expectation.
-    random_state : int
-        Seed of the resampling.
-
-    Returns
-    -------
-    float64 array of shape (p,)
-        0 where all rows contribute the same.
+    ``contributions`` (n, p) are those of two or more rows, or groups of rows. The factor is 0 where
+    all contribute the same.
     """
     n, p = contributions.shape
     rng = np.random.default_rng(random_state)

@@ -26,18 +26,10 @@ class FewGroupsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which rows belong together.
+    """Which rows belong together."""
 
-    Parameters
-    ----------
-    labels : array of shape (G,)
-        The distinct labels, sorted.
-    of_row : intp array of shape (n,)
-        The number of each row's label.
-    """
-
-    labels: np.ndarray
-    of_row: np.ndarray
+    labels: np.ndarray  # (G,) the distinct labels, sorted
+    of_row: np.ndarray  # (n,) the number of each row's label
 
     @classmethod
     def of(cls, groups: Any, n_rows: int, name: str = "groups") -> "Groups | None":

@@ -28,28 +28,10 @@ def exponent_of_columns(table: np.ndarray) -> np.ndarray:
     return exponent_of(np.maximum(table.max(axis=0), -table.min(axis=0)))
 
 
-def common_exponent(one: Any, other: Any, gap: np.ndarray) -> Any:
-    """Return the exponent of a unit in which numbers of two units, and a gap, can be squared.
-
-    The exponent is the number 0, and no array, where all are of ordinary size: merging many sums
-    then changes no unit.
-    """
-    are_ordinary = isinstance(one, int) and isinstance(other, int)
-    if are_ordinary and not (np.abs(gap) >= LARGEST).any():
-        return 0
-    return np.maximum(np.maximum(one, other), exponent_of(np.abs(gap)))
-
-
-def in_unit(columns: np.ndarray, squares: np.ndarray) -> tuple[np.ndarray, Any]:
-    """Return columns over powers of two such that they can be squared, and the exponents.
-
-    The exponent is the number 0, and no array, where all columns are of ordinary size.
-    """
-    is_ordinary = (squares > SMALLEST**2) & (squares < LARGEST**2)
-    if is_ordinary.all():
-        return columns, 0
+def exponent_of_squares(columns: np.ndarray, squares: np.ndarray) -> np.ndarray:
+    """Return the same, for columns whose sums of squares tell which of them are ordinary."""
     exponent = np.zeros(len(squares), dtype=np.int64)
-    exponent[~is_ordinary] = exponent_of_columns(columns[:, ~is_ordinary])
-    if np.isin(exponent, (0, OF_ZERO)).all():
-        return columns, exponent
-    return np.ldexp(columns, -exponent), exponent
+    is_extreme = ~((squares > SMALLEST**2) & (squares < LARGEST**2))
+    if is_extreme.any():
+        exponent[is_extreme] = exponent_of_columns(columns[:, is_extreme])
+    return exponent

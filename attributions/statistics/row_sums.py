@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from attributions.statistics.groups import Groups, merge_groups
-from attributions.statistics.powers_of_two import common_exponent, in_unit
+from attributions.statistics.powers_of_two import OF_ZERO, exponent_of, exponent_of_squares
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
 
@@ -50,36 +50,19 @@ Contributions = Callable[[slice], tuple[np.ndarray, Any]]
 class RowSums:
     """What is kept of the rows, or groups of rows, seen so far; ``+`` merges those of others.
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows, or groups.
-    total : float64 array of shape (p,)
-        Sum over the rows.
-    squares : float64 array of shape (p,)
-        Sum over the rows of the squared distance from the rows' mean, over 4^exponent.
-    beside : optional
-        What else is added up: the total tree by tree, (M, p), or `RowSums` of other numbers.
-    labels, by_group : array of shape (n_rows,), float64 array of shape (n_rows, p), optional
-        The labels of groups of rows, and the sums of each; other rows may belong to them, too.
-    products : float64 array of shape (p, p), optional
-        Sum over the rows of the products of two features' distances from their means, over the
-        powers of two of both.
-    higher : pair of float64 arrays of shape (p,), optional
-        Sums over the rows of third and fourth powers of the distance, over those of 2^exponent.
-    exponent : int array of shape (p,)
-        2^exponent is the unit in which distances are squared; 0 unless they are of extreme size.
+    Distances from the rows' means are in units of 2^exponent, which is 1 unless they are of extreme
+    size. Rows that come later may belong to the same groups.
     """
 
-    n_rows: int
-    total: np.ndarray
-    squares: np.ndarray
-    beside: Any = None
-    labels: np.ndarray | None = None
-    by_group: np.ndarray | None = None
-    products: np.ndarray | None = None
-    higher: tuple[np.ndarray, np.ndarray] | None = None
-    exponent: Any = 0
+    n_rows: int  # or groups
+    total: np.ndarray  # (p,) sum over the rows
+    squares: np.ndarray  # (p,) sum of squared distances
+    beside: Any = None  # else added up: totals tree by tree, (M, p), or `RowSums` of other numbers
+    labels: np.ndarray | None = None  # (n_rows,) of groups
+    by_group: np.ndarray | None = None  # (n_rows, p) the sum of each group
+    products: np.ndarray | None = None  # (p, p) sum of products of two features' distances
+    higher: tuple[np.ndarray, np.ndarray] | None = None  # (p,) third and fourth powers of distances
+    exponent: Any = 0  # (p,)
 
     @classmethod
     def of(
@@ -95,13 +78,14 @@ class RowSums:
             total = rows.sum(axis=0)
             deviation = rows - total / len(rows)
             squares = np.einsum("ik,ik->k", deviation, deviation)
-        scaled, exponent = in_unit(deviation, squares)
-        if scaled is not deviation:
-            squares = np.einsum("ik,ik->k", scaled, scaled)
+        exponent = exponent_of_squares(deviation, squares)
+        if not np.isin(exponent, (0, OF_ZERO)).all():
+            deviation = np.ldexp(deviation, -exponent)
+            squares = np.einsum("ik,ik->k", deviation, deviation)
         tails = None
         if higher:
-            square = scaled * scaled  # of a pass over training rows, d**3 and d**4 took 3/4: pow
-            tails = tuple(np.einsum("ik,ik->k", square, power) for power in (scaled, square))
+            square = deviation * deviation  # d**3 and d**4 took 3/4 of a pass: pow
+            tails = tuple(np.einsum("ik,ik->k", square, power) for power in (deviation, square))
         return cls(
             n_rows=len(rows),
             total=total,
@@ -109,7 +93,7 @@ class RowSums:
             beside=beside,
             labels=labels,
             by_group=None if labels is None else rows,
-            products=scaled.T @ scaled if second_moments else None,
+            products=deviation.T @ deviation if second_moments else None,
             higher=tails,
             exponent=exponent,
         )
@@ -125,7 +109,7 @@ class RowSums:
         n = a + b
         gap = other.total / b - self.total / a
         weight = a * (b / n)
-        exponent = common_exponent(self.exponent, other.exponent, gap)
+        exponent = np.maximum(np.maximum(self.exponent, other.exponent), exponent_of(np.abs(gap)))
         gap = np.ldexp(gap, -exponent)
         (squares, products, higher), its = self._in_unit(exponent), other._in_unit(exponent)
         if products is not None:
@@ -150,10 +134,10 @@ class RowSums:
 
     def _in_unit(self, exponent: Any) -> tuple[np.ndarray, Any, Any]:
         """Return squares, products and higher powers in units of other powers of two."""
-        if isinstance(self.exponent, int) and isinstance(exponent, int):  # both are 0
-            return self.squares, self.products, self.higher
         change = self.exponent - exponent + np.zeros(len(self.squares), dtype=np.int64)
         products, higher = self.products, self.higher
+        if not change.any():
+            return self.squares, products, higher
         if products is not None:
             products = np.ldexp(products, np.add.outer(change, change))
         if higher is not None:
@@ -200,27 +184,12 @@ def sum_over_rows(
     second_moments: bool = False,
     higher: bool = False,
 ) -> RowSums:
-    """Sum over rows that are made a block at a time.
+    """Sum over rows, at least one, that are made a block at a time.
 
-    Parameters
-    ----------
-    contributions : callable
-        Takes a slice of row numbers, returns the block z_ik of shape (n_block, p), and what else is
-        to be added up, or None. Called from several threads.
-    n_rows : int
-        At least 1.
-    n_jobs : int or None
-        Threads, see ``gbt.parallel.effective_n_jobs``.
-    groups : Groups, optional
-        Rows that belong together; their sums take the place of rows.
-    rows_per_block : int
-        Fewer where a row brings many numbers.
-    second_moments, higher : bool
-        Whether to sum products of two features, and third and fourth powers, too.
-
-    Returns
-    -------
-    RowSums
+    ``contributions`` takes a slice of row numbers, and returns the block z_ik of shape
+    (n_block, p) and what else is to be added up, or None; it is called from several threads. Sums
+    of ``groups`` take the place of rows. ``second_moments`` and ``higher`` say whether to sum
+    products of two features, and third and fourth powers, too.
     """
     if groups is None:
 

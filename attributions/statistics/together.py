@@ -61,27 +61,13 @@ def draw_scores(products: np.ndarray | None) -> np.ndarray | None:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Lower ends of m features, step by step; of -t they are upper ends.
+    """Lower ends of m features, step by step; of -t they are upper ends."""
 
-    Parameters
-    ----------
-    t : float64 array of shape (m,)
-        Values over standard errors.
-    degrees : int
-        Degrees of freedom of each.
-    share : float
-        Of 1 - level, for these ends.
-    order : intp array of shape (m,)
-        Features in the order in which they are found, the largest t first.
-    largest : float64 array of shape (m, N_SETS), optional
-        Normal scores: in row j the largest of the features that are left after j steps.
-    """
-
-    t: np.ndarray
-    degrees: int
-    share: float
-    order: np.ndarray
-    largest: np.ndarray | None
+    t: np.ndarray  # (m,) values over standard errors
+    degrees: int  # of freedom of each
+    share: float  # of 1 - level, for these ends
+    order: np.ndarray  # (m,) features in the order in which they are found, the largest t first
+    largest: np.ndarray | None  # (m, N_SETS) normal scores, the largest left after j steps in row j
 
     @classmethod
     def of(cls, t: np.ndarray, n_draws: int, share: float, scores: np.ndarray | None) -> "Steps":
@@ -110,10 +96,7 @@ class Steps:
     def lower_ends(self, alpha: float) -> np.ndarray:
         """Return lower ends in units of standard errors, above 0 for features that are found.
 
-        Parameters
-        ----------
-        alpha : float
-            1 - level.
+        ``alpha`` is 1 - level.
         """
         is_found = self.p_values() <= alpha
         n_found = int(is_found.sum())

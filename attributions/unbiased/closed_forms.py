@@ -23,8 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attributions.kernels.contrasts import N_TERMS
-from attributions.walk.steps import lower_of
+from attributions.walk.steps import Splits, lower_of
 from gbt.model.ensemble import Ensemble
 
 
@@ -49,16 +48,12 @@ class NodeSums:
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedSplits:
+class JudgedSplits(Splits):
     """The splits that count, with the sums of training (G) and validation rows (V) at their nodes.
 
     Of a split, ``l``, ``r`` and ``t`` are the children and the node itself.
     """
 
-    ensemble: Ensemble
-    node: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
     train: tuple[NodeSums, ...]
     valid: tuple[NodeSums, ...]
 
@@ -75,14 +70,10 @@ class JudgedSplits:
         counts = (left != right) & (fewest >= min_samples) & (lightest > 0) & (train_weight > 0)
         node = np.flatnonzero(counts)
         places = left[node], right[node], node
-        return cls(
-            ensemble=ensemble,
-            node=node,
-            left=left[node],
-            right=right[node],
-            train=tuple(NodeSums(*train[:, place]) for place in places),
-            valid=tuple(NodeSums(*valid[:, place]) for place in places),
+        of_train, of_valid = (
+            tuple(NodeSums(*sums[:, place]) for place in places) for sums in (train, valid)
         )
+        return cls(ensemble, node, left[node], right[node], of_train, of_valid)
 
     @property
     def training_contrast(self) -> np.ndarray:
@@ -97,14 +88,14 @@ class JudgedSplits:
         return self.training_contrast * contrast * t.weight / t.hessian
 
     def symmetric_parts(self) -> np.ndarray:
-        """Return the derivatives of the symmetric gain by w g, w h and w; see `_on_steps`."""
+        """Return the derivatives of the symmetric gain by w g, w h and w, by step."""
         l, r, t = self.valid
         scale = self.training_contrast * t.weight / t.hessian
         gain = self.symmetric_gain()
         hessian, weight = -gain / t.hessian, gain / t.weight
         to_left = scale / l.weight, hessian, weight - scale * l.mean_gradient / l.weight
         to_right = -scale / r.weight, hessian, weight + scale * r.mean_gradient / r.weight
-        return self._on_steps(to_left, to_right)
+        return self.on_steps(to_left, to_right)
 
     def ratio_gain(self) -> np.ndarray:
         """Training sums times ratios of validation sums; the paper's where all w h are equal."""
@@ -112,11 +103,11 @@ class JudgedSplits:
         return gain[0] + gain[1] - gain[2]
 
     def ratio_parts(self) -> np.ndarray:
-        """Return the derivatives of the gain by ratios by w g, w h and w; see `_on_steps`."""
+        """Return the derivatives of the gain by ratios by w g, w h and w, by step."""
         step = [train.gradient / valid.hessian for train, valid in self._pairs]
         bend = [-a * valid.ratio for a, valid in zip(step, self.valid, strict=True)]
         none = np.zeros(len(self.node))
-        return self._on_steps(
+        return self.on_steps(
             (step[0] - step[2], bend[0] - bend[2], none),
             (step[1] - step[2], bend[1] - bend[2], none),
         )
@@ -124,11 +115,3 @@ class JudgedSplits:
     @property
     def _pairs(self) -> list[tuple[NodeSums, NodeSums]]:
         return list(zip(self.train, self.valid, strict=True))
-
-    def _on_steps(
-        self, to_left: tuple[np.ndarray, ...], to_right: tuple[np.ndarray, ...]
-    ) -> np.ndarray:
-        """Lay out three derivatives a side by the nodes that steps lead to, (n_nodes, 3)."""
-        part = np.zeros((len(self.ensemble.feature), N_TERMS))
-        part[self.left], part[self.right] = np.transpose(to_left), np.transpose(to_right)
-        return part

@@ -29,19 +29,19 @@ rows, and for standard errors another pass of the validation rows along their pa
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from attributions.inputs import warn_of_seen_rows
+from attributions.inputs import with_changes
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake
 from attributions.unbiased.closed_forms import JudgedSplits
-from attributions.unbiased.rows import SeenIntake, SplitRows, SplitTable
-from attributions.unbiased.subsets import Sampler, gain_of_subsets, mean_ratio
-from gbt.model.ensemble import Ensemble
+from attributions.unbiased.rows import SplitRows, SplitTable
+from attributions.unbiased.subsets import gain_of_subsets, mean_ratio, mean_ratio_of_draws
+from attributions.walk.rows_at_spots import NodeTotals
 from gbt.model.seen_rows import SeenRows
-from gbt.model.statistics import by_tree
 from gbt.parallel.chunks import Chunk
 from gbt.tables.names import shown
 
@@ -131,35 +131,34 @@ def unbiased_gain(
     ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)
     given_valid = Chunk(X_valid, y_valid, sample_weight_valid, groups_valid, init_score_valid)
-    judged = SeenIntake(ensemble, intake.classes_, encode=intake.encode)
-    train = SplitTable.named("train", judged, given_train, n_jobs)
-    judged = replace(judged, seen=_seen_rows(ensemble, train.rows, n_jobs))
-    valid = SplitTable.named("valid", judged, given_valid, n_jobs)
+    train = SplitTable.named("train", intake, given_train, n_jobs)
+    if ensemble.seen_rows is None and train.rows is not None:
+        seen = SeenRows.of((train.rows.X, train.rows.y), None, n_jobs)
+        intake = replace(intake, ensemble=with_changes(ensemble, seen_rows=seen))
+    valid = SplitTable.named("valid", intake, given_valid, n_jobs)
     if form != "symmetric":
         valid.in_memory()  # refuses chunks before any work is done
     has_errors = standard_error and form != "sampled"
-    of_train = train.node_totals()
-    of_valid = valid.node_totals(keep=has_errors)
-    warn_of_seen_rows(of_valid.tally.n_seen, of_valid.tally.n_rows, stacklevel=2)
-
-    splits = JudgedSplits.of(ensemble, of_train.of_node, of_valid.of_node, min_samples)
+    of_train = train.at_nodes(train.over(NodeTotals.of))
+    totals, n_rows = valid.sum(partial(NodeTotals.of, keep=has_errors))
+    splits = JudgedSplits.of(ensemble, of_train, valid.at_nodes(totals), min_samples)
     if form == "symmetric":
         gain = splits.symmetric_gain()
     else:
         gain = _gain_by_ratios(splits, valid.in_memory(), form, random_state)
-    of_trees = by_tree(ensemble, splits.node, gain)
+    of_trees = splits.add_up(gain)
     errors = None
     if has_errors:
         part = splits.symmetric_parts() if form == "symmetric" else splits.ratio_parts()
-        errors = valid.standard_error(part)
+        errors = valid.over(partial(SplitRows.spread, part=part)).standard_error
     return GlobalAttribution(
         values=of_trees.sum(axis=0),
         standard_error=errors,
-        n_samples=of_valid.tally.n_rows,
+        n_samples=n_rows,
         feature_names=ensemble.credited_names,
         method=f"unbiased_gain({form})",
         per_tree=of_trees if per_tree else None,
-        groups=of_valid.groups,
+        groups=totals.groups,
     )
 
 
@@ -168,14 +167,8 @@ def _gain_by_ratios(
 ) -> np.ndarray:
     """Return the gain of every split by one of the paper's forms."""
     if form == "sampled":
-        return gain_of_subsets(splits, valid, Sampler(random_state).mean_ratio)
+        drawn = partial(mean_ratio_of_draws, np.random.default_rng(random_state))
+        return gain_of_subsets(splits, valid, drawn)
     if valid.have_one_hessian:
         return splits.ratio_gain()
     return gain_of_subsets(splits, valid, mean_ratio)
-
-
-def _seen_rows(ensemble: Ensemble, train: SplitRows | None, n_jobs: int | None) -> SeenRows | None:
-    """Return the rows that the model has seen: as it remembers, or those that are given."""
-    if ensemble.seen_rows is not None:  # also has the rows of early stopping
-        return ensemble.seen_rows
-    return None if train is None else SeenRows.of((train.X, train.y), None, n_jobs)

@@ -10,14 +10,13 @@ Unbiased gain is no sum over rows, but all that it needs of rows are two sums, o
                            their squares add up  ->  standard errors
 
 So chunks give what all rows in one table give. A row's effect on the gain is added up along its
-paths, feature by feature (`SplitRows.sum_parts`).
+paths, feature by feature (`SplitRows.spread`).
 """
 
 import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,31 +25,18 @@ from attributions.held_out.constant_loss import Targets
 from attributions.rows import AllRows, Intake
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from attributions.walk.rows_at_spots import NodeTotals, RowsAtSpots
-from gbt.model.seen_rows import SeenRows
 from gbt.model.statistics import add_up_trees
 from gbt.parallel.chunks import Chunk
 
 
-@dataclass(frozen=True, eq=False)
-class SeenIntake(Intake):
-    """A model, and the rows that it has ``seen``, as far as that is known."""
-
-    seen: SeenRows | None = field(default=None, kw_only=True)
-
-
 @dataclass(eq=False)
 class SplitRows(RowsAtSpots):
-    """Rows of positive weight whose ``model`` is a `SeenIntake`; a chunk may have none."""
+    """Rows of positive weight; a chunk may have none."""
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
         """Check the rows and leave out those of weight 0."""
         return super().of(model, given).without_zero_weight()
-
-    def count_seen(self, n_jobs: int | None) -> int:
-        """Return how many of the rows the model has seen."""
-        seen = self.model.seen
-        return 0 if seen is None else seen.count(self.X, self.y, n_jobs)
 
     def targets(self) -> Targets | None:
         """Return the targets where all of them may be of one class."""
@@ -61,8 +47,8 @@ class SplitRows(RowsAtSpots):
         """Whether w h is the same for all rows, so that all ratios are means."""
         return self.ensemble.loss.has_one_hessian and np.ptp(self.weight) == 0
 
-    def sum_parts(self, n_jobs: int | None, part: np.ndarray) -> RowSums:
-        """Return the sums of rows' parts by feature, of which callers use the standard error.
+    def spread(self, n_jobs: int | None, part: np.ndarray) -> RowSums:
+        """Return how much the effects of rows, or of groups of rows, vary.
 
         ``part`` (n_nodes, 3) has what w g, w h and w of a row bring in the step to a node.
         """
@@ -81,7 +67,7 @@ class SplitTable(AllRows):
     which: str = ""
 
     @classmethod
-    def named(cls, which: str, model: SeenIntake, given: Chunk, n_jobs: int | None) -> "SplitTable":
+    def named(cls, which: str, model: Intake, given: Chunk, n_jobs: int | None) -> "SplitTable":
         """Take in the rows if they are in memory."""
         with _named(which):
             return replace(cls.of(SplitRows, model, given, n_jobs), which=which)
@@ -95,23 +81,17 @@ class SplitTable(AllRows):
             )
         return self.rows
 
-    def node_totals(self, keep: bool = False) -> NodeTotals:
-        """Add the rows up; ``keep`` says that `standard_error` will follow."""
-        totals = self.over(partial(NodeTotals.of, keep), NodeTotals.merge)
+    def at_nodes(self, totals: NodeTotals) -> np.ndarray:
+        """Return the sums of all rows at the nodes, (4, n_nodes); refuse rows of one class."""
         if totals.targets is not None and np.ptp(totals.targets.y) == 0:
             raise ValueError(
                 f"y_{self.which} holds one class only, so that gradients differ between the"
                 " children of a split only by the model's own predictions. Give rows of both"
                 " classes."
             )
-        of_node = add_up_trees(self.model.ensemble, totals.of_node)
-        return replace(totals, of_node=of_node.T)
+        return add_up_trees(self.model.ensemble, totals.of_node).T
 
-    def standard_error(self, part: np.ndarray) -> np.ndarray | None:
-        """Return the standard error of the sums of parts, see `SplitRows.sum_parts`."""
-        return self.over(partial(SplitRows.sum_parts, part=part), operator.add).standard_error
-
-    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any] = operator.add) -> Any:
         """Return the part of all rows, or the merged parts of all chunks; errors name the rows."""
         with _named(self.which) if self.rows is None else nullcontext():
             return super().over(part_of, merge)

@@ -5,8 +5,8 @@
 U is the mean of sum g' / sum h' over subsets of k = min(n'_l, n'_r) validation rows of the node
 (Zhang, Zhang and Li 2023, equations 5 and 7). A ratio of sums is off by something of the order of
 1 / k, so only ratios over equally many rows may be compared. The mean over *all* subsets is exact
-for small k (`mean_ratio_of_subsets`, an integral) and expanded for large k; `Sampler` draws some at
-random, as the authors' code does.
+for small k (`mean_ratio_of_subsets`, an integral) and expanded for large k;
+`mean_ratio_of_draws` draws some at random, as the authors' code does.
 """
 
 from collections.abc import Callable
@@ -78,16 +78,7 @@ def mean_ratio(a: np.ndarray, b: np.ndarray, k: int) -> float:
     return ratio + (1 / k - 1 / n) * skew / mean_b**2
 
 
-class Sampler:
-    """The mean ratio over random subsets, from one stream of random numbers."""
-
-    def __init__(self, random_state: int | None):
-        self._rng = np.random.default_rng(random_state)
-
-    def mean_ratio(self, a: np.ndarray, b: np.ndarray, k: int) -> float:
-        """Return the mean of sum a / sum b over `N_DRAWS` random subsets of k rows."""
-        ratios = []
-        for _ in range(N_DRAWS):
-            drawn = self._rng.choice(len(a), k, replace=False)
-            ratios.append(a[drawn].sum() / b[drawn].sum())
-        return float(np.mean(ratios))
+def mean_ratio_of_draws(rng: np.random.Generator, a: np.ndarray, b: np.ndarray, k: int) -> float:
+    """Return the mean of sum a / sum b over `N_DRAWS` random subsets of k rows."""
+    drawn = [rng.choice(len(a), k, replace=False) for _ in range(N_DRAWS)]
+    return float(np.mean([a[some].sum() / b[some].sum() for some in drawn]))

@@ -12,7 +12,8 @@ Rows of a chunk are checked, converted and sent down anew for the second walk. T
 their spots, a byte or two a row and tree, if there is room.
 """
 
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ import numpy as np
 
 from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
 from attributions.kernels.spots import Spots, find_spots, odds, predict_before
-from attributions.rows import Rows, Tally
+from attributions.rows import Rows
 from attributions.statistics.groups import labels_of, merge_groups
 from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
@@ -29,6 +30,7 @@ from gbt.kernels.rows.descent import N_PLACES, N_TOP
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, tree_blocks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
+from gbt.parallel.threads import over_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are some numbers a node of all trees
 MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
@@ -59,9 +61,20 @@ class RowsAtSpots(Rows):
             return self.sums_at_spots((block, self.spots(block, kept)) for block in own)
 
         at_once = BLOCKS_PER_SUM * self.rows_at_once
-        sums = merge_blocks(sums_of, _add, len(self.y), n_jobs, at_once)
+        sums = merge_blocks(sums_of, operator.iadd, len(self.y), n_jobs, at_once)
         self.kept = kept
         return self.of_nodes(sums)
+
+    def by_block(self, of_block: Callable[[slice], np.ndarray], n_jobs: int | None) -> np.ndarray:
+        """Return what a function makes of each block of rows, end to end, from several threads."""
+        blocks = row_blocks(len(self.X), self.rows_at_once)
+        found = [np.empty(0)] * len(blocks)
+
+        def fill(first: int, last: int) -> None:
+            found[first:last] = map(of_block, blocks[first:last])
+
+        over_blocks(fill, len(blocks), n_jobs, min_rows=1)
+        return np.concatenate(found)
 
     def of_nodes(self, sums: np.ndarray) -> np.ndarray:
         """Return sums by node, (n_nodes, numbers), from those by node and place."""
@@ -192,32 +205,24 @@ class RowsAtSpots(Rows):
         return None
 
 
-def _add(sums: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Add up sums in place."""
-    return np.add(sums, others, out=sums)
-
-
 @dataclass(frozen=True, eq=False)
 class NodeTotals:
     """The sums of some rows at the nodes, and what only all rows together can tell."""
 
+    n_rows: int
     of_node: np.ndarray
-    tally: Tally
     groups: np.ndarray | None  # the distinct labels of rows that belong together
     targets: Any
 
     @classmethod
-    def of(cls, keep: bool, rows: RowsAtSpots, n_jobs: int | None) -> "NodeTotals":
+    def of(cls, rows: RowsAtSpots, n_jobs: int | None, keep: bool = False) -> "NodeTotals":
         """Walk the rows once; ``keep`` says that a second walk will follow."""
-        tally = Tally.of(rows, n_jobs)
-        return cls(rows.node_sums(n_jobs, keep), tally, labels_of(rows.groups), rows.targets())
+        sums = rows.node_sums(n_jobs, keep)
+        return cls(len(rows.X), sums, labels_of(rows.groups), rows.targets())
 
-    def merge(self, other: "NodeTotals") -> "NodeTotals":
+    def __add__(self, other: "NodeTotals") -> "NodeTotals":
         """Return the totals of the rows of both."""
         groups, _ = merge_groups(self.groups, None, other.groups, None)
-        return NodeTotals(
-            self.of_node + other.of_node,
-            self.tally.merge(other.tally),
-            groups,
-            None if self.targets is None else self.targets.merge(other.targets),
-        )
+        targets = None if self.targets is None else self.targets.merge(other.targets)
+        n_rows, of_node = self.n_rows + other.n_rows, self.of_node + other.of_node
+        return NodeTotals(n_rows, of_node, groups, targets)

@@ -7,6 +7,8 @@ r"""The steps between the nodes of a model, each in the place of the node c that
       b   c
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from attributions.kernels.contrasts import N_ENDS, N_WHOLE, Below
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import top_of_trees
+from gbt.model.statistics import by_tree
 
 
 class Steps(NamedTuple):
@@ -37,6 +40,26 @@ class Steps(NamedTuple):
 def lower_of(ensemble: Ensemble) -> np.ndarray:
     """Return the right and the left child of every node, uint64 (N, 2); a leaf is its own."""
     return ensemble.predictor.links.lower[: len(ensemble.feature)]
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """The splits of a model that count, an entry each: their nodes, and the children of these."""
+
+    ensemble: Ensemble
+    node: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    def add_up(self, worth: np.ndarray) -> np.ndarray:
+        """Return what the splits are worth, added up by tree and feature, (M, p)."""
+        return by_tree(self.ensemble, self.node, worth)
+
+    def on_steps(self, to_left: Sequence[np.ndarray], to_right: Sequence[np.ndarray]) -> np.ndarray:
+        """Lay out some numbers of either side by the nodes that steps lead to, (n_nodes, .)."""
+        part = np.zeros((len(self.ensemble.feature), len(to_left)))
+        part[self.left], part[self.right] = np.transpose(to_left), np.transpose(to_right)
+        return part
 
 
 Paths = tuple[tuple[np.ndarray, np.ndarray], Below]

@@ -60,6 +60,7 @@ def test_weights(weight, message):
 TABLES = {
     "dates": (X_NEW.astype("datetime64[D]"), r"column 0 \(datetime64\[D\]\)"),
     "numbers spelt out": (X_NEW.astype(str), r"column 0 \(<U"),
+    "infinite": (np.where(X_NEW[7, 1] == X_NEW, -np.inf, X_NEW), "X holds -inf in row 7, column"),
     "a frame": (
         pd.DataFrame(X_NEW, columns=["a", "b", "c"]).astype({"b": str}),
         r"not numbers: 'b' \(str",

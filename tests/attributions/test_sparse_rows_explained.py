@@ -1,5 +1,7 @@
 """Attributions of sparse rows are those of the dense table, to the last bit."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numba import config
@@ -13,22 +15,18 @@ from tests.sparse_tables import large_table
 
 pytestmark = pytest.mark.kernels
 N = 400
+WEIGHT = np.arange(N) % 3.0
+FEW = GBTRegressor(n_estimators=3, random_state=0)
 
 
 @pytest.fixture(scope="module", params=[GBTRegressor, GBTClassifier])
 def problem(request):
-    """Return an estimator, and rows with targets."""
+    """Return an estimator fitted to the first rows, and all rows with targets."""
     rng = np.random.default_rng(0)
     X = large_table(rng, n=2 * N, p=9)
     y = np.nan_to_num(X[:, :4]).sum(axis=1) + rng.normal(size=2 * N)
     y = y if request.param is GBTRegressor else y > 0
-    return request.param(n_estimators=6, max_depth=4, random_state=0), X, y
-
-
-@pytest.fixture(scope="module")
-def fitted(problem):
-    estimator, X, y = problem
-    return estimator.fit(X[:N], y[:N]), X[N:], y[N:]
+    return request.param(n_estimators=6, max_depth=4, random_state=0).fit(X[:N], y[:N]), X, y
 
 
 def assert_alike(dense, of_sparse):
@@ -37,78 +35,64 @@ def assert_alike(dense, of_sparse):
             assert_same(getattr(of_sparse, name), getattr(dense, name))
 
 
-@pytest.mark.parametrize("name", ["predecomp", "saabas", "tree_shap", "absolute"])
-def test_explaining(fitted, name):
-    model, X, _ = fitted
-    explain = getattr(attributions, name)
-    assert_alike(explain(model, X), explain(model, sparse.coo_array(X)))
+def explaining(name, **options):
+    return lambda model, X, y, new, y_new: getattr(attributions, name)(model, new, **options)
 
 
-def test_shap_beside_a_background(fitted):
-    model, X, _ = fitted
-    explain = attributions.tree_shap
-    given = explain(model, X[:20], background=X[20:40])
-    rows, background = sparse.csr_array(X[:20]), sparse.csc_array(X[20:40])
-    assert_alike(given, explain(model, rows, background=background))
+def judging(name, **options):
+    return lambda model, X, y, new, y_new: getattr(attributions, name)(model, new, y_new, **options)
 
 
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize(
-    "name", ["held_out_gain", "tree_inner", "partial_inner", "forest_inner", "tree_inner_pairs"]
-)
-def test_judging(fitted, name, is_weighted):
-    model, X, y = fitted
-    judge = getattr(attributions, name, None)
-    if judge is None:
-        pytest.skip(f"there is no {name}")
-    weight = np.arange(N) % 3.0 if is_weighted else None
-    dense = judge(model, X, y, sample_weight=weight)
-    assert_alike(dense, judge(model, sparse.csc_matrix(X), y, sample_weight=weight))
-
-
-@pytest.mark.parametrize("metric", [None, "scorer"])
-def test_permutation(fitted, metric):
-    model, X, y = fitted
-    name = "r2" if isinstance(model, GBTRegressor) else "accuracy"
-    asked = {"metric": name} if metric else {}
-    dense = attributions.permutation(model, X, y, random_state=0, **asked)
-    of_sparse = attributions.permutation(
-        model, sparse.csr_array(X), y, random_state=0, **asked
-    )  # fmt: skip
-    assert_alike(dense, of_sparse)
-
-
-@pytest.mark.parametrize("name", ["held_out_gain_rows", "tree_inner_rows"])
-def test_single_rows(fitted, name):
-    model, X, y = fitted
-    judge = getattr(attributions, name)
-    assert_alike(judge(model, X, y), judge(model, sparse.csr_array(X), y))
-
-
-@pytest.mark.parametrize("form", ["symmetric", "paper", "sampled"])
-def test_unbiased_gain(problem, form):
-    estimator, X, y = problem
-    model, S = estimator.fit(X[:N], y[:N]), sparse.csr_array(X)
+def unbiased_gain(form):
     asked = {"form": form, "random_state": 0}
-    dense = attributions.unbiased_gain(model, X[:N], y[:N], X[N:], y[N:], **asked)
-    assert_alike(dense, attributions.unbiased_gain(model, S[:N], y[:N], S[N:], y[N:], **asked))
+    return lambda model, *rows: attributions.unbiased_gain(model, *rows, **asked)
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="uncompiled, rows of records have no names")
-def test_local_mdi(problem):
-    estimator, X, y = problem
-    model, S = estimator.fit(X[:N], y[:N]), sparse.csr_array(X)
-    dense = attributions.local_mdi(model, X[:N], y[:N], X[N:], linear_model="ridge")
-    assert_alike(
-        dense, attributions.local_mdi(model, S[:N], y[:N], S[N:], linear_model="ridge")
-    )  # fmt: skip
+def given_others(model, X, y, new, y_new):
+    asked = {"training": (X, y), "regressor": FEW}
+    return attributions.given_others(model, new, y_new, **asked)
+
+
+MEASURES = {
+    **{name: explaining(name) for name in ("predecomp", "saabas", "tree_shap", "absolute")},
+    **{
+        name: judging(name, sample_weight=WEIGHT)
+        for name in (
+            "held_out_gain", "tree_inner", "partial_inner", "forest_inner", "tree_inner_pairs",
+        )
+    },
+    **{name: judging(name) for name in ("held_out_gain_rows", "tree_inner_rows")},
+    "background": lambda model, X, y, new, y_new: attributions.tree_shap(model, new, background=X),
+    "permutation": judging("permutation", random_state=0, n_repeats=2),
+    "scorer": judging("permutation", random_state=0, n_repeats=2, metric="roc_auc"),
+    **{f"unbiased_gain, {form}": unbiased_gain(form) for form in ("symmetric", "paper", "sampled")},
+    "local_mdi": lambda model, X, y, new, _: attributions.local_mdi(
+        model, X, y, new, linear_model="ridge"
+    ),
+    "given_others": given_others,
+}  # fmt: skip
+KINDS = (sparse.csr_array, sparse.csc_matrix, sparse.coo_array)
+
+
+@pytest.mark.parametrize(("name", "kind"), [(n, KINDS[k % 3]) for k, n in enumerate(MEASURES)])
+def test_results_are_those_of_the_dense_table(problem, name, kind):
+    model, X, y = problem
+    if name == "local_mdi" and config.DISABLE_JIT:
+        pytest.skip("uncompiled, rows of records have no names")
+    if name in ("scorer", "given_others"):  # of one kind of target
+        if isinstance(model, GBTRegressor) != (name == "given_others"):
+            pytest.skip("the other estimator is enough")
+        kind = sparse.csr_array
+    old, new = (X[:N], X[N:]) if name != "background" else (X[:20], X[N : N + 20])
+    of = partial(MEASURES[name], model)
+    dense = of(old, y[:N], new, y[N:])
+    assert_alike(dense, of(kind(old), y[:N], kind(new), y[N:]))
 
 
 def test_rows_that_the_model_has_seen(problem):
-    estimator, X, y = problem
-    model = estimator.fit(sparse.csr_array(X), y)
+    model, X, y = problem
     for table in (X, sparse.csr_array(X)):
-        with pytest.warns(attributions.inputs.SeenRowsWarning, match=f"{2 * N} of the {2 * N}"):
+        with pytest.warns(attributions.SeenRowsWarning, match=f"{N} of the {2 * N}"):
             attributions.held_out_gain(model, table, y)
 
 
@@ -125,17 +109,3 @@ def test_selecting(problem, kind):
         of_sparse = HeldOutSelector(estimator, cv=cv).fit(kind(X), y)
         assert_same(of_sparse.p_values_, dense.p_values_)
         assert_same(of_sparse.transform(kind(X)).toarray(), dense.transform(X))
-
-
-def test_given_others(problem):
-    estimator, X, y = problem
-    if isinstance(estimator, GBTClassifier):
-        pytest.skip("a regressor is enough")
-    model, S = estimator.fit(X[:N, :3], y[:N]), sparse.csr_array(X[:, :3])
-    asked = {"regressor": GBTRegressor(n_estimators=3, random_state=0)}
-    dense = attributions.given_others(
-        model, X[N:, :3], y[N:], training=(X[:N, :3], y[:N]), **asked
-    )  # fmt: skip
-    assert_alike(
-        dense, attributions.given_others(model, S[N:], y[N:], training=(S[:N], y[:N]), **asked)
-    )

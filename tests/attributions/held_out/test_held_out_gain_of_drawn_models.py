@@ -68,16 +68,6 @@ def test_what_the_feature_did_before_is_taken_out(knows_hessians):
     assert_close(found.values, [-6.4 + 3.2], 10.0)
 
 
-def test_what_others_did_before_stays():
-    """A stump on x1 from -1 to 1, then one on x0 with d = 2; squared errors, y = 0, alpha = 1.
-
-    Before the second f = -1, 1 | 1, 1, so g is f: means 0 and 1, and -(2*2/4) * 2 * (0 - 1) = 2.
-    """
-    model = ensemble_of([stump(1, -1.0, 1.0), stump(0, 1.0, -1.0)], n_features=2)
-    X = np.array([[0.0, 0], [0, 1], [1, 1], [1, 1]])
-    assert_close(held_out_gain(model, X, np.zeros(4)).values[0], 2.0, 4.0)
-
-
 def two_levels():
     """Return a tree: x0 <= .5 is a leaf of 0, else x1 <= .5 tells leaves of 2 and 6 (H 1 and 3)."""
     arrays = {name: np.zeros(5, dtype) for name, dtype in NODE_DTYPES.items()}

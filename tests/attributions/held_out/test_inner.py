@@ -15,6 +15,7 @@ from attributions import (
     GlobalAttribution,
     absolute,
     forest_inner,
+    held_out_gain,
     partial_inner,
     partial_inner_rows,
     predecomp,
@@ -23,9 +24,6 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.held_out.tree_inner import LevelWarning
-from attributions.per_row.predecomp import PreDecomp
-from attributions.per_row.saabas import Saabas
-from attributions.per_row.tree_shap import TreeShap
 from attributions.reference import definitions as reference
 from attributions.simulated import simulated
 from attributions.testing import REG_LAMBDAS, Judged, judged, problems
@@ -55,29 +53,6 @@ def products(case, r):
             for tree, gradient, _ in reference.steps(case.ensemble, case.X, case.y)
         ]
     )
-
-
-@pytest.mark.parametrize("split_on", [0, 1])
-def test_example_1_of_the_paper(split_on):
-    ensemble, X, y = example_1(split_on)
-
-    result = tree_inner(ensemble, X, y, per_tree=True)
-
-    # Structure I: rows A, B go left to 1/3, row C right to -1/2; -g = y = (0, 1, -1).
-    # So q = (0, 1/3, 1/2) and the gain is 1/3 + 1/2 - 0. Structure II mirrors it.
-    q = [0, 1 / 3, 1 / 2] if split_on == 0 else [0, 1 / 2, 1 / 3]
-    expected = np.zeros(2)
-    expected[split_on] = 5 / 6
-    assert_close(result.values, expected, expected, k=2)
-    assert_close(result.per_tree, [expected], np.array([expected]), k=2)
-    assert_close(result.values, total_gain(ensemble).values, expected, k=2)
-    assert_close(tree_inner_rows(ensemble, X, y).values[:, split_on], q, np.array(q), k=2)
-    assert result.n_samples == 3
-    assert result.method == "tree_inner(predecomp)"
-    assert result.feature_names == ensemble.feature_names
-    # deviations of q from its mean 5/18: -5/18, 1/18, 4/18; squares 42/324; times 3/2.
-    expected[split_on] = np.sqrt(3 / 2 * 42 / 324)
-    assert_close(result.standard_error, expected, expected, k=4)
 
 
 def test_two_stumps_by_hand_on_other_rows():
@@ -294,38 +269,23 @@ def test_noise_features_on_new_rows():
     assert abs(target) < 0.25
 
 
-@given(case=judged())
-def test_rows_sum_to_tree_inner_to_the_last_bit(case):
-    rows = tree_inner_rows(case.ensemble, case.X, case.y)
-    result = tree_inner(case.ensemble, case.X, case.y)
+OF_ROWS = {tree_inner: tree_inner_rows, partial_inner: partial_inner_rows}
 
+
+@pytest.mark.parametrize("measure", OF_ROWS)
+@pytest.mark.parametrize("ifa", INDIVIDUAL)
+@given(case=judged())
+def test_rows_sum_to_the_measure_to_the_last_bit(case, ifa, measure):
+    rows = OF_ROWS[measure](case.ensemble, case.X, case.y, ifa=ifa)
+    result = measure(case.ensemble, case.X, case.y, ifa=ifa)
     summed = GlobalAttribution.from_rows(rows)
     assert_same(summed.values, result.values)
-    assert summed.method == result.method
+    assert summed.method == result.method == f"{measure.__name__}({ifa})"
     if len(case.X) > 1:
         assert_same(summed.standard_error, result.standard_error)
     assert_same(rows.data, case.X)
-    terms = np.abs(rows.values).sum(axis=0)
-    assert_close(rows.values.sum(axis=0), result.values, terms)
-
-
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_rows_sum_to_partial_inner_to_the_last_bit(case, ifa):
-    rows = partial_inner_rows(case.ensemble, case.X, case.y, ifa=ifa)
-    result = partial_inner(case.ensemble, case.X, case.y, ifa=ifa)
-    assert partial_inner(case.ensemble, case.X, case.y).method == "partial_inner(saabas)"
-
-    summed = GlobalAttribution.from_rows(rows)
-    assert_same(summed.values, result.values)
-    assert summed.method == result.method
-    if len(case.X) > 1:
-        assert_same(summed.standard_error, result.standard_error)
-    assert_same(rows.base_values, np.zeros(len(case.X)))
-    alone = reference.partial_inner(case.ensemble, case.X[:1], case.y[:1], INDIVIDUAL[ifa])
-    case.weight = np.ones(1)
-    case.y = case.y[:1]
-    assert_close(rows.values[0], alone, case.terms)
+    if measure is partial_inner:
+        assert_same(rows.base_values, np.zeros(len(case.X)))
 
 
 @given(case=judged())
@@ -374,7 +334,6 @@ def test_a_function_is_an_attribution():
         assert "thirds" in result.method
 
 
-INSTANCES = {"predecomp": PreDecomp, "saabas": Saabas, "tree_shap": TreeShap}
 MEASURES = {
     "tree_inner": partial(tree_inner, per_tree=True),
     "tree_inner by leaf": partial(tree_inner, per_tree=True, standard_error=False),
@@ -384,18 +343,6 @@ MEASURES = {
     "absolute": lambda model, X, y, ifa: absolute(model, X, ifa=ifa),
 }
 ARRAYS = ("values", "per_tree", "standard_error", "base_values")
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("name", INSTANCES)
-def test_an_attribution_is_the_same_by_its_name(name, measure):
-    ensemble, X, y = fitted_rows(20, n_features=40)
-    by_name, by_instance = (
-        MEASURES[measure](ensemble, X, y, ifa=ifa) for ifa in (name, INSTANCES[name]())
-    )
-    assert by_instance.method == by_name.method
-    for array in ARRAYS:
-        assert_same(getattr(by_instance, array, None), getattr(by_name, array, None))
 
 
 def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
@@ -463,25 +410,6 @@ def test_per_tree_changes_nothing_else():
         assert_same(with_trees.standard_error, without.standard_error)
 
 
-@pytest.mark.slow
-def test_a_million_rows_in_chunks():
-    ensemble, X, y = fitted_rows(1_000_000)
-    at_once = tree_inner(ensemble, X, y, per_tree=True)
-
-    edges = [0, 1, 999, 250_000, 250_001, 600_000, 1_000_000]
-    chunks = [
-        tree_inner(ensemble, X[start:stop], y[start:stop], per_tree=True)
-        for start, stop in pairwise(edges)
-    ]
-    merged = reduce(GlobalAttribution.merge, chunks)
-
-    assert merged.n_samples == 1_000_000
-    terms = np.abs(tree_inner_rows(ensemble, X, y).values).sum(axis=0)
-    assert_close(merged.values, at_once.values, terms)
-    assert_close(merged.per_tree, at_once.per_tree, np.broadcast_to(terms, (3, 4)))
-    assert_close(merged.standard_error, at_once.standard_error, at_once.standard_error)
-
-
 def test_memory_does_not_grow_with_the_rows():
     """Beyond X itself a few numbers a row (targets, weights), not a table."""
     ensemble, X, y = fitted_rows(200_001, n_features=16)
@@ -541,31 +469,28 @@ def test_labels_of_a_classifier(inner):
         inner(ensemble, X, words)
 
 
-def test_unusable_arguments_are_refused_by_name():
+@pytest.mark.parametrize(
+    ("measure", "change", "message"),
+    [
+        (held_out_gain, {"X": np.empty((0, 4)), "y": np.empty(0)}, "X has no rows"),
+        (tree_inner, {"X": np.ones((10, 3))}, r"shape \(10, 3\).*4 columns"),
+        (held_out_gain, {"X": np.full((10, 4), np.inf)}, "X holds inf in row 0, column 'x0'"),
+        (tree_inner, {"y": np.ones(9)}, r"y has shape \(9,\).*\(10,\)"),
+        (tree_inner, {"y": np.ones((10, 2))}, r"y has shape \(10, 2\)"),
+        (held_out_gain, {"y": np.r_[0.0, np.nan, np.ones(8)]}, "nan in row 1"),
+        (tree_inner, {"sample_weight": np.ones(9)}, "sample_weight has shape"),
+        (held_out_gain, {"sample_weight": -np.ones(10)}, "must not be negative; row 0 has -1.0"),
+        (tree_inner, {"sample_weight": np.zeros(10)}, "sample_weight is zero for every row"),
+        (tree_inner, {"sample_weight": np.full(10, np.nan)}, "sample_weight contains NaN"),
+        (held_out_gain, {"groups": np.arange(3)}, "one label for each row"),
+        (tree_inner, {"ifa": "gain"}, "ifa='gain'"),
+        (forest_inner, {"variant": "both"}, "variant must be one of.*'both'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(measure, change, message):
     ensemble, X, y = fitted_rows(10)
-    with pytest.raises(ValueError, match="no rows"):
-        tree_inner(ensemble, X[:0], y[:0])
-    with pytest.raises(ValueError, match=r"y has shape \(9,\).*\(10,\)"):
-        tree_inner(ensemble, X, y[:9])
-    with pytest.raises(ValueError, match=r"y has shape \(10, 2\)"):
-        tree_inner(ensemble, X, np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="nan in row 3"):
-        tree_inner(ensemble, X, np.where(np.arange(10) == 3, np.nan, y))
-    with pytest.raises(ValueError, match="columns"):
-        tree_inner(ensemble, X[:, :2], y)
-    with pytest.raises(ValueError, match="sample_weight has shape"):
-        tree_inner(ensemble, X, y, sample_weight=np.ones(9))
-    for weight, message in (
-        (-np.ones(10), "sample_weight must not be negative; row 0 has -1.0"),
-        (np.zeros(10), "sample_weight is zero for every row"),
-        (np.full(10, np.nan), "sample_weight contains NaN"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            tree_inner(ensemble, X, y, sample_weight=weight)
-    with pytest.raises(ValueError, match=r"ifa='gain'"):
-        tree_inner(ensemble, X, y, ifa="gain")
-    with pytest.raises(ValueError, match=r"variant must be one of.*'both'"):
-        forest_inner(ensemble, X, y, variant="both")
+    with pytest.raises(ValueError, match=message):
+        measure(ensemble, **{"X": X, "y": y, **change})
 
 
 def test_a_model_without_trees():

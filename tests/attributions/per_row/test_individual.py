@@ -17,11 +17,12 @@ from attributions.per_row.individual import (
 from attributions.per_row.predecomp import PreDecomp
 from attributions.per_row.saabas import Saabas
 from attributions.per_row.tree_shap import TreeShap
+from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt import GBTRegressor
 from gbt.model.predictor import transposed
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values
 
 
 def root_value_where_positive(ensemble, m, X):
@@ -97,15 +98,6 @@ def test_trees_add_up_to_the_whole(case):
     assert_same(result.base_values, np.full(len(X), start))
 
 
-def test_one_tree_does_not_wait_for_others(case):
-    method, ensemble, X = case
-
-    m, values = next(attribute_per_tree(ensemble, X, method))
-
-    assert m == 0
-    assert_same(values, attribute(ensemble.truncate(1), X, method).values)
-
-
 def test_rows_are_weighed_and_added_to_what_is_there(case):
     """Weights are powers of 2, which multiply without rounding."""
     method, ensemble, X = case
@@ -129,6 +121,16 @@ def test_rows_are_weighed_and_added_to_what_is_there(case):
 
     bound.add(block, trees, -both_weights, at_once)
     assert_close(at_once, np.zeros(X.T.shape), terms)
+
+
+@pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
+@pytest.mark.parametrize("n_features", [1, 5, 40])
+@pytest.mark.parametrize("depth", [9, 30])
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "a function"])
+def test_deep_trees_add_up(name, depth, n_features, branching):
+    ensemble, X = deep_ensemble(np.random.default_rng(depth), depth, n_features, branching)
+    residual = attribute(ensemble, X, METHODS[name](X[::4])).residual(ensemble.raw_predict(X))
+    assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
 
 
 def test_a_model_of_no_trees(case):
@@ -167,6 +169,20 @@ def test_rows_are_rounded_as_the_model_rounds_them(data):
     assert_same(result.data, X.astype(np.float32))
 
 
+@pytest.mark.parametrize(("name", "penalty"), [("predecomp", 0.0), ("saabas", None)])
+@given(data=st.data())
+def test_steps_average_0_over_the_rows_that_gave_the_values(name, penalty, data):
+    """Weighted by hessians: Remark 1 of the paper, for PreDecomp without penalty alone."""
+    drawn = data.draw(ensembles(reg_lambda=penalty))
+    X = data.draw(rows_for(drawn))
+    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
+    ensemble = fit_values(drawn, X, y)
+    steps = reference.steps(ensemble, X, y)
+    of_trees = attribute_per_tree(ensemble, X, name)
+    for (_, values), (tree, _, hessian) in zip(of_trees, steps, strict=True):
+        assert_close(hessian @ values, np.zeros(4), hessian.sum() * np.abs(tree.value).sum())
+
+
 # ------------------------------------------------------------------------------ a function as one
 
 
@@ -181,17 +197,6 @@ def test_a_function_of_the_researcher():
     assert_same(result.values, np.ones((3, 2)))
     assert_same(result.base_values, np.zeros(3))
     assert result.method == "depth_of_leaf"
-
-
-def test_a_function_may_repeat_an_attribution_of_ours():
-    rng = np.random.default_rng(5)
-    ensemble, X = deep_ensemble(rng, 5, 3, branching=0.5)
-
-    def again(ensemble, m, X):
-        return dict(attribute_per_tree(ensemble, X, "saabas"))[m]
-
-    values, expected = (attribute(ensemble, X, ifa).values for ifa in (again, "saabas"))
-    assert_close(values, expected, np.full(X.shape, sum_of_node_values(ensemble)))
 
 
 def test_a_function_sees_blocks_of_rows_on_the_callers_thread_and_others():
@@ -265,19 +270,6 @@ def test_missing_values_of_pandas_are_nan(explain):
     assert as_nan["a"].isna().sum() == 9
     model = fitted_on(frame)
     assert_same(explain(model, frame), explain(model, as_nan.to_numpy()))
-
-
-@pytest.mark.parametrize("explain", EXPLAINERS.values(), ids=EXPLAINERS)
-def test_what_a_fit_refuses_is_not_explained_either(explain):
-    frame = pd.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) % 3})
-    model = fitted_on(frame)
-    for column, words in (
-        ([np.inf, *range(19)], "X holds inf in row 0, column 'b'; numbers must be finite"),
-        ([*range(19), -np.inf], "X holds -inf in row 19, column 'b'"),
-        (["x"] * 20, r"columns that are not numbers: 'b' \("),
-    ):
-        with pytest.raises(ValueError, match=words):
-            explain(model, frame.assign(b=column))
 
 
 def test_rows_keep_what_they_are_called():

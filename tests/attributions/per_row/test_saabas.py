@@ -10,10 +10,9 @@ from attributions.per_row.individual import attribute_per_tree, node_cover
 from attributions.per_row.saabas import Saabas
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
-from gbt.formats import as_ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
-from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values, stump_on
+from tests.asserts import assert_close, assert_same
+from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 pytestmark = pytest.mark.kernels
 
@@ -21,46 +20,6 @@ pytestmark = pytest.mark.kernels
 def mean_values(ensemble, weights="hessian"):
     """Return p~ of all nodes as the walk uses them."""
     return Saabas(weights).bind(ensemble).node_value
-
-
-@pytest.mark.parametrize(
-    ("split_on", "root", "left", "right"),
-    [(0, 1 / 18, 5 / 18, -5 / 9), (1, -1 / 18, -5 / 18, 5 / 9)],
-    ids=["I", "II"],
-)
-def test_example_1_of_the_paper(split_on, root, left, right):
-    ensemble, X, _ = example_1(split_on)
-
-    result = saabas(ensemble, X)
-
-    expected = np.zeros((3, 2))
-    expected[:, split_on] = np.where(X[:, split_on] <= 0.5, left, right)
-    assert_close(result.values, expected, np.full((3, 2), 1.0), k=2)
-    assert_close(result.base_values, np.full(3, root), 1.0, k=2)
-    assert result.method == "saabas"
-
-
-def hessian_weighted_sums(data, individual):
-    """Return sum_i h_im r_mk(x_i) over the rows that gave the values, (M, p), and its terms."""
-    drawn = data.draw(ensembles())
-    X = data.draw(rows_for(drawn))
-    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
-    ensemble = fit_values(drawn, X, y)
-    steps = reference.steps(ensemble, X, y)
-    sums, terms = [], []
-    for (_, values), (tree, _, hessian) in zip(
-        attribute_per_tree(ensemble, X, individual), steps, strict=True
-    ):
-        sums.append(hessian @ values)
-        terms.append(np.full(values.shape[1], hessian.sum() * np.abs(tree.value).sum()))
-    return np.array(sums), np.array(terms)
-
-
-@given(st.data())
-def test_steps_average_0_over_the_rows_that_gave_the_values(data):
-    """Under any penalty; Remark 1 of the paper, of PreDecomp, needs a penalty of 0."""
-    sums, terms = hessian_weighted_sums(data, "saabas")
-    assert_close(sums, np.zeros_like(sums), terms)
 
 
 def test_steps_of_predecomp_do_not():
@@ -117,21 +76,6 @@ def test_a_child_without_weight_does_not_count_and_two_such_children_count_alike
 
 
 @given(st.data())
-def test_node_values_are_means_over_the_leaves_below(data):
-    ensemble = data.draw(ensembles())
-    weights = data.draw(st.sampled_from(["hessian", "count"]))
-    weight = node_cover(ensemble, weights)
-    found = mean_values(ensemble, weights)
-
-    for m, tree in enumerate(ensemble.trees):
-        nodes = slice(ensemble.tree_offset[m], ensemble.tree_offset[m + 1])
-        absolute = replace(tree, value=np.abs(tree.value))
-        terms = reference.mean_of_leaves(absolute, weight[nodes])
-        assert_close(found[nodes], reference.mean_of_leaves(tree, weight[nodes]), terms)
-        assert_close(found[nodes], reference.recurrence_23(tree, weight[nodes], 0.0), terms)
-
-
-@given(st.data())
 def test_contributions_are_those_of_the_definition(data):
     ensemble = data.draw(ensembles())
     X = data.draw(rows_for(ensemble))
@@ -159,27 +103,6 @@ def test_without_penalty_it_is_predecomp(data):
         assert_close(by_mean.base_values, by_path.base_values, terms[:, 0])
 
 
-@given(st.data())
-def test_with_a_penalty_it_is_not(data):
-    """The test above would pass if Saabas used the values that PreDecomp uses."""
-    ensemble = data.draw(ensembles(reg_lambda=10.0))
-    root, leaf = ensemble.trees[0].value[0], ensemble.trees[0].is_leaf[0]
-    moved = ensemble.trees[0].sum_gradient[0] != 0
-
-    if moved and not leaf:
-        assert np.abs(mean_values(ensemble)[0]) != np.abs(root)
-
-
-@pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
-@pytest.mark.parametrize("weights", ["hessian", "count"])
-def test_additive_at_depth_30(branching, weights):
-    ensemble, X = deep_ensemble(np.random.default_rng(3), 30, 5, branching)
-
-    residual = saabas(ensemble, X, weights=weights).residual(ensemble.raw_predict(X))
-
-    assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
-
-
 def test_weights_that_the_model_does_not_have():
     ensemble, X, _ = example_1(0)
     no_counts = replace(ensemble, n_samples=np.zeros(3, np.int64))
@@ -191,22 +114,3 @@ def test_weights_that_the_model_does_not_have():
         saabas(no_hessians, X)
     with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'rows'"):
         saabas(ensemble, X, weights="rows")
-
-
-@pytest.mark.parametrize("penalty", [0, 1, 3, 10])
-@pytest.mark.parametrize("objective", ["reg:squarederror", "binary:logistic"])
-def test_approx_contribs_of_xgboost(objective, penalty):
-    xgboost = peer("xgboost")
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(400, 6)).astype(np.float32)
-    X[rng.random(X.shape) < 0.1] = np.nan
-    y = (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=400) > 0).astype(float)
-    parameters = {"objective": objective, "max_depth": 5, "lambda": penalty, "nthread": 1}
-    model = xgboost.train(parameters, xgboost.DMatrix(X, y), 20)
-    theirs = model.predict(xgboost.DMatrix(X), pred_contribs=True, approx_contribs=True)
-
-    ours = saabas(model, X)
-
-    terms = np.full(X.shape, sum_of_node_values(as_ensemble(model)))
-    assert_close(ours.values, theirs[:, :-1], terms, k=8, eps=EPS_32)
-    assert_close(ours.base_values, theirs[:, -1], terms[:, 0], k=8, eps=EPS_32)

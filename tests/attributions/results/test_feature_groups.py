@@ -225,11 +225,3 @@ def test_what_cannot_be_summed_is_refused():
     assert result.grouped({"rain": ["rain", "wind"]}).feature_names == ("rain", "hour")
     guarded = replace(result, kurtosis=np.ones(3))
     assert guarded.grouped({}).kurtosis is None  # that of a sum is not known
-
-
-def test_an_interval_of_a_group():
-    ensemble, X, y = fitted_rows(200)
-    result = GlobalAttribution.from_rows(tree_inner_rows(ensemble, X, y))
-    both = result.grouped({"both": list(ensemble.feature_names[:2])})
-    assert both.confidence_interval(method="bootstrap-t").shape == (3, 2)
-    assert (both.p_values() <= 1).all()

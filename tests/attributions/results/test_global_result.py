@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from attributions import GlobalAttribution, LocalAttribution
-from attributions.statistics.row_sums import RowSums
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 
@@ -268,13 +267,6 @@ def test_to_frame():
     assert_close(ends, [stats.norm.interval(0.9, v, v / 10) for v in (3, 1)], 4)
     with pytest.raises(ValueError, match="no confidence intervals"):
         result_of([1.0]).to_frame(level=0.9)
-
-
-def test_row_sums_by_hand():
-    sums = RowSums.of(np.array([[1.0, 0.0], [3.0, 0.0]]))
-    assert_same(sums.total, [4.0, 0.0])
-    assert_same(sums.squares, [2.0, 0.0])
-    assert sums.n_rows == 2
 
 
 @pytest.mark.parametrize(

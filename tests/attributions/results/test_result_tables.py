@@ -47,11 +47,6 @@ def test_columns_that_a_method_does_not_have_are_left_out():
     assert "standard error" in repr(used)
 
 
-def test_a_doubt_has_a_column():
-    doubted = repr(per_feature(kurtosis=[1.0, 1.0, 1e6])).splitlines()
-    assert [line.endswith("unreliable") for line in doubted[2:]] == [True, False, False]
-
-
 def test_the_worst_features_are_seen():
     names = [f"x{k}" for k in range(30)]
     many = GlobalAttribution(np.arange(30.0) - 4, None, 1, names, "tree_inner(predecomp)")

@@ -16,7 +16,6 @@ from attributions import (
     forest_inner,
     partial_inner,
     tree_inner,
-    tree_inner_rows,
 )
 from attributions.reference import definitions as reference
 from attributions.statistics.bootstrap import N_RESAMPLES, symmetric_t
@@ -202,18 +201,3 @@ def test_what_is_not_reliable_is_said():
     ]
     assert_same(result.to_frame()["is_reliable"].to_numpy(), [True, False])
     assert "is_reliable" not in result_of(None).to_frame()
-
-
-def test_rare_large_contributions_are_known_from_training_rows():
-    """A column that one training row in 500 cuts off: 200 held-out rows need not meet any."""
-    rng = np.random.default_rng(0)
-    values = np.where(np.arange(1000) % 500 == 0, 30.0, rng.normal(size=1000))[:, np.newaxis]
-    assert RowSums.of(values, higher=True).kurtosis[0] > 0.1 * 200
-    without = values[np.abs(values[:, 0]) < 10]
-    assert RowSums.of(without[:200], higher=True).kurtosis[0] < 4
-
-
-def test_contributions_of_rows_are_those_of_tree_inner():
-    ensemble, X, y = fitted_rows(50)
-    result = GlobalAttribution.from_rows(tree_inner_rows(ensemble, X, y))
-    assert_same(result.contributions, tree_inner_rows(ensemble, X, y).values)

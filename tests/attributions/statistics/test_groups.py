@@ -82,38 +82,6 @@ def test_standard_errors_are_their_definition(measure, case, data):
             result.confidence_interval()
 
 
-@given(case=judged())
-def test_a_group_for_each_row_is_no_group(case):
-    n = len(case.X)
-    if n > 1:
-        grouped = tree_inner(case.ensemble, case.X, case.y, groups=np.arange(n)[::-1])
-        plain = tree_inner(case.ensemble, case.X, case.y)
-        assert_close(grouped.standard_error**2, plain.standard_error**2, case.terms**2)
-
-
-@given(case=judged(), data=st.data())
-def test_pieces_of_whole_groups_merge_to_the_whole(case, data):
-    n = len(case.X)
-    groups = np.array(data.draw(st.lists(st.sampled_from("abcd"), min_size=n, max_size=n)))
-    left = np.isin(groups, list("ab"))
-    if 0 < left.sum() < n:
-        pieces = [
-            tree_inner(case.ensemble, case.X[rows], case.y[rows], groups=groups[rows])
-            for rows in (left, ~left)
-        ]
-        merged = pieces[0].merge(pieces[1])
-        whole = tree_inner(case.ensemble, case.X, case.y, groups=groups)
-        assert_close(merged.values, whole.values, case.terms)
-        assert_close(merged.standard_error**2, whole.standard_error**2, 4 * case.terms**2)
-        assert merged.n_samples == n
-        assert set(merged.groups) == set(groups)
-        assert_close(
-            merged.merge(replace(pieces[0], groups=np.array(["e"] * len(pieces[0].groups)))).values,
-            whole.values + pieces[0].values,
-            2 * case.terms,
-        )
-
-
 @pytest.mark.parametrize("measure", MEASURES)
 @given(case=judged(), data=st.data())
 def test_pieces_that_share_groups_merge_to_the_whole(measure, case, data):
