@@ -83,14 +83,9 @@ def labels_by(by: Any, X: Any) -> Any:
 def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:
     """Return ``data`` and ``categories`` of a result by row, for pictures.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    rows : array of shape (n, n_features), or SparseRows
-        As the trees compare them: the data, where they read the user's columns.
-    X : table
-        As it was given: the data of the user's columns in front of a pipeline. Groups of these have
-        none, and neither has a table with columns of dates, or one that is a part of a larger one.
+    The data are ``rows``, as the trees compare them, where they read the user's columns. In front
+    of a pipeline they are the user's columns of X, as it was given. Groups of these have none, and
+    neither has a table with columns of dates, or one that is a part of a larger one (X is None).
     """
     if ensemble.credit is None:
         return {"data": with_zeros(rows), "categories": ensemble.categories}
@@ -170,18 +165,11 @@ COLUMNS = ("given", "transformed")
 
 
 def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "given") -> Ensemble:
-    """Return the trees of a model; sums that it lacks come from its training rows, if given.
+    """Return the trees of a model; sums that it lacks come from its ``training`` rows, if given.
 
-    Parameters
-    ----------
-    model : whatever ``gbt.formats.as_ensemble`` takes
-    X : table, optional
-        Rows to explain. Its names are those of the features if the model was fitted to an array.
-    training : (X, y), (X, y, sample_weight) or (X, y, sample_weight, init_score), optional
-        The rows that it was fitted on. A model that lacks nothing is not compared with them.
-    columns : {"given", "transformed"}
-        Whether splits are credited to the columns that a pipeline is given, or to those that its
-        steps hand over to the model.
+    A model that lacks nothing is not compared with these. The names of X, rows to explain, are
+    those of the features if the model was fitted to an array. ``columns`` says whether splits are
+    credited to the columns that a pipeline is given, or to those that its steps hand over.
     """
     if columns not in COLUMNS:
         raise ValueError(f"columns={shown(columns)}; use one of {COLUMNS}.")
@@ -210,7 +198,7 @@ def named_as(ensemble: Ensemble, X: Any) -> Ensemble:
 
 
 def with_changes(ensemble: Ensemble, **changed: Any) -> Ensemble:
-    """Return the same trees with other names, or another loss."""
+    """Return the same trees with other names, another loss, or known rows."""
     named = replace(ensemble, **changed)
     vars(named)["predictor"] = ensemble.predictor  # which knows no names, and takes time to make
     return named

@@ -9,45 +9,27 @@ AT_ONCE = "give it all rows at once, in memory or as tables of Dask"
 class Method(NamedTuple):
     """The facts of one method; a method that has no row has the defaults.
 
-    Parameters
-    ----------
-    title, unit : str
-        In pictures; the unit of a feature's value.
-    seen : str
-        What a picture of it shows.
-    no_sum : str
-        Why it is no sum over rows; empty where it is one.
-    is_judged : bool
-        Whether targets judge every row by itself, so that single rows have numbers of that unit.
-    is_testable : bool
-        Whether a feature that does not help is expected to have a value of 0 or less.
-    adds_up_features, adds_up_models : bool
-        Whether values add up over features, and over models, each judged on rows of its own.
-    is_in_percent : bool
-        Whether tables have per cent, too; those of others have them only when asked.
-    has_errors : bool
-        Whether there can be standard errors.
-    without_errors : str
-        Why there are none where others have them.
-    is_whole_prediction : bool
-        Whether a row's contributions and base value add up to its raw prediction.
-    unit_of_row : str
-        Of contributions to predictions.
+    ``kurtosis_limit`` is that of rows' contributions over the number of held-out rows, which bounds
+    the error of the normal approximation: above it intervals are not to be relied on. Held-out rows
+    cannot tell their kurtosis, because a table that has missed the rare large contributions has
+    short tails for that very reason. The training rows can, because the rare ones among them have
+    made the small nodes; for ``held_out_gain`` the model tells.
     """
 
-    title: str = ""
-    unit: str = "value"
-    seen: str = WORTH
-    no_sum: str = ""
-    is_judged: bool = False
-    is_testable: bool = False
+    title: str = ""  # in pictures
+    unit: str = "value"  # of a feature's value, in pictures
+    seen: str = WORTH  # what a picture shows
+    no_sum: str = ""  # why it is no sum over rows; empty where it is one
+    is_judged: bool = False  # targets judge every row by itself: rows have numbers of that unit
+    is_testable: bool = False  # a feature that does not help is expected to have 0 or less
     adds_up_features: bool = False
-    adds_up_models: bool = False
-    is_in_percent: bool = False
+    adds_up_models: bool = False  # each judged on rows of its own
+    is_in_percent: bool = False  # in tables, too; of others only when asked
     has_errors: bool = True
-    without_errors: str = "it was computed with standard_error=False"
-    is_whole_prediction: bool = False
+    without_errors: str = "it was computed with standard_error=False"  # why there are none
+    is_whole_prediction: bool = False  # contributions and base value add up to the prediction
     unit_of_row: str = "contribution to the raw prediction"
+    kurtosis_limit: float = 0.1
 
 
 SUM_OF_ALL = Method(is_judged=True, is_testable=True, adds_up_features=True, adds_up_models=True)
@@ -59,6 +41,7 @@ METHODS = {
         seen=f"{WORTH} on new rows",
         no_sum=f"the means of nodes are those of all rows; {AT_ONCE}",
         is_in_percent=True,
+        kurtosis_limit=0.2,
     ),
     "tree_inner": SUM_OF_ALL._replace(
         title="TreeInner", unit="gain", seen=f"{WORTH} on these rows"

@@ -85,15 +85,7 @@ class IndividualAttribution(Protocol):
 def as_individual(ifa: Any) -> IndividualAttribution:
     """Turn a name, an attribution or a function into an attribution.
 
-    Parameters
-    ----------
-    ifa : {"predecomp", "saabas", "tree_shap"}, object with ``bind``, or callable
-        A callable takes ``(ensemble, m, X)`` and returns r_mk(x_i) of shape (n, p). It sees blocks
-        of rows, from several threads.
-
-    Returns
-    -------
-    IndividualAttribution
+    A function sees blocks of rows, from several threads.
     """
     if isinstance(ifa, str) and ifa in HOME:
         module, name = HOME[ifa]
@@ -297,16 +289,9 @@ class FunctionAttribution:
 
 
 def node_cover(ensemble: Ensemble, cover: str) -> np.ndarray:
-    """Return what every node weighed in training: its hessian sum, or its number of rows.
+    """Return what every node weighed in training, (n_nodes,).
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    cover : {"hessian", "count"}
-
-    Returns
-    -------
-    float64 array of shape (n_nodes,)
+    ``cover`` says by which: "hessian" for its sum, "count" for the number of rows.
     """
     covers = {"hessian": ensemble.sum_hessian, "count": ensemble.n_samples}
     if not (isinstance(cover, str) and cover in covers):

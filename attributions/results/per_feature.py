@@ -25,7 +25,6 @@ from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, check_shape
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import Groups, warn_of_few_groups
-from attributions.statistics.kurtosis import limit_of
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.tables.names import shown
@@ -212,7 +211,7 @@ class GlobalAttribution(Shareable, tables.ShownAsTable):
         """
         if self.kurtosis is None:
             return None
-        return self.kurtosis <= limit_of(self.method) * self.n_draws
+        return self.kurtosis <= facts_of(self.method).kurtosis_limit * self.n_draws
 
     def confidence_interval(
         self,

@@ -1,9 +1,8 @@
 """How far off a sum over rows may be.
 
 Read ``row_sums`` first: sums over rows, with what their standard error needs. ``groups`` counts
-rows that belong together as one, ``kurtosis`` tells when a few rows carry a sum, and ``bootstrap``
-has intervals for such sums. ``powers_of_two`` has units in which numbers can be squared that are
-too large or too small for it.
+rows that belong together as one, and ``bootstrap`` has intervals for sums that a few rows carry.
+``powers_of_two`` has units in which numbers can be squared that are too large or too small for it.
 """
 
 from attributions.statistics.groups import FewGroupsWarning

@@ -12,7 +12,7 @@ by the kurtosis of its contributions to the training rows over the number of row
 import numpy as np
 
 from attributions import partial_inner_rows, tree_inner_rows
-from attributions.statistics.kurtosis import LIMIT
+from attributions.methods import facts_of
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import MEASURES
 from benchmarks.papers.inference.paper import SETTINGS, Setting, Source, drawn_table, fit
@@ -20,6 +20,7 @@ from benchmarks.study import Part, crossed, data
 from benchmarks.study.tables import by_values, column, markdown
 
 N_TRAIN = 1000
+LIMIT = facts_of("tree_inner").kurtosis_limit
 ROWS = {"tree_inner": tree_inner_rows, "partial_inner": partial_inner_rows}
 DRAWN = {"full": {300: 300, 1000: 300}, "quick": {30: 3, 400: 2}}
 MOST_RESAMPLED = 300

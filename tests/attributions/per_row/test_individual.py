@@ -17,12 +17,11 @@ from attributions.per_row.individual import (
 from attributions.per_row.predecomp import PreDecomp
 from attributions.per_row.saabas import Saabas
 from attributions.per_row.tree_shap import TreeShap
-from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt import GBTRegressor
 from gbt.model.predictor import transposed
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1
 
 
 def root_value_where_positive(ensemble, m, X):
@@ -167,20 +166,6 @@ def test_rows_are_rounded_as_the_model_rounds_them(data):
 
     assert_same(result.values, predecomp(single, X.astype(np.float32)).values)
     assert_same(result.data, X.astype(np.float32))
-
-
-@pytest.mark.parametrize(("name", "penalty"), [("predecomp", 0.0), ("saabas", None)])
-@given(data=st.data())
-def test_steps_average_0_over_the_rows_that_gave_the_values(name, penalty, data):
-    """Weighted by hessians: Remark 1 of the paper, for PreDecomp without penalty alone."""
-    drawn = data.draw(ensembles(reg_lambda=penalty))
-    X = data.draw(rows_for(drawn))
-    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
-    ensemble = fit_values(drawn, X, y)
-    steps = reference.steps(ensemble, X, y)
-    of_trees = attribute_per_tree(ensemble, X, name)
-    for (_, values), (tree, _, hessian) in zip(of_trees, steps, strict=True):
-        assert_close(hessian @ values, np.zeros(4), hessian.sum() * np.abs(tree.value).sum())
 
 
 # ------------------------------------------------------------------------------ a function as one

@@ -1,3 +1,5 @@
+"""PreDecomp and Saabas: changes of node values along paths, and where the values come from."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -22,14 +24,32 @@ def mean_values(ensemble, weights="hessian"):
     return Saabas(weights).bind(ensemble).node_value
 
 
-def test_steps_of_predecomp_do_not():
-    """Example 1 with a penalty of 1: 1/3 + 1/3 - 1/2 is not 0."""
-    ensemble, X, _ = example_1(0)
-    (_, shrunk), (_, centred) = (
-        next(attribute_per_tree(ensemble, X, name)) for name in ("predecomp", "saabas")
-    )
-    assert_close(shrunk.sum(axis=0), [1 / 6, 0.0], 1.0)
-    assert_close(centred.sum(axis=0), [0.0, 0.0], 1.0)
+@given(st.data())
+def test_contributions_are_those_of_the_definition(data):
+    ensemble = data.draw(ensembles())
+    X = data.draw(rows_for(ensemble))
+    for m, values in attribute_per_tree(ensemble, X, "predecomp"):
+        assert_same(values, [reference.predecomp(ensemble.trees[m], x) for x in X])
+    weights = data.draw(st.sampled_from(["hessian", "count"]))
+    weight = np.split(node_cover(ensemble, weights), ensemble.tree_offset[1:-1])
+    for m, values in attribute_per_tree(ensemble, X, Saabas(weights)):
+        tree = ensemble.trees[m]
+        expected = [reference.saabas(tree, x, weight[m]) for x in X]
+        assert_close(values, expected, np.full(values.shape, np.abs(tree.value).sum()))
+
+
+@pytest.mark.parametrize(("name", "penalty"), [("predecomp", 0.0), ("saabas", None)])
+@given(data=st.data())
+def test_steps_average_0_over_the_rows_that_gave_the_values(name, penalty, data):
+    """Weighted by hessians: Remark 1 of the paper, for PreDecomp without penalty alone."""
+    drawn = data.draw(ensembles(reg_lambda=penalty))
+    X = data.draw(rows_for(drawn))
+    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
+    ensemble = fit_values(drawn, X, y)
+    steps = reference.steps(ensemble, X, y)
+    of_trees = attribute_per_tree(ensemble, X, name)
+    for (_, values), (tree, _, hessian) in zip(of_trees, steps, strict=True):
+        assert_close(hessian @ values, np.zeros(4), hessian.sum() * np.abs(tree.value).sum())
 
 
 def test_leaves_are_weighed_by_hessian_or_by_count():
@@ -73,20 +93,6 @@ def test_a_child_without_weight_does_not_count_and_two_such_children_count_alike
     tree = Tree(**{**blank, **links, "value": value, "sum_hessian": weight})
 
     assert_same(mean_values(ensemble_of([tree], 1)), [3.0, 7.0, 6.0, 8.0, 3.0])
-
-
-@given(st.data())
-def test_contributions_are_those_of_the_definition(data):
-    ensemble = data.draw(ensembles())
-    X = data.draw(rows_for(ensemble))
-    weights = data.draw(st.sampled_from(["hessian", "count"]))
-    weight = node_cover(ensemble, weights)
-
-    for m, values in attribute_per_tree(ensemble, X, Saabas(weights)):
-        tree = ensemble.trees[m]
-        leaf_weight = weight[ensemble.tree_offset[m] : ensemble.tree_offset[m + 1]]
-        expected = [reference.saabas(tree, x, leaf_weight) for x in X]
-        assert_close(values, expected, np.full(values.shape, np.abs(tree.value).sum()))
 
 
 @given(st.data())
