@@ -108,6 +108,7 @@ def test_columns_are_chosen_by_name_or_index_and_tables_of_numbers_stay():
         read = read_numbers(frame, columns)
         assert read.zip.tolist() == ["07030", "10001"]
         assert read.price.tolist() == [1.0, 2.0]
+    assert read_numbers(frame, [-3]).zip.tolist() == [7030.0, 10001.0]
     assert frame.price.tolist() == ["$1", "$2"]
     assert read_numbers(frame[["n"]], ["n"]).n.tolist() == [1, 2]
     X = np.ones((2, 2))
