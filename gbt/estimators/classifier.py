@@ -93,27 +93,15 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
         """Return the share of rows whose label is predicted.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            As everywhere in scikit-learn.
-        init_score : optional
-            As for `predict`.
+        ``init_score`` is that of `predict`, and the others are as everywhere in scikit-learn.
         """
         return accuracy_score(y, self.predict(X, init_score), sample_weight=sample_weight)
 
     @says_what_serves
     def decision_function(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the raw predictions: the log-odds of ``classes_[1]``, or those of K classes.
+        """Return the raw predictions: log-odds of ``classes_[1]``, (n,), or those of K, (n, K).
 
-        Parameters
-        ----------
-        X, init_score
-            As for `predict`.
-
-        Returns
-        -------
-        float64 array of shape (n,), or (n, K) for more than two classes
+        X and ``init_score`` are those of `predict`.
         """
         if is_in_chunks(X):
             return self._lazily("decision_function", X, init_score)
@@ -121,16 +109,9 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     @says_what_serves
     def staged_decision_function(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the raw predictions after the first round, after two, ... after all rounds.
+        """Yield the `decision_function` after the first round, after two, ... after all rounds.
 
-        Parameters
-        ----------
-        X, init_score
-            As for `predict`.
-
-        Yields
-        ------
-        float64 array of shape (n,), or (n, K) for more than two classes
+        X and ``init_score`` are those of `predict`.
         """
         if is_in_chunks(X):
             return self._stages("decision_function", X, init_score)
@@ -138,17 +119,9 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     @says_what_serves
     def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the probability of each class for every row.
+        """Return the probability of each class for every row, (n, K), in order of ``classes_``.
 
-        Parameters
-        ----------
-        X, init_score
-            As for `predict`.
-
-        Returns
-        -------
-        float64 array of shape (n, K)
-            In the order of ``classes_``.
+        X and ``init_score`` are those of `predict`.
         """
         if is_in_chunks(X):
             return self._lazily("predict_proba", X, init_score)
@@ -158,14 +131,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability.
 
-        Parameters
-        ----------
-        X, init_score
-            As for `predict`.
-
-        Returns
-        -------
-        float64 array of shape (n, K)
+        X and ``init_score`` are those of `predict`.
         """
         if is_in_chunks(X):
             return self._lazily("predict_log_proba", X, init_score)
@@ -174,16 +140,9 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the probabilities after the first round, after two, ... after all rounds.
+        """Yield `predict_proba` after the first round, after two, ... after all rounds.
 
-        Parameters
-        ----------
-        X, init_score
-            As for `predict`.
-
-        Yields
-        ------
-        float64 array of shape (n, K)
+        X and ``init_score`` are those of `predict`.
         """
         if is_in_chunks(X):
             return self._stages("predict_proba", X, init_score)

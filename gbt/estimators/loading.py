@@ -229,9 +229,14 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     model._labels = ensemble.feature_names
     model.best_iteration_ = ensemble.n_rounds - 1
     model.evals_result_ = _rebuild_losses(record["evals_result"], ensemble.n_rounds)
-    model.split_scores_ = _rebuild_scores(record["split_scores"], ensemble.n_features)
-    model._held_up = _rebuild_held_up(record["held_up"], ensemble.loss.n_outputs)
     model.n_features_in_ = ensemble.n_features
+    model.split_scores_, model._held_up = None, nothing_held_up(loss.n_outputs)
+    if (scores := record["split_scores"]) is not None:
+        model.split_scores_ = _as_many(
+            scores, "estimator.split_scores", np.zeros(ensemble.n_features)
+        )
+    if (held_up := record["held_up"]) is not None:
+        model._held_up = _as_many(held_up, "estimator.held_up", model._held_up)
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     try:
@@ -278,25 +283,12 @@ def _rebuild_losses(value: Any, n_rounds: int) -> dict[str, list[float]]:
     return rebuilt
 
 
-def _rebuild_scores(value: Any, n_features: int) -> np.ndarray | None:
-    if value is None:
-        return None
-    where = "estimator.split_scores"
-    scores = as_array(value, where, np.float64)
-    n_scores = len(scores)
-    demand(n_scores == n_features, f"{where} has {n_scores} numbers for {n_features} features")
-    return scores
-
-
-def _rebuild_held_up(value: Any, n_outputs: int) -> np.ndarray:
-    nothing = nothing_held_up(n_outputs)
-    if value is None:
-        return nothing
-    where = "estimator.held_up"
+def _as_many(value: Any, where: str, default: np.ndarray) -> np.ndarray:
+    """Return as many numbers as the default has, in its shape."""
     numbers = as_array(value, where, np.float64)
-    n, n_wanted = len(numbers), nothing.size
-    demand(n == n_wanted, f"{where} has {n} numbers; {n_outputs} outputs have {n_wanted}")
-    return numbers.reshape(nothing.shape)
+    n, n_wanted = len(numbers), default.size
+    demand(n == n_wanted, f"{where} has {n} numbers; this model has {n_wanted}")
+    return numbers.reshape(default.shape)
 
 
 def _rebuild_labels(value: Any) -> np.ndarray:

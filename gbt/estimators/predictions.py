@@ -58,14 +58,7 @@ class Predicts(ChecksTables):
     def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
         """Yield the predictions after the first round, after two, ... after all rounds.
 
-        Parameters
-        ----------
-        X, init_score
-            As for `predict`.
-
-        Yields
-        ------
-        array of shape (n,)
+        X and ``init_score`` are those of `predict`.
         """
         if is_in_chunks(X):
             return self._stages("predict", X, init_score)
@@ -73,16 +66,9 @@ class Predicts(ChecksTables):
 
     @says_what_serves
     def apply(self, X: Any) -> np.ndarray:
-        """Return the leaf that every row reaches in every tree.
+        """Return the leaf that every row reaches in every tree, int32 of shape (n, M).
 
-        Parameters
-        ----------
-        X : table of shape (n, p)
-
-        Returns
-        -------
-        int32 array of shape (n, M)
-            Numbers of nodes within their tree, in preorder; the root is 0.
+        A leaf is the number of a node within its tree, in preorder; the root is 0.
         """
         if is_in_chunks(X):
             return self._lazily("apply", X)

@@ -60,15 +60,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
 
         The NDCG is the mean over the queries that have rows of different grades, with the gains
         2^grade - 1, and of the first k places under the loss ``NDCG(at=k)``.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As everywhere in scikit-learn.
-        init_score : optional
-            As for `predict`.
-        groups : optional
-            As for `fit`.
+        ``init_score`` is that of `predict`, ``groups`` that of `fit`, and the others are as
+        everywhere in scikit-learn.
         """
         prediction, loss = self.predict(X, init_score), self._own_loss()
         y = with_queries(loss, y, groups)

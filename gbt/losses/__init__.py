@@ -48,7 +48,7 @@ is refitted to the quantile of its rows, as some libraries do, so a step is neve
 learning rate: scale a target that ranges over thousands, or take more trees. Fitting warns where
 the steps of all trees together are far too short (`warn_of_short_steps`).
 
-A new loss is a class that inherits `GivenLoss`, adds ``value`` and ``derivatives``, and is listed
+A new loss is a class that inherits `Loss`, adds ``value`` and ``derivatives``, and is listed
 in ``OF_REGRESSION`` of ``gbt.losses.known``; `Gamma` is an example, and CONTRIBUTING.md says what
 else to do. A user's own loss needs no file here. Only a loss that is worth compiling has its
 formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
@@ -56,7 +56,7 @@ formulas in ``gbt.kernels.rows.derivatives``, too, under a ``kind`` of its own.
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import CrossEntropy, HalfLogistic, HalfSquaredError
-from gbt.losses.loss import GivenLoss, Loss
+from gbt.losses.loss import Loss
 from gbt.losses.ranking import NDCG, Pairwise
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
@@ -69,7 +69,6 @@ __all__ = [
     "Cox",
     "CrossEntropy",
     "Gamma",
-    "GivenLoss",
     "HalfLogistic",
     "HalfSquaredError",
     "Huber",

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.losses.loss import GivenLoss, Pair, mean
+from gbt.losses.loss import Loss, Pair, mean, refuse_targets
 
 
-class LogLink(GivenLoss):
+class LogLink(Loss):
     """The raw prediction is the logarithm of the mean."""
 
     def link(self, prediction: float) -> float:
@@ -76,10 +76,7 @@ class Poisson(LogLink):
         return super().best_constant(y, weight)
 
     def check_target(self, y: np.ndarray) -> None:
-        if (y < 0).any():
-            raise ValueError(
-                f"The poisson loss needs targets that are not negative; the least is {y.min():g}."
-            )
+        refuse_targets(self, y, y < 0, "that are not negative")
 
 
 @dataclass(frozen=True)
@@ -102,8 +99,7 @@ class Gamma(LogLink):
         return 1 - ratio, ratio if self.is_newton else np.maximum(1.0, ratio)
 
     def check_target(self, y: np.ndarray) -> None:
-        if (y <= 0).any():
-            raise ValueError(f"The gamma loss needs targets above 0; the least is {y.min():g}.")
+        refuse_targets(self, y, y <= 0, "above 0")
 
 
 LEAST_HESSIAN = 1e-6
@@ -133,12 +129,10 @@ class Tweedie(LogLink):
             raise ValueError(f"power must be a number in [1, 2]; got {self.power!r}.")
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the loss of every row."""
         of_mean, of_target = 2 - self.power, 1 - self.power
         return _integral(raw_prediction, of_mean) - y * _integral(raw_prediction, of_target)
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian."""
         of_mean = np.exp((2 - self.power) * raw_prediction)
         of_target = y * np.exp((1 - self.power) * raw_prediction)
         hessian = (2 - self.power) * of_mean + (self.power - 1) * of_target
@@ -147,34 +141,28 @@ class Tweedie(LogLink):
         return of_mean - of_target, hessian
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError for negative amounts, and for 0 where only gamma's loss is left."""
         if self.power == 2 and (y <= 0).any():
             raise ValueError(
                 "The tweedie loss of power 2 is gamma's and needs targets above 0; the least is"
                 f" {y.min():g}."
             )
-        if (y < 0).any():
-            raise ValueError(
-                f"The tweedie loss needs targets that are not negative; the least is {y.min():g}."
-            )
+        refuse_targets(self, y, y < 0, "that are not negative")
 
 
 @dataclass(frozen=True)
-class SquaredLogError(GivenLoss):
+class SquaredLogError(Loss):
     """Half the squared difference of log(1 + prediction) and log(1 + target)."""
 
     name = "squared_log_error"
     metric = "half squared log error"
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the loss of every row."""
         within = np.maximum(raw_prediction, LEAST_PREDICTION)
         log_ratio = np.log1p(within) - np.log1p(y)
         beyond = (raw_prediction - within) / (1 + within)
         return log_ratio * (0.5 * log_ratio + beyond)
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian."""
         within = np.maximum(raw_prediction, LEAST_PREDICTION)
         log_ratio = np.log1p(within) - np.log1p(y)
         hessian = np.maximum((1 - log_ratio) / (1 + within) ** 2, LEAST_HESSIAN)
@@ -185,11 +173,7 @@ class SquaredLogError(GivenLoss):
         return float(np.expm1(mean(np.log1p(y), weight)))
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError for targets that have no logarithm."""
-        if (y <= -1).any():
-            raise ValueError(
-                f"The squared_log_error loss needs targets above -1; the least is {y.min():g}."
-            )
+        refuse_targets(self, y, y <= -1, "above -1")
 
 
 def _integral(raw_prediction: np.ndarray, a: float) -> np.ndarray:

@@ -1,60 +1,57 @@
 """The two losses that kernels know: half the squared error, and half the binomial deviance."""
 
+from typing import Any
+
 import numpy as np
 from scipy.special import expit, logit
 
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC, HALF_SQUARED_ERROR, write_derivatives
-from gbt.losses.loss import ByRow, Loss, Pair, mean
+from gbt.losses.loss import Loss, Pair, mean
 from gbt.losses.sums import exact_sum
 
 
-class HalfSquaredError(ByRow):
+class KnownLoss(Loss):
+    """A loss whose formulas kernels have."""
+
+    def gradient_hessian(
+        self, y: Any, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
+    ) -> Pair:
+        if raw_prediction.shape[-1:] != y.shape:  # the kernel does not check
+            raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
+        gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
+        if len(y) > 0:
+            f, g, h = raw_prediction, gradient, hessian
+            if f.ndim > 1:
+                f, g, h = f.reshape(-1), g.reshape(-1), h.reshape(-1)
+            write_derivatives(self.kind, y, f, g, h)
+        return gradient, hessian
+
+
+class HalfSquaredError(KnownLoss):
     """Half the squared error; the raw prediction is the prediction."""
 
     name = "half_squared_error"
     metric = "half squared error"
     kind = HALF_SQUARED_ERROR
     has_one_hessian = True
-    n_outputs = 1
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return 0.5 * (y - raw_prediction) ** 2
 
-    def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
-    ) -> Pair:
-        return _derivatives(self.kind, y, raw_prediction, out)
-
-    def link(self, prediction: float) -> float:
-        return float(prediction)
-
-    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        return raw_prediction
-
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         return mean(y, weight)
 
-    def check_target(self, y: np.ndarray) -> None:
-        pass
 
-
-class HalfLogistic(ByRow):
+class HalfLogistic(KnownLoss):
     """Log loss of a label 0 or 1; the raw prediction is the log-odds of 1."""
 
     name = "half_logistic"
     metric = "log loss"
     kind = HALF_LOGISTIC
-    has_one_hessian = False
-    n_outputs = 1
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         # -log p = log(1 + exp(-f)), -log q = log(1 + exp(f))
         return y * np.logaddexp(0.0, -raw_prediction) + (1 - y) * np.logaddexp(0.0, raw_prediction)
-
-    def gradient_hessian(
-        self, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None = None
-    ) -> Pair:
-        return _derivatives(self.kind, y, raw_prediction, out)
 
     def link(self, prediction: float) -> float:
         return float(logit(prediction))
@@ -73,10 +70,6 @@ class HalfLogistic(ByRow):
         larger, smaller = max(of_1, of_0), min(of_1, of_0)
         size = np.inf if larger + smaller == larger else float(np.log(larger / smaller))
         return size if of_1 > of_0 else -size
-
-    def check_target(self, y: np.ndarray) -> None:
-        if not np.isin(y, (0.0, 1.0)).all():
-            raise ValueError(f"y must hold 0 and 1 only; it holds {y[~np.isin(y, (0, 1))][0]:g}.")
 
 
 class CrossEntropy(HalfLogistic):
@@ -104,21 +97,6 @@ class CrossEntropy(HalfLogistic):
             raise ValueError(
                 f"y must be within [0, 1] under {self.name}; it holds {y[wrong][0]:g}."
             )
-
-
-def _derivatives(
-    kind: int, y: np.ndarray, raw_prediction: np.ndarray, out: np.ndarray | Pair | None
-) -> Pair:
-    """Return the derivatives of a loss that kernels know."""
-    if raw_prediction.shape[-1:] != y.shape:  # the kernel does not check
-        raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
-    gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
-    if len(y) > 0:
-        f, g, h = raw_prediction, gradient, hessian
-        if f.ndim > 1:
-            f, g, h = f.reshape(-1), g.reshape(-1), h.reshape(-1)
-        write_derivatives(kind, y, f, g, h)
-    return gradient, hessian
 
 
 # The two whose formulas kernels have. They have no parameters, so one object of each is enough.

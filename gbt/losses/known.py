@@ -7,7 +7,7 @@ from typing import Any
 
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import LOSSES, CrossEntropy, HalfLogistic, HalfSquaredError
-from gbt.losses.loss import GivenLoss, Loss
+from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.losses.own import OF_A_LOSS, OwnLoss
 from gbt.losses.ranking.pairs import NDCG, Pairwise
@@ -73,8 +73,7 @@ def is_same(loss: Loss, other: Loss) -> bool:
 
 def is_known(loss: Any) -> bool:
     """Say whether a model can have this loss."""
-    is_one = isinstance(loss, HalfSquaredError | HalfLogistic | GivenLoss)
-    return is_one and not isinstance(loss, OneOutput)
+    return isinstance(loss, Loss) and not isinstance(loss, OneOutput)
 
 
 def describe_loss(loss: Loss) -> str | dict[str, Any]:

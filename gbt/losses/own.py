@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.losses.loss import GivenLoss, Pair, mean, root_between, sum_of_gradients
+from gbt.losses.loss import Loss, Pair, mean, root_between, sum_of_gradients
 
 OF_A_LOSS = ("value", "gradient_hessian", "link", "inverse_link")  # methods that make a loss
 MOST_DOUBLINGS = 64  # of a step, in search of where a loss is least
@@ -36,7 +36,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class OwnLoss(GivenLoss):
+class OwnLoss(Loss):
     """A user's loss: an object with the methods ``OF_A_LOSS``, in plain NumPy.
 
     Its results are checked here, because boosting and attributions trust every loss.
@@ -52,6 +52,7 @@ class OwnLoss(GivenLoss):
     n_classes: int = 0
 
     metric = "loss"
+    takes_one_set = True
 
     @property
     def n_outputs(self) -> int:  # type: ignore[override]
@@ -64,17 +65,10 @@ class OwnLoss(GivenLoss):
         return f"{type(self.loss).__name__} (of your own)"
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the loss of every row, checked."""
         value = self.loss.value(read_only(y), read_only(raw_prediction))
         return self._checked("value", value, raw_prediction.shape[:1])
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        """Return gradients and hessians, checked."""
-        if raw_prediction.ndim > 1 + (self.n_outputs > 1):  # T sets of predictions: one call each
-            pairs = [self.derivatives(y, of_tree) for of_tree in raw_prediction]
-            shape = raw_prediction.shape
-            gradient, hessian = (np.reshape(part, shape) for part in zip(*pairs, strict=True))
-            return gradient, hessian
         gradient, hessian = self.loss.gradient_hessian(read_only(y), read_only(raw_prediction))
         gradient = self._checked("gradient_hessian", gradient, raw_prediction.shape)
         hessian = self._checked("gradient_hessian", hessian, raw_prediction.shape)
@@ -86,7 +80,6 @@ class OwnLoss(GivenLoss):
         return gradient, hessian
 
     def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
-        """Raise ValueError unless every row has its raw predictions."""
         shape = y.shape if self.n_outputs == 1 else (len(y), self.n_outputs)
         if raw_prediction.shape[-len(shape) :] != shape:
             raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
@@ -99,7 +92,6 @@ class OwnLoss(GivenLoss):
         return self._checked("link", link, (self.n_outputs,), "one for each class").copy()
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        """Turn raw predictions into predictions."""
         found = self.loss.inverse_link(np.array(raw_prediction))  # which it may return as it is
         if not self.n_classes:
             return found

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.losses.loss import GivenLoss, Loss, Pair
+from gbt.losses.loss import Loss, Pair
 
 
 @dataclass(frozen=True)
-class Quantile(GivenLoss):
+class Quantile(Loss):
     """The pinball loss, whose minimum is the quantile ``alpha``; its hessian is set to 1.
 
     ``alpha`` is the share of targets, between 0 and 1, that should lie below the prediction.
@@ -39,7 +39,7 @@ class Quantile(GivenLoss):
 
 
 @dataclass(frozen=True)
-class Absolute(GivenLoss):
+class Absolute(Loss):
     """The absolute error, whose minimum is the median; its hessian is set to 1."""
 
     name = "absolute"
@@ -58,7 +58,7 @@ class Absolute(GivenLoss):
 
 
 @dataclass(frozen=True)
-class Huber(GivenLoss):
+class Huber(Loss):
     """Half the squared error up to ``delta`` from the target, beyond it a line.
 
     ``delta`` is above 0 and in units of the raw prediction, which are the target's.
@@ -71,7 +71,8 @@ class Huber(GivenLoss):
     has_one_hessian = True
 
     def __post_init__(self) -> None:
-        _check_delta(self.delta)
+        if not 0 < self.delta < np.inf:
+            raise ValueError(f"delta must be a number in (0, inf); got {self.delta!r}.")
 
     @property
     def largest_gradient(self) -> float:  # type: ignore[override]
@@ -82,28 +83,19 @@ class Huber(GivenLoss):
         within = np.minimum(distance, self.delta)
         return within * (distance - 0.5 * within)
 
-    def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> tuple[np.ndarray, float]:
+    def derivatives(
+        self, y: np.ndarray, raw_prediction: np.ndarray
+    ) -> Pair | tuple[np.ndarray, float]:
         return np.clip(raw_prediction - y, -self.delta, self.delta), 1.0
 
 
 @dataclass(frozen=True)
-class PseudoHuber(GivenLoss):
-    """A smooth Huber loss: a parabola near the target, lines of slope ``delta`` far from it.
-
-    ``delta`` is above 0 and in units of the raw prediction, which are the target's.
-    """
-
-    delta: float = 1.0
+class PseudoHuber(Huber):
+    """A smooth Huber loss: a parabola near the target, lines of slope ``delta`` far from it."""
 
     name = "pseudo_huber"
     metric = "pseudo-Huber loss"
-
-    def __post_init__(self) -> None:
-        _check_delta(self.delta)
-
-    @property
-    def largest_gradient(self) -> float:  # type: ignore[override]
-        return self.delta
+    has_one_hessian = False
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
         return self.delta**2 * (np.hypot(1.0, (y - raw_prediction) / self.delta) - 1)
@@ -123,7 +115,7 @@ def warn_of_short_steps(
     the largest gradient. Hessians of the pseudo-Huber loss vanish far from the target, so that no
     node there is heavy enough to split.
     """
-    reach = n_trees * learning_rate * getattr(loss, "largest_gradient", np.inf)
+    reach = n_trees * learning_rate * loss.largest_gradient
     if np.isinf(reach):
         return
     low, high = np.quantile(y, (0.25, 0.75))
@@ -138,11 +130,6 @@ def warn_of_short_steps(
             UserWarning,
             stacklevel=stacklevel + 1,
         )
-
-
-def _check_delta(delta: float) -> None:
-    if not 0 < delta < np.inf:
-        raise ValueError(f"delta must be a number in (0, inf); got {delta!r}.")
 
 
 def quantile(y: np.ndarray, weight: np.ndarray, alpha: float) -> float:

@@ -21,17 +21,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbt.losses.half import LOSSES
-from gbt.losses.loss import GivenLoss, Loss, Pair
+from gbt.losses.loss import Loss, Pair
 from gbt.losses.sums import exact_sum
 
 LEAST_HESSIAN = 1e-16
 
 
-class SeveralOutputs(GivenLoss):
+class SeveralOutputs(Loss):
     """The base of both losses: raw predictions have K columns."""
 
     def check_shape(self, y: np.ndarray, raw_prediction: np.ndarray) -> None:
-        """Raise ValueError unless there are K raw predictions a row."""
         if raw_prediction.shape[-2:] != (len(y), self.n_outputs):
             raise ValueError(
                 f"y has shape {y.shape}, raw predictions {raw_prediction.shape}; they need"
@@ -71,7 +70,6 @@ class Softmax(SeveralOutputs):
         return np.log(np.exp(shifted).sum(axis=-1)) - own
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian."""
         p = self.inverse_link(raw_prediction)
         hessian = np.maximum(self.hessian_factor * p * (1 - p), LEAST_HESSIAN)
         p[..., np.arange(len(y)), y.astype(np.intp)] -= 1
@@ -100,7 +98,6 @@ class Softmax(SeveralOutputs):
             return np.log(shares / exact_sum(each))
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless targets are numbers of classes."""
         wrong = ~np.isin(y, np.arange(self.n_outputs))
         if wrong.any():
             raise ValueError(
@@ -125,11 +122,9 @@ class SeveralTargets(SeveralOutputs):
         return LOSSES[self.of_each]
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the sum over the targets, of every row."""
         return self.loss.value(y, raw_prediction).sum(axis=-1)
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian."""
         pairs = [
             self.loss.gradient_hessian(
                 np.ascontiguousarray(y[:, k]), np.ascontiguousarray(raw_prediction[..., k])
@@ -140,19 +135,15 @@ class SeveralTargets(SeveralOutputs):
         return gradient, hessian
 
     def link(self, prediction: ArrayLike) -> np.ndarray:
-        """Turn K predictions into raw predictions."""
         return np.array([self.loss.link(number) for number in np.asarray(prediction)])
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        """Turn raw predictions into predictions."""
         return self.loss.inverse_link(raw_prediction)
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return the best constant of each."""
         return np.array([self.loss.best_constant(column, weight) for column in y.T])
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless there are K targets a row."""
         if y.ndim != 2 or y.shape[1] != self.n_outputs:
             raise ValueError(
                 f"y has shape {y.shape}; the model has {self.n_outputs} targets a row."
@@ -160,7 +151,7 @@ class SeveralTargets(SeveralOutputs):
 
 
 @dataclass(frozen=True)
-class OneOutput(GivenLoss):
+class OneOutput(Loss):
     """The loss of the trees of one output: it refuses, because it would need all outputs."""
 
     loss: Loss
@@ -174,12 +165,10 @@ class OneOutput(GivenLoss):
         return f"output {self.output} of {self.loss.name}"
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> NoReturn:
-        """Refuse."""
         raise ValueError(
             f"The trees of {self.name} were grown on gradients that take the raw predictions of all"
             " outputs; give the whole model."
         )
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> NoReturn:
-        """Refuse."""
         self.derivatives(y, raw_prediction)

@@ -202,7 +202,7 @@ class Ensemble(Nodes):
         own = np.repeat(self.tree_output == k, sizes)
         own_parts: dict[str, Any] = {name: getattr(self, name)[own] for name in NODE_DTYPES}
         if self.level_sets is not None:
-            own_parts["level_sets"] = self.level_sets.some(own)
+            own_parts["level_sets"] = self.level_sets.in_order(np.flatnonzero(own))
         return replace(
             self,
             **own_parts,
@@ -308,7 +308,7 @@ class Ensemble(Nodes):
         stop = self.tree_offset[n_trees]
         changed: dict[str, Any] = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
         if self.level_sets is not None:
-            changed["level_sets"] = self.level_sets.first(stop)
+            changed["level_sets"] = self.level_sets.in_order(np.arange(stop))
         return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
 
     def as_input(self, X: Any) -> Any:
@@ -340,14 +340,7 @@ class Ensemble(Nodes):
     @cached_property
     def predictor(self) -> Predictor:
         """The trees as rows go down them, see ``gbt.model.predictor``."""
-        return Predictor(
-            self.tree_offset,
-            self.structure,
-            self.value,
-            self.n_features,
-            self.is_forest,
-            self.level_sets,
-        )
+        return Predictor(self)
 
     def raw_predict(
         self, X: Any, n_jobs: int | None = None, init_score: ArrayLike | None = None

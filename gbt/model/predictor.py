@@ -7,6 +7,7 @@ model's nodes, which are made once, when the model first predicts.
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -20,36 +21,13 @@ ROWS_AT_ONCE = 480  # see gbt.kernels.rows.descent
 
 
 class Predictor:
-    """The trees of a model, ready for rows to go down them.
+    """The trees of an `Ensemble`, which keeps this, ready for rows to go down them."""
 
-    Parameters
-    ----------
-    tree_offset : int64 array of shape (n_trees + 1,)
-    structure : tuple of arrays
-        ``feature, threshold, left, right, missing_left`` of all nodes, trees end to end.
-    value : float64 array of shape (n_nodes,)
-    n_features : int
-    is_forest : bool
-        Whether no tree has seen the predictions of those before it.
-    level_sets : LevelSets, optional
-        Where categorical columns are split, see ``gbt.tables.level_sets``.
-    """
-
-    def __init__(
-        self,
-        tree_offset: np.ndarray,
-        structure: tuple[np.ndarray, ...],
-        value: np.ndarray,
-        n_features: int,
-        is_forest: bool = False,
-        level_sets: LevelSets | None = None,
-    ):
-        self.tree_offset = tree_offset
-        self.structure = structure
-        self.value = value
-        self.n_features = n_features
-        self.is_forest = is_forest
-        self.sets = walk.node_sets(level_sets)
+    def __init__(self, model: Any):
+        # Not the model itself: two objects that keep each other stay in memory for a while.
+        self.tree_offset, self.structure = model.tree_offset, model.structure
+        self.value, self.n_features = model.value, model.n_features
+        self.sets = walk.node_sets(model.level_sets)
 
     @property
     def n_trees(self) -> int:

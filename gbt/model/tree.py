@@ -23,8 +23,8 @@ from gbt.model.predictor import find_leaves_of_tree
 from gbt.tables.level_sets import LevelSets
 
 NODE_DTYPES = {
-    "feature": np.int32,  # -1 at a leaf
-    "threshold": np.float64,  # 0 at a leaf
+    "feature": np.int32,  # number of the column that it splits on; -1 at a leaf
+    "threshold": np.float64,  # rows up to it go left; 0 at a leaf
     "left": np.int32,  # counted from the tree's root; -1 at a leaf
     "right": np.int32,
     "missing_left": np.bool_,  # which side rows without a value take
@@ -89,29 +89,7 @@ class Nodes:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree(Nodes):
-    """One tree in preorder, the root at 0.
-
-    Parameters
-    ----------
-    feature : int32 array of shape (n_nodes,)
-        Number of the column that a node splits on; -1 at a leaf.
-    threshold : float64 array of shape (n_nodes,)
-        Rows up to it go left; 0 at a leaf.
-    left, right : int32 arrays of shape (n_nodes,)
-        Numbers of the children; -1 at a leaf.
-    missing_left : bool array of shape (n_nodes,)
-        Whether rows without a value go left.
-    sum_gradient, sum_hessian : float64 arrays of shape (n_nodes,)
-        G and H: sums of weight times gradient, and hessian, over the training rows in the node.
-    n_samples : int64 array of shape (n_nodes,)
-        Training rows, not their weights.
-    gain : float64 array of shape (n_nodes,)
-        Of the split; 0 at a leaf.
-    value : float64 array of shape (n_nodes,)
-        What a row that stops here adds to the raw prediction; inner nodes have theirs, too.
-    level_sets : gbt.tables.level_sets.LevelSets or None
-        Which levels go left where a categorical column is split; None if none is.
-    """
+    """One tree in preorder, the root at 0; `Nodes` has the arrays."""
 
     def __repr__(self) -> str:
         return f"<Tree of {self.n_nodes} nodes, depth {self.depth.max()}>"

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.cuts.levels import G, H
-from gbt.tables.names import first_ten
+from gbt.tables.names import place_of
 
 DIRECTIONS = (-1, 0, 1)
 
@@ -71,22 +71,6 @@ def directions(
                 " order; leave it out, or give numbers in its place."
             )
     return found if found.any() else None
-
-
-def place_of(parameter: str, column: Any, names: Sequence[str]) -> int:
-    """Return which column a name or an index means, given as part of a parameter."""
-    if isinstance(column, Integral):
-        if 0 <= int(column) < len(names):
-            return int(column)
-        raise ValueError(
-            f"{parameter} has column {column}; X has the columns 0 to {len(names) - 1}."
-        )
-    if column not in names:
-        raise ValueError(
-            f"{parameter} names {column!r}, which is no column of X; these are"
-            f" {first_ten(map(repr, names))}."
-        )
-    return list(names).index(column)
 
 
 def is_monotone_constraints(value: Any) -> bool:

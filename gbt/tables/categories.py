@@ -27,7 +27,7 @@ import numpy as np
 
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
-from gbt.tables.names import first_ten
+from gbt.tables.names import place_of
 from gbt.tables.sparse_rows import SparseRows
 from gbt.tables.spelled import spells_number
 
@@ -86,9 +86,10 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
         )
     levels, numbers = {}, {}
     for k in sorted(chosen):
-        levels[k], numbers[k] = _levels_and_numbers(table.values(k), names[k])
-        if _is_from_dtype(which):
-            _warn_of_numbers(levels[k], names[k])
+        distinct, place = table.values(k)
+        given = _as_levels(distinct, names[k])
+        levels[k] = _settled(given, which, names[k])
+        numbers[k] = _look_up(given, levels[k], np.nan)[place]
     categories = tuple(levels.get(k) for k in range(len(names))) if chosen else None
     _refuse_rows_of_others(table, categories)
     return categories, table.with_columns(numbers) if chosen else table
@@ -108,11 +109,23 @@ def learn_together(
         given = [level for part in parts for level in part.get(k, [])]
         if len(set(map(type, given))) > 1:
             _refuse_two_kinds(given, names[k])
-        levels[k] = tuple(sorted(set(given)))
-        _refuse_too_many(levels[k], names[k])
-        if _is_from_dtype(which):
-            _warn_of_numbers(levels[k], names[k])
+        levels[k] = _settled(given, which, names[k])
     return tuple(levels.get(k) for k in range(len(names)))
+
+
+def _settled(given: Sequence[Level], which: Any, name: str) -> Levels:
+    """Return the sorted levels of a column in which these are found, each once or more often."""
+    levels = tuple(sorted(set(given)))
+    if len(levels) > MOST_LEVELS:
+        raise ValueError(
+            f"Column {name!r} has {len(levels):,} levels; at most {MOST_LEVELS:,} are allowed, and"
+            " so many say little of new rows. Drop the column, put rare levels together, or, if"
+            " its values are numbers, make it one: astype(float), or leave it out of"
+            " categorical_features."
+        )
+    if _is_from_dtype(which):
+        _warn_of_numbers(levels, name)
+    return levels
 
 
 def encode(
@@ -207,23 +220,7 @@ def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:
                 f"categorical_features is a mask of {len(given)} columns; X has {len(names)}."
             )
         return {k for k, is_chosen in enumerate(given) if is_chosen}
-    chosen, names = set(), list(names)
-    for item in given:
-        if isinstance(item, str):
-            if item not in names:
-                raise ValueError(
-                    f"categorical_features names {item!r}, which is no column of X; its columns"
-                    f" are {first_ten(map(repr, names))}"
-                )
-            chosen.add(names.index(item))
-        elif -len(names) <= item < len(names):
-            chosen.add(int(item) % len(names))
-        else:
-            raise ValueError(
-                f"categorical_features has the index {item}; X has {len(names)} columns, counted"
-                " from 0."
-            )
-    return chosen
+    return {place_of("categorical_features", item, names) for item in given}
 
 
 def _warn_of_numbers(levels: Levels, name: str) -> None:
@@ -242,7 +239,7 @@ def _warn_of_numbers(levels: Levels, name: str) -> None:
             " numbers of it, here and in the tables of later predictions; or name it in"
             " categorical_features if categories are meant.",
             UserWarning,
-            stacklevel=8,  # where fit was called
+            stacklevel=9,  # where fit was called
         )
 
 
@@ -255,28 +252,6 @@ def _is_quantity(level: Any) -> bool:
         return False
     word = level.strip()
     return not word.isdecimal() and spells_number(word)
-
-
-def _levels_and_numbers(
-    values: tuple[list[Any], np.ndarray], name: str
-) -> tuple[Levels, np.ndarray]:
-    """Return the sorted levels of a column, and its rows as their numbers."""
-    distinct, place = values
-    given = _as_levels(distinct, name)
-    levels = tuple(sorted(set(given)))
-    _refuse_too_many(levels, name)
-    return levels, _look_up(given, levels, np.nan)[place]
-
-
-def _refuse_too_many(levels: Levels, name: str) -> None:
-    """Raise ValueError if a column has more levels than may be."""
-    if len(levels) > MOST_LEVELS:
-        raise ValueError(
-            f"Column {name!r} has {len(levels):,} levels; at most {MOST_LEVELS:,} are allowed, and"
-            " so many say little of new rows. Drop the column, put rare levels together, or, if"
-            " its values are numbers, make it one: astype(float), or leave it out of"
-            " categorical_features."
-        )
 
 
 def _numbers_of(

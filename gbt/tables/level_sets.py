@@ -70,19 +70,9 @@ class LevelSets:
             np.concatenate([np.empty(0, np.uint64), *(part.words for part in parts)]),
         )
 
-    def first(self, n_nodes: int) -> "LevelSets":
-        """Return the sets of the first nodes alone."""
-        of_node = self.of_node[:n_nodes]
-        start = self.start[: of_node.max(initial=-1) + 2]
-        return LevelSets(of_node, start, self.words[: start[-1]])
-
     def within(self, start: int, stop: int) -> "LevelSets":
         """Return the sets of the nodes of a range, such as a tree's; words are shared."""
         return LevelSets(self.of_node[start:stop], self.start, self.words)
-
-    def some(self, is_kept: np.ndarray) -> "LevelSets":
-        """Return the sets of the marked nodes; words are shared."""
-        return LevelSets(self.of_node[is_kept], self.start, self.words)
 
     def takes_left(self, node: np.ndarray, level: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
         """Say which levels are in the sets of nodes; ``otherwise`` where a node has no set, or nan.
@@ -100,7 +90,7 @@ class LevelSets:
         return goes_left
 
     def in_order(self, nodes: np.ndarray) -> "LevelSets":
-        """Return the sets of nodes in another order."""
+        """Return the sets of some nodes, in any order."""
         own = self.of_node[nodes]
         has_set = own >= 0
         sizes = np.diff(self.start)[own[has_set]]

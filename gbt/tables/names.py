@@ -4,7 +4,8 @@ Columns of a frame have names. Those of an array have numbers, which libraries w
 as f0, f1, ... or in some other way, and which are no names: they give way to those of a frame.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import Any
 
 LONGEST_SHOWN = 200  # characters
@@ -23,6 +24,22 @@ def first_ten(names: Iterable[str]) -> str:
     """List names in a message, of many the first ten."""
     listed = list(names)
     return ", ".join(listed[:10]) + ", ..." * (len(listed) > 10)
+
+
+def place_of(parameter: str, column: Any, names: Sequence[str]) -> int:
+    """Return which column a name or an index means, given as part of a parameter."""
+    if isinstance(column, Integral):
+        if -len(names) <= int(column) < len(names):
+            return int(column) % len(names)
+        raise ValueError(
+            f"{parameter} has column {column}; X has the columns 0 to {len(names) - 1}."
+        )
+    if column not in names:
+        raise ValueError(
+            f"{parameter} names {column!r}, which is no column of X; these are"
+            f" {first_ten(map(repr, names))}."
+        )
+    return list(names).index(column)
 
 
 def is_frame(X: Any) -> bool:

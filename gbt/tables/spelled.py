@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gbt.tables.given import Table
-from gbt.tables.names import first_ten
+from gbt.tables.names import place_of
 
 MISSING = {"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "nat", "?"}
 CLOTHES = re.compile(
@@ -49,7 +49,7 @@ def read_numbers(X: Any, columns: Iterable[str | int] | None = None) -> Any:
     """
     table = Table(X)
     names = table.names or tuple(f"x{k}" for k in range(table.n_columns))
-    asked = None if columns is None else [_place_of(column, names) for column in columns]
+    asked = None if columns is None else [place_of("columns", k, names) for k in columns]
     numbers = {}
     for k, (kind, _) in table.not_numbers.items():
         if kind not in SPELLED or (asked is not None and k not in asked):
@@ -122,15 +122,3 @@ def undressed(texts: Sequence[str]) -> np.ndarray:
             signs.add(found["before"] or found["after"])
     is_one = len(signs - {""}) < 2 and not ("%" in signs and "" in signs)
     return numbers if is_one else np.full(len(texts), np.nan)
-
-
-def _place_of(column: str | int, names: Sequence[str]) -> int:
-    """Return the number of a column that is given by name or by index."""
-    if isinstance(column, str) and column in names:
-        return names.index(column)
-    if not isinstance(column, str) and -len(names) <= column < len(names):
-        return int(column) % len(names)
-    raise ValueError(
-        f"columns has {column!r}, which is no column of X; its columns are"
-        f" {first_ten(map(repr, names))}"
-    )

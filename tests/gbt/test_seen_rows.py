@@ -13,9 +13,14 @@ import gbt
 from attributions import (
     SeenRowsWarning,
     forest_inner,
+    given_others,
+    held_out_gain,
+    held_out_gain_rows,
     partial_inner,
+    partial_inner_rows,
     permutation,
     tree_inner,
+    tree_inner_pairs,
     tree_inner_rows,
 )
 from attributions.testing import problems
@@ -204,35 +209,29 @@ def test_what_remembers_and_what_forgets(tmp_path):
 
 # Warnings -------------------------------------------------------------------------------------
 
-MEASURES = {
-    "tree_inner": tree_inner,
-    "without standard errors": lambda *given: tree_inner(*given, standard_error=False),
-    "tree_inner_rows": tree_inner_rows,
-    "partial_inner": partial_inner,
-    "forest_inner": forest_inner,
-    "permutation": permutation,
-    "permutation by name": lambda *given: permutation(*given, metric="r2"),
-}
+MEASURES = [
+    forest_inner, held_out_gain, held_out_gain_rows, partial_inner, partial_inner_rows,
+    permutation, tree_inner, tree_inner_pairs, tree_inner_rows,
+]  # fmt: skip
+ASKED = [
+    (tree_inner, {"standard_error": False}),
+    (tree_inner, {"training": table(200)}),
+    (permutation, {"metric": "r2"}),
+    (given_others, {"training": table(), "regressor": GreedyRegressor(n_estimators=2)}),
+]
 
 
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_measures_of_held_out_rows_warn_of_seen_ones(measure):
+@pytest.mark.parametrize(("measure", "asked"), [*[(each, {}) for each in MEASURES], *ASKED])
+def test_measures_of_held_out_rows_warn_of_seen_ones(measure, asked):
     X, y = table()
     X_new, y_new = table(seed=1)
     model = GreedyRegressor(n_estimators=2).fit(X, y)
-    measure(model, X_new, y_new)  # a warning would be an error
+    measure(model, X_new, y_new, **asked)  # a warning would be an error
     X_new[:40], y_new[:40] = X[:40], y[:40]
-    with pytest.warns(SeenRowsWarning, match="40 of the 200 rows are among those that the model"):
-        measure(model, X_new, y_new)
-
-
-def test_the_warning_points_at_the_caller():
-    X, y = table()
-    model = GreedyRegressor(n_estimators=2).fit(X, y)
-    for measure in (tree_inner, partial_inner, forest_inner, permutation, tree_inner_rows):
-        with pytest.warns(SeenRowsWarning) as caught:
-            measure(model, X, y)
-        assert [warning.filename for warning in caught] == [__file__]
+    told = "40 of the 200 rows are among those that the model"
+    with pytest.warns(SeenRowsWarning, match=told) as caught:
+        measure(model, X_new, y_new, **asked)
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_bare_models_and_labels_and_frames_of_other_precision():

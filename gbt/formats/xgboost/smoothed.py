@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from gbt.losses.loss import GivenLoss, Pair
+from gbt.losses.loss import Loss, Pair
 from gbt.losses.robust import Absolute
 
 QUANTILE_SCALE, LEAST_RATIO = 0.04, 3e-4
 
 
 @dataclass(frozen=True, eq=False)
-class Smoothed(GivenLoss):
+class Smoothed(Loss):
     """XGBoost's smoothed form of a loss for training rows of these weights, all above 0."""
 
     loss: Any  # `Absolute`, or `Quantile` with its alpha

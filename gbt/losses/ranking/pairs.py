@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.rows.pairs import Places, add_up_pairs, write_pair_losses
-from gbt.losses.loss import GivenLoss, Pair
+from gbt.losses.loss import Loss, Pair
 from gbt.losses.ranking.places import ndcg, places_of
 from gbt.losses.ranking.queries import Queries, as_grades, check_grades
 from gbt.parallel.threads import over_blocks
@@ -41,13 +41,14 @@ MOST_SPREAD = 600.0  # predictions further below the best of their query count a
 NOTHING = Places(*np.empty((3, 0)))
 
 
-class OfQueries(GivenLoss):
+class OfQueries(Loss):
     """What the two have in common."""
 
     name_of_score = "NDCG"
     is_by_row = False
     has_pairs = True
     has_queries = True
+    takes_one_set = True
     at: int | None = None
 
     def as_pairs(self, y: Any) -> np.ndarray:
@@ -59,20 +60,8 @@ class OfQueries(GivenLoss):
         return Queries.of(y, weight, n_jobs)
 
     def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian, also for T sets of predictions, (T, n)."""
         rows = _rows(y)
-        gradient, hessian = np.empty((2, *raw_prediction.shape))
-        for f, g, h in zip(
-            np.atleast_2d(raw_prediction),
-            np.atleast_2d(gradient),
-            np.atleast_2d(hessian),
-            strict=True,
-        ):
-            g[rows.order], h[rows.order] = self._sums(rows, f[rows.order])
-        return gradient, hessian
-
-    def _sums(self, rows: Queries, sorted_prediction: np.ndarray) -> np.ndarray:
-        """Return gradients and hessians of sorted rows, (2, n); threads share the queries."""
+        sorted_prediction = raw_prediction[rows.order]
         strength = _strength(rows, sorted_prediction)
         places, sums = self._places(rows, sorted_prediction), np.empty((2, len(rows)))
 
@@ -81,7 +70,8 @@ class OfQueries(GivenLoss):
             add_up_pairs(ends, rows.below, rows.end, strength, places, *sums)
 
         over_blocks(write, len(rows.first), rows.n_jobs, rows.queries_of_thread)
-        return self._share(rows) * sums
+        gradient, hessian = map(rows.given_order, self._share(rows) * sums)
+        return gradient, hessian
 
     def exposure(self, y: Queries, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray:
         """Return the hessians: what rows weigh in contrasts, beside their weights."""
@@ -125,7 +115,6 @@ class Pairwise(OfQueries):
     metric = "pairwise loss"
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless grades are numbers, and some query has an order."""
         check_grades(y, None)
 
     def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
@@ -159,7 +148,6 @@ class NDCG(OfQueries):
             object.__setattr__(self, "at", int(self.at))  # files take none of NumPy's numbers
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless grades are whole numbers, and some query has an order."""
         check_grades(y, LARGEST_GRADE)
 
     def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.losses.loss import GivenLoss, Pair, root_between
+from gbt.losses.loss import Loss, Pair, root_between
 from gbt.losses.sums import exact_sum
 from gbt.losses.survival.concordance import concordance
 from gbt.losses.survival.laws import LARGEST, LAWS, Law
@@ -39,7 +39,7 @@ LEAST_HESSIAN, STEEPEST = 1e-16, 15.0  # XGBoost's and CatBoost's
 
 
 @dataclass(frozen=True)
-class Aft(GivenLoss):
+class Aft(Loss):
     """The negative log-likelihood of accelerated failure time.
 
     Parameters
@@ -79,11 +79,9 @@ class Aft(GivenLoss):
         return as_bounds(y)
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless bounds are such."""
-        check_bounds(self.name, y)
+        check_bounds(y)
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the loss of every row."""
         return self._value(y, *self._bounds(y, raw_prediction))
 
     def _value(self, y: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -100,7 +98,6 @@ class Aft(GivenLoss):
             return np.subtract(*np.log(y.T[::-1])) / self.scale
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian, also for T sets of predictions, (T, n)."""
         gradient, hessian = self.law.moved(*self._bounds(y, raw_prediction))
         gradient, hessian = gradient / self.scale, hessian / self.scale**2
         if self.is_newton:
@@ -119,7 +116,6 @@ class Aft(GivenLoss):
         return (lower - raw_prediction) / self.scale, (upper - raw_prediction) / self.scale
 
     def link(self, prediction: float) -> float:
-        """Turn a time into a raw prediction."""
         if not 0 < prediction < np.inf:
             raise ValueError(f"The aft loss predicts times above 0; got base_score={prediction}.")
         return float(np.log(prediction))

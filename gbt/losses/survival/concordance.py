@@ -98,7 +98,7 @@ def uno_concordance(
         Rows that tell when rows are censored; else those of ``y``.
     """
     times = as_times(y)
-    check_times("cox", times)
+    check_times(times)
     known, of_known = (times, weight) if y_train is None else (as_times(y_train), None)
     censored_later = uncensored(known, of_known, times[:, 0])
     is_before = times[:, 0] < until

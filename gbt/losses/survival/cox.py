@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from gbt.losses.loss import GivenLoss, Pair
+from gbt.losses.loss import Loss, Pair
 from gbt.losses.survival.concordance import concordance
 from gbt.losses.survival.times import as_times, bounds_of, check_times
 
@@ -95,7 +95,7 @@ class RiskSets:
 
 
 @dataclass(frozen=True)
-class Cox(GivenLoss):
+class Cox(Loss):
     """The negative logarithm of Cox's partial likelihood; the raw prediction is a log hazard ratio.
 
     With ``is_newton`` the hessian is the second derivative, as in models of other libraries.
@@ -108,14 +108,14 @@ class Cox(GivenLoss):
     name_of_score = "concordance"
     is_by_row = False
     has_pairs = True
+    takes_one_set = True
 
     def as_pairs(self, y: Any) -> np.ndarray:
         """Return times and events, (n, 2), whatever form they are given in."""
         return as_times(y)
 
     def check_target(self, y: np.ndarray) -> None:
-        """Raise ValueError unless times and events are such."""
-        check_times(self.name, y)
+        check_times(y)
 
     def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> RiskSets:
         """Return the rows sorted into risk sets."""
@@ -129,14 +129,7 @@ class Cox(GivenLoss):
         return rows.event * (log_sum - relative)
 
     def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:
-        """Return gradient and hessian, also for T sets of predictions, (T, n)."""
         rows = _rows(y)
-        if raw_prediction.ndim > 1:
-            pairs = [self.derivatives(rows, of_one) for of_one in raw_prediction]
-            gradient, hessian = (
-                np.reshape(part, raw_prediction.shape) for part in zip(*pairs, strict=True)
-            )
-            return gradient, hessian
         hazard = np.exp(_relative(raw_prediction))
         at_risk = rows.at_risk(hazard)
         expected = hazard * rows.so_far(rows.deaths / at_risk)

@@ -72,10 +72,8 @@ def _refuse_rows(y: np.ndarray, is_wrong: np.ndarray, what: str) -> None:
         raise ValueError(f"y has in row {row} {what.format(*y[row])}.")
 
 
-def check_times(name: str, y: np.ndarray) -> None:
+def check_times(y: np.ndarray) -> None:
     """Raise ValueError unless times and events are such, and there is an event among them."""
-    if y.ndim != 2 or y.shape[1] != 2:
-        raise ValueError(f"y has shape {y.shape}; the {name} loss needs times and events.")
     time, event = y.T
     swapped = " The columns seem to be swapped." * bool(np.isin(time, (0, 1)).all())
     _refuse_rows(y, ~np.isfinite(time), "the time {0:g}; times must be finite")
@@ -95,10 +93,8 @@ def check_times(name: str, y: np.ndarray) -> None:
         )
 
 
-def check_bounds(name: str, y: np.ndarray) -> None:
+def check_bounds(y: np.ndarray) -> None:
     """Raise ValueError unless bounds of times are such."""
-    if y.ndim != 2 or y.shape[1] != 2:
-        raise ValueError(f"y has shape {y.shape}; the {name} loss needs two bounds of each time.")
     lower, upper = y.T
     what = "the bounds {0:g} and {1:g}; "
     _refuse_rows(y, np.isnan(y).any(axis=1), what + "a bound that is not known is 0 or infinity")

@@ -12,7 +12,7 @@ from gbt.losses import Aft
 from gbt.losses.survival.concordance import concordance, uno_concordance
 from gbt.losses.survival.laws import LAWS
 from gbt.reference import survival as page
-from tests.asserts import assert_close, assert_same, peer
+from tests.asserts import assert_same, peer
 from tests.greedy import GreedyRegressor
 
 INF = np.inf
@@ -256,16 +256,6 @@ def test_what_no_time_fits_and_other_parameters_are_refused():
         Aft("weibull")
     with pytest.raises(ValueError, match="scale must be a number"):
         Aft(scale=0.0)
-
-
-def test_integer_weights_are_repeated_rows():
-    X, y = table(120)
-    weight = np.random.default_rng(1).integers(0, 4, 120)
-    asked = {"loss": "aft", "n_estimators": 8, "max_depth": 3, "splitter": "greedy"}
-    one = GBTRegressor(**asked).fit(X, y, weight)
-    other = GBTRegressor(**asked).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight, axis=0))
-    assert_same(one.ensemble_.feature, other.ensemble_.feature)
-    assert_close(one.predict(X), other.predict(X), 10.0)
 
 
 def test_early_stopping_words_files_and_other_splitters(tmp_path):

@@ -135,10 +135,12 @@ def test_nodes_keep_the_sums_of_the_pages_derivatives(weighted):
     assert_close(again.sum_gradient, ensemble.sum_gradient, 80.0 + 0 * again.gain)
 
 
-def test_integer_weights_are_repeated_rows():
+@pytest.mark.parametrize("loss", ["cox", "aft"])
+def test_integer_weights_are_repeated_rows(loss):
     X, y = table(120)
+    y = y if loss == "cox" else bounds_of(y)
     weight = np.random.default_rng(1).integers(0, 4, 120)
-    asked = {"loss": "cox", "n_estimators": 8, "max_depth": 3, "splitter": "greedy"}
+    asked = {"loss": loss, "n_estimators": 8, "max_depth": 3, "splitter": "greedy"}
     one = GBTRegressor(**asked).fit(X, y, weight)
     other = GBTRegressor(**asked).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight, axis=0))
     assert_same(one.ensemble_.feature, other.ensemble_.feature)

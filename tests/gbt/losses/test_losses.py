@@ -1,19 +1,104 @@
-"""Losses against a table of exact values, against differences, and against their definitions."""
+"""Losses of a number: derivatives, best constants, boosting, attributions, files, peers."""
 
 import math
+import pickle
 from decimal import Decimal, localcontext
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from sklearn.base import clone
 
-from gbt import GBTClassifier
+import gbt
+from attributions import (
+    absolute,
+    forest_inner,
+    held_out_gain,
+    partial_inner,
+    permutation,
+    predecomp,
+    total_gain,
+    tree_inner,
+    tree_inner_pairs,
+    tree_inner_rows,
+    unbiased_gain,
+)
+from gbt import GBTClassifier, GBTRegressor
 from gbt.kernels.rows.derivatives import write_derivatives
-from gbt.losses.half import LOSSES
-from tests.asserts import assert_same
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
+from gbt.losses.half import LOSSES, HalfSquaredError
+from gbt.losses.known import OF_REGRESSION, as_loss
+from gbt.losses.own import OwnLoss
+from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
+from tests.asserts import assert_close, assert_same, assert_sums_of_rows
+from tests.greedy import GreedyRegressor
 
+GIVEN = [
+    Poisson(), Poisson(0.7), Gamma(), Gamma(is_newton=True), Tweedie(1.2), SquaredLogError(),
+    Quantile(0.8), Absolute(), Huber(0.9), PseudoHuber(0.9),
+]  # fmt: skip
+BOUNDED = [Poisson(), Gamma(), Tweedie(1.2)]
+each = pytest.mark.parametrize("loss", GIVEN, ids=repr)
+every = pytest.mark.parametrize(
+    "loss", [*LOSSES.values(), *GIVEN], ids=[*LOSSES, *map(repr, GIVEN)]
+)
+LOG_2 = np.log(2.0)
 SQUARED, LOGISTIC = LOSSES["half_squared_error"], LOSSES["half_logistic"]
+
+
+class Squared:
+    """Half the squared error once more, as a user writes it."""
+
+    def value(self, y, raw_prediction):
+        return (y - raw_prediction) ** 2 / 2
+
+    def gradient_hessian(self, y, raw_prediction):
+        return raw_prediction - y, np.ones(len(y))
+
+    def link(self, prediction):
+        return prediction
+
+    def inverse_link(self, raw_prediction):
+        return raw_prediction
+
+
+class Counts:
+    """The Poisson loss once more, as a user writes it."""
+
+    def value(self, y, raw_prediction):
+        return np.exp(raw_prediction) - y * raw_prediction
+
+    def gradient_hessian(self, y, raw_prediction):
+        predicted = np.exp(raw_prediction)
+        return predicted - y, np.maximum(predicted, y)
+
+    def link(self, prediction):
+        return np.log(prediction)
+
+    def inverse_link(self, raw_prediction):
+        return np.exp(raw_prediction)
+
+
+own_and_ours = pytest.mark.parametrize(
+    ("own", "ours"), [(Squared(), None), (Counts(), "poisson")], ids=["squared error", "poisson"]
+)
+
+
+def table(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.gamma(2.0, np.exp(0.5 * np.nan_to_num(X[:, 0]) - (X[:, 1] > 0.3)))
+    return X, y
+
+
+def fitted(loss, n=400, **parameters):
+    X, y = table(n)
+    asked = {"n_estimators": 12, "max_depth": 3, "random_state": 0, **parameters}
+    return GBTRegressor(loss=loss, **asked).fit(X, y), X, y
 
 
 @pytest.mark.parametrize(
@@ -21,17 +106,40 @@ SQUARED, LOGISTIC = LOSSES["half_squared_error"], LOSSES["half_logistic"]
     [
         (SQUARED, 3.0, 1.0, 2.0, -2.0, 1.0),
         (SQUARED, 1.0, 1.0, 0.0, 0.0, 1.0),
-        (LOGISTIC, 0.0, 0.0, math.log(2), 0.5, 0.25),
-        (LOGISTIC, 1.0, 0.0, math.log(2), -0.5, 0.25),
-        (LOGISTIC, 1.0, math.log(3), math.log(4 / 3), -0.25, 0.1875),  # p = 3/4
+        (LOGISTIC, 0.0, 0.0, LOG_2, 0.5, 0.25),
+        (LOGISTIC, 1.0, np.log(3), np.log(4 / 3), -0.25, 0.1875),  # p = 3/4
+        (Poisson(), 3.0, 0.0, 1.0, -2.0, 3.0),
+        (Poisson(), 0.5, 0.0, 1.0, 0.5, 1.0),
+        (Poisson(0.0), 3.0, 0.0, 1.0, -2.0, 1.0),
+        (Poisson(np.log(2.0)), 3.0, 0.0, 1.0, -2.0, 2.0),
+        (Gamma(), 3.0, 0.0, 3.0, -2.0, 3.0),
+        (Gamma(), 0.5, 0.0, 0.5, 0.5, 1.0),
+        (Gamma(is_newton=True), 3.0, 0.0, 3.0, -2.0, 3.0),
+        (Tweedie(1.5), 3.0, 0.0, 0.0, -2.0, 2.0),
+        (Tweedie(1.5), 1.0, 2 * LOG_2, 1.0, 1.5, 1.25),  # exp(f / 2) = 2
+        (Tweedie(1.5), 0.0, 2 * LOG_2, 2.0, 2.0, 1.0),
+        (Tweedie(1.5), 9.0, 0.0, 0.0, -8.0, 5.0),  # the target's 3 is less
+        (Tweedie(1.25), 16.0, 0.0, 0.0, -15.0, 8.0),  # the target's: 16^.75
+        (Tweedie(1.25, is_newton=True), 16.0, 0.0, 0.0, -15.0, 4.75),  # .75 + .25 * 16
+        (SquaredLogError(), 0.0, 0.0, 0.0, 0.0, 1.0),
+        (SquaredLogError(), 3.0, 1.0, LOG_2**2 / 2, -LOG_2 / 2, (1 + LOG_2) / 4),
+        (SquaredLogError(), 0.0, 7.0, 4.5 * LOG_2**2, 3 * LOG_2 / 8, 1e-6),
+        (Quantile(0.8), 3.0, 1.0, 1.6, -0.8, 1.0),
+        (Quantile(0.8), 1.0, 3.0, 0.4, 0.2, 1.0),
+        (Quantile(0.8), 1.0, 1.0, 0.0, 0.0, 1.0),
+        (Absolute(), 1.0, 3.0, 2.0, 1.0, 1.0),
+        (Absolute(), 3.0, 3.0, 0.0, 0.0, 1.0),
+        (Huber(1.0), 1.0, 4.0, 2.5, 1.0, 1.0),
+        (Huber(1.0), 1.0, 0.5, 0.125, -0.5, 1.0),
+        (PseudoHuber(3.0), 0.0, 4.0, 6.0, 4 / (5 / 3), 27 / 125),
     ],
 )
 def test_table(loss, y, f, value, gradient, hessian):
     y, f = np.array([y]), np.array([f])
-    assert loss.value(y, f) == pytest.approx(value, abs=1e-15)
-    actual_gradient, actual_hessian = loss.gradient_hessian(y, f)
-    assert actual_gradient == pytest.approx(gradient, abs=1e-15)
-    assert actual_hessian == pytest.approx(hessian, abs=1e-15)
+    assert loss.value(y, f)[0] == pytest.approx(value, abs=4e-15)
+    found = loss.gradient_hessian(y, f)
+    assert found[0][0] == pytest.approx(gradient, abs=1e-15)
+    assert found[1][0] == pytest.approx(hessian, abs=1e-15)
 
 
 @pytest.mark.parametrize("y", [0.0, 1.0])
@@ -48,40 +156,158 @@ def test_logistic_against_high_precision(y, f):
         assert got[0] == pytest.approx(want, rel=1e-13, abs=0)
 
 
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_best_constant_has_gradient_zero_and_no_better_neighbour(loss):
-    y = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
-    weight = np.array([1.0, 2.0, 0.5, 3.0, 1.0])
-    best = loss.best_constant(y, weight)
+@every
+@given(y=st.sampled_from([0.25, 1.0, 2.0, 7.0]), f=st.floats(-3, 3))
+def test_derivatives_are_those_of_the_value(loss, y, f):
+    step = 1e-4
+    kinks = [abs(y - f - shift) for shift in (0.0, -0.9, 0.9)]
+    if min(kinks) < 10 * step:
+        return  # no derivative where a line bends
+    if loss == SquaredLogError():
+        f = abs(f)  # far from -1, where steps as large as this say nothing
+    y = np.array([y])
+
+    def derivatives_at(f):
+        before, here, after = (loss.value(y, np.array([f + d])) for d in (-step, 0.0, step))
+        return (after - before) / (2 * step), (after - 2 * here + before) / step**2
+
+    gradient, hessian = loss.gradient_hessian(y, np.array([f]))
+    slope, bend = derivatives_at(f)
+    assert gradient == pytest.approx(slope, abs=1e-5)
+    if loss in BOUNDED:
+        bend = max(bend, derivatives_at(np.log(y[0]))[1])  # it rises or falls all the way
+    if not loss.has_one_hessian:  # where 1 stands in place of a curvature
+        factor = np.exp(getattr(loss, "max_delta_step", None) or 0.0)
+        least = 1e-6 if loss == SquaredLogError() else -np.inf
+        assert hessian == pytest.approx(np.maximum(factor * bend, least), abs=1e-4)
+
+
+def test_tweedie_is_poisson_at_one_end_and_gamma_at_the_other():
+    y, f = np.meshgrid([0.5, 1.0, 7.0], np.linspace(-3, 3, 13))
+    for ours, end in (
+        (Tweedie(1.0), Poisson()), (Tweedie(1.0, is_newton=True), Poisson(0.0)),
+        (Tweedie(2.0), Gamma()), (Tweedie(2.0, is_newton=True), Gamma(is_newton=True)),
+    ):  # fmt: skip
+        for of_tweedie, expected in zip(ours.derivatives(y, f), end.derivatives(y, f), strict=True):
+            assert_close(of_tweedie, expected, (1 + y) * np.exp(np.abs(f)))
+        between = ours.value(y, f) - end.value(y, f)  # the same for all predictions of a target
+        assert_close(between, between[[0]] + 0 * f, (1 + y) * np.exp(np.abs(f)) + np.abs(f))
+
+
+def test_far_below_all_targets_the_squared_log_error_is_a_straight_line():
+    """From -1 + 1e-6 downwards, a number of float32: 1 more than it is 17 / 2^24."""
+    y, edge = np.array([0.0, 3.0]), 17 / 2**24
+    r = np.log(edge) - np.log1p(y)
+    for f in (edge - 1, -1.0, -3.0):
+        loss = SquaredLogError()
+        gradient, hessian = loss.gradient_hessian(y, np.full(2, f))
+        assert gradient == pytest.approx(r / edge, rel=1e-12)
+        assert hessian == pytest.approx((1 - r) / edge**2, rel=1e-12)
+        expected = r**2 / 2 + (f + 1 - edge) * r / edge
+        assert loss.value(y, np.full(2, f)) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("loss", [Poisson(), Gamma()], ids=repr)
+@given(
+    rows=st.lists(
+        st.tuples(st.floats(1e-6, 1e6), st.floats(-9, 9), st.floats(0.1, 9)), min_size=1, max_size=9
+    )
+)
+def test_no_step_goes_beyond_where_the_loss_is_least(loss, rows):
+    """Of a leaf the best step is log(S / M): there the sum of gradients is 0."""
+    y, f, w = np.array(rows).T
+    g, h = loss.gradient_hessian(y, f)
+    step = -(w @ g) / (w @ h)
+    m = np.exp(f)
+    seen, predicted = (w * y / m, w) if loss == Gamma() else (w * y, w * m)
+    best = np.log(seen.sum() / predicted.sum())
+    assert abs(step) <= 1
+    assert min(0.0, best) - 1e-9 <= step <= max(0.0, best) + 1e-9
+
+
+OUTLIERS = [("poisson", top) for top in (50.0, 500.0, 5e3, 5e6, 0.0)]
+OUTLIERS += [("gamma", top) for top in (5e3, 5e6, 5e-3, 5e-6)]
+OUTLIERS += [(Tweedie(p), top) for p in (1.0, 1.05, 1.5, 1.95) for top in (5e3, 5e6, 0.0)]
+OUTLIERS += [(Tweedie(2.0), top) for top in (5e3, 5e6, 5e-6)]
+
+
+@pytest.mark.parametrize(("loss", "outlier"), OUTLIERS)
+def test_one_outlier_does_not_run_away(loss, outlier):
+    """Newton's step of one row of 5000 that is predicted as 10 goes to 10 exp(499)."""
+    X, y = np.arange(1000.0)[:, np.newaxis], np.full(1000, 5.0)
+    y[-1] = outlier
+    model = GreedyRegressor(loss=loss).fit(X, y, eval_set=[(X, y)])
+    losses = np.array(model.evals_result_["eval_0"])
+    assert (np.diff(losses) <= 1e-12 * np.abs(losses[1:])).all()
+    predicted = model.predict(X)
+    assert y.min() * 0.99 <= predicted.min() <= predicted.max() <= y.max() * 1.01
+    # With u = log of target over prediction, u' = -.1 (1 - exp(-u)) a tree: from log(1000) to .044.
+    np.testing.assert_allclose(predicted[:-9], 5.0, rtol=0.05)
+    if outlier > 0 and loss == "poisson":
+        np.testing.assert_allclose(predicted[-1], outlier, rtol=0.05)
+
+
+@every
+@pytest.mark.parametrize("weights", ["one for all", "one a row"])
+def test_best_constant_is_where_the_loss_is_least(loss, weights):
+    rng = np.random.default_rng(1)
+    y = rng.gamma(2.0, size=31)
+    y = (y > 1) * 1.0 if loss is LOGISTIC else y
+    weight = np.ones(1) if weights == "one for all" else rng.integers(1, 4, 31).astype(float)
+    each_weight = np.broadcast_to(weight, 31)
 
     def mean_loss(f):
-        return np.average(loss.value(y, np.full(5, f)), weights=weight)
+        return np.average(loss.value(y, np.full(31, f)), weights=each_weight)
 
-    gradient, _ = loss.gradient_hessian(y, np.full(5, best))
-    assert (weight * gradient).sum() == pytest.approx(0.0, abs=1e-15)
-    assert mean_loss(best) < min(mean_loss(best - 0.01), mean_loss(best + 0.01))
-
-
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-@pytest.mark.parametrize("shape", [(3,), (5,), (2, 3), (4, 2), ()])
-def test_as_many_targets_as_raw_predictions(loss, shape):
-    with pytest.raises(ValueError, match="y has shape"):
-        loss.gradient_hessian(np.zeros(4), np.zeros(shape))
+    best = loss.best_constant(y, weight)
+    found = minimize_scalar(mean_loss, bounds=(-3, 9), method="bounded", options={"xatol": 1e-10})
+    assert mean_loss(best) <= found.fun + 1e-12
 
 
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_one_hessian_may_stand_for_all(loss):
+@pytest.mark.parametrize("unit", [1e9, 1e-9, 1e-20])
+def test_best_constants_have_the_unit_of_the_target(unit):
+    y, weight = np.random.default_rng(1).gamma(2.0, size=31), np.ones(1)
+    for loss in (Huber, PseudoHuber):
+        in_unit = loss(delta=unit).best_constant(unit * y, weight)
+        assert_close(in_unit / unit, loss(delta=1.0).best_constant(y, weight), 10.0)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "y", "weight", "expected"),
+    [
+        (0.5, [3.0, 1.0, 2.0, 10.0], [1.0], 2.5),
+        (0.5, [3.0, 1.0, 2.0], [1.0], 2.0),
+        (0.5, [3.0, 1.0, 2.0], [4.0, 1.0, 1.0], 3.0),
+        (0.25, [1.0, 2.0, 3.0, 4.0], [1.0], 1.5),
+        (0.9, [1.0, 2.0], [1.0], 2.0),
+    ],
+)
+def test_best_constant_of_a_quantile_by_hand(alpha, y, weight, expected):
+    assert Quantile(alpha).best_constant(np.array(y), np.array(weight)) == expected
+
+
+@every
+def test_link_its_inverse_and_several_trees_at_once(loss):
+    assert loss.inverse_link(np.array([loss.link(0.7)]))[0] == pytest.approx(0.7, rel=1e-12)
+    y, f = np.array([0.5, 1.0, 2.0]), np.array([[0.5, -2.0, 0.0], [1.0, 3.0, -0.5]])
+    room = np.full((2, 4, 3), np.nan)
+    found = loss.gradient_hessian(y, f, out=room[:, 1:3])
+    for m in range(2):
+        for of_both, of_one in zip(found, loss.gradient_hessian(y, f[m]), strict=True):
+            assert_same(of_both[m], of_one)
+    assert np.isnan(room[:, [0, 3]]).all()
+    for wrong in (f[:, :2], f[0, :2], f.T, f[0, 0]):
+        with pytest.raises(ValueError, match=r"y has (shape|3 rows)"):
+            loss.gradient_hessian(y, wrong)
+
+
+def test_one_hessian_may_stand_for_all():
     y, f = np.array([0.0, 1.0, 1.0]), np.array([0.5, -2.0, 0.0])
-    gradient, hessian = loss.gradient_hessian(y, f)
-    assert loss.has_one_hessian == (len(set(hessian)) == 1)
-    if loss.has_one_hessian:
-        found = np.full(3, np.nan), np.full(1, np.nan)
-        write_derivatives(loss.kind, y, f, *found)
-        assert_same(found[0], gradient)
-        assert_same(found[1], hessian[:1])
-
-
-def test_kernels_do_not_take_one_loss_for_another():
+    gradient, hessian = SQUARED.gradient_hessian(y, f)
+    found = np.full(3, np.nan), np.full(1, np.nan)
+    write_derivatives(SQUARED.kind, y, f, *found)
+    assert_same(found[0], gradient)
+    assert_same(found[1], hessian[:1])
     with pytest.raises(ValueError, match="no loss of this kind"):
         write_derivatives(len(LOSSES), *np.zeros((4, 1)))
 
@@ -109,3 +335,280 @@ def test_swapped_labels_give_mirrored_models(splitter):
         assert_same(one.value, -other.value)
         for name in ("feature", "threshold", "left", "missing_left", "sum_hessian", "gain"):
             assert_same(getattr(one, name), getattr(other, name))
+
+
+@each
+@pytest.mark.parametrize("weighted", [False, True])
+def test_nodes_keep_the_sums_of_the_training_rows(loss, weighted):
+    """Values are -rate G/(H + lambda), and G and H those along the model's own predictions."""
+    X, y = table(120)
+    weight = np.random.default_rng(2).integers(1, 4, 120).astype(float) if weighted else None
+    model = GreedyRegressor(loss=loss, n_estimators=4, max_depth=3, reg_lambda=0.5).fit(
+        X, y, weight
+    )
+    ensemble, w = model.ensemble_, np.ones(120) if weight is None else weight
+    assert ensemble.base_score == loss.best_constant(y, w)
+    assert_sums_of_rows(ensemble, X, y, weight)
+    step = ensemble.sum_gradient / (ensemble.sum_hessian + 0.5)
+    assert_close(ensemble.value, -0.1 * step, np.abs(step))
+    assert_same(model.predict(X), loss.inverse_link(ensemble.raw_predict(X)))
+
+
+@each
+def test_propositions_1_and_3(loss):
+    model, X, y = fitted(loss)
+    parts = predecomp(model, X)
+    raw = model.ensemble_.raw_predict(X)
+    assert_close(parts.residual(raw), 0 * raw, np.abs(parts.values).sum(axis=1) + np.abs(raw))
+    with pytest.warns(match="rows are among those"):
+        inner = tree_inner(model, X, y, per_tree=True)
+    with pytest.warns(match="rows are among those"):
+        by_leaf = tree_inner(model, X, y, per_tree=True, standard_error=False)
+    gain = total_gain(model, per_tree=True)
+    terms = np.abs(model.ensemble_.sum_gradient).sum() * np.abs(model.ensemble_.value).max() * 10
+    for result in (inner, by_leaf):
+        assert_close(result.per_tree, gain.per_tree, terms)
+        assert_close(result.values, gain.values, terms)
+
+
+HELD_OUT = {
+    "held_out_gain": held_out_gain,
+    "tree_inner": tree_inner,
+    "partial_inner": partial_inner,
+    "forest_inner": forest_inner,
+    "tree_inner_rows": tree_inner_rows,
+    "tree_inner_pairs": tree_inner_pairs,
+    "permutation": partial(permutation, random_state=0, metric=lambda y, f: -((y - f) ** 2)),
+    "unbiased_gain": lambda model, X, y: unbiased_gain(model, *table(), X, y),
+    "the paper's": lambda model, X, y: unbiased_gain(
+        model, *table(), X, y, "paper", sample_weight_valid=1.0 + np.arange(len(y)) % 2
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@own_and_ours
+@pytest.mark.parametrize("measure", HELD_OUT)
+def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure, own, ours):
+    ours, _, _ = fitted(ours)
+    own, _, _ = fitted(own)
+    assert_same(own.ensemble_.feature, ours.ensemble_.feature)
+    assert_close(own.ensemble_.value, ours.ensemble_.value, np.abs(ours.ensemble_.value) + 1)
+    X_new, y_new = table(200, seed=5)
+    mine, theirs = (HELD_OUT[measure](model, X_new, y_new) for model in (own, ours))
+    size = np.abs(theirs.values).sum()
+    assert_close(mine.values, theirs.values, size, k=1e4)
+    if hasattr(theirs, "standard_error"):
+        assert_close(mine.standard_error, theirs.standard_error, size, k=1e4)
+
+
+@each
+def test_measures_of_every_loss_say_which_feature_helps(loss):
+    model, X, y = fitted(loss, n=1500, n_estimators=40)
+    X_new, y_new = table(1500, seed=5)
+    for result in (
+        tree_inner(model, X_new, y_new),
+        held_out_gain(model, X_new, y_new),
+        partial_inner(model, X_new, y_new, standard_error=False),  # with one it warns of its level
+        unbiased_gain(model, X, y, X_new, y_new),
+        absolute(model, X_new),
+        permutation(model, X_new, y_new, random_state=0),
+    ):
+        assert set(result.ranking()[:2]) == {0, 1}, result
+
+
+@each
+def test_early_stopping_and_sampling(loss):
+    X, y = table(600)
+    model = GreedyRegressor(
+        loss=loss, n_estimators=500, learning_rate=0.3, early_stopping_rounds=5, subsample=0.7,
+        colsample=0.7, random_state=0)  # fmt: skip
+    model.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])])
+    f = model.ensemble_.raw_predict(X[400:])
+    assert 0 < model.best_iteration_ < 499
+    assert model.best_score_ == pytest.approx(loss.value(y[400:], f).mean(), rel=1e-12)
+    with_two, with_one = (clone(model).set_params(n_jobs=n) for n in (2, 1))
+    one, two = (m.fit(X, y).ensemble_.value for m in (with_one, with_two))
+    assert_same(one, two)
+
+
+@each
+def test_files_and_pickles(loss, tmp_path):
+    model, X, _ = fitted(loss)
+    model.save(tmp_path / "model.json")
+    for again in (gbt.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
+        assert as_loss(again.loss) == loss
+        assert again.ensemble_.loss == loss
+        assert_same(again.predict(X), model.predict(X))
+        assert_same(again.fit(X, table()[1]).ensemble_.value, model.ensemble_.value)
+
+
+def test_files_hold_no_loss_of_ones_own(tmp_path):
+    path = tmp_path / "model.json"
+    model, X, _ = fitted(Squared())
+    model.save(path)
+    with pytest.raises(ValueError, match=r"its loss is \"Squared\".*gbt.load\(path, loss="):
+        gbt.load(path)
+    again = gbt.load(path, loss=Squared())
+    assert isinstance(again.ensemble_.loss, OwnLoss)
+    assert_same(again.predict(X), model.predict(X))
+    again.fit(X, table()[1])
+    fitted("poisson")[0].save(path)
+    with pytest.raises(ValueError, match="read it without loss="):
+        gbt.load(path, loss=Squared())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"alpha": 0.8', '"alpha": 1.5', "alpha must be"),
+        ('"alpha": 0.8', '"beta": 0.8', "lacks alpha"),
+        ('"alpha": 0.8', '"alpha": "x"', "must be float or int"),
+        ('"name": "quantile"', '"name": "hinge"', "must be one of"),
+        ('{"name": "quantile", "alpha": 0.8}', "3", "must be a name"),
+    ],
+)
+def test_edited_files_are_refused(old, new, message, tmp_path):
+    path = tmp_path / "model.json"
+    fitted(Quantile(0.8))[0].ensemble_.save(path)
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        gbt.load(path)
+
+
+@pytest.mark.parametrize(
+    ("loss", "y", "message"),
+    [
+        ("poisson", [1.0, -1.0, 2.0], "not negative.*least is -1"),
+        ("poisson", [0.0, 0.0, 0.0], "not all 0"),
+        ("gamma", [1.0, 0.0, 2.0], "above 0; the least is 0"),
+        ("tweedie", [1.0, -1.0, 2.0], "not negative.*least is -1"),
+        ("squared_log_error", [1.0, -1.0, 2.0], "above -1; the least is -1"),
+        ("hinge", [1.0, 2.0, 3.0], "loss must be None, one of.*'hinge'"),
+        (Quantile, [1.0, 2.0, 3.0], "loss must be"),
+        (object(), [1.0, 2.0, 3.0], "loss must be"),
+    ],
+)
+def test_refused(loss, y, message):
+    X = np.arange(3.0)[:, np.newaxis]
+    with pytest.raises(ValueError, match=message):
+        GreedyRegressor(loss=loss).fit(X, y)
+    if isinstance(loss, str) and loss != "hinge" and any(y):  # rows to judge may be all 0
+        model = GreedyRegressor(loss=loss).fit(X, [1.0, 2.0, 3.0])
+        with pytest.raises(ValueError, match=message):
+            tree_inner(model, X + 0.1, y)
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, [1.0, 2.0, 3.0], eval_set=[(X, y)])
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        ((np.zeros(2), np.ones(2)), "one for each row"),
+        ((np.full(3, np.nan), np.ones(3)), "finite"),
+        ((np.arange(3.0) - 1, -np.ones(3)), "negative hessian"),
+    ],
+)
+def test_what_an_own_loss_returns_is_checked(returned, message):
+    loss = Squared()
+    loss.gradient_hessian = lambda y, f: returned
+    with pytest.raises(ValueError, match=message):
+        GreedyRegressor(loss=loss, base_score=0.0).fit(
+            np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0]
+        )
+
+
+@pytest.mark.parametrize("method", ["value", "gradient_hessian"])
+@pytest.mark.parametrize("position", [0, 1], ids=["y", "raw_prediction"])
+def test_an_own_loss_only_reads_what_it_is_given(method, position):
+    """The targets are the caller's, and boosting goes on from the raw predictions."""
+    X, y = table(60)
+    kept = y.copy()
+    loss, honest = Squared(), Squared()
+
+    def careless(*given):
+        given[position][:] = 1.0
+        return getattr(honest, method)(*given)
+
+    setattr(loss, method, careless)
+    model = GreedyRegressor(loss=loss, n_estimators=2)
+    with pytest.raises(ValueError, match="read-only"):
+        model.fit(X, y, eval_set=[(X, y)])
+    assert_same(y, kept)
+    assert y.flags.writeable
+    setattr(loss, method, getattr(honest, method))
+    model.fit(X, y)
+    setattr(loss, method, careless)
+    with pytest.raises(ValueError, match="read-only"):
+        tree_inner(model, X, y) if method == "gradient_hessian" else permutation(model, X, y)
+    assert_same(y, kept)
+
+
+def test_predictions_of_an_own_loss_may_be_written():
+    """Its link may return what it is given, and may write in it first."""
+    X, y = table(60)
+    loss = Counts()
+    loss.inverse_link = lambda raw: np.exp(raw, out=raw)
+    asked = {"n_estimators": 3, "eval_metric": "r2", "splitter": "greedy"}
+    models = [GBTRegressor(loss=each, **asked) for each in (loss, Counts(), Squared())]
+    for model in models:
+        model.fit(X, y, eval_set=[(X, y)])
+        model.predict(X)[:] = 1.0
+    assert_same(models[0].predict(X), models[1].predict(X))
+    staged = [[*model.staged_predict(X)] for model in models[:2]]
+    assert_same(staged[0], staged[1])
+    assert models[0].evals_result_ == models[1].evals_result_
+
+
+def test_parameters_of_losses_are_checked():
+    for make in (
+        lambda: Quantile(1.0), lambda: Huber(0.0), lambda: PseudoHuber(-1.0), lambda: Tweedie(0.9),
+        lambda: Tweedie(2.1), lambda: Tweedie(np.nan),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="must be a number in"):
+            make()
+    assert {name: type(as_loss(name)) for name in OF_REGRESSION} == OF_REGRESSION
+    assert isinstance(as_loss(None), HalfSquaredError)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(GIVEN), st.sampled_from([None, 5]))
+def test_fast_lane_and_common_road_grow_the_same_trees(seed, loss, max_leaves):
+    from gbt.splitting.greedy import Greedy
+
+    class CommonGreedy(Greedy):
+        """The same policy by another road."""
+
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 6, (60, 3)).astype(float), rng.integers(1, 9, 60).astype(float)
+    one, other = (
+        GBTRegressor(
+            loss=loss, n_estimators=3, max_depth=3, max_leaves=max_leaves, splitter=splitter
+        ).fit(X, y).ensemble_
+        for splitter in ("greedy", CommonGreedy())
+    )  # fmt: skip
+    for name in ("feature", "threshold", "value", "sum_gradient", "sum_hessian"):
+        assert_same(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("loss", ["absolute", "quantile", "huber", "pseudo_huber"])
+def test_targets_that_no_step_can_reach_are_warned_of(loss):
+    """100 trees of steps up to .1 bridge 10; prices in dollars spread over 100,000."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = 180_000 + 80_000 * X[:, 0]
+    with pytest.warns(UserWarning, match=f"the {loss} loss.*nearly constant.*Divide y") as told:
+        model = GreedyRegressor(loss=loss, max_depth=2).fit(X, y)
+    assert told[0].filename == __file__
+    assert np.ptp(model.predict(X)) <= 20  # 10 either way, as the warning says
+    scaled = y / np.subtract(*np.quantile(y, (0.75, 0.25)))
+    model.fit(X, scaled)  # warnings are errors here
+    assert np.ptp(model.predict(X)) > 0.8 * np.ptp(np.quantile(scaled, (0.1, 0.9)))
+
+
+def test_losses_of_free_steps_take_targets_of_any_spread():
+    X = np.random.default_rng(0).normal(size=(100, 1))
+    for loss in (None, Huber(delta=50_000.0), "gamma"):
+        GreedyRegressor(loss=loss, n_estimators=2).fit(X, 80_000 * np.exp(X[:, 0]))

@@ -19,19 +19,7 @@ from sklearn.ensemble import (
 )
 
 import gbt
-from attributions import (
-    SeenRowsWarning,
-    forest_inner,
-    given_others,
-    held_out_gain,
-    held_out_gain_rows,
-    partial_inner,
-    partial_inner_rows,
-    permutation,
-    tree_inner,
-    tree_inner_pairs,
-    tree_inner_rows,
-)
+from attributions import SeenRowsWarning, held_out_gain, permutation, tree_inner
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.model.known_by_leaves import (
@@ -125,36 +113,6 @@ def test_rows_of_training_and_as_many_others(library, task):
         assert not is_told(model, X[N:], y[N:])
     assert is_told(model, X[order], y[order], permutation, n_repeats=1)
     assert not is_told(model, X[N:], y[N:], permutation, n_repeats=1)
-
-
-MEASURES = {
-    "held_out_gain": held_out_gain,
-    "held_out_gain_rows": held_out_gain_rows,
-    "tree_inner": tree_inner,
-    "without errors": partial(tree_inner, standard_error=False),
-    "with training": lambda model, X, y: tree_inner(model, X, y, training=(X, y)),
-    "partial_inner": partial_inner,
-    "forest_inner": forest_inner,
-    "tree_inner_rows": tree_inner_rows,
-    "partial_inner_rows": partial_inner_rows,
-    "tree_inner_pairs": tree_inner_pairs,
-    "permutation": permutation,
-    "given_others": lambda model, X, y: given_others(
-        model, X, y, training=(X, y), regressor=GreedyRegressor(n_estimators=2)
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_all_measures_of_held_out_rows_warn(measure):
-    X, y = table("two classes")
-    model = fitted("xgboost", "two classes", X[:N], y[:N])
-    assert is_told(model, X[:N], y[:N], measure)
-    assert not is_told(model, X[N:], y[N:], measure)
-    with pytest.warns(SeenRowsWarning) as caught:
-        measure(model, X[:N], y[:N])
-    assert [warning.filename for warning in caught] == [__file__]
 
 
 def separable(seed=0, n_each=N // 2):

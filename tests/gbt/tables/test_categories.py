@@ -264,7 +264,7 @@ def fit_column(values, categorical_features="from_dtype"):
         ([True, 1], ["c"], "booleans such as True"),
         ([{"a": 1}, {"b": 2}], ["c"], "levels are words, whole numbers or booleans"),
         ([1, 2], ["d"], "names 'd', which is no column"),
-        ([1, 2], [3], "index 3; X has 1 columns"),
+        ([1, 2], [3], "has column 3; X has the columns 0 to 0"),
         ([1, 2], [True, False], "mask of 2 columns; X has 1"),
         (["a", "b"], None, "not numbers.*categorical_features"),
         (["a", "b"], [], "not numbers.*categorical_features"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 import gbt.tables.columns as columns_module
-from gbt.tables.bins import MAX_BINS, MAX_BINS_BESIDE_MISSING
+from gbt.tables.bins import MAX_BINS, MAX_BINS_BESIDE_MISSING, first_codes
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 from tests.trainer import coarse_columns
@@ -29,38 +29,36 @@ def tables_of(dtype, width):
 tables = tables_of(np.float64, 64) | tables_of(np.float32, 32)
 
 
-def rows_in_order(columns, k):
-    return np.where(columns.order[k] < 0, ~columns.order[k], columns.order[k])
+def assert_ranked(columns, k, x):
+    """Check codes, order and bins of column k, whose values are x, against their definition."""
+    distinct = np.unique(x[~np.isnan(x)])
+    n_values, n_present = len(distinct), int((~np.isnan(x)).sum())
+    codes = np.searchsorted(distinct, x)  # nan comes after all numbers
+    assert_same(columns.codes[k], codes.astype(np.int32))
+    assert (columns.n_values[k], columns.n_present[k]) == (n_values, n_present)
 
+    order = columns.order[k]
+    rows = np.where(order < 0, ~order, order)
+    assert_same(np.sort(rows), np.arange(len(x), dtype=np.int32))
+    assert (np.diff(codes[rows]) >= 0).all()
+    starts = np.diff(codes[rows[:n_present]], prepend=-1) != 0
+    assert_same(order[:n_present] < 0, starts)
 
-def bins_by_definition(columns, k):
-    """Return the bin of every row: the range of positions that it stands in."""
-    bins = np.empty(columns.n_rows, dtype=int)
-    start = columns.bin_start[k]
-    for position, row in enumerate(rows_in_order(columns, k).tolist()):
-        own = [b for b in range(columns.n_bins[k] + 1) if start[b] <= position < start[b + 1]]
-        (bins[row],) = own  # ranges do not overlap and leave nothing out
-    bins[bins == columns.n_bins[k]] = columns.missing_bin[k]
-    return bins
-
-
-def assert_bins_are_ranges(columns, k):
-    """Check the bins of a column against the order of its rows."""
-    n_bins, n_present = columns.n_bins[k], columns.n_present[k]
-    start = columns.bin_start[k]
-    most = MAX_BINS if n_present == columns.n_rows else MAX_BINS_BESIDE_MISSING
-    assert n_bins <= min(most, columns.n_values[k])
+    n_bins, start = int(columns.n_bins[k]), columns.bin_start[k]
+    most = MAX_BINS if n_present == len(x) else MAX_BINS_BESIDE_MISSING
+    assert n_bins <= min(most, n_values)
     assert columns.missing_bin[k] in range(0, 257, 16)
     assert n_bins <= columns.missing_bin[k] < n_bins + 16
+    assert (np.diff(start[:n_bins]) > 0).all()
+    assert {*start[:n_bins].tolist()} <= {*np.flatnonzero(starts).tolist()}
     assert start[n_bins] == n_present
-    assert (start[n_bins + 1 :] == columns.n_rows).all()
-    if n_present:
-        assert start[0] == 0
-        assert (np.diff(start[: n_bins + 1]) > 0).all()
-        codes = columns.codes[k][rows_in_order(columns, k)]
-        inner = start[1:n_bins]
-        assert (codes[inner] > codes[inner - 1]).all()  # no value is in two bins
-    assert_same(columns.bins(k), bins_by_definition(columns, k))
+    assert (start[n_bins + 1 :] == len(x)).all()
+    assert n_present == 0 or start[0] == 0
+    bins = np.searchsorted(start[: n_bins + 1], np.arange(len(x)), side="right") - 1
+    bins[n_present:] = columns.missing_bin[k]
+    assert_same(columns.bins(k)[rows], bins.astype(np.uint8))
+    has_one = [len({*codes[columns.bins(k) == b]}) == 1 for b in range(n_bins)]
+    assert columns.one_value[k, :n_bins].tolist() == has_one
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -68,20 +66,14 @@ def test_hand_example(dtype):
     X = np.array([[0.3], [7.0], [NAN], [0.3], [-1.5]], dtype=dtype)
     columns = Columns.from_table(X)
     assert_same(columns.codes, [[1, 2, 3, 1, 0]])
-    assert_same(columns.n_values, [3])
-    assert_same(columns.n_present, [4])
-    assert_same(columns.order[0] < 0, [True, True, False, True, True])
-    rows = rows_in_order(columns, 0)
-    assert (rows[0], {rows[1], rows[2]}, rows[3], rows[4]) == (4, {0, 3}, 1, 2)
-    assert_same(columns.n_bins, [3])
+    order = columns.order[0].tolist()
+    assert (order[0], {*order[1:3]}, order[3:]) in (
+        (~4, {~0, 3}, [~1, ~2]),
+        (~4, {~3, 0}, [~1, ~2]),
+    )
     assert_same(columns.bins(0), [1, 2, 16, 1, 0])
     assert_same(columns.bin_start[0, :5], [0, 1, 3, 4, 5])
     assert_same(columns.packed_bins, [[1, 2, 16, 1, 0]])
-
-
-def test_both_zeros_are_one_value():
-    columns = Columns.from_table(np.array([[0.0], [-0.0], [5e-324], [-5e-324], [-0.0]]))
-    assert_same(columns.codes, [[1, 1, 2, 0, 1]])
 
 
 @pytest.mark.parametrize(("dtype", "bits"), [(np.float32, np.int32), (np.float64, np.int64)])
@@ -94,47 +86,14 @@ def test_nan_of_either_sign_and_any_payload_are_missing(dtype, bits):
     assert columns.n_present[0] == 2
 
 
-@given(tables)
-def test_codes_are_ranks_among_the_distinct_values(X):
-    columns = Columns.from_table(X)
-    for k, column in enumerate(X.T.tolist()):
-        distinct = sorted({x for x in column if x == x})
-        expected = [distinct.index(x) if x == x else len(distinct) for x in column]
-        assert_same(columns.codes[k], expected)
-        assert columns.n_values[k] == len(distinct)
-        assert columns.n_present[k] == sum(x == x for x in column)
-
-
-@given(tables)
-def test_order_is_by_value_and_marks_where_a_value_starts(X):
-    columns = Columns.from_table(X)
-    for k, column in enumerate(X.T.tolist()):
-        rows = rows_in_order(columns, k).tolist()
-        assert sorted(rows) == list(range(len(column)))
-        in_order = [column[row] for row in rows]
-        n_present = sum(x == x for x in column)
-        assert in_order[:n_present] == sorted(x for x in column if x == x)
-        assert all(x != x for x in in_order[n_present:])
-        starts = [
-            i == 0 or in_order[i - 1] != x for i, x in enumerate(in_order[: columns.n_present[k]])
-        ]
-        assert_same(columns.order[k, :n_present] < 0, np.array(starts, dtype=bool))
-
-
-@given(tables)
-def test_bins_of_small_columns_are_their_codes(X):
-    columns = Columns.from_table(X)
-    for k in range(X.shape[1]):
-        assert_bins_are_ranges(columns, k)
-        codes, n_values = columns.codes[k], columns.n_values[k]
-        assert_same(columns.bins(k), np.where(codes < n_values, codes, columns.missing_bin[k]))
-
-
 @given(tables, st.data())
-def test_bins_may_start_at_any_new_value(X, data):
-    columns = data.draw(coarse_columns(X))
+def test_codes_order_and_bins_are_those_of_the_definition(X, data):
+    """Bins of few values are their codes; and they may start at any new value."""
+    columns, coarse = Columns.from_table(X), data.draw(coarse_columns(X))
     for k in range(X.shape[1]):
-        assert_bins_are_ranges(columns, k)
+        assert_ranked(columns, k, X[:, k])
+        assert_ranked(coarse, k, X[:, k])
+        assert columns.n_bins[k] == columns.n_values[k]
 
 
 @pytest.mark.parametrize("n_distinct", [1, 240, 241, 256, 257, 2000])
@@ -142,62 +101,56 @@ def test_bins_may_start_at_any_new_value(X, data):
 def test_bins_of_many_values_are_ranges(n_distinct, n_missing):
     rng = np.random.default_rng(n_distinct)
     x = np.concatenate([np.arange(n_distinct), rng.integers(0, n_distinct, 500) ** 2 % n_distinct])
-    X = rng.permutation(np.append(x, [NAN] * n_missing)).reshape(-1, 1)
-    columns = Columns.from_table(X)
+    x = rng.permutation(np.append(x, [NAN] * n_missing))
+    columns = Columns.from_table(x.reshape(-1, 1))
     assert columns.n_values[0] == n_distinct
-    assert_bins_are_ranges(columns, 0)
-    if n_distinct <= (MAX_BINS_BESIDE_MISSING if n_missing else MAX_BINS):
-        is_present = ~np.isnan(X[:, 0])
-        assert_same(columns.bins(0)[is_present], columns.codes[0][is_present])
-    else:
-        assert columns.n_bins[0] < n_distinct
+    assert_ranked(columns, 0, x)
+    most = MAX_BINS_BESIDE_MISSING if n_missing else MAX_BINS
+    assert (columns.n_bins[0] < n_distinct) == (n_distinct > most)
 
 
 def test_a_value_of_many_rows_has_a_bin_of_its_own():
     """More rows than two bins would hold without ties: 2000 of 2897, and 300 of the last value."""
     n_rows = np.full(300, 2)
     n_rows[[150, 299]] = 2000, 300
-    columns = Columns.from_table(np.repeat(np.arange(300.0), n_rows).reshape(-1, 1))
-    assert_bins_are_ranges(columns, 0)
-    bins = columns.bins(0)
+    x = np.repeat(np.arange(300.0), n_rows)
+    columns = Columns.from_table(x.reshape(-1, 1))
+    assert_ranked(columns, 0, x)
     for value in (150, 299):
-        rows = columns.codes[0] == value
-        (b,) = set(bins[rows].tolist())
-        assert (bins == b).sum() == rows.sum()
-        assert columns.one_value[0, b] == 1
+        (b,) = {*columns.bins(0)[x == value]}
+        assert columns.one_value[0, b]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_heavy_values_do_not_make_too_many_bins(seed):
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 1.0])
+def test_heavy_values_do_not_make_too_many_bins(share):
     """Whatever the numbers of rows of the values; here each is heavy, or every other one."""
-    rng = np.random.default_rng(seed)
-    n_rows = np.where(rng.random(800) < rng.choice([0.01, 0.3, 0.5, 1]), 40, 1)
-    columns = Columns.from_table(np.repeat(np.arange(800.0), n_rows).reshape(-1, 1))
-    assert columns.n_bins[0] <= MAX_BINS
-    assert_bins_are_ranges(columns, 0)
+    rng = np.random.default_rng(int(100 * share))
+    for _ in range(5):
+        x = np.repeat(np.arange(800.0), np.where(rng.random(800) < share, 40, 1))
+        assert_ranked(Columns.from_table(x.reshape(-1, 1)), 0, x)
 
 
-@given(tables, st.data())
-def test_which_bins_hold_one_value(X, data):
-    columns = data.draw(coarse_columns(X))
-    for k in range(X.shape[1]):
-        n_bins = int(columns.n_bins[k])
-        codes_of = [set(columns.codes[k][columns.bins(k) == b].tolist()) for b in range(n_bins)]
-        expected = [int(len(codes) == 1) for codes in codes_of]
-        assert columns.one_value[k, :n_bins].tolist() == expected
+@pytest.mark.parametrize(
+    ("n_rows", "most", "expected"),
+    [
+        ([2, 1, 3], 3, [0, 1, 2]),
+        ([4], 1, [0]),
+        ([100, 1, 1], 3, [0, 1, 2]),
+        ([0, 2, 0, 0, 3, 0], 2, [0, 2]),  # a value that no row has belongs to the next
+        ([0, 0], 2, [0]),
+    ],
+)
+def test_few_values_have_a_bin_each(n_rows, most, expected):
+    """Of many ``test_judged_growth`` asks the page where their bins begin."""
+    assert first_codes(np.cumsum(n_rows), most).tolist() == expected
 
 
 def test_a_column_without_values_and_one_of_a_single_value():
-    columns = Columns.from_table(np.array([[NAN, 2.0], [NAN, 2.0]]))
-    assert_same(columns.codes, [[0, 0], [0, 0]])
-    assert_same(columns.n_values, [0, 1])
-    assert_same(columns.n_present, [0, 2])
-    assert_same(columns.n_bins, [0, 1])
+    X = np.array([[NAN, 2.0], [NAN, 2.0]])
+    columns = Columns.from_table(X)
     assert_same(columns.missing_bin, [0, 16])
     for k in range(2):
-        assert_bins_are_ranges(columns, k)
-        assert_same(columns.bins(k), [0, 0])
+        assert_ranked(columns, k, X[:, k])
 
 
 BUT_FOR_THE_ORDER = (
@@ -206,37 +159,25 @@ BUT_FOR_THE_ORDER = (
 )
 
 
-def assert_same_columns(one, other, names):
-    for name in names:
-        assert_same(getattr(one, name), getattr(other, name))
-
-
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_nothing(n_jobs, monkeypatch):
     monkeypatch.setattr(columns_module, "LEAST_VALUES_PER_THREAD", 1)
     X = np.random.default_rng(0).normal(size=(500, 30))  # four words
     one, other = Columns.from_table(X, n_jobs=1), Columns.from_table(X, n_jobs=n_jobs)
-    assert_same_columns(one, other, ("order", *BUT_FOR_THE_ORDER))
+    for name in ("order", *BUT_FOR_THE_ORDER):
+        assert_same(getattr(one, name), getattr(other, name))
 
 
-@given(tables_of(np.float32, 32))
-def test_a_float32_table_has_the_columns_of_its_float64_copy(X):
+@pytest.mark.parametrize("n", [40, 25_000])
+def test_a_float32_table_has_the_columns_of_its_float64_copy(n):
     """But for the order of rows of equal value, which nothing depends on."""
-    one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
-    assert_same_columns(one, other, BUT_FOR_THE_ORDER)
-    assert_same(one.order < 0, other.order < 0)
-    assert one.table.dtype == np.float32  # kept, not copied
-    assert one.table is X
-
-
-def test_long_columns_of_float32_and_float64_are_ranked_alike():
     rng = np.random.default_rng(1)
-    X = rng.normal(size=(25_000, 2)).astype(np.float32)
+    X = rng.normal(size=(n, 2)).astype(np.float32)
     X[rng.random(X.shape) < 0.1] = np.nan
-    X[:100, 0], X[100:200, 0] = 0.0, -0.0
+    X[: n // 9, 0], X[n // 9 : n // 8, 0] = 0.0, -0.0
     one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
-    assert_same_columns(one, other, ("codes", "n_values", "n_bins", "packed_bins", "one_value"))
+    for name in BUT_FOR_THE_ORDER:
+        assert_same(getattr(one, name), getattr(other, name))
+    assert one.table is X  # kept, not copied
     for k in range(2):
-        present = ~np.isnan(X[:, k])
-        _, ranks = np.unique(X[present, k], return_inverse=True)
-        assert_same(one.codes[k][present], ranks)
+        assert_ranked(one, k, X[:, k])

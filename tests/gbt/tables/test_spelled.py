@@ -108,12 +108,13 @@ def test_columns_are_chosen_by_name_or_index_and_tables_of_numbers_stay():
         read = read_numbers(frame, columns)
         assert read.zip.tolist() == ["07030", "10001"]
         assert read.price.tolist() == [1.0, 2.0]
+    assert read_numbers(frame, [-3]).zip.tolist() == [7030.0, 10001.0]
     assert frame.price.tolist() == ["$1", "$2"]
     assert read_numbers(frame[["n"]], ["n"]).n.tolist() == [1, 2]
     X = np.ones((2, 2))
     assert read_numbers(X) is X
-    for column in ("cost", 3, -4):
-        with pytest.raises(ValueError, match=r"^columns has .*, which is no column of X"):
+    for column, told in (("cost", "names 'cost'"), (3, "has column 3"), (-4, "has column -4")):
+        with pytest.raises(ValueError, match=rf"^columns {told}[,;] "):
             read_numbers(frame, [column])
 
 
