@@ -27,13 +27,13 @@ from typing import Any
 import numpy as np
 
 from gbt.formats.averages import Several, refuse_other_scales
+from gbt.formats.imported import with_zeros
 from gbt.losses.half import LOSSES
 from gbt.losses.known import is_same
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import rounded_down
 from gbt.model.seen_rows import SeenRows
-from gbt.model.soundness import NEEDED_FOR
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import are_numbers
@@ -168,11 +168,7 @@ def _end_to_end(parts: list[Ensemble], order: np.ndarray, **others: Any) -> Ense
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])[node] for name in NODE_DTYPES
     }
-    for name, statistic in NEEDED_FOR.items():
-        if statistic not in known:
-            arrays[name] = np.zeros(len(node))
-    if "values" not in known:
-        arrays["value"] = np.where(arrays["left"] < 0, arrays["value"], 0.0)
+    arrays = with_zeros(arrays, known)
     if parts[0].level_sets is not None:
         sets = LevelSets.end_to_end([part.level_sets for part in parts if part.level_sets])
         arrays["level_sets"] = sets.in_order(node)

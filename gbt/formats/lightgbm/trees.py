@@ -18,14 +18,15 @@ Numbers are places in ``pandas_categorical``, if that is given, else the levels 
 penalty lambda of its two children, so their values are -eta G / (H + lambda + cat_l2).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbt.files.documents import InvalidModelError
-from gbt.formats.lightgbm.text import Text, numbers, parameter
+from gbt.formats.imported import LibraryNodes
+from gbt.formats.lightgbm.text import Text, numbers
 from gbt.formats.listed_levels import Listed
-from gbt.formats.nodes import Preorder, in_preorder
+from gbt.formats.nodes import in_preorder
 from gbt.model.ensemble import ZERO_WITHIN
 
 OF_INNER: dict[str, type] = {
@@ -47,23 +48,8 @@ NAN_IS_ZERO, ZERO_IS_MISSING = 0, 1
 WORD = 32  # bits in a word
 
 
-class WrittenTrees(NamedTuple):
-    """The text's entries for all nodes, in preorder; 0 where a node of its kind has none."""
-
-    tree: Preorder
-    feature: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
-    internal_value: np.ndarray
-    leaf_value: np.ndarray
-    leaf_weight: np.ndarray
-    leaf_count: np.ndarray
-    listed: Listed  # the levels that go left where categories are split
-    zero_is_missing: bool
-
-
-def read_trees(text: Text) -> WrittenTrees:
-    """Read the nodes of all trees and put them in preorder."""
+def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
+    """Read the nodes of all trees and put them in preorder; say whether 0 is missing to them."""
     n_leaves = np.array([_count(tree, m) for m, tree in enumerate(text.trees)], dtype=np.int64)
     for m, tree in enumerate(text.trees):
         if tree.get("is_linear", "0") != "0":
@@ -94,28 +80,26 @@ def read_trees(text: Text) -> WrittenTrees:
     nodes = in_preorder("LightGBM", starts, stops, left, right)
     node, level = _read_sets(text, read, starts, tree_of)
     read = {name: array[nodes.order] for name, array in read.items()}
-    n_features = len(text.head["feature_names"].split(" "))
     feature, inner = read["split_feature"], ~nodes.is_leaf
-    if (inner & ~((feature >= 0) & (feature < n_features))).any():
+    if (inner & ~((feature >= 0) & (feature < len(text.names)))).any():
         raise InvalidModelError(
-            f"The LightGBM model splits on a column that is none of {n_features}."
+            f"The LightGBM model splits on a column that is none of {len(text.names)}."
         )
     has_list = inner & ((read["decision_type"] & IS_CATEGORICAL) != 0)
     missing_left, zero_is_missing = _missing(read, inner, has_list)
     # LightGBM takes numbers within ZERO_WITHIN for 0 and cuts there: below it, not at it.
     threshold = read["threshold"]
-    return WrittenTrees(
+    written = LibraryNodes(
         nodes,
         feature,
         np.where(threshold == -ZERO_WITHIN, np.nextafter(-ZERO_WITHIN, -np.inf), threshold),
         missing_left,
-        read["internal_value"],
-        read["leaf_value"],
-        read["leaf_weight"],
-        read["leaf_count"],
+        np.where(inner, read["internal_value"], read["leaf_value"]),
+        nodes.add_up(read["leaf_weight"]),
+        nodes.add_up(read["leaf_count"]),
         Listed.of(nodes, has_list, node, level),
-        zero_is_missing,
     )
+    return written, zero_is_missing
 
 
 def _linked(
@@ -217,7 +201,7 @@ def levels_of(text: Text) -> dict[int, list[Any]]:
     """
     if not text.levels:
         return {}
-    n_features = len(text.head["feature_names"].split(" "))
+    n_features = len(text.names)
     said = text.parameters.get("categorical_feature", "")
     columns = [int(k) for k in said.split(",") if k.isdecimal() and int(k) < n_features]
     if len(columns) != len(text.levels):
@@ -230,20 +214,20 @@ def levels_of(text: Text) -> dict[int, list[Any]]:
     return dict(zip(columns, text.levels, strict=True))
 
 
-def penalties(text: Text, trees: WrittenTrees) -> np.ndarray:
+def penalties(text: Text, nodes: LibraryNodes) -> np.ndarray:
     """Return what is added to H of every node in the formula of its value."""
-    penalty = np.full(len(trees.feature), parameter(text, "lambda_l2", 0.0))
-    if not trees.listed.has_list.any():
+    penalty = np.full(len(nodes.feature), text.parameter("lambda_l2", 0.0))
+    if nodes.listed is None or not nodes.listed.has_list.any():
         return penalty
     infos = text.head.get("feature_infos", "").split(" ")
     n_levels = np.array([info.count(":") + 1 for info in infos])
-    if len(infos) != len(text.head["feature_names"].split(" ")):
+    if len(infos) != len(text.names):
         raise InvalidModelError(
             "The LightGBM model has not one entry for each column in feature_infos."
         )
-    is_sorted = n_levels[trees.feature] > parameter(text, "max_cat_to_onehot", 4.0)
-    parent, left, right = trees.tree.families
-    is_penalised = (trees.listed.has_list & is_sorted)[parent]
+    is_sorted = n_levels[nodes.feature] > text.parameter("max_cat_to_onehot", 4.0)
+    parent, left, right = nodes.tree.families
+    is_penalised = (nodes.listed.has_list & is_sorted)[parent]
     for child in (left, right):
-        penalty[child[is_penalised]] += parameter(text, "cat_l2", 10.0)
+        penalty[child[is_penalised]] += text.parameter("cat_l2", 10.0)
     return penalty
