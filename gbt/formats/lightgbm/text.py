@@ -117,6 +117,12 @@ def _levels(tail: str) -> list[list[Any]]:
     return levels or []
 
 
+def lengths(text: Text, name: str) -> np.ndarray:
+    """Return how many numbers the array of a name has in each tree."""
+    lines = [tree.get(name, "").strip() for tree in text.trees]
+    return np.array([line.count(" ") + 1 if line else 0 for line in lines], dtype=np.int64)
+
+
 def numbers(
     text: Text, name: str, n_of_tree: np.ndarray, dtype: type, may_be_absent: bool = False
 ) -> np.ndarray:
@@ -133,25 +139,23 @@ def numbers(
     may_be_absent : bool
         Whether the array of a tree with one number may be empty, which is a 0.
     """
-    lines = []
-    for m, (tree, n) in enumerate(zip(text.trees, n_of_tree.tolist(), strict=True)):
-        line = tree.get(name, "").strip()
-        if n == 1 and not line and may_be_absent:
-            line = "0"
-        if (line.count(" ") + 1 if line else 0) != n:
-            raise InvalidModelError(f"Tree {m} of the LightGBM model has not {n} numbers {name}.")
-        if line:
-            lines.append(line)
+    found = lengths(text, name)
+    is_absent = may_be_absent & (found == 0) & (n_of_tree == 1)
+    if (wrong := (found != n_of_tree) & ~is_absent).any():
+        m = int(np.argmax(wrong))
+        raise InvalidModelError(
+            f"Tree {m} of the LightGBM model has not {n_of_tree[m]} numbers {name}."
+        )
+    both = zip(text.trees, is_absent.tolist(), strict=True)
+    lines = ["0" if no else tree.get(name, "").strip() for tree, no in both]
     kind = "whole numbers" if dtype is np.int64 else "numbers"
     try:
-        found: np.ndarray = (
-            np.fromstring(" ".join(lines), dtype, sep=" ") if lines else np.empty(0, dtype)
-        )
-        if len(found) != n_of_tree.sum():
+        array: np.ndarray = np.fromstring(" ".join(filter(None, lines)), dtype, sep=" ")
+        if len(array) != n_of_tree.sum():
             raise ValueError
     except (ValueError, DeprecationWarning):  # what NumPy raises for text that is no number
         raise InvalidModelError(f"{name} of the LightGBM model are not {kind}.") from None
-    return found
+    return array
 
 
 def as_number(text: str, name: str) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError
 from gbt.formats.imported import LibraryNodes
-from gbt.formats.lightgbm.text import Text, numbers
+from gbt.formats.lightgbm.text import Text, lengths, numbers
 from gbt.formats.listed_levels import Listed
 from gbt.formats.nodes import in_preorder
 from gbt.model.ensemble import ZERO_WITHIN
@@ -50,8 +50,13 @@ WORD = 32  # bits in a word
 
 def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
     """Read the nodes of all trees and put them in preorder; say whether 0 is missing to them."""
-    n_leaves = np.array([_count(tree, m) for m, tree in enumerate(text.trees)], dtype=np.int64)
-    for m, tree in enumerate(text.trees):
+    n_leaves = lengths(text, "leaf_value")
+    for m, (tree, n) in enumerate(zip(text.trees, n_leaves.tolist(), strict=True)):
+        if tree.get("num_leaves") != str(n):
+            raise InvalidModelError(
+                f"Tree {m} of the LightGBM model has {n} numbers leaf_value, and num_leaves="
+                f"{tree.get('num_leaves', '')[:20]!r}."
+            )
         if tree.get("is_linear", "0") != "0":
             raise ValueError(
                 f"Linear trees cannot be imported, and tree {m} is one: its leaves are functions of"
@@ -78,7 +83,7 @@ def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
         for name in ("left_child", "right_child")
     )
     nodes = in_preorder("LightGBM", starts, stops, left, right)
-    node, level = _read_sets(text, read, starts, tree_of)
+    node, level = _read_sets(text, read, tree_of)
     read = {name: array[nodes.order] for name, array in read.items()}
     feature, inner = read["split_feature"], ~nodes.is_leaf
     if (inner & ~((feature >= 0) & (feature < len(text.names)))).any():
@@ -116,60 +121,38 @@ def _linked(
     return np.where(is_leaf, -1, starts[tree_of] + place)
 
 
-def _count(tree: dict[str, str], m: int) -> int:
-    """Return the number of leaves of a tree."""
-    line = tree.get("leaf_value", "").strip()
-    n_leaves = line.count(" ") + 1 if line else 0
-    if tree.get("num_leaves") != str(n_leaves):
-        raise InvalidModelError(
-            f"Tree {m} of the LightGBM model has {n_leaves} numbers leaf_value, and num_leaves="
-            f"{tree.get('num_leaves', '')[:20]!r}."
-        )
-    return n_leaves
-
-
 def _read_sets(
-    text: Text, read: dict[str, np.ndarray], starts: np.ndarray, tree_of: np.ndarray
+    text: Text, read: dict[str, np.ndarray], tree_of: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return one entry for each level on the left of a node that splits categories.
 
-    An entry is the node, counted through all trees, and the number of the level.
+    An entry is the node, counted through all trees, and the number of the level. The words of a
+    tree's set s are those from ``cat_boundaries[s]`` on, up to the next set's.
     """
-    nodes, levels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    is_split = (read["decision_type"] & IS_CATEGORICAL) != 0
-    for m in np.unique(tree_of[is_split]).tolist():
-        node = starts[m] + np.flatnonzero(is_split[tree_of == m])
-        tree = text.trees[m]
-        begin, words = (
-            _numbers_of_tree(tree, name, m) for name in ("cat_boundaries", "cat_threshold")
-        )
-        number = read["threshold"][node]
-        is_sound = (
-            len(begin) > 0
-            and begin[0] == 0
-            and begin[-1] == len(words)
-            and (np.diff(begin) >= 0).all()
-            and ((words >= 0) & (words < 2**WORD)).all()
-            and ((number >= 0) & (number < len(begin) - 1) & (number % 1 == 0)).all()
-        )
-        if not is_sound:
+    node = np.flatnonzero((read["decision_type"] & IS_CATEGORICAL) != 0)
+    tree, number = tree_of[node], read["threshold"][node]
+    n_begins, n_words = (lengths(text, name) for name in ("cat_boundaries", "cat_threshold"))
+    begins = numbers(text, "cat_boundaries", n_begins, np.int64)
+    words = numbers(text, "cat_threshold", n_words, np.int64)
+    first_begin, first_word = (np.cumsum(of) - of for of in (n_begins, n_words))
+    is_there = (number >= 0) & (number < n_begins[tree] - 1) & (number % 1 == 0)
+    are_words = (words >> WORD == 0).all()
+    for m in np.unique(tree).tolist():
+        own = begins[first_begin[m] :][: n_begins[m]]
+        is_sound = is_there[tree == m].all() and own[0] == 0 and own[-1] == n_words[m]
+        if not (is_sound and are_words and (np.diff(own) >= 0).all()):
             raise InvalidModelError(
                 f"Tree {m} of the LightGBM model has sets of levels that do not fit together:"
                 " cat_boundaries, cat_threshold, threshold."
             )
-        for t, s in zip(node.tolist(), number.astype(np.int64).tolist(), strict=True):
-            own = words[begin[s] : begin[s + 1]].astype("<u4").view(np.uint8)
-            listed = np.flatnonzero(np.unpackbits(own, bitorder="little"))
-            nodes.append(np.full(len(listed), t))
-            levels.append(listed)
-    return np.concatenate(nodes), np.concatenate(levels)
-
-
-def _numbers_of_tree(tree: dict[str, str], name: str, m: int) -> np.ndarray:
-    """Return the whole numbers of an array of one tree."""
-    line = tree.get(name, "").strip()
-    n_numbers = np.array([line.count(" ") + 1 if line else 0])
-    return numbers(Text({}, [{name: line}], {}, []), name, n_numbers, np.int64)
+    place = first_begin[tree] + number.astype(np.int64)
+    begin, end = begins[place], begins[place + 1]
+    size = end - begin
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    own = words[np.repeat(first_word[tree] + begin, size) + within]
+    bits = np.unpackbits(own.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
+    word, bit = np.nonzero(bits)
+    return np.repeat(node, size)[word], WORD * within[word] + bit
 
 
 def _missing(
