@@ -17,6 +17,7 @@ from attributions.inputs import named_as, refuse_credit
 from attributions.mdi.stump_problem import TreeRows
 from attributions.rows import Intake, Rows
 from gbt.formats import import_model, labels_of, several_of, target_encoder
+from gbt.formats.imported import STEPS
 from gbt.formats.training_rows import discrepancy
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
@@ -86,9 +87,9 @@ class TrainingTrees:
         intake = Intake(ensemble, labels_of(model), encode=target_encoder(model))
         given = Rows.of(intake, Chunk(X, y, sample_weight, None, init_score))
         X, target, weight = with_zeros(given.X), given.y, given.weight
-        if imported.leaves_are_steps:
+        if STEPS in imported.compared:
             of_rows = ensemble.refit_statistics(X, target, weight, given.init_score)
-            _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {"steps"}))
+            _refuse_other_rows(discrepancy(ensemble, of_rows, np.abs(target).max(), {STEPS}))
         found = cls(model, ensemble, X, target, weight, rows, n_jobs, given.init_score)
         if rows == "oob" and not found.has_fresh_rows:
             raise ValueError(

@@ -125,7 +125,40 @@ def several_of(model: Any) -> Several | None:
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
-    return _OPENED[type(model).__name__](model)
+    name, classes = type(model).__name__, getattr(model, "classes_", None)
+    if name.startswith("Calibrated"):
+        below = [part.estimator for part in model.calibrated_classifiers_]
+        _refuse_other_labels(name, below, classes)
+        return Several(name, below, as_shares(None, len(below)), classes_=classes)
+    members = [*model.estimators_]
+    _refuse_other_targets(name, members)
+    if name.startswith("MultiOutput"):
+        n_classes = [len(of_target) for of_target in classes or ()]
+        if {*n_classes} - {2}:
+            raise ValueError(
+                f"The targets of this {name} have {n_classes} classes, and a target of more or less"
+                " than two is no output. Give the model of a target: model.estimators_[k]."
+            )
+        return Several(name, members, None)
+    mean_of = PREDICTIONS if classes is None else PROBABILITIES
+    if name.startswith("Voting"):
+        _refuse_hard_votes(model)
+        shares = as_shares(model._weights_not_none, len(members))
+        return Several(name, members, shares, mean_of, classes_=classes)
+    if classes is not None:
+        _refuse_other_labels(name, members, np.arange(len(classes)))
+    names = getattr(model, "feature_names_in_", None)
+    names = [f"x{k}" for k in range(model.n_features_in_)] if names is None else names
+    return Several(
+        name,
+        members,
+        as_shares(None, len(members)),
+        mean_of,
+        [np.asarray(columns) for columns in model.estimators_features_],
+        [*model.estimators_samples_],
+        tuple(map(str, names)),
+        classes,
+    )
 
 
 def models_to_fit(model: Any) -> list[Any]:
@@ -151,81 +184,6 @@ def refuse_other_scales(several: Several, ensembles: list[Ensemble]) -> None:
         )
 
 
-def _voting(model: Any) -> Several:
-    """Open a VotingRegressor, or a VotingClassifier that votes with probabilities."""
-    _refuse_hard_votes(model)
-    mean_of = PROBABILITIES if hasattr(model, "classes_") else PREDICTIONS
-    _refuse_other_targets(model, model.estimators_)
-    shares = as_shares(model._weights_not_none, len(model.estimators_))
-    classes = getattr(model, "classes_", None)
-    return Several(type(model).__name__, [*model.estimators_], shares, mean_of, classes_=classes)
-
-
-def _bagging(model: Any) -> Several:
-    """Open a BaggingRegressor or BaggingClassifier, whose members may read some columns only."""
-    members = [*model.estimators_]
-    mean_of = PREDICTIONS
-    if hasattr(model, "classes_"):
-        mean_of = PROBABILITIES
-        of_all = np.arange(len(model.classes_))
-        if any(not np.array_equal(member.classes_, of_all) for member in members):
-            raise ValueError(
-                f"A model in this {type(model).__name__} was fitted on rows that lack one of the"
-                " classes, and cannot be averaged with the others."
-            )
-    _refuse_other_targets(model, members)
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = [f"x{k}" for k in range(model.n_features_in_)]
-    columns = [np.asarray(columns) for columns in model.estimators_features_]
-    return Several(
-        type(model).__name__,
-        members,
-        as_shares(None, len(members)),
-        mean_of,
-        columns,
-        [*model.estimators_samples_],
-        tuple(map(str, names)),
-        getattr(model, "classes_", None),
-    )
-
-
-def _calibrated(model: Any) -> Several:
-    """Open a CalibratedClassifierCV: the average of the models below its calibrators."""
-    members = [part.estimator for part in model.calibrated_classifiers_]
-    if any(not np.array_equal(member.classes_, model.classes_) for member in members):
-        raise ValueError(
-            "A model in this CalibratedClassifierCV was fitted on rows that lack one of the"
-            " classes, and cannot be averaged with the others."
-        )
-    shares = as_shares(None, len(members))
-    return Several("CalibratedClassifierCV", members, shares, classes_=model.classes_)
-
-
-def _of_targets(model: Any) -> Several:
-    """Open a MultiOutputRegressor or MultiOutputClassifier, which has a model for each target."""
-    of_each = getattr(model, "classes_", [])
-    if any(len(classes) != 2 for classes in of_each):
-        raise ValueError(
-            f"The targets of this {type(model).__name__} have"
-            f" {[len(classes) for classes in of_each]} classes, and a target of more or less than"
-            " two is no output. Give the model of a target: model.estimators_[k]."
-        )
-    _refuse_other_targets(model, model.estimators_)
-    return Several(type(model).__name__, [*model.estimators_], None)
-
-
-_OPENED = {
-    "VotingRegressor": _voting,
-    "VotingClassifier": _voting,
-    "BaggingRegressor": _bagging,
-    "BaggingClassifier": _bagging,
-    "CalibratedClassifierCV": _calibrated,
-    "MultiOutputRegressor": _of_targets,
-    "MultiOutputClassifier": _of_targets,
-}
-
-
 def _refuse_hard_votes(model: Any) -> None:
     """Raise ValueError for votes by class, which are no sums of trees."""
     if getattr(model, "voting", "soft") != "soft":
@@ -236,11 +194,19 @@ def _refuse_hard_votes(model: Any) -> None:
         )
 
 
-def _refuse_other_targets(model: Any, members: Any) -> None:
+def _refuse_other_labels(name: str, members: list[Any], classes: np.ndarray) -> None:
+    """Raise ValueError if a member of a classifier does not know all of its classes."""
+    if any(not np.array_equal(member.classes_, classes) for member in members):
+        raise ValueError(
+            f"A model in this {name} was fitted on rows that lack one of the classes, and cannot"
+            " be averaged with the others."
+        )
+
+
+def _refuse_other_targets(name: str, members: list[Any]) -> None:
     """Raise ValueError if a member turns its sum of trees back to another scale."""
-    for member in members:
-        if target_encoder(member) is not None:
-            raise ValueError(
-                f"This {type(model).__name__} puts together models of transformed targets, whose"
-                " predictions are functions of sums of trees. Give one of its models."
-            )
+    if any(target_encoder(member) is not None for member in members):
+        raise ValueError(
+            f"This {name} puts together models of transformed targets, whose predictions are"
+            " functions of sums of trees. Give one of its models."
+        )

@@ -144,9 +144,8 @@ def _rounding_of_start(loss: Loss, base: np.ndarray) -> np.ndarray:
 
 def _refuse(imported: Imported, got: np.ndarray, expected: np.ndarray, differ: np.ndarray) -> None:
     """Raise MisreadModelError with the library, the number of rows and an example."""
-    package = _PACKAGES[imported.library]
     try:
-        release = f" {version(package)}"
+        release = f" {version(imported.library.lower())}"
     except PackageNotFoundError:  # a library that was not installed as a package
         release = ""
     is_other = differ.reshape(len(differ), -1).any(axis=1)
@@ -230,7 +229,6 @@ _OWN_PREDICTIONS: dict[str, Callable[[Any, Imported, np.ndarray], Any]] = {
     "CatBoost": _of_catboost,
     "scikit-learn": _of_sklearn,
 }
-_PACKAGES = {library: library.lower() for library in _OWN_PREDICTIONS}
 
 
 def _takes_missing(model: Any) -> bool:

@@ -1,68 +1,200 @@
-"""The result of an importer: an ensemble, and what could not be found out.
+"""What every reader makes of a model: its nodes, an ensemble of them, and what could not be found.
 
-A model of another library is turned into an `Ensemble` once, and the result is kept as long as the
-model exists and does not change. Most attributions do not need G of the training, so an import does
-not warn if it is unknown; `Ensemble.require` raises the error when G is needed.
+A reader puts the nodes of all trees in preorder (`LibraryNodes`), finds out what they know, and
+hands over an `Imported`, which is kept as long as the model exists and does not change. Most
+attributions do not need G of the training, so an import does not warn if it is unknown;
+`Ensemble.require` raises the error when G is needed.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import ref
 
 import numpy as np
 
+from gbt.formats.listed_levels import Listed
+from gbt.formats.nodes import Preorder
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
+from gbt.model.soundness import NEEDED_FOR
+from gbt.model.statistics import node_gain
+from gbt.model.tree import NODE_DTYPES
+
+SUMS = frozenset({"counts", "hessians", "gradients"})
+STEPS = "steps"
+
+
+class LibraryNodes(NamedTuple):
+    """What a library keeps of all nodes, in preorder.
+
+    Parameters
+    ----------
+    tree : Preorder
+    feature, threshold, missing_left : arrays of shape (n_nodes,)
+        Not read at leaves.
+    value : float64 array of shape (n_nodes,)
+        Of the leaves; of inner nodes, what the library keeps there.
+    sum_hessian : float64 array of shape (n_nodes,)
+        Or the weight of the rows, where the library keeps that.
+    n_samples : array of shape (n_nodes,) or None
+    listed : Listed or None
+        The levels that go left where categories are split.
+    """
+
+    tree: Preorder
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray
+    sum_hessian: np.ndarray
+    n_samples: np.ndarray | None = None
+    listed: Listed | None = None
+
+    def gradients(self, learning_rate: float, penalty: float | np.ndarray) -> np.ndarray:
+        """Return G of all nodes, added up from leaves of the value -rate G/(H + penalty)."""
+        return self.tree.add_up(-self.value / learning_rate * (self.sum_hessian + penalty))
+
+    def as_sets(
+        self,
+        library: str,
+        names: tuple[str, ...],
+        known: dict[int, list[Any]],
+        declared: Collection[int] = (),
+    ) -> dict[str, Any]:
+        """Return ``categories`` and ``level_sets`` of an `Ensemble`; see `Listed.as_sets`."""
+        if self.listed is None:
+            return {}
+        return self.listed.as_sets(library, self.feature, names, known, declared)
+
+    def as_ensemble(
+        self, value: np.ndarray, sum_gradient: np.ndarray, known: Collection[str], **others: Any
+    ) -> Ensemble:
+        """Return a sound `Ensemble` of these nodes.
+
+        Parameters
+        ----------
+        value, sum_gradient : float64 arrays of shape (n_nodes,)
+        known : collection of str
+            Which statistics are; what is given of others is not read.
+        **others
+            The other fields of `Ensemble`.
+        """
+        tree, inner = self.tree, ~self.tree.is_leaf
+        has_threshold = inner if self.listed is None else inner & ~self.listed.has_list
+        root = np.repeat(tree.tree_offset[:-1], np.diff(tree.tree_offset))
+        sums, gain = (sum_gradient, self.sum_hessian), np.zeros(len(inner))
+        if {"gradients", "hessians"} <= {*known}:
+            gain = node_gain(tree.left, tree.right, *sums, others["reg_lambda"])
+        arrays: dict[str, Any] = {
+            "feature": np.where(inner, self.feature, -1),
+            "threshold": np.where(has_threshold, self.threshold, 0.0),
+            "left": np.where(inner, tree.left - root, -1),
+            "right": np.where(inner, tree.right - root, -1),
+            "missing_left": inner & self.missing_left,
+            "sum_gradient": sum_gradient,
+            "sum_hessian": self.sum_hessian,
+            "n_samples": self.n_samples,
+            "gain": gain,
+            "value": value,
+        }
+        arrays = with_zeros(arrays, known)
+        arrays = {name: np.asarray(arrays[name]).astype(of) for name, of in NODE_DTYPES.items()}
+        ensemble = Ensemble(
+            **arrays,
+            tree_offset=tree.tree_offset,
+            statistics=frozenset(known),
+            has_init_score=None,  # no library says so
+            **others,
+        )
+        ensemble.validate()
+        return ensemble
+
+
+def with_zeros(arrays: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return arrays of nodes with 0 in place of what is not known."""
+    of_nodes = np.zeros(len(arrays["left"]))
+    unknown = {name: of_nodes for name, of in NEEDED_FOR.items() if of not in known}
+    if "values" not in known:
+        unknown["value"] = np.where(arrays["left"] < 0, arrays["value"], 0.0)
+    return {**arrays, **unknown}
 
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """A model of another library."""
+    """A model of another library.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    library : str
+    unknown : str or None
+        Why the sums of gradients are unknown: "it was trained with ...".
+    doubt : str or None
+        Why they may be those of another loss.
+    compared : frozenset of str
+        Which sums of training rows must be the library's, if it keeps them. Those of others belong
+        to other predictions or columns. With "steps", a leaf's value is -rate G/(H + lambda).
+    is_sampled : bool
+        Whether each tree saw some rows only, so that sums over all rows cannot check it.
+    trained_on : callable or None
+        Of the weights of the training rows, the loss of the training if it is another.
+    start_weight_of_1 : float or None
+        If the base score was computed from the first tree's nodes: the factor on weights of class
+        1, which that base score does not have.
+    counts_are_weights : bool
+        Whether counts are sums of weights that happen to be whole.
+    levels : dict
+        By column, the levels that the library keeps, in its own order.
+    has_levels_of_rows : bool
+        Whether the library has only hashes, and rows have told the levels.
+    """
 
     ensemble: Ensemble
     library: str
-    unknown: str | None = None  # why the sums of gradients are unknown: "it was trained with ..."
-    doubt: str | None = None  # why they may be those of another loss
-    has_hidden_start: bool = False  # the base score was computed from the first tree's nodes
-    weight_of_1: float = 1.0  # factor on weights of class 1, which that base score does not have
-    is_sampled: bool = False  # each tree saw some rows only, so sums over all rows cannot check it
-    has_dropped: bool = False  # DART grew trees at predictions that cannot be computed again
-    trained_on: Callable[[np.ndarray], Loss] | None = (
-        None  # weights -> the training loss, if another
-    )
-    counts_are_weights: bool = False  # its counts are sums of weights that happen to be whole
-    levels: dict[int, list[Any]] = field(default_factory=dict)  # kept levels, in its own order
-    has_levels_of_rows: bool = False  # it has only hashes, and rows have told the levels
-    has_counters: bool = False  # its columns were other numbers in training than they are for rows
-    leaves_are_steps: bool = False  # a leaf's value is -learning_rate G/(H + lambda) of its rows
+    unknown: str | None = None
+    doubt: str | None = None
+    compared: frozenset[str] = SUMS
+    is_sampled: bool = False
+    trained_on: Callable[[np.ndarray], Loss] | None = None
+    start_weight_of_1: float | None = None
+    counts_are_weights: bool = False
+    levels: dict[int, list[Any]] = field(default_factory=dict)
+    has_levels_of_rows: bool = False
 
     def __post_init__(self) -> None:
-        about = None
+        if self.ensemble.loss.has_queries:  # every library has pairs and weights of its own
+            object.__setattr__(self, "compared", self.compared & {"counts"})
+        of_nodes, about = f"of the nodes of this {self.library} model", None
         if self.unknown is not None:
-            about = f"G of the nodes of this {self.library} model is unknown: {self.unknown}"
+            about = f"G {of_nodes} is unknown: {self.unknown}"
         elif self.doubt is not None:
-            about = (
-                f"G and H of the nodes of this {self.library} model are of unknown origin:"
-                f" {self.doubt}"
-            )
+            about = f"G and H {of_nodes} are of unknown origin: {self.doubt}"
         if about is not None:
             object.__setattr__(self, "ensemble", replace(self.ensemble, about_gradients=about))
 
     def with_starts(self) -> "Imported":
         """Return the import of a model that was trained from starting values of its rows."""
-        if self.ensemble.has_init_score is not None and not self.has_hidden_start:
+        given, is_hidden = self.ensemble, self.start_weight_of_1 is not None
+        if given.has_init_score is not None and not is_hidden:
             return self  # it knows, as ours do
-        given, n_outputs = self.ensemble, self.ensemble.n_outputs
-        value = given.value.copy()
-        if (
-            self.has_hidden_start
-        ):  # what was subtracted from the first trees belongs to them after all
-            sizes = np.diff(given.tree_offset[: n_outputs + 1])
-            value[: given.tree_offset[n_outputs]] += np.repeat(given.base_score, sizes)
-        nothing = np.zeros(n_outputs) if n_outputs > 1 else 0.0
-        ensemble = replace(given, value=value, base_score=nothing, has_init_score=True)
-        return replace(self, ensemble=ensemble, has_hidden_start=False)
+        if is_hidden:  # what was subtracted from the first trees belongs to them after all
+            given = moved_start(given, np.zeros(given.n_outputs))
+        nothing = np.zeros(given.n_outputs) if given.n_outputs > 1 else 0.0
+        ensemble = replace(given, base_score=nothing, has_init_score=True)
+        return replace(self, ensemble=ensemble, start_weight_of_1=None)
+
+
+def moved_start(ensemble: Ensemble, base_score: Any) -> Ensemble:
+    """Return a model of the same predictions that starts from another base score.
+
+    The difference is taken from the nodes of the first trees.
+    """
+    n_outputs, value = ensemble.n_outputs, ensemble.value.copy()
+    moved = np.atleast_1d(base_score) - np.atleast_1d(ensemble.base_score)
+    sizes = np.diff(ensemble.tree_offset[: n_outputs + 1])
+    value[: ensemble.tree_offset[n_outputs]] -= np.repeat(moved, sizes)
+    return replace(ensemble, value=value, base_score=base_score)
 
 
 _KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id, because not all models are hashable

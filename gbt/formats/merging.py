@@ -27,17 +27,18 @@ from typing import Any
 import numpy as np
 
 from gbt.formats.averages import Several, refuse_other_scales
+from gbt.formats.imported import with_zeros
 from gbt.losses.half import LOSSES
 from gbt.losses.known import is_same
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import rounded_down
 from gbt.model.seen_rows import SeenRows
-from gbt.model.soundness import NEEDED_FOR
 from gbt.model.tree import NODE_DTYPES
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import are_numbers
 
+NO_SPLIT = {"feature": -1, "left": -1, "right": -1}  # of a leaf, which has 0 elsewhere
 MUST_SHARE: dict[str, Callable[[Ensemble], Any]] = {
     "whether 0 is missing": lambda model: model.zero_is_missing,
     "whether rows have starting values": lambda model: model.has_init_score is True,
@@ -129,10 +130,16 @@ def _side_by_side(several: Several, parts: list[Ensemble]) -> Ensemble:
             f" side by side are taken under {[*LOSSES]} alone. Give the model of a target:"
             " model.estimators_[k]."
         )
-    order = np.arange(n_rounds * len(parts)).reshape(len(parts), n_rounds).T.ravel()
+    first_of = np.cumsum([0, *(part.n_rounds for part in parts)])
+    nothing = first_of[-1]  # the round that stands after all
+    order = [
+        first_of[j] + r if r < part.n_rounds else nothing
+        for r in range(n_rounds)
+        for j, part in enumerate(parts)
+    ]
     return _end_to_end(
-        [_with_rounds(part, n_rounds) for part in parts],
-        order,
+        parts,
+        np.array(order, dtype=np.int64),
         statistics=frozenset.intersection(*(part.statistics for part in parts)),
         loss=SeveralTargets(len(parts), first.loss.name),
         base_score=np.array([part.base_score for part in parts]),
@@ -140,41 +147,25 @@ def _side_by_side(several: Several, parts: list[Ensemble]) -> Ensemble:
     )
 
 
-def _with_rounds(ensemble: Ensemble, n_rounds: int) -> Ensemble:
-    """Return a model with trees of a single leaf of 0 after its last, up to a number of rounds."""
-    n_added = n_rounds - ensemble.n_rounds
-    added: dict[str, Any] = {
-        name: np.append(
-            getattr(ensemble, name),
-            np.full(n_added, -1 if name in ("feature", "left", "right") else 0, dtype),
-        )
-        for name, dtype in NODE_DTYPES.items()
-    }
-    stops = ensemble.tree_offset[-1] + np.arange(1, n_added + 1)
-    if ensemble.level_sets is not None:
-        none = LevelSets.of([None] * n_added)
-        added["level_sets"] = LevelSets.end_to_end([ensemble.level_sets, none])
-    return replace(ensemble, **added, tree_offset=np.append(ensemble.tree_offset, stops))
-
-
 def _end_to_end(parts: list[Ensemble], order: np.ndarray, **others: Any) -> Ensemble:
-    """Return one ensemble of the rounds of all parts, counted through, in an order."""
+    """Return one ensemble of the rounds of all parts, counted through, in an order.
+
+    After the last of them stands a tree of a single leaf that is 0, of models of one output.
+    """
     n_outputs, known = parts[0].n_outputs, others["statistics"]
-    sizes = np.concatenate([np.diff(part.tree_offset) for part in parts])
+    sizes = np.concatenate([*(np.diff(part.tree_offset) for part in parts), [1]])
     starts = np.cumsum(sizes) - sizes
     trees = (order[:, np.newaxis] * n_outputs + np.arange(n_outputs)).ravel()
     offset = np.cumsum([0, *sizes[trees]])
     node = np.repeat(starts[trees] - offset[:-1], sizes[trees]) + np.arange(offset[-1])
     arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])[node] for name in NODE_DTYPES
+        name: np.concatenate([*(getattr(part, name) for part in parts), [leaf]])[node]
+        for name, leaf in {**dict.fromkeys(NODE_DTYPES, 0), **NO_SPLIT}.items()
     }
-    for name, statistic in NEEDED_FOR.items():
-        if statistic not in known:
-            arrays[name] = np.zeros(len(node))
-    if "values" not in known:
-        arrays["value"] = np.where(arrays["left"] < 0, arrays["value"], 0.0)
+    arrays = with_zeros(arrays, known)
     if parts[0].level_sets is not None:
-        sets = LevelSets.end_to_end([part.level_sets for part in parts if part.level_sets])
+        own = [part.level_sets for part in parts if part.level_sets is not None]
+        sets = LevelSets.end_to_end([*own, LevelSets.of([None])])
         arrays["level_sets"] = sets.in_order(node)
     ensemble = replace(parts[0], **arrays, tree_offset=offset, **others)
     ensemble.validate()

@@ -1,7 +1,7 @@
-"""Shared by all importers: nodes put in preorder, sums that must add up, float32 thresholds.
+"""Shared by all readers: nodes put in preorder, sums that must add up, float32 thresholds.
 
-An importer reads the nodes of all trees as a library has them, numbers them consecutively, and
-hands them over here. All trees are walked at once, depth by depth, with a few NumPy calls a depth.
+A reader numbers the nodes of all trees consecutively, as a library has them. All trees are walked
+at once, depth by depth, with a few NumPy calls a depth.
 """
 
 from typing import Any, NamedTuple
@@ -10,9 +10,7 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError
 from gbt.kernels.rows.walk import add_up_children
-from gbt.model.ensemble import Ensemble
-from gbt.model.statistics import node_gain
-from gbt.model.tree import NODE_DTYPES
+from gbt.model.tree import sealed
 
 EPS_32 = float(np.finfo(np.float32).eps)
 
@@ -39,19 +37,13 @@ class Preorder(NamedTuple):
     def add_up(self, of_leaves: np.ndarray) -> np.ndarray:
         """Return the sums of the leaves below every node; entries of inner nodes are not read."""
         sums = np.array(of_leaves, dtype=np.float64)[:, np.newaxis]
-        add_up_children(*(_sealed(links.astype(np.int32)) for links in self[1:3]), sums)
+        add_up_children(*(sealed(links.astype(np.int32)) for links in self[1:3]), sums)
         return sums[:, 0]
 
     def of_tree(self, node: int) -> tuple[int, int]:
         """Return the tree that a node belongs to, and its number in the library's tree."""
         m = int(np.searchsorted(self.tree_offset, node, side="right")) - 1
         return m, int(self.order[node] - self.order[self.tree_offset[m]])
-
-
-def _sealed(array: np.ndarray) -> np.ndarray:
-    """Return a read-only array, as in models, for which the kernel is compiled."""
-    array.flags.writeable = False
-    return array
 
 
 def end_to_end(library: str, sizes: list[int], *children: np.ndarray) -> Preorder:
@@ -149,68 +141,3 @@ def below_in_float32(threshold: np.ndarray) -> np.ndarray:
     """Return thresholds for ``<=`` that are equivalent to these for ``<`` in float32."""
     before = np.nextafter(threshold.astype(np.float32), np.float32(-np.inf))
     return before.astype(np.float64)
-
-
-def to_ensemble(
-    nodes: Preorder,
-    *,
-    feature: Any,
-    threshold: Any,
-    missing_left: Any,
-    value: Any,
-    sum_gradient: Any = None,
-    sum_hessian: Any = None,
-    n_samples: Any = None,
-    values_are_known: bool = True,
-    **others: Any,
-) -> Ensemble:
-    """Make an `Ensemble` of nodes in preorder, and check it.
-
-    Parameters
-    ----------
-    nodes : Preorder
-    feature, threshold, missing_left, value : arrays of shape (n_nodes,)
-        In preorder; of leaves only ``value`` is read.
-    sum_gradient, sum_hessian, n_samples : arrays of shape (n_nodes,), optional
-        Those that are known.
-    values_are_known : bool
-        Whether ``value`` of inner nodes is known.
-    **others
-        The other fields of `Ensemble`.
-    """
-    inner = ~nodes.is_leaf
-    zeros = np.zeros(len(inner))
-    sets = others.get("level_sets")
-    has_threshold = inner if sets is None else inner & (sets.of_node < 0)
-    root = np.repeat(nodes.tree_offset[:-1], np.diff(nodes.tree_offset))
-    known = {
-        "gradients": sum_gradient is not None,
-        "hessians": sum_hessian is not None,
-        "counts": n_samples is not None,
-        "values": values_are_known,
-    }
-    gain = zeros
-    if sum_gradient is not None and sum_hessian is not None:
-        gain = node_gain(nodes.left, nodes.right, sum_gradient, sum_hessian, others["reg_lambda"])
-    arrays: dict[str, Any] = {
-        "feature": np.where(inner, feature, -1),
-        "threshold": np.where(has_threshold, threshold, 0.0),
-        "left": np.where(inner, nodes.left - root, -1),
-        "right": np.where(inner, nodes.right - root, -1),
-        "missing_left": inner & missing_left,
-        "sum_gradient": zeros if sum_gradient is None else sum_gradient,
-        "sum_hessian": zeros if sum_hessian is None else sum_hessian,
-        "n_samples": zeros if n_samples is None else n_samples,
-        "gain": gain,
-        "value": value if values_are_known else np.where(inner, 0.0, value),
-    }
-    arrays = {name: np.asarray(arrays[name]).astype(NODE_DTYPES[name]) for name in arrays}
-    ensemble = Ensemble(
-        **arrays,
-        tree_offset=nodes.tree_offset,
-        statistics=frozenset(name for name, is_known in known.items() if is_known),
-        has_init_score=None,  # no library says so
-        **others,
-    )
-    ensemble.validate()
-    return ensemble

@@ -23,8 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.formats.nodes import EPS_32, Preorder
-from gbt.losses.half import HalfLogistic, HalfSquaredError
+from gbt.formats.imported import LibraryNodes
+from gbt.formats.nodes import EPS_32
+from gbt.losses.half import HalfLogistic
 from gbt.losses.loss import Loss
 
 
@@ -38,22 +39,20 @@ class Start(NamedTuple):
     may_be_sampled: bool  # whether trees may have seen some of the rows only
 
 
-def contradiction(
-    nodes: Preorder, G: np.ndarray, H: np.ndarray, values: np.ndarray, loss: Loss, start: Start
-) -> str | None:
+def contradiction(nodes: LibraryNodes, G: np.ndarray, loss: Loss, start: Start) -> str | None:
     """Return how the sums contradict the loss or the start, None if they do not."""
-    roots = nodes.tree_offset[:-1]
+    roots, H = nodes.tree.tree_offset[:-1], nodes.sum_hessian
     if not len(roots):
         return None
     if loss.name == "half_squared_error":
-        return _against_squared_error(nodes, G, H, values, start)
+        return _against_squared_error(nodes, G, start)
     if loss.name == "softmax":
         return _against_softmax(nodes, G, loss.n_outputs, start)
     if not isinstance(loss, HalfLogistic):
         return None  # no trace of other losses is known
     p = float(loss.inverse_link(np.array(start.base_score)))
-    weight = H[: nodes.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
-    first = G[: nodes.tree_offset[1]]
+    weight = H[: nodes.tree.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
+    first = G[: nodes.tree.tree_offset[1]]
     slack = 64 * EPS_32 * weight.max()
     if (first < (p - 1) * weight - slack).any() or (first > p * weight + slack).any():
         return "a sum of gradients is larger than the logistic loss allows at the base score"
@@ -61,29 +60,32 @@ def contradiction(
     return _against_start(any(at_start), first[0], start)
 
 
-def _against_softmax(nodes: Preorder, G: np.ndarray, n_outputs: int, start: Start) -> str | None:
+def _of_leaves(nodes: LibraryNodes, numbers: np.ndarray) -> np.ndarray:
+    """Return the sums over the leaves of every tree."""
+    return np.add.reduceat(np.where(nodes.tree.is_leaf, numbers, 0.0), nodes.tree.tree_offset[:-1])
+
+
+def _against_softmax(
+    nodes: LibraryNodes, G: np.ndarray, n_outputs: int, start: Start
+) -> str | None:
     """Check that the probabilities of a row add up to 1 in every round, as its classes do."""
-    roots = nodes.tree_offset[:-1]
-    size = np.add.reduceat(np.where(nodes.is_leaf, np.abs(G), 0.0), roots)
-    of_rounds = [part.reshape(-1, n_outputs).sum(axis=1) for part in (G[roots], size)]
+    of_trees = G[nodes.tree.tree_offset[:-1]], _of_leaves(nodes, np.abs(G))
+    of_rounds = [part.reshape(-1, n_outputs).sum(axis=1) for part in of_trees]
     if start.may_be_sampled or (np.abs(of_rounds[0]) <= 256 * EPS_32 * of_rounds[1]).all():
         return None
     return "the gradients of the classes do not add up to 0 in every round, as softmax's do"
 
 
-def _against_squared_error(
-    nodes: Preorder, G: np.ndarray, H: np.ndarray, values: np.ndarray, start: Start
-) -> str | None:
-    roots = nodes.tree_offset[:-1]
-    leaves = nodes.is_leaf
-    steps = np.add.reduceat(np.where(leaves, values * H, 0.0), roots)
-    size = np.add.reduceat(np.where(leaves, np.abs(G), 0.0), roots)
-    size = size + H[roots] * abs(start.base_score)
-    weigh_the_same = np.ptp(H[roots]) <= 64 * EPS_32 * H[roots].max()
+def _against_squared_error(nodes: LibraryNodes, G: np.ndarray, start: Start) -> str | None:
+    roots = nodes.tree.tree_offset[:-1]
+    steps = _of_leaves(nodes, nodes.value * nodes.sum_hessian)
+    size, G, H = _of_leaves(nodes, np.abs(G)), G[roots], nodes.sum_hessian[roots]
+    size = size + H * abs(start.base_score)
+    weigh_the_same = np.ptp(H) <= 64 * EPS_32 * H.max()
     if not weigh_the_same and not start.may_be_sampled:
         return "the trees weigh differently, which half the squared error forbids"
     if weigh_the_same and len(roots) > 1:
-        off = np.abs(G[roots][1:] - G[roots][:-1] - steps[:-1])
+        off = np.abs(G[1:] - G[:-1] - steps[:-1])
         if (off > 256 * EPS_32 * (size[:-1] + size[1:])).any():
             return "the sums of a tree do not follow from the tree before it"
         if start.is_default:
@@ -106,19 +108,20 @@ def _against_start(is_at_start: bool, first: float, start: Start) -> str | None:
     return None
 
 
-def doubt_of(nodes: Preorder, G: np.ndarray, H: np.ndarray, loss: Loss, start: Start) -> str | None:
+def doubt_of(nodes: LibraryNodes, loss: Loss, start: Start) -> str | None:
     """Say why sums that contradict nothing may still be another loss's, None if they cannot."""
-    roots = nodes.tree_offset[:-1]
+    roots = nodes.tree.tree_offset[:-1]
     if not len(roots) or start.is_estimated:
         return None
+    may_be_other = False
     if loss.name == "softmax":
-        return "rows were sampled, or the loss is another" if start.may_be_sampled else None
-    if not isinstance(loss, HalfSquaredError | HalfLogistic):
-        return None
-    if loss.name == "half_squared_error":
-        sampled = np.ptp(H[roots]) > 64 * EPS_32 * H[roots].max()
-        return "rows were sampled, or the loss is another" if sampled else None
-    p = float(loss.inverse_link(np.array(start.base_score)))
-    weight = H[: nodes.tree_offset[1]] / (p * (1 - p))
-    is_count = np.abs(weight - np.round(weight)) <= 64 * EPS_32 * weight.max()
-    return None if is_count.all() else "the rows were weighted, or the loss is another"
+        may_be_other = start.may_be_sampled
+    elif loss.name == "half_squared_error":
+        H = nodes.sum_hessian[roots]
+        may_be_other = np.ptp(H) > 64 * EPS_32 * H.max()
+    elif isinstance(loss, HalfLogistic):
+        p = float(loss.inverse_link(np.array(start.base_score)))
+        weight = nodes.sum_hessian[: nodes.tree.tree_offset[1]] / (p * (1 - p))
+        is_count = np.abs(weight - np.round(weight)) <= 64 * EPS_32 * weight.max()
+        return None if is_count.all() else "the rows were weighted, or the loss is another"
+    return "rows were sampled, or the loss is another" if may_be_other else None

@@ -21,7 +21,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_sample_weight
 
 from gbt.formats.averages import PROBABILITIES, Several
-from gbt.formats.imported import Imported
+from gbt.formats.imported import STEPS, SUMS, Imported, moved_start
 from gbt.formats.merging import merged
 from gbt.formats.nodes import EPS_32
 from gbt.model.ensemble import Ensemble
@@ -52,59 +52,30 @@ def complete(
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
     if imported.counts_are_weights and not np.isin(weight, (0, 1)).all():
-        ensemble = replace(
-            ensemble,
-            n_samples=np.zeros_like(ensemble.n_samples),
-            statistics=ensemble.statistics - {"counts"},
-        )
-    if imported.has_hidden_start:
-        ensemble = _start_from_mean(ensemble, target, weight, imported.weight_of_1)
+        nothing, known = np.zeros_like(ensemble.n_samples), ensemble.statistics - {"counts"}
+        ensemble = replace(ensemble, n_samples=nothing, statistics=known)
+    if imported.start_weight_of_1 is not None:
+        ensemble = _from_mean(ensemble, target, weight, imported.start_weight_of_1)
     of_rows = ensemble.refit_statistics(X, target, weight, init_score)
     ensemble = _with_single_leaves(ensemble, of_rows)
-    if not weight.all():
-        of_rows = _counted_alike(ensemble, of_rows, X, target, init_score)
-    facts = _facts(imported, ensemble.statistics)
+    if not weight.all():  # LightGBM counts rows of weight 0, too
+        of_all = ensemble.refit_statistics(X, target, None, init_score).n_samples
+        if np.array_equal(ensemble.n_samples, of_all):
+            of_rows = replace(of_rows, n_samples=of_all)
     as_trained = of_rows
     if imported.trained_on is not None:
         own = replace(ensemble, loss=imported.trained_on(weight[weight > 0]))
         as_trained = own.refit_statistics(X, target, weight, init_score)
-    wrong = discrepancy(ensemble, as_trained, np.abs(target).max(initial=0.0), facts)
-    if wrong is not None:
-        warnings.warn(
-            f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
-            " trained on other rows or weights (scale_pos_weight is one), on samples of them, with"
-            " another loss (an objective of one's own), or from other predictions than it says (a"
-            " base margin, which init_score is for). G, H and counts are now those of these rows"
-            f" under {ensemble.loss.name}, along its own predictions.",
-            UserWarning,
-            stacklevel=3,
-        )
-        return of_rows
-    is_other = imported.has_dropped or imported.has_counters or imported.trained_on is not None
-    if is_other or ensemble.loss.has_queries:
+    is_other = _warn_of_others(imported, ensemble, as_trained, np.abs(target).max(initial=0.0))
+    if is_other or imported.trained_on is not None or not imported.compared >= SUMS:
         return of_rows  # the library's sums belong to other predictions, nodes or derivatives
-    supplied: dict[str, Any] = {
-        array: getattr(of_rows, array)
+    known = ensemble.statistics
+    kept = {
+        array: getattr(ensemble, array)
         for array, statistic in NEEDED_FOR.items()
-        if statistic not in ensemble.statistics
+        if statistic in known and (array != "gain" or "hessians" in known)
     }
-    return replace(
-        ensemble,
-        **supplied,
-        value=of_rows.value,
-        statistics=frozenset(STATISTICS),
-        about_gradients=None,
-    )
-
-
-def _facts(imported: Imported, known: frozenset[str]) -> frozenset[str]:
-    """Return which of a model's statistics the rows can be compared with, see `discrepancy`."""
-    if imported.has_counters:
-        return frozenset()
-    if imported.ensemble.loss.has_queries:
-        return known & {"counts"}  # every library has pairs and weights of its own
-    facts = known & {"counts"} if imported.has_dropped else known
-    return facts.union({"steps"} if imported.leaves_are_steps else ())
+    return replace(of_rows, **kept)
 
 
 def complete_several(
@@ -137,43 +108,41 @@ def complete_several(
     return whole.refit_statistics(X, target, sample_weight, init_score)
 
 
+def _warn_of_others(
+    imported: Imported, ensemble: Ensemble, of_rows: Ensemble, largest_target: float
+) -> bool:
+    """Say whether the rows contradict a model, and warn if they do."""
+    facts = imported.compared & (ensemble.statistics | {STEPS})
+    wrong = discrepancy(ensemble, of_rows, largest_target, facts)
+    if wrong is not None:
+        warnings.warn(
+            f"The {imported.library} model is not what these rows make of it: {wrong}. It was"
+            " trained on other rows or weights (scale_pos_weight is one), on samples of them, with"
+            " another loss (an objective of one's own), or from other predictions than it says (a"
+            " base margin, which init_score is for). G, H and counts are now those of these rows"
+            f" under {ensemble.loss.name}, along its own predictions.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return wrong is not None
+
+
+def _from_mean(
+    ensemble: Ensemble, target: np.ndarray, weight: np.ndarray, weight_of_1: float
+) -> Ensemble:
+    """Return a model of the same predictions whose base score is the mean of the targets."""
+    if weight_of_1 != 1:
+        weight = weight / np.where(target == 1, weight_of_1, 1.0)
+    mean = ensemble.loss.best_constant(target, weight)
+    return moved_start(ensemble, mean) if np.isfinite(mean).all() else ensemble
+
+
 def _with_single_leaves(ensemble: Ensemble, of_rows: Ensemble) -> Ensemble:
     """Return a model with the H of trees of a single leaf, which LightGBM does not keep."""
     sizes = np.diff(ensemble.tree_offset)
     is_lost = np.repeat(sizes == 1, sizes) & (ensemble.sum_hessian == 0)
     H = np.where(is_lost, of_rows.sum_hessian, ensemble.sum_hessian)
     return replace(ensemble, sum_hessian=H) if "hessians" in ensemble.statistics else ensemble
-
-
-def _counted_alike(
-    ensemble: Ensemble, of_rows: Ensemble, X: Any, target: np.ndarray, init_score: Any
-) -> Ensemble:
-    """Return the statistics of rows with those of weight 0 counted, if the library does."""
-    of_all = ensemble.refit_statistics(X, target, None, init_score).n_samples
-    if np.array_equal(ensemble.n_samples, of_all):  # LightGBM counts rows of weight 0, too
-        return replace(of_rows, n_samples=of_all)
-    return of_rows
-
-
-def _start_from_mean(
-    ensemble: Ensemble, target: np.ndarray, weight: np.ndarray, weight_of_1: float
-) -> Ensemble:
-    """Return a model of the same predictions whose base score is the mean of the targets.
-
-    The difference to the old base score is subtracted from the first tree's nodes. The mean does
-    not contain a factor by which a library multiplied the weights of class 1.
-    """
-    if weight_of_1 != 1:
-        weight = weight / np.where(target == 1, weight_of_1, 1.0)
-    base_score = ensemble.loss.best_constant(target, weight)
-    if not np.isfinite(base_score).all():
-        return ensemble
-    value, n_outputs = ensemble.value.copy(), ensemble.n_outputs
-    moved = np.atleast_1d(base_score) - np.atleast_1d(ensemble.base_score)
-    value[: ensemble.tree_offset[n_outputs]] -= np.repeat(
-        moved, np.diff(ensemble.tree_offset[: n_outputs + 1])
-    )
-    return replace(ensemble, value=value, base_score=base_score)
 
 
 def discrepancy(

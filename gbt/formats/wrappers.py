@@ -48,57 +48,53 @@ def is_pipeline(model: Any) -> bool:
     return hasattr(model, "steps") and hasattr(model, "named_steps")
 
 
+def inside(model: Any, is_fitted: bool = True) -> Any:
+    """Return the model in a search, a pipeline or a wrapper of one; None if it is none of these.
+
+    ``is_fitted=False`` asks before the fit: for the estimator that a fitted search would hold.
+    """
+    if is_fitted and hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
+        return model.best_estimator_
+    if not is_fitted and hasattr(model, "refit") and hasattr(model, "estimator"):
+        return model.estimator
+    if is_pipeline(model):
+        return model.steps[-1][1]
+    name = _AROUND.get(type(model).__name__)
+    return None if name is None else getattr(model, f"{name}_", getattr(model, name))
+
+
 def within(model: Any) -> Any:
     """Return the fitted model in searches and pipelines, steps aside."""
-    while True:
-        if hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
-            model = model.best_estimator_
-        elif is_pipeline(model):
-            model = model.steps[-1][1]
-        else:
-            return model
+    while type(model).__name__ not in _AROUND and (part := inside(model)) is not None:
+        model = part
+    return model
 
 
 def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     """Return the model inside searches, pipelines and wrappers that leave rows unchanged.
-
-    Parameters
-    ----------
-    model : object
-    is_fitted : bool
-        False to ask before the fit: for the estimator that a fitted wrapper would hold.
 
     Raises
     ------
     TypeError
         If rows are changed by what is no pipeline, or there are several models.
     """
+    while (part := inside(model, is_fitted)) is not None:
+        model = part
+    if not type(model).__module__.startswith(_WRAPPERS) or is_of_several(model):
+        return model
     name = type(model).__name__
-    if is_fitted and hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
-        return unwrapped(model.best_estimator_)
-    if not is_fitted and hasattr(model, "refit") and hasattr(model, "estimator"):
-        return unwrapped(model.estimator, is_fitted)
-    if is_pipeline(model):
-        return unwrapped(model.steps[-1][1], is_fitted)
-    if name in _AROUND:
-        unfitted = _AROUND[name]
-        return unwrapped(getattr(model, f"{unfitted}_", getattr(model, unfitted)), is_fitted)
-    if type(model).__module__.startswith(_WRAPPERS) and not is_of_several(model):
-        is_part = name == "_CalibratedClassifier"  # fitted, unlike what other wrappers call so
-        inside = [
-            _PARTS[part]
-            for part in _PARTS
-            if hasattr(model, part) and (is_part or part != "estimator")
-        ]
-        if not inside and not is_fitted:
-            raise TypeError(f"{name} is no model of trees, but fits others: give one of these.")
-        if not inside:
-            raise TypeError(f"This {name} has no model: it has not been fitted, or not refitted.")
-        raise TypeError(
-            f"{name} is no model of trees but has such inside. Pass one of them, as {inside[0]} is,"
-            " with the rows and targets that it sees."
-        )
-    return model
+    is_part = name == "_CalibratedClassifier"  # fitted, unlike what other wrappers call so
+    parts = [
+        _PARTS[part] for part in _PARTS if hasattr(model, part) and (is_part or part != "estimator")
+    ]
+    if not parts and not is_fitted:
+        raise TypeError(f"{name} is no model of trees, but fits others: give one of these.")
+    if not parts:
+        raise TypeError(f"This {name} has no model: it has not been fitted, or not refitted.")
+    raise TypeError(
+        f"{name} is no model of trees but has such inside. Pass one of them, as {parts[0]} is,"
+        " with the rows and targets that it sees."
+    )
 
 
 def is_of_several(model: Any) -> bool:

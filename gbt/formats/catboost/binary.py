@@ -102,6 +102,16 @@ class _Table(NamedTuple):
         return [_Table(self.data, at + 4 * i + d) for i, d in enumerate(distances.tolist())]
 
 
+class _Asked(NamedTuple):
+    """A column of numbers, a column of levels, or a counter, and what splits ask of it."""
+
+    column: int
+    border: np.ndarray  # float32; 0 of levels
+    nan_is_large: bool = True
+    are_levels: bool = False
+    counter: int = -1
+
+
 def read_model(data: bytes) -> Model:
     """Return the model in CatBoost's bytes."""
     root = _Table(data, START + struct.unpack_from("<I", data, START)[0])
@@ -113,19 +123,24 @@ def read_model(data: bytes) -> Model:
         **{k: column.text(FEATURE_ID) for k, column in zip(places, columns, strict=True)},
         **{k: column.text(ID_OF_LEVELS) for k, column in zip(categorical, of_levels, strict=True)},
     }
-    borders = [column.array(BORDERS, "<f4") for column in columns]
-    is_large = [column.number(NAN_TREATMENT, "b") == NAN_IS_LARGE for column in columns]
-    n_borders = [len(own) for own in borders]
-    one_hot = trees.tables(ONE_HOT_FEATURES)
-    split_levels = [categorical[column.number(CATEGORY, "i", -1)] for column in one_hot]
-    n_hashes = [len(column.array(HASHES, "<i4")) for column in one_hot]
-    numbers, levels = sum(n_borders), sum(n_hashes)
+    asked = [
+        _Asked(k, column.array(BORDERS, "<f4"), column.number(NAN_TREATMENT, "b") == NAN_IS_LARGE)
+        for k, column in zip(places, columns, strict=True)
+    ]
+    for column in trees.tables(ONE_HOT_FEATURES):
+        none = np.zeros(len(column.array(HASHES, "<i4")), np.float32)
+        asked.append(_Asked(categorical[column.number(CATEGORY, "i", -1)], none, are_levels=True))
     counters = trees.tables(CTR_FEATURES)
-    of_counters = [counter.array(COUNTER_BORDERS, "<f4") for counter in counters]
-    n_asked = [len(own) for own in of_counters]
-    asked = sum(n_asked)
     counted = [_combined(counter, places, categorical) for counter in counters]
-    first = [columns[0] for columns in counted]
+    for i, counter in enumerate(counters):
+        border = counter.array(COUNTER_BORDERS, "<f4")
+        asked.append(_Asked(counted[i][0], border, counter=i))
+    n_splits = [len(one.border) for one in asked]
+    column_of, nan_is_large, are_levels, counter_of = (
+        np.repeat(np.array([one[field] for one in asked], dtype), n_splits)
+        for field, dtype in ((0, np.int64), (2, bool), (3, bool), (4, np.int64))
+    )
+    within = np.concatenate([np.empty(0, np.int64), *map(np.arange, n_splits)])
     biases = trees.array(BIASES, "<f8")
     kinds = {
         "text": TEXT_FEATURES,
@@ -140,23 +155,15 @@ def read_model(data: bytes) -> Model:
         leaf_of_node=trees.array(LEAF_OF_NODE, "<u4"),
         leaf_value=trees.array(LEAF_VALUES, "<f8"),
         leaf_weight=trees.array(LEAF_WEIGHTS, "<f8"),
-        feature=np.repeat(
-            np.array(places + split_levels + first, np.int64), n_borders + n_hashes + n_asked
-        ),
-        border=np.concatenate(
-            [np.empty(0, np.float32), *borders, np.zeros(levels, np.float32), *of_counters]
-        ),
-        nan_is_large=np.append(
-            np.repeat(np.array(is_large, dtype=bool), n_borders), np.ones(levels + asked, bool)
-        ),
-        level=np.concatenate([np.full(numbers, -1), *map(np.arange, n_hashes), np.full(asked, -1)]),
+        feature=column_of,
+        border=np.concatenate([np.empty(0, np.float32), *(one.border for one in asked)]),
+        nan_is_large=nan_is_large,
+        level=np.where(are_levels, within, -1),
         feature_names=tuple(names.get(k) or str(k) for k in range(max(names, default=-1) + 1)),
         categorical=tuple(categorical),
         scale=trees.number(SCALE, "d", 1.0),
         bias=biases if len(biases) else np.array([trees.number(BIAS, "d")]),
-        counter=np.append(
-            np.full(numbers + levels, -1), np.repeat(np.arange(len(counters)), n_asked)
-        ),
+        counter=counter_of,
         counted=counted,
         others=[kind for kind, field in kinds.items() if len(trees.array(field, "<u4"))],
     )

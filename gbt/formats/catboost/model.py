@@ -23,35 +23,20 @@ from gbt.formats.catboost.answers import Answers, Questions
 from gbt.formats.catboost.binary import Model, read_model
 from gbt.formats.catboost.levels import Hashed, hashed, levels_of, listed
 from gbt.formats.catboost.trees import read_trees
-from gbt.formats.imported import Imported, kept
-from gbt.formats.nodes import to_ensemble
+from gbt.formats.imported import Imported, LibraryNodes, kept
+from gbt.formats.objectives import CATBOOST
 from gbt.formats.origin import Start, contradiction
-from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
-from gbt.losses.ranking import Pairwise
-from gbt.losses.several_outputs import Softmax
-from gbt.losses.survival import Aft, Cox
 from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
 from gbt.tables.categories import Categories
-
-LOSS_OF_FUNCTION: dict[str, Loss] = {
-    "RMSE": LOSSES["half_squared_error"],
-    "Logloss": LOSSES["half_logistic"],
-    "Cox": Cox(is_newton=True),
-    "PairLogit": Pairwise(),
-    "YetiRank": Pairwise(),
-    "QueryRMSE": Pairwise(),
-}
-OF_CLASSES = "MultiClass"
-OF_TIMES = "SurvivalAft"  # may be followed by its parameters, as in "SurvivalAft:dist=Normal"
 
 
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for anything else.
 
-    ``X`` are rows that have the levels which the model splits. Losses other than MultiClass
-    and those of ``LOSS_OF_FUNCTION``, several targets, and features that are combinations of
+    ``X`` are rows that have the levels which the model splits. Losses other than
+    those of ``CATBOOST``, several targets, and features that are combinations of
     categories, text or embeddings are refused by name.
     """
     if not hasattr(model, "get_all_params"):
@@ -89,19 +74,22 @@ def _of_answers(model: Model, state: bytes, parameters: dict[str, Any]) -> Impor
         (("CatBoost", answers),), model.feature_names, questions.origins, asked.feature_names
     )
     ensemble = replace(imported.ensemble, preparation=preparation, credit=preparation.credit)
-    return replace(imported, ensemble=ensemble, has_levels_of_rows=True, has_counters=True)
+    # Counters were other numbers in training than they are for rows, so that no sum is comparable.
+    return replace(imported, ensemble=ensemble, has_levels_of_rows=True, compared=frozenset())
 
 
-def _loss_of(function: Any, n_outputs: int) -> Loss | None:
-    """Return the loss of a model's loss function; None where that is none of ours."""
-    if function == OF_CLASSES:
-        return Softmax(n_outputs, 1.0)
+def _loss_of(function: Any, n_outputs: int) -> Loss:
+    """Return the loss of a model's loss function, which may be followed by parameters."""
     name, _, text = str(function).partition(":")
-    if name != OF_TIMES:
-        return LOSS_OF_FUNCTION.get(function)
-    given = dict(part.split("=") for part in text.split(";") if part)
-    law, scale = given.get("dist", "Normal").lower(), float(given.get("scale", 1.0))
-    return Aft(law, scale, is_newton=True)
+    if name not in CATBOOST or (text and not CATBOOST[name].parameters):
+        raise ValueError(f"loss_function={function!r} cannot be imported, only {[*CATBOOST]} can.")
+    given: dict[str, Any] = dict(part.split("=") for part in text.split(";") if part)
+    if "scale" in given:
+        given["scale"] = float(given["scale"])
+    if "dist" in given:
+        given["dist"] = given["dist"].lower()
+    is_of_classes = CATBOOST[name].is_of_classes
+    return CATBOOST[name].loss(given, n_outputs if is_of_classes else 1)
 
 
 def _import(
@@ -109,53 +97,48 @@ def _import(
 ) -> Imported:
     function = parameters.get("loss_function")
     loss = _loss_of(function, model.n_outputs)
-    if loss is None:
-        allowed = [*LOSS_OF_FUNCTION, OF_CLASSES, OF_TIMES]
-        raise ValueError(f"loss_function={function!r} cannot be imported, only {allowed} can.")
-    n_outputs = model.n_outputs if function == OF_CLASSES else 1
-    if model.n_outputs != n_outputs or len(model.bias) != n_outputs or model.scale != 1:
+    if {model.n_outputs, len(model.bias)} != {loss.n_outputs} or model.scale != 1:
         raise ValueError(
             "A CatBoost model of several targets, or one rescaled by set_scale_and_bias, cannot be"
             " imported. Train one model for each target, and do not rescale it."
         )
-    bias = float(model.bias[0]) if n_outputs == 1 else model.bias
-    nodes = read_trees(model)
-    tree, value, weight = nodes.tree, nodes.value, nodes.tree.add_up(nodes.weight)
-    leaf = tree.is_leaf
+    bias = float(model.bias[0]) if loss.n_outputs == 1 else model.bias
+    read = read_trees(model)
+    tree, leaf, weight = read.tree, read.tree.is_leaf, read.tree.add_up(read.weight)
+    nodes = LibraryNodes(
+        tree,
+        np.append(model.feature, 0)[read.split],
+        np.append(model.border, 0)[read.split].astype(np.float64),
+        ~np.append(model.nan_is_large, True)[read.split],
+        read.value,
+        weight,
+        weight,
+        None if categories is None else listed(model, read.split, levels),
+    )
     eta, reg_lambda = float(parameters["learning_rate"]), float(parameters["l2_leaf_reg"])
-    G = tree.add_up(np.where(leaf, -value / eta * (weight + reg_lambda), 0.0))
+    G = nodes.gradients(eta, reg_lambda)
     unknown: str | None = f"CatBoost does not keep it under {function}"
     if function == "RMSE":
         mean = Start(bias, bool(parameters.get("boost_from_average")), False, (), False)
-        unknown = contradiction(tree, G, weight, value, loss, mean)
+        unknown = contradiction(nodes, G, loss, mean)
         if unknown is not None:
             unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
+    known = set() if unknown is not None else {"gradients", "hessians", "values"}
     is_count = not parameters.get("class_weights") and bool((weight % 1 == 0).all())
-    if function == "RMSE":
-        is_count = is_count and unknown is None
-    feature = np.append(model.feature, 0)[nodes.split]
-    sets: dict[str, Any] = {}
-    if categories is not None:
-        known = {k: [*of] for k, of in enumerate(categories) if of is not None}
-        of_nodes = listed(model, nodes.split, levels)
-        sets = of_nodes.as_sets("CatBoost", feature, model.feature_names, known)
-    ensemble = to_ensemble(
-        tree,
-        feature=feature,
-        threshold=np.append(model.border, 0)[nodes.split].astype(np.float64),
-        missing_left=~np.append(model.nan_is_large, True)[nodes.split],
-        value=np.where(leaf, value, eta * node_step(G, weight, reg_lambda)),
-        sum_gradient=G if unknown is None else None,
-        sum_hessian=weight if unknown is None else None,
-        n_samples=weight if is_count else None,
-        values_are_known=unknown is None,
+    if is_count and (function != "RMSE" or unknown is None):
+        known |= {"counts"}
+    own_levels = {k: [*of] for k, of in enumerate(categories or ()) if of is not None}
+    ensemble = nodes.as_ensemble(
+        np.where(leaf, nodes.value, eta * node_step(G, weight, reg_lambda)),
+        G,
+        known,
         base_score=bias,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
         feature_names=model.feature_names,
         input_dtype=np.float32,
-        **sets,
+        **nodes.as_sets("CatBoost", model.feature_names, own_levels),
     )
     return Imported(
         ensemble,

@@ -10,7 +10,7 @@ leaves are in order::
              /    \       /    \
             0      1     2      3
 
-Trees of one depth have one shape, so they are converted together.
+So it is a list of nodes, too, depth by depth, and is read as one.
 
 **Other** trees (``grow_policy="Depthwise"`` and ``"Lossguide"``) are lists of nodes. A node has two
 distances in the list: to the node for rows for which its split does not hold, and to that for rows
@@ -47,56 +47,8 @@ class CatBoostNodes(NamedTuple):
 
 def read_trees(model: Model) -> CatBoostNodes:
     """Return the nodes of all trees."""
-    return _symmetric(model) if model.has_symmetric_trees else _others(model)
-
-
-def _symmetric(model: Model) -> CatBoostNodes:
-    n_outputs, depth = model.n_outputs, model.size.astype(np.int64)
-    first_split = np.cumsum(depth) - depth
-    n_leaves = 2**depth
-    first_leaf = np.cumsum(n_leaves) - n_leaves
-    changed = _changed_sides(model, depth, first_split)
-    tree_offset = np.cumsum(np.append(0, np.repeat(2 * n_leaves - 1, n_outputs)))
-    n_nodes = int(tree_offset[-1])
-    split = np.full(n_nodes, len(model.feature))
-    value, weight = np.zeros((2, n_nodes))
-    leaf = np.zeros(n_nodes, dtype=np.int64)
-    left, right = np.full((2, n_nodes), -1)
-    leaf_value = model.leaf_value.reshape(-1, n_outputs)
-    for d in np.unique(depth).tolist():
-        level, lower_left, lower_right = _complete_tree(d)
-        is_leaf = level == d
-        for k in range(n_outputs):
-            m = np.flatnonzero(depth == d)
-            start = tree_offset[:-1][m * n_outputs + k][:, np.newaxis]
-            inner, leaves = start + np.flatnonzero(~is_leaf), start + np.flatnonzero(is_leaf)
-            left[inner], right[inner] = start + lower_left, start + lower_right
-            split[inner] = model.split[first_split[m][:, np.newaxis] + d - 1 - level[~is_leaf]]
-            leaf[leaves] = np.arange(2**d) ^ changed[m][:, np.newaxis]
-            own = first_leaf[m][:, np.newaxis] + leaf[leaves]
-            value[leaves], weight[leaves] = leaf_value[own, k], model.leaf_weight[own]
-    tree = Preorder(np.arange(n_nodes), left, right, tree_offset)
-    return CatBoostNodes(tree, split, value, weight, leaf)
-
-
-def _changed_sides(model: Model, depth: np.ndarray, first_split: np.ndarray) -> np.ndarray:
-    """Return for every tree a number whose bit i says whether split i changes sides."""
-    tree = np.repeat(np.arange(len(depth)), depth)
-    bit = 2 ** (np.arange(len(tree)) - first_split[tree])
-    has_level = model.level[model.split] >= 0
-    return np.bincount(tree, bit * has_level, minlength=len(depth)).astype(np.int64)
-
-
-def _complete_tree(depth: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the depth of each node of a complete tree in preorder, and inner nodes' children."""
-    level = np.zeros(1, dtype=np.int64)
-    for _ in range(depth):
-        level = np.concatenate([[0], level + 1, level + 1])
-    inner = np.flatnonzero(level < depth)
-    return level, inner + 1, inner + 2 ** (depth - level[inner])
-
-
-def _others(model: Model) -> CatBoostNodes:
+    if model.has_symmetric_trees:
+        model = _as_lists(model)
     further = model.further.astype(np.int64)
     ends = further == 0
     is_leaf, is_half_a_leaf = ends.all(axis=1), ends.any(axis=1) & ~ends.all(axis=1)
@@ -113,12 +65,12 @@ def _others(model: Model) -> CatBoostNodes:
     has_level = np.append(model.level, -1)[split] >= 0
     links[has_level] = links[has_level, ::-1]
     tree = np.repeat(np.arange(len(model.size)), model.size)
-    stops = np.cumsum(np.bincount(tree, 1 + is_half_a_leaf)).astype(np.int64)
-    starts = np.append(0, stops[:-1])
+    sizes = np.bincount(tree, 1 + is_half_a_leaf, minlength=len(model.size)).astype(np.int64)
+    stops = np.cumsum(sizes)
     # Every output has all trees, so there is a copy of all nodes for each.
     copy = n_nodes * np.arange(model.n_outputs)
     left, right = (np.where(side < 0, -1, side + copy[:, np.newaxis]).ravel() for side in links.T)
-    roots, ends_of_trees = ((of[:, np.newaxis] + copy).ravel() for of in (starts, stops))
+    roots, ends_of_trees = ((of[:, np.newaxis] + copy).ravel() for of in (stops - sizes, stops))
     nodes = in_preorder("CatBoost", roots, ends_of_trees, left, right)
     output, node = np.divmod(nodes.order, n_nodes)
     value, weight = np.zeros((2, len(node)))
@@ -130,3 +82,22 @@ def _others(model: Model) -> CatBoostNodes:
     in_tree = place_of_leaf - np.repeat(first, np.diff(nodes.tree_offset))
     in_tree = np.where(nodes.is_leaf, in_tree // model.n_outputs, 0)
     return CatBoostNodes(nodes, split[node], value, weight, in_tree)
+
+
+def _as_lists(model: Model) -> Model:
+    """Return a model of symmetric trees as one whose trees are lists of nodes, depth by depth."""
+    depth, n_leaves = model.size.astype(np.int64), 2 ** model.size.astype(np.int64)
+    sizes = 2 * n_leaves - 1
+    first_split, first_leaf, start = (np.cumsum(of) - of for of in (depth, n_leaves, sizes))
+    tree = np.repeat(np.arange(len(depth)), sizes)
+    place = np.arange(len(tree)) - start[tree]
+    level = np.frexp(place + 1)[1] - 1
+    is_leaf = level == depth[tree]
+    split = np.where(is_leaf, -1, first_split[tree] + depth[tree] - 1 - level)
+    leaf = first_leaf[tree] + place + 1 - n_leaves[tree]
+    return model._replace(
+        size=sizes,
+        split=np.append(model.split, 0)[split],
+        further=np.where(is_leaf, 0, [place + 1, place + 2]).T,
+        leaf_of_node=model.n_outputs * leaf,
+    )

@@ -31,40 +31,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.files.documents import InvalidModelError
-from gbt.formats.imported import Imported, kept
-from gbt.formats.lightgbm.text import (
-    Text,
-    as_number,
-    hides_gradients,
-    is_sampled,
-    labels_are_weighted,
-    parameter,
-    split,
-    starts_from_mean,
-    text_of,
-)
+from gbt.formats.imported import SUMS, Imported, LibraryNodes, kept
+from gbt.formats.lightgbm.text import Text, as_number, split, text_of
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
-from gbt.formats.nodes import Preorder, to_ensemble
+from gbt.formats.objectives import LIGHTGBM
 from gbt.formats.origin import Start, contradiction
-from gbt.losses.amounts import Gamma, Poisson, Tweedie
-from gbt.losses.half import LOSSES, CrossEntropy
 from gbt.losses.loss import Loss
-from gbt.losses.ranking import NDCG
-from gbt.losses.robust import Absolute, Huber, Quantile
-from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
 
-LOSS_OF_OBJECTIVE = {
-    "regression": "half_squared_error",
-    "binary sigmoid:1": "half_logistic",
-    "cross_entropy": "cross_entropy",
-}
-OF_CLASSES = ("multiclass", "multiclassova")
-OF_QUERIES = ("lambdarank", "rank_xendcg")
-OTHERS = (
-    *OF_CLASSES, *OF_QUERIES, "poisson", "gamma", "tweedie", "quantile", "regression_l1", "huber",
-)  # fmt: skip
+OF_SIGMOID = ("binary", "multiclassova")
 # Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
 REFITTED = ("quantile", "absolute")
 DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
@@ -111,22 +87,19 @@ def import_lightgbm(model: Any) -> Imported:
 def _import(text: str) -> Imported:
     parts = split(text)
     loss, is_forest = _refuse_other_models(parts)
-    trees = read_trees(parts)
-    nodes, leaf = trees.tree, trees.tree.is_leaf
-    value, H = trees.leaf_value, nodes.add_up(trees.leaf_weight)
-    reg_lambda, penalty = parameter(parts, "lambda_l2", 0.0), penalties(parts, trees)
+    nodes, zero_is_missing = read_trees(parts)
+    tree, leaf, roots = nodes.tree, nodes.tree.is_leaf, nodes.tree.tree_offset[:-1]
+    reg_lambda, penalty = parts.parameter("lambda_l2", 0.0), penalties(parts, nodes)
     rates = _read_rates(parts)
-    eta, has_start = rates.learning_rate, rates.has_start
-    roots = nodes.tree_offset[:-1]
-    starts, start_of = np.zeros(loss.n_outputs), np.zeros(len(value))
+    eta, starts = rates.learning_rate, np.zeros(loss.n_outputs)
     if is_forest:
         eta = 1 / len(roots)
-        value = value * eta
-    elif has_start:
-        starts, start_of = _hidden_starts(nodes, value, H + penalty, loss.n_outputs)
-        value = value - start_of
+        nodes = nodes._replace(value=nodes.value * eta)
+    elif rates.has_start:
+        starts, value = _without_starts(nodes, penalty, loss.n_outputs)
+        nodes = nodes._replace(value=value)
     start_value = float(starts[0]) if loss.n_outputs == 1 else starts
-    G = nodes.add_up(np.where(leaf, -value / eta * (H + penalty), 0.0))
+    G, H = nodes.gradients(eta, penalty), nodes.sum_hessian
 
     why = _why_unknown(parts, loss, rates, is_forest)
     without_weight = np.flatnonzero(H[roots] == 0)
@@ -134,63 +107,59 @@ def _import(text: str) -> Imported:
     if why is None and len(without_weight):
         why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
     follows = eta * node_step(G, H, penalty)
-    kept_value = trees.internal_value * (eta if is_forest else 1.0)
-    kept_value -= start_of
     is_exact = why is None or rates.has_dropped  # DART's weights change all values of a tree alike
-    if is_exact and (wrong := _first_far(nodes, follows, kept_value, value, starts)) >= 0:
-        m, node = nodes.of_tree(wrong)
+    if is_exact and (wrong := _first_far(nodes, follows, starts)) >= 0:
+        m, node = tree.of_tree(wrong)
         is_exact = False
         why = f"the value of node {node} of tree {m} does not follow from the leaves below it"
     if why is None and not is_forest:
         p = 0.0 if loss.n_outputs > 1 else float(loss.inverse_link(np.array(start_value)))
-        start = Start(start_value, starts_from_mean(parts), False, (p,), is_sampled(parts))
-        why = contradiction(nodes, G, H, value, loss, start)
+        start = Start(start_value, parts.starts_from_mean, False, (p,), parts.is_sampled)
+        why = contradiction(nodes, G, loss, start)
         is_exact = why is None
-    names, own_levels = tuple(parts.head["feature_names"].split(" ")), levels_of(parts)
-    ensemble = to_ensemble(
-        nodes,
-        feature=trees.feature,
-        threshold=trees.threshold,
-        missing_left=trees.missing_left,
-        value=np.where(leaf, value, follows if is_exact else kept_value),
-        sum_gradient=G if why is None else None,
-        sum_hessian=H if has_hessians else None,
-        n_samples=nodes.add_up(trees.leaf_count),
+    known = {"counts", "values"} | ({"hessians"} if has_hessians else set())
+    names, own_levels = parts.names, levels_of(parts)
+    has_hidden_start = rates.has_start and not (is_forest or rates.has_dropped)
+    ensemble = nodes.as_ensemble(
+        np.where(leaf, nodes.value, follows) if is_exact else nodes.value,
+        G,
+        known | ({"gradients"} if why is None else set()),
         base_score=start_value,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
         feature_names=names,
         is_forest=is_forest,
-        zero_is_missing=trees.zero_is_missing,
-        **trees.listed.as_sets("LightGBM", trees.feature, names, own_levels),
+        zero_is_missing=zero_is_missing,
+        **nodes.as_sets("LightGBM", names, own_levels),
     )
-    has_hidden_start = has_start and not (is_forest or rates.has_dropped)
+    weight_of_1 = 1.0
     if has_hidden_start:  # unless its rate is 1, which looks the same with starting values
         ensemble = replace(ensemble, has_init_score=False)
-    is_binary = loss.name == "half_logistic"
+        is_binary = loss.name == "half_logistic"
+        weight_of_1 = parts.parameter("scale_pos_weight", 1.0) if is_binary else 1.0
     return Imported(
         ensemble,
         "LightGBM",
         why,
-        has_hidden_start=has_hidden_start,
-        weight_of_1=parameter(parts, "scale_pos_weight", 1.0) if is_binary else 1.0,
-        has_dropped=rates.has_dropped,
+        compared=frozenset({"counts"}) if rates.has_dropped else SUMS,
+        start_weight_of_1=weight_of_1 if has_hidden_start else None,
         levels=own_levels,
     )
 
 
-def _hidden_starts(
-    nodes: Preorder, value: np.ndarray, weight: np.ndarray, n_outputs: int
+def _without_starts(
+    nodes: LibraryNodes, penalty: np.ndarray, n_outputs: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start value of each output, and for every node the start that its tree hides."""
-    starts, start_of = np.zeros(n_outputs), np.zeros(len(value))
+    """Return the start value of each output, and values without those that first trees hide."""
+    weight = np.where(nodes.tree.is_leaf, nodes.sum_hessian + penalty, 0.0)
+    starts, value = np.zeros(n_outputs), nodes.value.copy()
     for k in range(n_outputs):
-        first = slice(*nodes.tree_offset[k : k + 2])
-        weights = np.where(nodes.is_leaf, weight, 0.0)[first]
-        starts[k] = np.average(value[first], weights=weights if weights.any() else None)
-        start_of[first] = starts[k]
-    return starts, start_of
+        first = slice(*nodes.tree.tree_offset[k : k + 2])
+        weights = weight[first] if weight[first].any() else None
+        starts[k] = np.average(value[first], weights=weights)
+        value[first] -= starts[k]
+    return starts, value
 
 
 class _Rates(NamedTuple):
@@ -205,7 +174,7 @@ class _Rates(NamedTuple):
 def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str | None:
     """Return what in the training makes gradients unknown, None if nothing does."""
     has_start = rates.has_start and not is_forest
-    hidden_by = hides_gradients(parts)
+    hidden_by = parts.hides_gradients
     for holds, why in (
         (hidden_by is not None, f"it was trained with {hidden_by}"),
         (loss.name in REFITTED, "its leaves are refitted to quantiles of their rows"),
@@ -214,13 +183,13 @@ def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str
             "boosting='dart' grew its trees at the predictions of some of those before them",
         ),
         (
-            has_start and is_sampled(parts),
+            has_start and parts.is_sampled,
             "its first tree was grown on a sample of rows and hides the start value",
         ),
         (
             has_start
             and loss.name in ("half_logistic", "several_targets")
-            and labels_are_weighted(parts),
+            and parts.labels_are_weighted,
             "its first tree hides the start value, the mean of labels that weigh alike there",
         ),
         (
@@ -236,60 +205,41 @@ def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str
 
 
 def _refuse_other_models(parts: Text) -> tuple[Loss, bool]:
-    """Return the loss of a model of one output, and whether its trees are averaged."""
+    """Return the loss of a model, and whether its trees are averaged."""
     head = parts.head
     objective = head.get("objective")
-    name, *details = (objective or "").split(" ")
-    if objective not in LOSS_OF_OBJECTIVE and name not in OTHERS:
+    if objective is None:
         raise ValueError(
             "A model trained with an objective of its own (a function) cannot be imported."
-            if objective is None
-            else f"objective={objective!r} cannot be imported, only"
-            f" {[*LOSS_OF_OBJECTIVE, *OTHERS]} can."
         )
-    if name == "multiclassova" and "sigmoid:1" not in details:
+    name, *details = objective.split(" ")
+    if name not in LIGHTGBM:
+        raise ValueError(f"objective={objective!r} cannot be imported, only {[*LIGHTGBM]} can.")
+    if name in OF_SIGMOID and "sigmoid:1" not in details:
         raise ValueError(f"objective={objective!r} cannot be imported, only with sigmoid=1.")
     if "sqrt" in details:
         raise ValueError(
-            "reg_sqrt=True cannot be imported: its trees predict roots. Train on the roots of the"
-            " targets, without reg_sqrt."
+            f"objective={objective!r}, which reg_sqrt=True makes, cannot be imported: its trees"
+            " predict roots. Train on the roots of the targets, without reg_sqrt."
         )
-    n_classes = as_number(head["num_class"], "num_class") if name in OF_CLASSES else 1
-    if head["num_class"] != head["num_tree_per_iteration"] or int(head["num_class"]) != n_classes:
+    kind = LIGHTGBM[name]
+    n_classes = as_number(head["num_class"], "num_class")
+    is_whole = n_classes > 1 if kind.is_of_classes else n_classes == 1
+    if head["num_class"] != head["num_tree_per_iteration"] or not (is_whole and n_classes % 1 == 0):
         raise InvalidModelError(
             f"The LightGBM model has the objective {objective!r} with num_class="
             f"{head['num_class'][:20]!r} and {head['num_tree_per_iteration'][:20]!r} trees a round."
         )
-    loss = _loss_of(parts, name, int(n_classes))
+    given = {one: parts.parameter(one, default) for one, default in kind.parameters.items()}
+    loss = kind.loss(given, int(n_classes))
     if len(parts.trees) % loss.n_outputs:
         raise InvalidModelError("The LightGBM model has a round that is not complete.")
     is_forest = "average_output" in head
-    if is_forest and (loss.name != "half_squared_error" or parameter(parts, "lambda_l2", 0.0) != 0):
+    if is_forest and (loss.name != "half_squared_error" or parts.parameter("lambda_l2", 0.0) != 0):
         raise ValueError(
             "boosting='rf' can be imported with objective='regression' and lambda_l2=0 only."
         )
     return loss, is_forest
-
-
-def _loss_of(parts: Text, name: str, n_classes: int) -> Loss:
-    """Return the loss of an objective, with its parameters."""
-    if name == "multiclass":
-        return Softmax(n_classes, n_classes / (n_classes - 1))
-    if name == "multiclassova":
-        return SeveralTargets(n_classes, "half_logistic")
-    if name == "poisson":
-        return Poisson(parameter(parts, "poisson_max_delta_step", 0.7))
-    if name == "tweedie":
-        return Tweedie(parameter(parts, "tweedie_variance_power", 1.5), is_newton=True)
-    if name in ("quantile", "huber"):
-        return (Quantile if name == "quantile" else Huber)(parameter(parts, "alpha", 0.9))
-    if name in ("gamma", "regression_l1"):
-        return Gamma(is_newton=True) if name == "gamma" else Absolute()
-    if name in OF_QUERIES:
-        return NDCG()
-    if name == "cross_entropy":
-        return CrossEntropy()
-    return LOSSES[LOSS_OF_OBJECTIVE[parts.head["objective"]]]
 
 
 def _read_rates(parts: Text) -> _Rates:
@@ -302,15 +252,15 @@ def _read_rates(parts: Text) -> _Rates:
     # LightGBM writes 1 for a tree of one leaf, which took no step, whatever the rate was.
     has_split = [tree.get("num_leaves", "").strip() != "1" for tree in parts.trees]
     said = list(compress(rates, has_split))
-    eta = parameter(parts, "learning_rate", said[-1] if said else 1.0)
+    eta = parts.parameter("learning_rate", said[-1] if said else 1.0)
     if not 0 < eta < np.inf:
         raise InvalidModelError(f"The LightGBM model's learning_rate is {eta}.")
     n_first = sum(has_split[: int(parts.head["num_tree_per_iteration"])])
     first = said[0] if n_first else next(iter(rates), eta)
-    has_start = bool(rates) and first == 1.0 and (eta != 1.0 or starts_from_mean(parts))
+    has_start = bool(rates) and first == 1.0 and (eta != 1.0 or parts.starts_from_mean)
     others = said[n_first:] if has_start else said
     if parts.parameters.get("boosting") == "dart":
-        has_start = bool(rates) and (has_start or (starts_from_mean(parts) and first != eta))
+        has_start = bool(rates) and (has_start or (parts.starts_from_mean and first != eta))
         others = said[n_first:] if has_start else said
         has_dropped = any(rate != eta for rate in others) or (has_start and first != 1.0)
         return _Rates(eta, False, has_start, has_dropped)
@@ -318,19 +268,13 @@ def _read_rates(parts: Text) -> _Rates:
     return _Rates(eta, any(rate != eta for rate in others), has_start, False)
 
 
-def _first_far(
-    nodes: Preorder,
-    follows: np.ndarray,
-    said: np.ndarray,
-    value: np.ndarray,
-    start_values: np.ndarray,
-) -> int:
+def _first_far(nodes: LibraryNodes, follows: np.ndarray, starts: np.ndarray) -> int:
     """Return the first inner node whose stated value differs by more than its digits, else -1."""
-    n_nodes = np.diff(nodes.tree_offset)
-    if not len(n_nodes):
+    roots, leaf = nodes.tree.tree_offset[:-1], nodes.tree.is_leaf
+    if not len(roots):
         return -1
-    largest = np.maximum.reduceat(np.abs(value), nodes.tree_offset[:-1])
-    largest[: len(start_values)] += np.abs(start_values)
-    too_far = np.abs(follows - said) > DIGITS_OF_INNER * np.repeat(largest, n_nodes)
-    too_far &= ~nodes.is_leaf
+    largest = np.maximum.reduceat(np.where(leaf, np.abs(nodes.value), 0.0), roots)
+    largest[: len(starts)] += np.abs(starts)
+    allowed = DIGITS_OF_INNER * np.repeat(largest, np.diff(nodes.tree.tree_offset))
+    too_far = ~leaf & (np.abs(follows - nodes.value) > allowed)
     return int(np.argmax(too_far)) if too_far.any() else -1

@@ -25,6 +25,45 @@ class Text(NamedTuple):
     parameters: dict[str, str]
     levels: list[list[Any]]  # of each categorical column, if it was trained on a frame
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.head["feature_names"].split(" "))
+
+    def parameter(self, name: str, default: float) -> float:
+        """Return a parameter of the training that is a number, a default if the text lacks it."""
+        found = self.parameters.get(name, "")
+        return as_number(found, name) if found else default
+
+    @property
+    def starts_from_mean(self) -> bool:
+        """Whether training began with the mean of the targets."""
+        return self.parameter("boost_from_average", 1.0) == 1.0
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether a tree may have seen some rows only."""
+        if "goss" in (self.parameters.get("boosting"), self.parameters.get("data_sample_strategy")):
+            return True
+        names = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
+        fraction = min(self.parameter(name, 1.0) for name in names)
+        return fraction < 1 and self.parameter("bagging_freq", 0.0) > 0
+
+    @property
+    def labels_are_weighted(self) -> bool:
+        """Whether the two classes have different weights."""
+        weight = self.parameter("scale_pos_weight", 1.0)
+        return weight != 1 or self.parameter("is_unbalance", 0.0) != 0
+
+    @property
+    def hides_gradients(self) -> str | None:
+        """The parameter under which a value is not -eta G / (H + lambda)."""
+        for name in ("lambda_l1", "max_delta_step", "path_smooth"):
+            if (penalty := self.parameter(name, 0.0)) > 0:
+                return f"{name}={penalty:g}"
+        constraints = self.parameters.get("monotone_constraints", "")
+        return f"monotone_constraints={constraints}" if set(constraints) & {*"123456789"} else None
+
 
 def text_of(booster: Any) -> str:
     """Return the text of a booster, by way of a file, which takes half the time.
@@ -78,6 +117,12 @@ def _levels(tail: str) -> list[list[Any]]:
     return levels or []
 
 
+def lengths(text: Text, name: str) -> np.ndarray:
+    """Return how many numbers the array of a name has in each tree."""
+    lines = [tree.get(name, "").strip() for tree in text.trees]
+    return np.array([line.count(" ") + 1 if line else 0 for line in lines], dtype=np.int64)
+
+
 def numbers(
     text: Text, name: str, n_of_tree: np.ndarray, dtype: type, may_be_absent: bool = False
 ) -> np.ndarray:
@@ -94,31 +139,23 @@ def numbers(
     may_be_absent : bool
         Whether the array of a tree with one number may be empty, which is a 0.
     """
-    lines = []
-    for m, (tree, n) in enumerate(zip(text.trees, n_of_tree.tolist(), strict=True)):
-        line = tree.get(name, "").strip()
-        if n == 1 and not line and may_be_absent:
-            line = "0"
-        if (line.count(" ") + 1 if line else 0) != n:
-            raise InvalidModelError(f"Tree {m} of the LightGBM model has not {n} numbers {name}.")
-        if line:
-            lines.append(line)
+    found = lengths(text, name)
+    is_absent = may_be_absent & (found == 0) & (n_of_tree == 1)
+    if (wrong := (found != n_of_tree) & ~is_absent).any():
+        m = int(np.argmax(wrong))
+        raise InvalidModelError(
+            f"Tree {m} of the LightGBM model has not {n_of_tree[m]} numbers {name}."
+        )
+    both = zip(text.trees, is_absent.tolist(), strict=True)
+    lines = ["0" if no else tree.get(name, "").strip() for tree, no in both]
     kind = "whole numbers" if dtype is np.int64 else "numbers"
     try:
-        found: np.ndarray = (
-            np.fromstring(" ".join(lines), dtype, sep=" ") if lines else np.empty(0, dtype)
-        )
-        if len(found) != n_of_tree.sum():
+        array: np.ndarray = np.fromstring(" ".join(filter(None, lines)), dtype, sep=" ")
+        if len(array) != n_of_tree.sum():
             raise ValueError
     except (ValueError, DeprecationWarning):  # what NumPy raises for text that is no number
         raise InvalidModelError(f"{name} of the LightGBM model are not {kind}.") from None
-    return found
-
-
-def parameter(text: Text, name: str, default: float) -> float:
-    """Return a training parameter that is a number, or a default if the text lacks it."""
-    found = text.parameters.get(name, "")
-    return as_number(found, name) if found else default
+    return array
 
 
 def as_number(text: str, name: str) -> float:
@@ -127,32 +164,3 @@ def as_number(text: str, name: str) -> float:
         return float(text)
     except ValueError:
         raise InvalidModelError(f"The LightGBM model's {name} is {text[:40]!r}.") from None
-
-
-def starts_from_mean(text: Text) -> bool:
-    """Say whether training began with the mean of the targets."""
-    return parameter(text, "boost_from_average", 1.0) == 1.0
-
-
-def is_sampled(text: Text) -> bool:
-    """Say whether a tree may have seen some rows only."""
-    if "goss" in (text.parameters.get("boosting"), text.parameters.get("data_sample_strategy")):
-        return True
-    names = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
-    fraction = min(parameter(text, name, 1.0) for name in names)
-    return fraction < 1 and parameter(text, "bagging_freq", 0.0) > 0
-
-
-def labels_are_weighted(text: Text) -> bool:
-    """Say whether the two classes have different weights."""
-    weight = parameter(text, "scale_pos_weight", 1.0)
-    return weight != 1 or parameter(text, "is_unbalance", 0.0) != 0
-
-
-def hides_gradients(text: Text) -> str | None:
-    """Return the parameter under which a value is not -eta G / (H + lambda)."""
-    for name in ("lambda_l1", "max_delta_step", "path_smooth"):
-        if (penalty := parameter(text, name, 0.0)) > 0:
-            return f"{name}={penalty:g}"
-    constraints = text.parameters.get("monotone_constraints", "")
-    return f"monotone_constraints={constraints}" if set(constraints) & set("123456789") else None

@@ -18,14 +18,15 @@ Numbers are places in ``pandas_categorical``, if that is given, else the levels 
 penalty lambda of its two children, so their values are -eta G / (H + lambda + cat_l2).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbt.files.documents import InvalidModelError
-from gbt.formats.lightgbm.text import Text, numbers, parameter
+from gbt.formats.imported import LibraryNodes
+from gbt.formats.lightgbm.text import Text, lengths, numbers
 from gbt.formats.listed_levels import Listed
-from gbt.formats.nodes import Preorder, in_preorder
+from gbt.formats.nodes import in_preorder
 from gbt.model.ensemble import ZERO_WITHIN
 
 OF_INNER: dict[str, type] = {
@@ -47,25 +48,15 @@ NAN_IS_ZERO, ZERO_IS_MISSING = 0, 1
 WORD = 32  # bits in a word
 
 
-class WrittenTrees(NamedTuple):
-    """The text's entries for all nodes, in preorder; 0 where a node of its kind has none."""
-
-    tree: Preorder
-    feature: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
-    internal_value: np.ndarray
-    leaf_value: np.ndarray
-    leaf_weight: np.ndarray
-    leaf_count: np.ndarray
-    listed: Listed  # the levels that go left where categories are split
-    zero_is_missing: bool
-
-
-def read_trees(text: Text) -> WrittenTrees:
-    """Read the nodes of all trees and put them in preorder."""
-    n_leaves = np.array([_count(tree, m) for m, tree in enumerate(text.trees)], dtype=np.int64)
-    for m, tree in enumerate(text.trees):
+def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
+    """Read the nodes of all trees and put them in preorder; say whether 0 is missing to them."""
+    n_leaves = lengths(text, "leaf_value")
+    for m, (tree, n) in enumerate(zip(text.trees, n_leaves.tolist(), strict=True)):
+        if tree.get("num_leaves") != str(n):
+            raise InvalidModelError(
+                f"Tree {m} of the LightGBM model has {n} numbers leaf_value, and num_leaves="
+                f"{tree.get('num_leaves', '')[:20]!r}."
+            )
         if tree.get("is_linear", "0") != "0":
             raise ValueError(
                 f"Linear trees cannot be imported, and tree {m} is one: its leaves are functions of"
@@ -92,30 +83,28 @@ def read_trees(text: Text) -> WrittenTrees:
         for name in ("left_child", "right_child")
     )
     nodes = in_preorder("LightGBM", starts, stops, left, right)
-    node, level = _read_sets(text, read, starts, tree_of)
+    node, level = _read_sets(text, read, tree_of)
     read = {name: array[nodes.order] for name, array in read.items()}
-    n_features = len(text.head["feature_names"].split(" "))
     feature, inner = read["split_feature"], ~nodes.is_leaf
-    if (inner & ~((feature >= 0) & (feature < n_features))).any():
+    if (inner & ~((feature >= 0) & (feature < len(text.names)))).any():
         raise InvalidModelError(
-            f"The LightGBM model splits on a column that is none of {n_features}."
+            f"The LightGBM model splits on a column that is none of {len(text.names)}."
         )
     has_list = inner & ((read["decision_type"] & IS_CATEGORICAL) != 0)
     missing_left, zero_is_missing = _missing(read, inner, has_list)
     # LightGBM takes numbers within ZERO_WITHIN for 0 and cuts there: below it, not at it.
     threshold = read["threshold"]
-    return WrittenTrees(
+    written = LibraryNodes(
         nodes,
         feature,
         np.where(threshold == -ZERO_WITHIN, np.nextafter(-ZERO_WITHIN, -np.inf), threshold),
         missing_left,
-        read["internal_value"],
-        read["leaf_value"],
-        read["leaf_weight"],
-        read["leaf_count"],
+        np.where(inner, read["internal_value"], read["leaf_value"]),
+        nodes.add_up(read["leaf_weight"]),
+        nodes.add_up(read["leaf_count"]),
         Listed.of(nodes, has_list, node, level),
-        zero_is_missing,
     )
+    return written, zero_is_missing
 
 
 def _linked(
@@ -132,60 +121,38 @@ def _linked(
     return np.where(is_leaf, -1, starts[tree_of] + place)
 
 
-def _count(tree: dict[str, str], m: int) -> int:
-    """Return the number of leaves of a tree."""
-    line = tree.get("leaf_value", "").strip()
-    n_leaves = line.count(" ") + 1 if line else 0
-    if tree.get("num_leaves") != str(n_leaves):
-        raise InvalidModelError(
-            f"Tree {m} of the LightGBM model has {n_leaves} numbers leaf_value, and num_leaves="
-            f"{tree.get('num_leaves', '')[:20]!r}."
-        )
-    return n_leaves
-
-
 def _read_sets(
-    text: Text, read: dict[str, np.ndarray], starts: np.ndarray, tree_of: np.ndarray
+    text: Text, read: dict[str, np.ndarray], tree_of: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return one entry for each level on the left of a node that splits categories.
 
-    An entry is the node, counted through all trees, and the number of the level.
+    An entry is the node, counted through all trees, and the number of the level. The words of a
+    tree's set s are those from ``cat_boundaries[s]`` on, up to the next set's.
     """
-    nodes, levels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    is_split = (read["decision_type"] & IS_CATEGORICAL) != 0
-    for m in np.unique(tree_of[is_split]).tolist():
-        node = starts[m] + np.flatnonzero(is_split[tree_of == m])
-        tree = text.trees[m]
-        begin, words = (
-            _numbers_of_tree(tree, name, m) for name in ("cat_boundaries", "cat_threshold")
-        )
-        number = read["threshold"][node]
-        is_sound = (
-            len(begin) > 0
-            and begin[0] == 0
-            and begin[-1] == len(words)
-            and (np.diff(begin) >= 0).all()
-            and ((words >= 0) & (words < 2**WORD)).all()
-            and ((number >= 0) & (number < len(begin) - 1) & (number % 1 == 0)).all()
-        )
-        if not is_sound:
+    node = np.flatnonzero((read["decision_type"] & IS_CATEGORICAL) != 0)
+    tree, number = tree_of[node], read["threshold"][node]
+    n_begins, n_words = (lengths(text, name) for name in ("cat_boundaries", "cat_threshold"))
+    begins = numbers(text, "cat_boundaries", n_begins, np.int64)
+    words = numbers(text, "cat_threshold", n_words, np.int64)
+    first_begin, first_word = (np.cumsum(of) - of for of in (n_begins, n_words))
+    is_there = (number >= 0) & (number < n_begins[tree] - 1) & (number % 1 == 0)
+    are_words = (words >> WORD == 0).all()
+    for m in np.unique(tree).tolist():
+        own = begins[first_begin[m] :][: n_begins[m]]
+        is_sound = is_there[tree == m].all() and own[0] == 0 and own[-1] == n_words[m]
+        if not (is_sound and are_words and (np.diff(own) >= 0).all()):
             raise InvalidModelError(
                 f"Tree {m} of the LightGBM model has sets of levels that do not fit together:"
                 " cat_boundaries, cat_threshold, threshold."
             )
-        for t, s in zip(node.tolist(), number.astype(np.int64).tolist(), strict=True):
-            own = words[begin[s] : begin[s + 1]].astype("<u4").view(np.uint8)
-            listed = np.flatnonzero(np.unpackbits(own, bitorder="little"))
-            nodes.append(np.full(len(listed), t))
-            levels.append(listed)
-    return np.concatenate(nodes), np.concatenate(levels)
-
-
-def _numbers_of_tree(tree: dict[str, str], name: str, m: int) -> np.ndarray:
-    """Return the whole numbers of an array of one tree."""
-    line = tree.get(name, "").strip()
-    n_numbers = np.array([line.count(" ") + 1 if line else 0])
-    return numbers(Text({}, [{name: line}], {}, []), name, n_numbers, np.int64)
+    place = first_begin[tree] + number.astype(np.int64)
+    begin, end = begins[place], begins[place + 1]
+    size = end - begin
+    within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    own = words[np.repeat(first_word[tree] + begin, size) + within]
+    bits = np.unpackbits(own.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
+    word, bit = np.nonzero(bits)
+    return np.repeat(node, size)[word], WORD * within[word] + bit
 
 
 def _missing(
@@ -217,7 +184,7 @@ def levels_of(text: Text) -> dict[int, list[Any]]:
     """
     if not text.levels:
         return {}
-    n_features = len(text.head["feature_names"].split(" "))
+    n_features = len(text.names)
     said = text.parameters.get("categorical_feature", "")
     columns = [int(k) for k in said.split(",") if k.isdecimal() and int(k) < n_features]
     if len(columns) != len(text.levels):
@@ -230,20 +197,20 @@ def levels_of(text: Text) -> dict[int, list[Any]]:
     return dict(zip(columns, text.levels, strict=True))
 
 
-def penalties(text: Text, trees: WrittenTrees) -> np.ndarray:
+def penalties(text: Text, nodes: LibraryNodes) -> np.ndarray:
     """Return what is added to H of every node in the formula of its value."""
-    penalty = np.full(len(trees.feature), parameter(text, "lambda_l2", 0.0))
-    if not trees.listed.has_list.any():
+    penalty = np.full(len(nodes.feature), text.parameter("lambda_l2", 0.0))
+    if nodes.listed is None or not nodes.listed.has_list.any():
         return penalty
     infos = text.head.get("feature_infos", "").split(" ")
     n_levels = np.array([info.count(":") + 1 for info in infos])
-    if len(infos) != len(text.head["feature_names"].split(" ")):
+    if len(infos) != len(text.names):
         raise InvalidModelError(
             "The LightGBM model has not one entry for each column in feature_infos."
         )
-    is_sorted = n_levels[trees.feature] > parameter(text, "max_cat_to_onehot", 4.0)
-    parent, left, right = trees.tree.families
-    is_penalised = (trees.listed.has_list & is_sorted)[parent]
+    is_sorted = n_levels[nodes.feature] > text.parameter("max_cat_to_onehot", 4.0)
+    parent, left, right = nodes.tree.families
+    is_penalised = (nodes.listed.has_list & is_sorted)[parent]
     for child in (left, right):
-        penalty[child[is_penalised]] += parameter(text, "cat_l2", 10.0)
+        penalty[child[is_penalised]] += text.parameter("cat_l2", 10.0)
     return penalty

@@ -24,7 +24,7 @@ With K > 2 classes, or K targets, every tree counts K times, once an output, wit
 Training rows supply lost sums (``as_ensemble(model, X=X_train, y=y_train)``).
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import (
@@ -41,16 +41,19 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.formats.imported import Imported, kept
-from gbt.formats.nodes import EPS_32, Preorder, end_to_end, to_ensemble
+from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes, kept
+from gbt.formats.nodes import EPS_32, end_to_end
+from gbt.formats.objectives import (
+    GRADIENT_BOOSTING,
+    HIST_GRADIENT_BOOSTING,
+    SURVIVAL_ANALYSIS,
+    Objective,
+)
 from gbt.formats.origin import Start, contradiction
 from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
-from gbt.losses.amounts import Gamma, Poisson
-from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
-from gbt.losses.robust import Absolute, Quantile
-from gbt.losses.several_outputs import SeveralTargets, Softmax
-from gbt.losses.survival import Cox
+from gbt.losses.several_outputs import Softmax
+from gbt.model.soundness import STATISTICS
 from gbt.model.statistics import node_step
 
 BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
@@ -59,25 +62,11 @@ FORESTS = (
     RandomForestRegressor, RandomForestClassifier, ExtraTreesRegressor, ExtraTreesClassifier,
 )  # fmt: skip
 TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* inherit from these
-BOOSTED_LOSSES = ("squared_error", "log_loss", "absolute_error", "quantile")
-HISTOGRAM_LOSSES = (*BOOSTED_LOSSES, "poisson", "gamma")
 REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
 OF_TIMES = "GradientBoostingSurvivalAnalysis"  # of scikit-survival, which need not be installed
 FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
-
-
-class _SklearnNodes(NamedTuple):
-    """What scikit-learn's ``Tree`` keeps of all nodes, in preorder."""
-
-    tree: Preorder
-    feature: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
-    value: np.ndarray  # with two classes that of the second, with more that of the tree's class
-    weight: np.ndarray
-    n_samples: np.ndarray
 
 
 def import_sklearn(model: Any) -> Imported | None:
@@ -131,28 +120,19 @@ def _averaged(model: Any, estimators: Any) -> Imported:
     n_outputs = len(getattr(model, IS_CLASSIFIER, ())) or model.n_outputs_
     n_outputs = 1 if n_outputs == 2 and hasattr(model, IS_CLASSIFIER) else n_outputs
     # A tree of K outputs becomes K trees of the same splits, each with the values of one output.
-    trees = [estimator.tree_ for estimator in estimators for _ in range(n_outputs)]
-    nodes = _read_trees(trees, n_outputs)
-    loss = LOSSES["half_squared_error"] if n_outputs == 1 else SeveralTargets(n_outputs)
-    is_forest = isinstance(model, FORESTS)
-    roots = nodes.tree.tree_offset[:-1]
-    base_score = np.zeros(n_outputs) if is_forest else nodes.value[roots]
-    start = np.tile(base_score, len(estimators))  # of every tree
-    step = nodes.value - np.repeat(start, np.diff(nodes.tree.tree_offset))
+    nodes = _read_trees([one.tree_ for one in estimators for _ in range(n_outputs)], n_outputs)
+    is_forest, offset = isinstance(model, FORESTS), nodes.tree.tree_offset
+    base_score = np.zeros(n_outputs) if is_forest else nodes.value[offset[:-1]]
+    step = nodes.value - np.repeat(np.tile(base_score, len(estimators)), np.diff(offset))
     constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
-    ensemble = to_ensemble(
-        nodes.tree,
-        feature=nodes.feature,
-        threshold=nodes.threshold,
-        missing_left=nodes.missing_left,
-        value=step / len(estimators),
-        sum_gradient=None if constrained else -nodes.weight * step,
-        sum_hessian=nodes.weight,
-        n_samples=nodes.n_samples,
+    ensemble = nodes.as_ensemble(
+        step / len(estimators),
+        -nodes.sum_hessian * step,
+        {*STATISTICS} - ({"gradients"} if constrained else set()),
         base_score=float(base_score[0]) if n_outputs == 1 else base_score,
         learning_rate=1 / len(estimators),
         reg_lambda=0.0,
-        loss=loss,
+        loss=GRADIENT_BOOSTING["squared_error"].loss(n_outputs=n_outputs),
         feature_names=_names(model),
         input_dtype=np.float32,
         is_forest=is_forest,
@@ -166,8 +146,8 @@ def _boosted(model: Any) -> Imported:
     """Import gradient boosting, whose leaves are the step, and whose inner nodes are means."""
     n_outputs = model.estimators_.shape[1]
     is_of_times = _is_of_survival(model, OF_TIMES)
-    allowed = ("coxph",) if is_of_times else BOOSTED_LOSSES
-    loss = _loss_of(model, model.loss, getattr(model, "alpha", 0.5), n_outputs, allowed)
+    kinds = SURVIVAL_ANALYSIS if is_of_times else GRADIENT_BOOSTING
+    loss = _loss_of(model, kinds, getattr(model, "alpha", 0.5), n_outputs)
     if model.init is not None and model.init != "zero":
         raise ValueError(
             f"init={model.init!r} cannot be imported: the trees start from the predictions of"
@@ -176,19 +156,14 @@ def _boosted(model: Any) -> Imported:
     if is_of_times and model.dropout_rate > 0:
         raise ValueError("dropout_rate cannot be imported: trees are rescaled in training.")
     nodes = _read_trees([tree.tree_ for tree in model.estimators_.ravel()], 1)
-    is_squared = model.loss == "squared_error"
-    are_means = is_squared or is_of_times  # of negative gradients
+    known = {"counts"}
+    if is_of_times or model.loss == "squared_error":  # means of negative gradients
+        known |= {"gradients", "values"} if is_of_times else {*STATISTICS}
     start = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))
-    ensemble = to_ensemble(
-        nodes.tree,
-        feature=nodes.feature,
-        threshold=nodes.threshold,
-        missing_left=nodes.missing_left,
-        value=model.learning_rate * nodes.value,
-        sum_gradient=-nodes.weight * nodes.value if are_means else None,
-        sum_hessian=nodes.weight if is_squared else None,
-        n_samples=nodes.n_samples,
-        values_are_known=are_means,
+    ensemble = nodes.as_ensemble(
+        model.learning_rate * nodes.value,
+        -nodes.sum_hessian * nodes.value,
+        known,
         base_score=float(start[0, 0]) if n_outputs == 1 else start[0].astype(np.float64),
         learning_rate=float(model.learning_rate),
         reg_lambda=0.0,
@@ -196,14 +171,18 @@ def _boosted(model: Any) -> Imported:
         feature_names=_names(model),
         input_dtype=np.float32,
     )
-    unknown = None if are_means else f"scikit-learn does not keep it under loss={model.loss!r}"
+    are_steps = model.loss not in REFITTED and not is_of_times
     return Imported(
         ensemble,
         "scikit-learn",
-        unknown,
+        None if "gradients" in known else _not_kept(model),
+        compared=SUMS | {STEPS} if are_steps else SUMS,
         is_sampled=model.subsample < 1,
-        leaves_are_steps=model.loss not in REFITTED and not is_of_times,
     )
+
+
+def _not_kept(model: Any) -> str:
+    return f"scikit-learn does not keep it under loss={model.loss!r}"
 
 
 def _is_of_survival(model: Any, *names: str) -> bool:
@@ -214,79 +193,54 @@ def _is_of_survival(model: Any, *names: str) -> bool:
 def _histograms(model: Any) -> Imported:
     """Import gradient boosting on histograms, whose leaves are eta times the step."""
     n_outputs = len(model._predictors[0])
-    quantile = getattr(model, "quantile", None)
-    loss = _loss_of(model, model.loss, quantile, n_outputs, HISTOGRAM_LOSSES)
-    predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
-    records = np.concatenate(predictors)
-    is_leaf = records["is_leaf"].astype(bool)
-    children = (np.where(is_leaf, -1, records[side].astype(np.int64)) for side in ("left", "right"))
-    tree = end_to_end("scikit-learn", [*map(len, predictors)], *children)
-    records = records[tree.order]
-    records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
-    known, names = levels_of(model), _names(model)
-    listed = listed_levels(model, tree, records, known)
-    leaf, eta, reg_lambda = tree.is_leaf, float(model.learning_rate), float(model.l2_regularization)
-    n_samples = records["count"].astype(np.float64)
-    value = np.where(leaf, records["value"], eta * records["value"])
-    G = tree.add_up(-value / eta * (n_samples + reg_lambda))
-    follows = eta * node_step(G, n_samples, reg_lambda)
+    loss = _loss_of(model, HIST_GRADIENT_BOOSTING, getattr(model, "quantile", None), n_outputs)
+    eta, reg_lambda = float(model.learning_rate), float(model.l2_regularization)
+    known_levels, names = levels_of(model), _names(model)
+    nodes = _read_histograms(model, known_levels)
+    leaf, roots = nodes.tree.is_leaf, nodes.tree.tree_offset[:-1]
+    nodes = nodes._replace(value=np.where(leaf, nodes.value, eta * nodes.value))
+    G = nodes.gradients(eta, reg_lambda)
+    follows = eta * node_step(G, nodes.sum_hessian, reg_lambda)
     # Roots keep no value. Those of the other nodes follow from G and the counts if rows weigh 1.
-    allowed = FOLLOWS_WITHIN * np.repeat(
-        np.maximum.reduceat(np.abs(value), tree.tree_offset[:-1]), np.diff(tree.tree_offset)
-    )
-    is_root = np.zeros(len(leaf), dtype=bool)
-    is_root[tree.tree_offset[:-1]] = True
-    unknown = None
+    largest = np.maximum.reduceat(np.abs(nodes.value), roots)
+    allowed = FOLLOWS_WITHIN * np.repeat(largest, np.diff(nodes.tree.tree_offset))
+    is_far = ~leaf & (np.abs(follows - nodes.value) > allowed)
+    is_far[roots] = False
     is_constrained = model.monotonic_cst is not None and np.any([*_constraints(model)])
     baseline = np.ravel(model._baseline_prediction).astype(np.float64)
     base_score = float(baseline[0]) if n_outputs == 1 else baseline
     if model.loss != "squared_error":
-        unknown = f"scikit-learn does not keep it under loss={model.loss!r}"
+        unknown: str | None = _not_kept(model)
     elif is_constrained:
         unknown = "it was trained with monotonic_cst"
-    elif (~is_root & ~leaf & (np.abs(follows - value) > allowed)).any():
+    elif is_far.any():
         unknown = "the rows were weighted: counts do not make the values of its nodes"
     else:
-        mean = Start(base_score, True, False, (), False)
-        unknown = contradiction(tree, G, n_samples, value, LOSSES["half_squared_error"], mean)
-    ensemble = to_ensemble(
-        tree,
-        feature=records["feature_idx"],
-        threshold=np.nan_to_num(records["num_threshold"]),  # inf between present and missing
-        missing_left=records["missing_go_to_left"].astype(bool),
-        value=np.where(leaf, value, follows),
-        sum_gradient=G if unknown is None else None,
-        sum_hessian=n_samples if unknown is None else None,
-        n_samples=n_samples,
-        values_are_known=unknown is None,
+        unknown = contradiction(nodes, G, loss, Start(base_score, True, False, (), False))
+    ensemble = nodes.as_ensemble(
+        np.where(leaf, nodes.value, follows),
+        G,
+        STATISTICS if unknown is None else ("counts",),
         base_score=base_score,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
         feature_names=names,
-        **listed.as_sets("scikit-learn", records["feature_idx"], names, known),
+        **nodes.as_sets("scikit-learn", names, known_levels),
     )
     are_steps = model.loss not in REFITTED and not is_constrained
-    return Imported(ensemble, "scikit-learn", unknown, leaves_are_steps=are_steps)
+    compared = SUMS | {STEPS} if are_steps else SUMS
+    return Imported(ensemble, "scikit-learn", unknown, compared=compared)
 
 
-def _loss_of(model: Any, name: str, alpha: Any, n_outputs: int, allowed: tuple[str, ...]) -> Loss:
-    """Return the loss of boosting; ``alpha`` is the quantile of a quantile loss."""
-    if name not in allowed:
-        raise ValueError(f"loss={name!r} cannot be imported, only {[*allowed]} can.")
-    if name == "log_loss" and n_outputs > 1:
-        # The factor of p (1 - p) with which -G/H gives the leaves: Friedman 2001, equation 34.
-        is_first = isinstance(model, BOOSTED)
+def _loss_of(model: Any, kinds: dict[str, Objective], quantile: Any, n_outputs: int) -> Loss:
+    """Return the loss of boosting."""
+    if model.loss not in kinds:
+        raise ValueError(f"loss={model.loss!r} cannot be imported, only {[*kinds]} can.")
+    if model.loss == "log_loss" and n_outputs > 1:
+        is_first = isinstance(model, BOOSTED)  # see `gbt.formats.objectives`
         return Softmax(n_outputs, n_outputs / (n_outputs - 1) if is_first else 1.0)
-    others: dict[str, Loss] = {
-        "squared_error": LOSSES["half_squared_error"],
-        "log_loss": LOSSES["half_logistic"],
-        "absolute_error": Absolute(),
-        "poisson": Poisson(max_delta_step=0.0),
-        "gamma": Gamma(is_newton=True),
-        "coxph": Cox(),
-    }
-    return Quantile(alpha) if name == "quantile" else others[name]
+    return kinds[model.loss].loss({"quantile": quantile})
 
 
 def _constraints(model: Any) -> list[int]:
@@ -294,27 +248,49 @@ def _constraints(model: Any) -> list[int]:
     return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
 
 
-def _read_trees(trees: list[Any], n_outputs: int) -> _SklearnNodes:
+def _read_trees(trees: list[Any], n_outputs: int) -> LibraryNodes:
     """Read the nodes of all trees; scikit-learn has them in preorder or by gain.
 
-    With K outputs, tree m gives the values of output m mod K.
+    With K outputs, tree m gives the values of output m mod K, with two classes those of the second.
     """
 
     def together(name: str) -> np.ndarray:
         return np.concatenate([getattr(tree, name) for tree in trees])
 
     children = map(together, ("children_left", "children_right"))
-    nodes = end_to_end("scikit-learn", [tree.node_count for tree in trees], *children)
+    tree = end_to_end("scikit-learn", [tree.node_count for tree in trees], *children)
     names = ("feature", "threshold", "missing_go_to_left", "weighted_n_node_samples")
     feature, threshold, missing_left, weight, n_samples = (
-        together(name)[nodes.order] for name in (*names, "n_node_samples")
+        together(name)[tree.order] for name in (*names, "n_node_samples")
     )
     values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
     columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]
-    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[nodes.order]
+    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[tree.order]
     threshold = np.nan_to_num(threshold)  # inf between present and missing
-    return _SklearnNodes(
-        nodes, feature, threshold, missing_left.astype(bool), value, weight, n_samples
+    return LibraryNodes(
+        tree, feature, threshold, missing_left.astype(bool), value, weight, n_samples
+    )
+
+
+def _read_histograms(model: Any, known: dict[int, list[Any]]) -> LibraryNodes:
+    """Read the nodes of all trees of boosting on histograms; counts stand for weights."""
+    predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
+    records = np.concatenate(predictors)
+    is_leaf = records["is_leaf"].astype(bool)
+    children = (np.where(is_leaf, -1, records[side].astype(np.int64)) for side in ("left", "right"))
+    tree = end_to_end("scikit-learn", [*map(len, predictors)], *children)
+    records = records[tree.order]
+    records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
+    counts = records["count"].astype(np.float64)
+    return LibraryNodes(
+        tree,
+        records["feature_idx"],
+        np.nan_to_num(records["num_threshold"]),  # inf between present and missing
+        records["missing_go_to_left"].astype(bool),
+        records["value"],
+        counts,
+        counts,
+        listed_levels(model, tree, records, known),
     )
 
 

@@ -3,11 +3,10 @@
 from typing import Any
 
 from gbt.formats.steps.tracing import Seen, Traced, acts_in_fits_only, trace
-from gbt.formats.wrappers import is_pipeline
+from gbt.formats.wrappers import inside, is_pipeline
 from gbt.model.preparation import Preparation
 from gbt.tables.names import are_numbers
 
-_THRESHOLDS = ("TunedThresholdClassifierCV", "FixedThresholdClassifier", "FrozenEstimator")
 INSTEAD = (
     " Or explain the model itself, pipeline[-1], with the rows that the steps before it make,"
     " pipeline[:-1].transform(X)."
@@ -19,16 +18,14 @@ def steps_before(model: Any) -> list[tuple[str, Any]]:
 
     Steps that pass rows on unchanged are left out, and so are samplers, which act in fits only.
     """
-    if hasattr(model, "best_estimator_"):  # of GridSearchCV and its kin
-        return steps_before(model.best_estimator_)
-    if is_pipeline(model):
-        own = [(name, step) for name, step in model.steps[:-1] if not acts_in_fits_only(step)]
-        return own + steps_before(model.steps[-1][1])
-    if hasattr(model, "regressor_"):  # of TransformedTargetRegressor
-        return steps_before(model.regressor_)
-    if type(model).__name__ in _THRESHOLDS:
-        return steps_before(getattr(model, "estimator_", model.estimator))
-    return []
+    steps: list[tuple[str, Any]] = []
+    while (part := inside(model)) is not None:
+        if is_pipeline(model) and not hasattr(model, "best_estimator_"):
+            steps += [
+                (name, step) for name, step in model.steps[:-1] if not acts_in_fits_only(step)
+            ]
+        model = part
+    return steps
 
 
 def preparation_of(

@@ -4,6 +4,7 @@ XGBoost writes parameters as text, "5E-1" or "[5E-1,2E-1]", and arrays of nodes 
 UBJSON as arrays. Anything unexpected is an `InvalidModelError` that names it.
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -25,33 +26,30 @@ def entry(mapping: Any, *path: str) -> Any:
     return mapping
 
 
-def number(mapping: Any, key: str) -> float:
-    """Return a number that the JSON has as text, rounded to float32 as XGBoost does."""
-    text = entry(mapping, key)
+def numbers_in(text: Any, key: str) -> list[float]:
+    """Return float32 numbers of a text that is one number of JSON, or a list of them."""
     try:
-        (only,) = numbers_in(text)
-        with np.errstate(over="raise"):
-            return float(np.float32(only))
-    except (TypeError, ValueError, FloatingPointError):
+        value = parse_json(text if isinstance(text, str) else "")
+        found = as_array(value if isinstance(value, list) else [value], key, np.float32)
+    except ValueError:
         raise InvalidModelError(
             f"The XGBoost model's {key} is not a number in text: {shown(text)}."
         ) from None
+    return found.astype(np.float64).tolist()
 
 
-def numbers_in(text: Any) -> list[float]:
-    """Return the numbers of a text that is one number of JSON, or a list of them."""
-    if not isinstance(text, str):
-        raise TypeError
-    value = parse_json(text)
-    return as_array(
-        value if isinstance(value, list) else [value], "base_score", np.float64
-    ).tolist()
+def number(mapping: Any, key: str) -> float:
+    """Return a float32 number that the JSON has as text."""
+    found = numbers_in(entry(mapping, key), key)
+    if len(found) != 1:
+        raise InvalidModelError(f"The XGBoost model's {key} is {len(found)} numbers, not one.")
+    return found[0]
 
 
 def whole(mapping: Any, key: str) -> int:
     """Return a whole number that the JSON has as text."""
     text = entry(mapping, key)
-    if not isinstance(text, str) or not text.isascii() or not text.isdigit() or len(text) > 19:
+    if not isinstance(text, str) or not re.fullmatch("[0-9]{1,19}", text):
         raise InvalidModelError(
             f"The XGBoost model's {key} is not a whole number in text: {shown(text)}."
         )

@@ -48,9 +48,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.files.documents import InvalidModelError, parse_json, shown
-from gbt.formats.imported import Imported, kept
-from gbt.formats.nodes import below_in_float32, family_that_does_not_add_up, to_ensemble
+from gbt.files.documents import InvalidModelError, parse_json
+from gbt.formats.imported import SUMS, Imported, kept
+from gbt.formats.nodes import family_that_does_not_add_up
+from gbt.formats.objectives import DISTRIBUTION, XGBOOST
 from gbt.formats.origin import contradiction, doubt_of
 from gbt.formats.xgboost.document import (
     entry,
@@ -60,15 +61,6 @@ from gbt.formats.xgboost.document import (
     numbers_of,
     version_of,
     whole,
-)
-from gbt.formats.xgboost.losses import (
-    DISTRIBUTION,
-    FIRST_SMOOTHED,
-    LOSS_OF_OBJECTIVE,
-    OF_CLASSES,
-    OTHERS,
-    WITHOUT_CURVATURE,
-    loss_of,
 )
 from gbt.formats.xgboost.smoothed import Smoothed
 from gbt.formats.xgboost.training import (
@@ -85,6 +77,8 @@ from gbt.formats.xgboost.ubjson import parse_ubjson
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 
+WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
+FIRST_SMOOTHED = (3, 4)  # the first version that smooths these; those before it refit leaves
 MOST_OUTPUTS = 2**16
 
 
@@ -184,14 +178,13 @@ def _import(
     tree_weight = trees.tree_weight[:n_trees]
     training, why = complete(nodes, read_training(configuration), given, per_round)
     start = read_start(learner, loss, training, len(trees.trees))
-    assert training.learning_rate is not None
-    assert training.reg_lambda is not None
+    eta, reg_lambda = training.learning_rate, training.reg_lambda
+    assert eta is not None
+    assert reg_lambda is not None
 
-    leaf, H = nodes.tree.is_leaf, nodes.sum_hessian
-    eta = training.learning_rate
-    G = gradients(nodes, training.reg_lambda, eta)
-    values_are_known = why is None
-    if family_that_does_not_add_up(nodes.tree, H, ADD_UP_WITHIN) is not None:
+    G = gradients(nodes, reg_lambda, eta)
+    known = {"hessians"} if why is not None else {"hessians", "values"}
+    if family_that_does_not_add_up(nodes.tree, nodes.sum_hessian, ADD_UP_WITHIN) is not None:
         raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
     has_dropped = bool((tree_weight != 1).any())
@@ -204,35 +197,29 @@ def _import(
     elif is_smoothed:
         why = why or "it was trained on smoothed derivatives, at a scale of each round's own"
     elif not has_curvature:
-        why, values_are_known = "its leaves are refitted to quantiles of their rows", False
+        why, known = "its leaves are refitted to quantiles of their rows", {"hessians"}
     elif why is None and wrong is not None:
-        why, values_are_known = say_why_not(nodes, wrong, training), False
+        why, known = say_why_not(nodes, wrong, training), {"hessians"}
         if given != TrainingFacts():
             raise ValueError(f"G of the XGBoost model is unknown: {why}.")
     elif why is None and has_dropped:
         why = "DART grew its trees at the predictions of some of those before them"
     doubt = None
     if why is None and not is_forest:
-        why = contradiction(nodes.tree, G, H, nodes.split_condition, loss, start)
+        why = contradiction(nodes, G, loss, start)
         why = "its objective is a function of your own" if is_own else why
-        doubt = doubt_of(nodes.tree, G, H, loss, start)
-    names = feature_names_of(learner, n_features)
-    own_levels = read_levels(trees.model, n_features)
+        doubt = doubt_of(nodes, loss, start)
+    names, own_levels = feature_names_of(learner, n_features), read_levels(trees.model, n_features)
     declared = categorical_columns(learner, n_features)
-    levels = nodes.listed.as_sets("XGBoost", nodes.feature, names, own_levels, declared)
-    value = np.where(leaf, nodes.split_condition, eta * nodes.base_weight)
-    ensemble = to_ensemble(
-        nodes.tree,
-        feature=nodes.feature,
-        threshold=below_in_float32(nodes.split_condition),
-        missing_left=nodes.missing_left,
-        value=value * np.repeat(tree_weight, np.diff(nodes.tree.tree_offset)),
-        sum_gradient=None if why is not None else G,
-        sum_hessian=H,
-        values_are_known=values_are_known,
+    levels = nodes.as_sets("XGBoost", names, own_levels, declared)
+    value = np.where(nodes.tree.is_leaf, nodes.value, eta * nodes.value)
+    ensemble = nodes.as_ensemble(
+        value * np.repeat(tree_weight, np.diff(nodes.tree.tree_offset)),
+        G,
+        known if why is not None else {*known, "gradients"},
         base_score=start.base_score,
         learning_rate=eta,
-        reg_lambda=training.reg_lambda,
+        reg_lambda=reg_lambda,
         loss=loss,
         feature_names=names,
         input_dtype=np.float32,
@@ -240,14 +227,13 @@ def _import(
         unseen_is_missing=not levels,
         **levels,
     )
-    smoothed = partial(Smoothed, loss) if is_smoothed else None
     return Imported(
         ensemble,
         "XGBoost",
         why,
         doubt,
-        has_dropped=has_dropped,
-        trained_on=smoothed,
+        compared=frozenset({"counts"}) if has_dropped else SUMS,
+        trained_on=partial(Smoothed, loss) if is_smoothed else None,
         levels=own_levels,
     )
 
@@ -295,18 +281,19 @@ def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
     shape = entry(learner, "learner_model_param")
     if not isinstance(shape, dict):
         raise InvalidModelError("The XGBoost model's learner_model_param is not an object.")
-    allowed = [*LOSS_OF_OBJECTIVE, *OTHERS]
+    allowed = [*XGBOOST]
     if objective not in allowed:  # a list, because what a file has need not be hashable
         raise ValueError(f"objective={named(objective)} cannot be imported, only {allowed} can.")
     n_classes, n_targets = (
         whole(shape, name) if name in shape else 1 for name in ("num_class", "num_target")
     )
-    if (n_classes > 1) != (objective in OF_CLASSES) or max(n_classes, n_targets) > MOST_OUTPUTS:
+    is_of_classes = XGBOOST[objective].is_of_classes
+    if (n_classes > 1) != is_of_classes or max(n_classes, n_targets) > MOST_OUTPUTS:
         raise InvalidModelError(
             f"The XGBoost model has the objective {named(objective)} with num_class={n_classes}"
             f" and num_target={n_targets}."
         )
-    loss = loss_of(objective, _objective_numbers(learner), n_classes, n_targets)
+    loss = _loss_of(learner, objective, n_classes, n_targets)
     per_round = whole(entry(trees.model, "gbtree_model_param"), "num_parallel_tree")
     n_trees = len(trees.trees)
     _refuse_other_rounds(trees.model, n_trees, per_round, loss)
@@ -322,23 +309,26 @@ def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
     return loss, n_features, per_round
 
 
-def _objective_numbers(learner: Any) -> dict[str, Any]:
-    """Return the parameters of the objective, which the JSON has as text."""
-    found: dict[str, Any] = {}
-    for parameters in learner["objective"].values():
-        for name, text in parameters.items() if isinstance(parameters, dict) else ():
-            if name.startswith("lambdarank_"):
-                continue  # which pairs a ranker takes, partly in words
-            if name == DISTRIBUTION:
-                found[name] = str(text)
-                continue
-            try:
-                found[name] = [float(np.float32(one)) for one in numbers_in(text)]
-            except (TypeError, ValueError) as error:
-                raise InvalidModelError(
-                    f"The XGBoost model's {name} is not a number in text: {shown(text)}."
-                ) from error
-    return found
+def _loss_of(learner: Any, name: str, n_classes: int, n_targets: int) -> Loss:
+    """Return the loss of an objective, whose parameters the JSON has as text."""
+    of_several = {"reg:logistic": "binary:logistic"} if n_targets > 1 else {}
+    objective = XGBOOST[of_several.get(name, name)]
+    if n_targets > 1 and not isinstance(objective.of, str):
+        raise ValueError(
+            f"objective={name!r} cannot be imported with several targets, here {n_targets}."
+        )
+    records = [record for record in learner["objective"].values() if isinstance(record, dict)]
+    texts = {parameter: text for record in records for parameter, text in record.items()}
+    given: dict[str, Any] = {}
+    for parameter in objective.parameters.keys() & texts.keys():
+        if parameter == DISTRIBUTION:  # the only one that is a word
+            given[parameter] = str(texts[parameter])
+            continue
+        found = numbers_in(texts[parameter], parameter)
+        if len(found) != 1:
+            raise ValueError(f"objective={name!r} cannot be imported with several {parameter}.")
+        given[parameter] = found[0]
+    return objective.loss(given, max(n_classes, n_targets))
 
 
 def _refuse_other_rounds(model: dict[str, Any], n_trees: int, per_round: int, loss: Loss) -> None:

@@ -11,16 +11,17 @@ without it, of a leaf eta G is, so that every parent of a leaf gives an equation
 wrong one either.
 """
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gbt.files.documents import InvalidModelError, shown
+from gbt.formats.imported import LibraryNodes
 from gbt.formats.nodes import EPS_32, family_that_does_not_add_up
+from gbt.formats.objectives import XGBOOST
 from gbt.formats.origin import Start
 from gbt.formats.xgboost.document import entry, number, numbers_in
-from gbt.formats.xgboost.losses import OF_CLASSES
-from gbt.formats.xgboost.trees import XGBoostNodes
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets
 
@@ -63,7 +64,7 @@ def read_training(configuration: Any) -> TrainingFacts:
 
 
 def complete(
-    nodes: XGBoostNodes, training: TrainingFacts, given: TrainingFacts, per_round: int
+    nodes: LibraryNodes, training: TrainingFacts, given: TrainingFacts, per_round: int
 ) -> tuple[TrainingFacts, str | None]:
     """Return lambda and eta, given, known or computed, and why they are unknown, or None.
 
@@ -93,13 +94,13 @@ def complete(
     return training._replace(reg_lambda=reg_lambda, learning_rate=eta), why
 
 
-def gradients(nodes: XGBoostNodes, reg_lambda: float, eta: float) -> np.ndarray:
+def gradients(nodes: LibraryNodes, reg_lambda: float, eta: float) -> np.ndarray:
     """Return G of all nodes."""
-    w = np.where(nodes.tree.is_leaf, nodes.split_condition / eta, nodes.base_weight)
+    w = np.where(nodes.tree.is_leaf, nodes.value / eta, nodes.value)
     return -w * (nodes.sum_hessian + reg_lambda)
 
 
-def say_why_not(nodes: XGBoostNodes, wrong: int, training: TrainingFacts) -> str:
+def say_why_not(nodes: LibraryNodes, wrong: int, training: TrainingFacts) -> str:
     """Return a text: sums do not add up at a node, and the possible reasons."""
     m, node = nodes.tree.of_tree(wrong)
     return (
@@ -112,7 +113,7 @@ def say_why_not(nodes: XGBoostNodes, wrong: int, training: TrainingFacts) -> str
     )
 
 
-def _adds_up(nodes: XGBoostNodes, reg_lambda: float, eta: float | None) -> bool:
+def _adds_up(nodes: LibraryNodes, reg_lambda: float, eta: float | None) -> bool:
     """Say whether a penalty is consistent with a learning rate, or with any if that is None."""
     eta = _read_learning_rate(nodes, reg_lambda) if eta is None else eta
     if eta is None:
@@ -121,7 +122,7 @@ def _adds_up(nodes: XGBoostNodes, reg_lambda: float, eta: float | None) -> bool:
     return family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN) is None
 
 
-def _read_learning_rate(nodes: XGBoostNodes, reg_lambda: float) -> float | None:
+def _read_learning_rate(nodes: LibraryNodes, reg_lambda: float) -> float | None:
     """Find the learning rate from the nodes that have leaves among their children.
 
     The sum of these leaves follows in two ways: from themselves, a = sum of s (H + lambda) = -eta
@@ -130,30 +131,23 @@ def _read_learning_rate(nodes: XGBoostNodes, reg_lambda: float) -> float | None:
     equation divided by the size of its terms. That size depends on eta, so there are two passes,
     the first with eta = 1. None if the equations do not determine eta.
     """
-    ab, bb = _sum_products(nodes, reg_lambda, 1.0)
-    if ab > 0:
-        ab, bb = _sum_products(nodes, reg_lambda, ab / bb)
-    # Each equation is wrong by eps of its size, so eta = ab / bb by eps / sqrt(bb).
-    if not (ab > 0 and EPS_32 * np.sqrt(bb) / ab <= ADD_UP_WITHIN):
-        return None
-    return float(ab / bb)
-
-
-def _sum_products(
-    nodes: XGBoostNodes, reg_lambda: float, learning_rate: float
-) -> tuple[float, float]:
-    """Return the sums of a b and of b^2 of `_read_learning_rate` over all nodes."""
-    weight, is_leaf = nodes.sum_hessian + reg_lambda, nodes.tree.is_leaf
-    shrunk = np.where(is_leaf, nodes.split_condition * weight, 0.0)
-    unshrunk = np.where(is_leaf, 0.0, nodes.base_weight * weight)
+    is_leaf, sums = nodes.tree.is_leaf, nodes.value * (nodes.sum_hessian + reg_lambda)
+    shrunk, unshrunk = np.where(is_leaf, sums, 0.0), np.where(is_leaf, 0.0, sums)
     parent, left, right = nodes.tree.families
     a = shrunk[left] + shrunk[right]
     b = unshrunk[parent] - unshrunk[left] - unshrunk[right]
-    terms = np.abs(shrunk) + learning_rate * np.abs(unshrunk)
-    size = terms[parent] + terms[left] + terms[right]
-    use = (is_leaf[left] | is_leaf[right]) & (size > 0)
-    a, b = a[use] / size[use], b[use] / size[use]
-    return float(np.sum(a * b)), float(np.sum(b**2))
+    eta = 1.0
+    for _ in range(2):
+        terms = np.abs(shrunk) + eta * np.abs(unshrunk)
+        size = terms[parent] + terms[left] + terms[right]
+        use = (is_leaf[left] | is_leaf[right]) & (size > 0)
+        of_leaves, of_others = a[use] / size[use], b[use] / size[use]
+        ab, bb = float(np.sum(of_leaves * of_others)), float(np.sum(of_others**2))
+        if not ab > 0:
+            return None
+        eta = ab / bb
+    # Each equation is wrong by eps of its size, so eta by eps / sqrt(bb).
+    return eta if EPS_32 * np.sqrt(bb) / ab <= ADD_UP_WITHIN else None
 
 
 def read_start(learner: Any, loss: Loss, training: TrainingFacts, n_trees: int) -> Start:
@@ -166,20 +160,17 @@ def read_start(learner: Any, loss: Loss, training: TrainingFacts, n_trees: int) 
     shape = entry(learner, "learner_model_param")
     text = entry(shape, "base_score")
     to_estimate = shape.get("boost_from_average") == "1"
-    is_raw = entry(learner, "objective", "name") in ("binary:logitraw", *OF_CLASSES)
+    name, n_outputs = entry(learner, "objective", "name"), loss.n_outputs
+    is_raw = name == "binary:logitraw" or XGBOOST[name].is_of_classes
     is_raw = is_raw or (to_estimate and n_trees == 0)  # the default, which no training has replaced
-    n_outputs = loss.n_outputs
+    numbers = numbers_in(text, "base_score")
+    if len(numbers) == 1:
+        numbers = numbers * n_outputs  # before version 3.1 one base score stood for all outputs
+    own = loss.loss if isinstance(loss, SeveralTargets) else loss
+    link = np.log if own.name == "cox" else own.link  # XGBoost predicts hazard ratios
     raws: list[float] = []
-    try:
-        numbers = [float(np.float32(one)) for one in numbers_in(text)]
-        if len(numbers) == 1:
-            numbers = numbers * n_outputs  # before version 3.1 one base score stood for all outputs
-        if len(numbers) == n_outputs:
-            own = loss.loss if isinstance(loss, SeveralTargets) else loss
-            link = np.log if own.name == "cox" else own.link  # XGBoost predicts hazard ratios
-            raws = numbers if is_raw else [float(link(one)) for one in numbers]
-    except (TypeError, ValueError):
-        pass
+    with suppress(ValueError):  # of what the loss never predicts
+        raws = numbers if is_raw else [float(link(one)) for one in numbers]
     if len(raws) != n_outputs or not np.isfinite(raws).all():
         raise InvalidModelError(
             f"The XGBoost model's base_score, {shown(text)}, is not one prediction of {loss.name}."

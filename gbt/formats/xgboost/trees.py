@@ -19,13 +19,14 @@ with all letters end to end. An older model, or one of arrays, has only numbers:
 levels.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbt.files.documents import InvalidModelError, shown
+from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
-from gbt.formats.nodes import Preorder, end_to_end
+from gbt.formats.nodes import below_in_float32, end_to_end
 from gbt.formats.xgboost.document import numbers_of
 
 NODE_ARRAYS: dict[str, type] = {
@@ -38,33 +39,25 @@ NODE_ARRAYS: dict[str, type] = {
     "base_weights": np.float64,
     "sum_hessian": np.float64,
 }
+SINGLE = ("split_conditions", "base_weights", "sum_hessian")
 LEVEL_ARRAYS = ("categories", "categories_nodes", "categories_segments", "categories_sizes")
 LARGEST_32 = float(np.finfo(np.float32).max)
 MOST_LEVELS = 2**24  # numbers of levels are float32 to XGBoost
 
 
-class XGBoostNodes(NamedTuple):
-    """The model's entries for all nodes, in preorder; float64 arrays hold float32 numbers."""
+def read_trees(trees: list[Any], n_features: int) -> LibraryNodes:
+    """Read the nodes of some trees and put them in preorder; pruned ones are left out.
 
-    tree: Preorder
-    feature: np.ndarray
-    missing_left: np.ndarray
-    split_condition: np.ndarray
-    base_weight: np.ndarray
-    sum_hessian: np.ndarray
-    listed: Listed  # the levels that go left where categories are split
-
-
-def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
-    """Read the nodes of some trees and put them in preorder; pruned ones are left out."""
-    read: dict[str, list[np.ndarray]] = {name: [] for name in NODE_ARRAYS}
-    for m, tree in enumerate(trees):
-        where = f"tree {m}"
-        for name, dtype in NODE_ARRAYS.items():
-            read[name].append(numbers_of(tree, name, where, dtype))
-        n_nodes = len(read["sum_hessian"][-1])
-        if n_nodes == 0 or any(len(arrays[-1]) != n_nodes for arrays in read.values()):
-            lengths = {name: len(arrays[-1]) for name, arrays in read.items()}
+    Values of inner nodes are w = -G/(H + lambda), those of leaves eta w.
+    """
+    read = {
+        name: [numbers_of(tree, name, f"tree {m}", dtype) for m, tree in enumerate(trees)]
+        for name, dtype in NODE_ARRAYS.items()
+    }
+    sizes = [len(part) for part in read["sum_hessian"]]
+    for m, n_nodes in enumerate(sizes):
+        lengths = {name: len(parts[m]) for name, parts in read.items()}
+        if n_nodes == 0 or {*lengths.values()} != {n_nodes}:
             raise InvalidModelError(
                 f"Tree {m} of the XGBoost model has arrays of lengths {lengths}."
             )
@@ -72,7 +65,6 @@ def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
         name: np.concatenate([np.empty(0, NODE_ARRAYS[name]), *parts])
         for name, parts in read.items()
     }
-    sizes = [len(part) for part in read["sum_hessian"]]
     children = [arrays[name] for name in ("left_children", "right_children")]
     for child in children:
         if (wrong := child < -1).any():
@@ -88,34 +80,30 @@ def read_trees(trees: list[Any], n_features: int) -> XGBoostNodes:
         *(np.where(is_changed, *both) for both in (children[::-1], children)),
     )
     arrays = {name: array[tree.order] for name, array in arrays.items()}
-    inner = ~tree.is_leaf
+    inner, feature = ~tree.is_leaf, arrays["split_indices"]
 
     def refuse(wrong: np.ndarray, what: str) -> None:
         if wrong.any():
             m, node = tree.of_tree(int(np.argmax(wrong)))
             raise InvalidModelError(f"Tree {m} of the XGBoost model has {what} at node {node}.")
 
-    for name in ("split_conditions", "base_weights", "sum_hessian"):
+    for name in SINGLE:
         refuse(~(np.abs(arrays[name]) <= LARGEST_32), f"infinite or nan {name}")
+        arrays[name] = arrays[name].astype(np.float32).astype(np.float64)
     refuse(arrays["sum_hessian"] < 0, "a negative sum_hessian")
-    feature = arrays["split_indices"]
     refuse(
         inner & ((feature < 0) | (feature >= n_features)), f"a column that is none of {n_features}"
     )
     has_list = inner & (arrays["split_type"] != 0)
     node, level = _read_lists(trees, sizes) if has_list.any() else _NO_LISTS
-    split_condition, base_weight, sum_hessian = (
-        arrays[name].astype(np.float32).astype(np.float64)
-        for name in ("split_conditions", "base_weights", "sum_hessian")
-    )
-    return XGBoostNodes(
+    return LibraryNodes(
         tree,
         feature,
+        below_in_float32(arrays["split_conditions"]),
         (arrays["default_left"] != 0) != has_list,
-        split_condition,
-        base_weight,
-        sum_hessian,
-        Listed.of(tree, has_list, node, level),
+        np.where(inner, arrays["base_weights"], arrays["split_conditions"]),
+        arrays["sum_hessian"],
+        listed=Listed.of(tree, has_list, node, level),
     )
 
 

@@ -18,14 +18,8 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError
 
-_DTYPES = {
-    ord(letter): np.dtype(dtype)
-    for letter, dtype in {
-        "i": ">i1", "U": ">u1", "I": ">i2", "l": ">i4", "L": ">i8", "d": ">f4", "D": ">f8",
-    }.items()
-}  # fmt: skip
 _NUMBERS = {
-    ord(letter): struct.Struct(f">{code}")
+    ord(letter): (struct.Struct(f">{code}"), np.dtype(f">{code}"))
     for letter, code in zip("iUIlLdD", "bBhiqfd", strict=True)
 }
 _LENGTHS = frozenset(b"iUIlL")
@@ -35,72 +29,75 @@ _STRING, _ARRAY, _OBJECT, _END_ARRAY, _END_OBJECT, _OF_TYPE, _OF_LENGTH = b"S[{]
 
 def parse_ubjson(data: bytes) -> Any:
     """Return what UBJSON holds; messages of errors continue after the name of the file."""
+    reader = _Reader(data)
     try:
-        value, at = _value(data, 1, data[0])
+        value = reader.value(reader.byte())
     except (struct.error, IndexError, ValueError, RecursionError) as error:
         raise InvalidModelError(f"is not UBJSON, or not a whole file: {error}") from error
-    if at != len(data):
-        raise InvalidModelError(f"has {len(data) - at} bytes after its UBJSON")
+    if reader.at != len(data):
+        raise InvalidModelError(f"has {len(data) - reader.at} bytes after its UBJSON")
     return value
 
 
-def _value(data: bytes, at: int, letter: int) -> tuple[Any, int]:
-    """Return the value of a type whose bytes begin at a place, and where they end."""
-    if letter == _OBJECT:
-        return _object(data, at)
-    if letter == _ARRAY:
-        return _array(data, at)
-    if letter == _STRING:
-        return _text(data, *_length(data, at + 1, data[at]))
-    if letter in _NUMBERS:
-        number = _NUMBERS[letter]
-        return number.unpack_from(data, at)[0], at + number.size
-    if letter in _CONSTANTS:
-        return _CONSTANTS[letter], at
-    raise ValueError(f"there is no type {chr(letter)!r}, which is at byte {at - 1}")
+class _Reader:
+    """Bytes, and how far they have been read."""
 
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
 
-def _length(data: bytes, at: int, letter: int) -> tuple[int, int]:
-    """Return a length, at most the number of bytes left, and where its own bytes end."""
-    if letter not in _LENGTHS:
-        raise ValueError(f"the length at byte {at} has the type {chr(letter)!r}")
-    number = _NUMBERS[letter]
-    (length,), at = number.unpack_from(data, at), at + number.size
-    if not 0 <= length <= len(data) - at:
-        raise ValueError(f"it ends before the {length} values or bytes at {at}")
-    return length, at
+    def byte(self) -> int:
+        """Return the next byte."""
+        self.at += 1
+        return self.data[self.at - 1]
 
+    def value(self, letter: int) -> Any:
+        """Return the value that follows the letter of its type."""
+        if letter == _OBJECT:
+            found = {}
+            while (letter := self.byte()) != _END_OBJECT:
+                key = self.text(letter)
+                found[key] = self.value(self.byte())
+            return found
+        if letter == _ARRAY:
+            return self.array(self.byte())
+        if letter == _STRING:
+            return self.text(self.byte())
+        if letter in _NUMBERS:
+            number, _ = _NUMBERS[letter]
+            self.at += number.size
+            return number.unpack_from(self.data, self.at - number.size)[0]
+        if letter in _CONSTANTS:
+            return _CONSTANTS[letter]
+        raise ValueError(f"there is no type {chr(letter)!r}, which is at byte {self.at - 1}")
 
-def _text(data: bytes, length: int, at: int) -> tuple[str, int]:
-    return data[at : at + length].decode(), at + length
+    def length(self, letter: int) -> int:
+        """Return a length, at most the number of bytes left; the letter says its type."""
+        if letter not in _LENGTHS:
+            raise ValueError(f"the length at byte {self.at - 1} has the type {chr(letter)!r}")
+        length = self.value(letter)
+        if not 0 <= length <= len(self.data) - self.at:
+            raise ValueError(f"it ends before the {length} values or bytes at {self.at}")
+        return length
 
+    def text(self, letter: int) -> str:
+        """Return a text of a length."""
+        length = self.length(letter)
+        self.at += length
+        return self.data[self.at - length : self.at].decode()
 
-def _object(data: bytes, at: int) -> tuple[dict[str, Any], int]:
-    """Return what follows an opening brace: lengths and texts of keys, each before its value."""
-    found = {}
-    while (letter := data[at]) != _END_OBJECT:
-        key, at = _text(data, *_length(data, at + 1, letter))
-        found[key], at = _value(data, at + 1, data[at])
-    return found, at + 1
-
-
-def _array(data: bytes, at: int) -> tuple[list | np.ndarray, int]:
-    """Return what follows an opening bracket."""
-    letter = data[at]
-    if letter == _OF_TYPE:
-        if data[at + 1] not in _DTYPES or data[at + 2] != _OF_LENGTH:
-            raise ValueError(f"at byte {at} there is no array of numbers")
-        dtype = _DTYPES[data[at + 1]]
-        length, at = _length(data, at + 4, data[at + 3])
-        return np.frombuffer(data, dtype, length, at), at + length * dtype.itemsize
-    values: list = []
-    if letter == _OF_LENGTH:
-        length, at = _length(data, at + 2, data[at + 1])
-        for _ in range(length):
-            value, at = _value(data, at + 1, data[at])
-            values.append(value)
-        return values, at
-    while (letter := data[at]) != _END_ARRAY:
-        value, at = _value(data, at + 1, letter)
-        values.append(value)
-    return values, at + 1
+    def array(self, letter: int) -> list | np.ndarray:
+        """Return what follows an opening bracket and the letter after it."""
+        if letter == _OF_TYPE:
+            kind = self.byte()
+            if kind not in _NUMBERS or self.byte() != _OF_LENGTH:
+                raise ValueError(f"at byte {self.at - 2} there is no array of numbers")
+            length, dtype = self.length(self.byte()), _NUMBERS[kind][1]
+            self.at += length * dtype.itemsize
+            return np.frombuffer(self.data, dtype, length, self.at - length * dtype.itemsize)
+        if letter == _OF_LENGTH:
+            return [self.value(self.byte()) for _ in range(self.length(self.byte()))]
+        values = []
+        while letter != _END_ARRAY:
+            values.append(self.value(letter))
+            letter = self.byte()
+        return values

@@ -40,32 +40,22 @@ from typing import Any
 import numpy as np
 
 from gbt.files.whole_files import write_whole
-from gbt.formats.xgboost.losses import DISTRIBUTION
-from gbt.losses.amounts import Poisson, Tweedie
+from gbt.formats.objectives import XGBOOST
+from gbt.losses.known import parameters_of
 from gbt.losses.loss import Loss
-from gbt.losses.robust import PseudoHuber, Quantile
 from gbt.losses.several_outputs import SeveralTargets, Softmax
-from gbt.losses.survival import Aft
 from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
 
 VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
 LARGEST_32 = np.finfo(np.float32).max
 LARGEST_DECIMAL = 3.4028234e38  # as float32 LARGEST_32, and as float64 not above it
 NO_PARENT = 2**31 - 1
 NOT_IN_NAMES = ("[", "]", "<")
-OBJECTIVES = {  # by the name of a loss: the objective, and the key of its parameters in the file
-    "half_squared_error": ("reg:squarederror", "reg_loss_param"),
-    "half_logistic": ("binary:logistic", "reg_loss_param"),
-    "cross_entropy": ("reg:logistic", "reg_loss_param"),
-    "softmax": ("multi:softprob", "softmax_multiclass_param"),
-    "poisson": ("count:poisson", "poisson_regression_param"),
-    "gamma": ("reg:gamma", "reg_loss_param"),
-    "tweedie": ("reg:tweedie", "tweedie_regression_param"),
-    "squared_log_error": ("reg:squaredlogerror", "reg_loss_param"),
-    "pseudo_huber": ("reg:pseudohubererror", "pseudo_huber_param"),
-    "quantile": ("reg:quantileerror", "quantile_loss_param"),
-    "absolute": ("reg:absoluteerror", None),
-    "aft": ("survival:aft", "aft_loss_param"),
+OBJECTIVES = {  # by the name of a loss
+    objective.loss(n_outputs=2 if objective.is_of_classes else 1).name: name
+    for name, objective in XGBOOST.items()
+    if objective.record is not None
 }
 
 
@@ -114,12 +104,10 @@ def _document(ensemble: Ensemble) -> dict[str, Any]:
     categories = ensemble.categories
     n_classes = ensemble.n_outputs if isinstance(loss, Softmax) else 0
     n_targets = ensemble.n_outputs if isinstance(loss, SeveralTargets) else 1
-    arrays, by_level = _node_arrays(ensemble), _by_level(ensemble)
+    arrays, offset = _node_arrays(ensemble), ensemble.tree_offset
     trees = [
-        _tree(ensemble, arrays, by_level[start:stop] - start, m)
-        for m, (start, stop) in enumerate(
-            zip(ensemble.tree_offset[:-1], ensemble.tree_offset[1:], strict=True)
-        )
+        {"id": m, **_tree(ensemble, tree, {name: of[start:] for name, of in arrays.items()})}
+        for m, (tree, start) in enumerate(zip(ensemble.trees, offset.tolist(), strict=False))
     ]
     return {
         "learner": {
@@ -158,21 +146,17 @@ def _document(ensemble: Ensemble) -> dict[str, Any]:
 
 def _objective(loss: Loss) -> dict[str, Any]:
     """Return the objective with its numbers, which are text."""
-    numbers: dict[str, str] = {"scale_pos_weight": "1"}
-    if isinstance(loss, Softmax):
-        numbers = {"num_class": str(loss.n_outputs)}
-    elif isinstance(loss, Poisson):
-        numbers = {"max_delta_step": repr(loss.max_delta_step or 0.0)}
-    elif isinstance(loss, Tweedie):
-        numbers = {"tweedie_variance_power": repr(loss.power)}
-    elif isinstance(loss, PseudoHuber):
-        numbers = {"huber_slope": repr(loss.delta)}
-    elif isinstance(loss, Quantile):
-        numbers = {"quantile_alpha": f"[{loss.alpha!r}]"}
-    elif isinstance(loss, Aft):
-        numbers = {DISTRIBUTION: loss.distribution, f"{DISTRIBUTION}_scale": repr(loss.scale)}
-    name, record = OBJECTIVES[loss.of_each if isinstance(loss, SeveralTargets) else loss.name]
-    return {"name": name, **({} if record is None else {record: numbers})}
+    name = OBJECTIVES[loss.of_each if isinstance(loss, SeveralTargets) else loss.name]
+    objective = XGBOOST[name]
+    texts = {"scale_pos_weight": "1"}
+    if objective.is_of_classes:
+        texts = {"num_class": str(loss.n_outputs)}
+    elif objective.parameters:
+        own = zip(objective.parameters, parameters_of(loss).values(), strict=False)
+        texts = {parameter: str(of or 0.0) for parameter, of in own}  # None is no max_delta_step
+        if "quantile_alpha" in texts:
+            texts["quantile_alpha"] = f"[{texts['quantile_alpha']}]"
+    return {"name": name, **({objective.record: texts} if objective.record else {})}
 
 
 def _base_score(ensemble: Ensemble) -> str:
@@ -223,69 +207,47 @@ def _decimals(numbers: np.ndarray) -> np.ndarray:
     return np.clip(single.astype(str).astype(np.float64), -LARGEST_DECIMAL, LARGEST_DECIMAL)
 
 
-def _by_level(ensemble: Ensemble) -> np.ndarray:
-    """Return the nodes of each tree depth by depth, which makes siblings neighbours.
-
-    In preorder the branch of the left child stands between them.
-    """
-    offset = ensemble.tree_offset
-    sizes = np.diff(offset)
-    start = np.repeat(offset[:-1], sizes)
-    depth = np.zeros(len(start), dtype=np.int64)
-    level = offset[:-1]
-    while len(level):
-        parents = level[ensemble.left[level] >= 0]
-        below = [start[parents] + links[parents] for links in (ensemble.left, ensemble.right)]
-        for children in below:
-            depth[children] = depth[parents] + 1
-        level = np.concatenate(below)
-    return np.lexsort((depth, np.repeat(np.arange(len(sizes)), sizes)))
-
-
-def _tree(
-    ensemble: Ensemble, arrays: dict[str, np.ndarray], by_level: np.ndarray, m: int
-) -> dict[str, Any]:
-    """Return one tree; ``by_level`` are its nodes in the order in which they are written."""
-    nodes, n_nodes = by_level + ensemble.tree_offset[m], len(by_level)
-    place = np.empty(n_nodes, dtype=np.int64)
-    place[by_level] = np.arange(n_nodes)
-    is_leaf = ensemble.left[nodes] < 0
-    left, right = (
-        np.where(is_leaf, -1, place[links[nodes]]) for links in (ensemble.left, ensemble.right)
-    )
+def _tree(ensemble: Ensemble, tree: Tree, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Return one tree, depth by depth, which makes siblings neighbours."""
+    nodes = np.argsort(tree.depth, kind="stable")
+    place = np.empty(tree.n_nodes, dtype=np.int64)
+    place[nodes] = np.arange(tree.n_nodes)
+    is_leaf = tree.is_leaf[nodes]
+    left, right = (np.where(is_leaf, -1, place[links[nodes]]) for links in (tree.left, tree.right))
     inner = np.flatnonzero(~is_leaf)
-    parents = np.full(n_nodes, NO_PARENT, dtype=np.int64)
+    parents = np.full(tree.n_nodes, NO_PARENT, dtype=np.int64)
     parents[left[inner]] = parents[right[inner]] = inner
-    has_set = ensemble.has_set[nodes]
-    with_set = np.flatnonzero(has_set)
-    on_the_right = [_codes_on_the_right(ensemble, int(nodes[t])) for t in with_set]
-    sizes = [len(codes) for codes in on_the_right]
+    with_set = {
+        i: _codes_on_the_right(ensemble, tree, t)
+        for i, t in enumerate(nodes.tolist())
+        if tree.level_sets is not None and tree.level_sets.of_node[t] >= 0
+    }
+    sizes = [*map(len, with_set.values())]
     return {
         **{name: array[nodes].tolist() for name, array in arrays.items()},
-        "categories": [code for codes in on_the_right for code in codes],
-        "categories_nodes": with_set.tolist(),
+        "categories": [code for codes in with_set.values() for code in codes],
+        "categories_nodes": [*with_set],
         "categories_segments": np.cumsum([0, *sizes])[: len(sizes)].tolist(),
         "categories_sizes": sizes,
-        "default_left": ensemble.missing_left[nodes].astype(int).tolist(),
-        "id": m,
+        "default_left": tree.missing_left[nodes].astype(int).tolist(),
         "left_children": left.tolist(),
         "parents": parents.tolist(),
         "right_children": right.tolist(),
-        "split_indices": np.maximum(ensemble.feature[nodes], 0).tolist(),
-        "split_type": has_set.astype(int).tolist(),
+        "split_indices": np.maximum(tree.feature[nodes], 0).tolist(),
+        "split_type": [int(i in with_set) for i in range(tree.n_nodes)],
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(ensemble.n_features),
-            "num_nodes": str(n_nodes),
+            "num_nodes": str(tree.n_nodes),
             "size_leaf_vector": "1",
         },
     }
 
 
-def _codes_on_the_right(ensemble: Ensemble, node: int) -> list[int]:
+def _codes_on_the_right(ensemble: Ensemble, tree: Tree, node: int) -> list[int]:
     """Return the numbers of the levels that go right at a node that has a set."""
     assert ensemble.categories is not None
-    assert ensemble.level_sets is not None
-    levels = ensemble.categories[ensemble.feature[node]]
+    assert tree.level_sets is not None
+    levels = ensemble.categories[tree.feature[node]]
     assert levels is not None
-    return np.flatnonzero(~ensemble.level_sets.goes_left(node, len(levels))).tolist()
+    return np.flatnonzero(~tree.level_sets.goes_left(node, len(levels))).tolist()

@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeRegressor
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
-from gbt.formats.imported import forget
+from gbt.formats.imported import LibraryNodes, forget
 from tests.asserts import peer
 
 pandas = pytest.importorskip("pandas")
@@ -38,48 +38,36 @@ X = RNG.normal(size=(300, 2)).astype(np.float32).astype(float)
 Y = X[:, 0] + (X[:, 1] > 0.3) * X[:, 0] + 0.3 * RNG.normal(size=300)
 X_MISSING = np.where(RNG.random(X.shape) < 0.15, np.nan, X)
 QUIET = {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
-SMALL = {  # and the module of the importer
-    "xgboost": (
-        lambda: peer("xgboost").XGBRegressor(n_estimators=3, max_depth=2, n_jobs=1), "xgboost",
+SMALL = {
+    "xgboost": lambda: peer("xgboost").XGBRegressor(n_estimators=3, max_depth=2, n_jobs=1),
+    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(n_estimators=3, num_leaves=4, verbose=-1),
+    "lightgbm rf": lambda: peer("lightgbm").LGBMRegressor(
+        n_estimators=3, num_leaves=4, verbose=-1, boosting_type="rf", subsample=0.6,
+        subsample_freq=1,
     ),
-    "lightgbm": (
-        lambda: peer("lightgbm").LGBMRegressor(n_estimators=3, num_leaves=4, verbose=-1),
-        "lightgbm",
-    ),
-    "lightgbm rf": (
-        lambda: peer("lightgbm").LGBMRegressor(
-            n_estimators=3, num_leaves=4, verbose=-1, boosting_type="rf", subsample=0.6,
-            subsample_freq=1,
-        ),
-        "lightgbm",
-    ),
-    "catboost": (
-        lambda: peer("catboost").CatBoostRegressor(iterations=3, depth=2, **QUIET), "catboost",
-    ),
-    "histograms": (lambda: HistGradientBoostingRegressor(max_iter=3, max_leaf_nodes=4), "sklearn"),
-    "gradient boosting": (
-        lambda: GradientBoostingRegressor(n_estimators=3, max_depth=2), "sklearn",
-    ),
-    "forest": (lambda: RandomForestRegressor(3, max_depth=2, random_state=0), "sklearn"),
-    "a tree": (lambda: DecisionTreeRegressor(max_depth=2), "sklearn"),
-    "classes": (lambda: RandomForestClassifier(3, max_depth=2, random_state=0), "sklearn"),
+    "catboost": lambda: peer("catboost").CatBoostRegressor(iterations=3, depth=2, **QUIET),
+    "histograms": lambda: HistGradientBoostingRegressor(max_iter=3, max_leaf_nodes=4),
+    "gradient boosting": lambda: GradientBoostingRegressor(n_estimators=3, max_depth=2),
+    "forest": lambda: RandomForestRegressor(3, max_depth=2, random_state=0),
+    "a tree": lambda: DecisionTreeRegressor(max_depth=2),
+    "classes": lambda: RandomForestClassifier(3, max_depth=2, random_state=0),
 }  # fmt: skip
 
 
 def small(library):
     rows = X if library == "gradient boosting" else X_MISSING
-    return SMALL[library][0]().fit(rows, Y > 0 if library == "classes" else Y)
+    return SMALL[library]().fit(rows, Y > 0 if library == "classes" else Y)
 
 
-def plant(monkeypatch, library, defect):
-    """Change what the importer of a library makes of a model."""
-    module = import_module(f"gbt.formats.{SMALL[library][1]}.model")
-    right = module.to_ensemble
+def plant(monkeypatch, defect):
+    """Change what readers hand over: nodes, and the fields of an ensemble with their values."""
+    right = LibraryNodes.as_ensemble
 
-    def wrong(tree, **fields):
-        return right(tree, **fields | defect(tree, fields))
+    def wrong(nodes, value, *sums, **fields):
+        nodes, fields = defect(nodes, {"value": value, **fields})
+        return right(nodes, fields.pop("value"), *sums, **fields)
 
-    monkeypatch.setattr(module, "to_ensemble", wrong)
+    monkeypatch.setattr(LibraryNodes, "as_ensemble", wrong)
 
 
 def with_one(array, place, number):
@@ -88,27 +76,36 @@ def with_one(array, place, number):
     return changed
 
 
-def swapped(tree, fields):
+def swapped(nodes, fields):
     """Exchange the thresholds of the first root and of the first inner node below one."""
-    inner = np.flatnonzero(~tree.is_leaf)
-    threshold = np.array(fields["threshold"], dtype=float)
+    inner = np.flatnonzero(~nodes.tree.is_leaf)
+    threshold = np.array(nodes.threshold, dtype=float)
     threshold[inner[:2]] = threshold[inner[1::-1]]
-    return {"threshold": threshold}
+    return nodes._replace(threshold=threshold), fields
 
 
-def lowered(tree, fields):
+def lowered(nodes, fields):
     """Take ``<`` for ``<=``."""
-    single = np.array(fields["threshold"], dtype=fields.get("input_dtype", np.float64))
-    return {"threshold": np.nextafter(single, np.finfo(single.dtype).min).astype(float)}
+    single = np.array(nodes.threshold, dtype=fields.get("input_dtype", np.float64))
+    threshold = np.nextafter(single, np.finfo(single.dtype).min).astype(float)
+    return nodes._replace(threshold=threshold), fields
 
 
 DEFECTS = {
     "thresholds swapped": swapped,
     "thresholds one number lower": lowered,
-    "values times a weight": lambda tree, fields: {"value": 0.9 * fields["value"]},
-    "base score": lambda tree, fields: {"base_score": fields["base_score"] + 1e-3},
-    "sides of columns": lambda tree, fields: {"feature": 1 - np.minimum(fields["feature"], 1)},
-    "missing values": lambda tree, fields: {"missing_left": ~fields["missing_left"]},
+    "values times a weight": lambda nodes, fields: (
+        nodes, fields | {"value": 0.9 * fields["value"]}
+    ),
+    "base score": lambda nodes, fields: (
+        nodes, fields | {"base_score": fields["base_score"] + 1e-3}
+    ),
+    "sides of columns": lambda nodes, fields: (
+        nodes._replace(feature=1 - np.minimum(nodes.feature, 1)), fields
+    ),
+    "missing values": lambda nodes, fields: (
+        nodes._replace(missing_left=~nodes.missing_left), fields
+    ),
 }  # fmt: skip
 HAS_NONE_MISSING = ("gradient boosting",)
 
@@ -121,14 +118,13 @@ def test_a_defect_of_an_importer_is_found(monkeypatch, library, defect):
         pytest.skip("its rows have all numbers")
     model = small(library)
     as_ensemble(small(library))  # without the defect
-    plant(monkeypatch, library, DEFECTS[defect])
-    name, package = {"sklearn": ("scikit-learn", "scikit-learn")}.get(
-        SMALL[library][1], (library.split()[0], library.split()[0])
-    )
+    plant(monkeypatch, DEFECTS[defect])
+    name = library.split()[0]
+    name = name if name in ("xgboost", "lightgbm", "catboost") else "scikit-learn"
     for _ in range(2):  # and again, when what was made of the model is kept
         with pytest.raises(MisreadModelError, match="The raw prediction of row") as refused:
             as_ensemble(model)
-        assert f"this {name} {version(package)} model was misread" in str(refused.value).lower()
+        assert f"this {name} {version(name)} model was misread" in str(refused.value).lower()
 
 
 @pytest.mark.parametrize("library", SMALL)
@@ -140,10 +136,13 @@ def test_every_leaf_of_small_trees_is_looked_at(monkeypatch, library):
     for leaf in leaves:
         with monkeypatch.context() as patch:
             plant(
-                patch, library, lambda tree, fields, leaf=leaf: {
-                    "value": with_one(fields["value"], leaf, fields["value"][leaf] + 1e-3)
-                },
-            )  # fmt: skip
+                patch,
+                lambda nodes, fields, leaf=leaf: (
+                    nodes,
+                    fields
+                    | {"value": with_one(fields["value"], leaf, 1e-3 + fields["value"][leaf])},
+                ),
+            )
             forget(getattr(model, "booster_", model))
             forget(model.get_booster() if library == "xgboost" else model)
             try:
@@ -175,12 +174,10 @@ def test_weights_of_dropped_trees_that_are_not_read_are_found(monkeypatch):
 def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     frame = pandas.DataFrame({"w": pandas.Categorical(RNG.choice(WORDS, 300)), "x": X[:, 0]})
     y = X[:, 0] + frame["w"].isin(WORDS[:2]) * 2.0
-    module = import_module(f"gbt.formats.{SMALL[library][1]}.model")
-    right = module.to_ensemble
 
-    def complemented(tree, **fields):
+    def complemented(nodes, fields):
         sets = fields["level_sets"]
-        return right(tree, **fields | {"level_sets": replace(sets, words=sets.words ^ 0b1)})
+        return nodes, fields | {"level_sets": replace(sets, words=sets.words ^ 0b1)}
 
     if library == "catboost":
         frame = frame.astype({"w": str})
@@ -189,12 +186,12 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
         "catboost": {"cat_features": ["w"], "one_hot_max_size": 10},
         "histograms": {"categorical_features": ["w"]},
     }
-    model = SMALL[library][0]().set_params(**options.get(library, {})).fit(frame, y)
+    model = SMALL[library]().set_params(**options.get(library, {})).fit(frame, y)
     rows = (frame,) if library == "catboost" else ()
     as_ensemble(model, *rows)
     forget(getattr(model, "booster_", model))
     forget(model.get_booster() if library == "xgboost" else model)
-    monkeypatch.setattr(module, "to_ensemble", complemented)
+    plant(monkeypatch, complemented)
     with pytest.raises(MisreadModelError, match="was misread"):
         as_ensemble(model, *rows)
 

@@ -7,14 +7,10 @@ import weakref
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.special import expit
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
 from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
-from attributions.testing import ensembles
 from gbt import GBTRegressor
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
@@ -271,72 +267,6 @@ def test_files(tmp_path):
             from_xgboost(path, reg_lambda=2)
 
 
-# ------------------------------------------------------------------- drawn trees, there and back
-
-
-def as_xgboost(ensemble, order):
-    """Write an ensemble as XGBoost would, its nodes numbered by ``order``.
-
-    ``order`` is a function of a tree: its nodes in XGBoost's order, which begins with the root.
-    """
-    trees = []
-    for tree in ensemble.trees:
-        nodes = np.array(order(tree))
-        number = np.empty(tree.n_nodes, dtype=int)
-        number[nodes] = np.arange(tree.n_nodes)
-        w = -tree.sum_gradient / (tree.sum_hessian + ensemble.reg_lambda)
-        above = np.nextafter(tree.threshold.astype(np.float32), np.float32(np.inf))
-        arrays = {
-            "left_children": np.where(tree.is_leaf, -1, number[tree.left]),
-            "right_children": np.where(tree.is_leaf, -1, number[tree.right]),
-            "split_indices": np.where(tree.is_leaf, 0, tree.feature),
-            "split_conditions": np.where(tree.is_leaf, tree.value, above).astype(np.float32),
-            "split_type": np.zeros(tree.n_nodes, dtype=int),
-            "default_left": tree.missing_left,
-            "base_weights": w.astype(np.float32),
-            "sum_hessian": tree.sum_hessian.astype(np.float32),
-        }
-        trees.append({name: array[nodes].tolist() for name, array in arrays.items()})
-    objective, base_score = "reg:squarederror", ensemble.base_score
-    if ensemble.loss.name == "half_logistic":
-        objective, base_score = "binary:logistic", expit(base_score)
-    return json_model(trees, ensemble.feature_names, objective, f"[{base_score:.9E}]")
-
-
-def by_level(tree):
-    """Return the nodes level by level, as depth-wise growth numbers them."""
-    return np.argsort(tree.depth, kind="stable")
-
-
-def fits_into_float32(ensemble):
-    """Exclude G so near to 0 that float32 has no digits left for -G/(H + lambda)."""
-    G = np.abs(ensemble.sum_gradient)
-    return not ((G > 0) & (G < 1e-30)).any()
-
-
-@given(ensembles().filter(fits_into_float32), st.randoms())
-def test_drawn_ensembles_come_back(ensemble, random):
-    def shuffled(tree):
-        others = list(range(1, tree.n_nodes))
-        random.shuffle(others)
-        return [0, *others]
-
-    for order in (by_level, shuffled):
-        back = from_xgboost(
-            as_xgboost(ensemble, order),
-            reg_lambda=ensemble.reg_lambda,
-            learning_rate=ensemble.learning_rate,
-        )
-        for name in ("left", "right", "feature", "missing_left", "tree_offset"):
-            assert_same(getattr(back, name), getattr(ensemble, name))
-        assert_same(back.threshold, ensemble.threshold.astype(np.float32))
-        for name in ("value", "sum_hessian", *["sum_gradient"] * ("gradients" in back.statistics)):
-            expected = getattr(ensemble, name)
-            assert_close(getattr(back, name), expected, np.abs(expected), k=4, eps=EPS_32)
-        assert back.loss is ensemble.loss
-        assert_close(back.base_score, ensemble.base_score, terms=2.0, eps=EPS_32)
-
-
 # ------------------------------------------------------------------------------- against XGBoost
 
 OBJECTIVES = ("reg:squarederror", "binary:logistic", "binary:logitraw")
@@ -423,11 +353,6 @@ def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with():
     assert ensemble.n_trees == n_rounds
     margin = booster.predict(xgboost.DMatrix(X), output_margin=True)
     assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
-
-
-def test_a_booster_without_trees_predicts_its_base_score():
-    ensemble = as_ensemble(train({"base_score": 0.25}, n_rounds=0))
-    assert_same(ensemble.raw_predict(np.zeros((2, 4))), [0.25, 0.25])
 
 
 # -------------------------------------------------------------------------------------- refusals

@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attributions import tree_shap
+from attributions.testing import ensembles
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import to_xgboost
-from gbt.formats.xgboost.model import import_xgboost
+from gbt.formats.xgboost.model import from_xgboost, import_xgboost
+from gbt.formats.xgboost.trees import NODE_ARRAYS
 from gbt.formats.xgboost.writing import LARGEST_32, _first_above
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
 from gbt.losses.robust import PseudoHuber, Quantile
-from tests.asserts import EPS_32, peer
+from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 NAN = np.nan
@@ -135,35 +137,47 @@ def test_every_loss(loss, shift, exported, tmp_path, xgboost):
         assert vars(read.loss)[name] == np.float32(number)
 
 
-@pytest.mark.parametrize("reg_lambda", [0.0, 1.0, 2.5])
-@pytest.mark.parametrize("classes", [0, 2, 4])
-def test_gradient_sums_come_back(classes, reg_lambda, exported, tmp_path):
-    X, signal = table(n=400)
-    options = {"n_estimators": 10, "max_depth": 4, "learning_rate": 0.3, "reg_lambda": reg_lambda}
-    options["splitter"] = "greedy"
-    if classes:
-        y = np.digitize(signal, np.quantile(signal, np.arange(1, classes) / classes))
-        model = GBTClassifier(**options).fit(X, y).ensemble_
-    else:
-        model = GBTRegressor(**options).fit(X, signal).ensemble_
-    exported(model)
-    imported = import_xgboost(tmp_path / "model.json", reg_lambda, 0.3)
-    read = imported.ensemble
-    assert imported.unknown is None
-    assert {"gradients", "hessians", "values"} <= read.statistics
-    for name in ("feature", "left", "right", "missing_left", "tree_offset"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(model, name))
-    scale = np.abs(model.sum_gradient).max()
-    np.testing.assert_allclose(read.sum_gradient, model.sum_gradient, atol=8 * EPS_32 * scale)
-    np.testing.assert_allclose(read.sum_hessian, model.sum_hessian, rtol=EPS_32)
-    np.testing.assert_allclose(read.value, model.value, rtol=2 * EPS_32, atol=1e-12)
-    score = model.sum_gradient**2 / np.maximum(model.sum_hessian + reg_lambda, 1e-300)
-    np.testing.assert_allclose(read.gain, model.gain, atol=32 * EPS_32 * score.max())
-    trees = json.loads((tmp_path / "model.json").read_text())["learner"]["gradient_booster"]
-    for m, tree in enumerate(trees["model"]["trees"]):
-        np.testing.assert_allclose(
-            np.sort(tree["loss_changes"]), np.sort(model.trees[m].gain), rtol=EPS_32
-        )
+def fits_into_float32(ensemble):
+    """Exclude numbers of which float32 has no digits left for -G/(H + lambda), or for a gain."""
+    sizes = np.abs([ensemble.sum_gradient, ensemble.gain])
+    return not ((sizes > 0) & (sizes < 1e-30)).any() and sizes.max(initial=0) < 1e30
+
+
+@given(ensembles().filter(fits_into_float32), st.randoms())
+def test_drawn_trees_come_back_in_whatever_order_their_nodes_are(
+    tmp_path_factory, ensemble, random
+):
+    path = tmp_path_factory.getbasetemp() / "model.json"
+    to_xgboost(ensemble, path)
+    document = json.loads(path.read_text())
+    trees = document["learner"]["gradient_booster"]["model"]["trees"]
+    for tree in trees:
+        n_nodes = len(tree["left_children"])
+        others = list(range(1, n_nodes))
+        random.shuffle(others)
+        place = np.argsort([0, *others])
+        for name in ("left_children", "right_children"):
+            tree[name] = [-1 if child < 0 else place[child].item() for child in tree[name]]
+        for name in NODE_ARRAYS:
+            tree[name] = [tree[name][t] for t in (0, *others)]
+    given = {"reg_lambda": ensemble.reg_lambda, "learning_rate": ensemble.learning_rate}
+    for model in (path, document):
+        back = from_xgboost(model, **given)
+        for name in ("left", "right", "feature", "missing_left", "tree_offset"):
+            assert_same(getattr(back, name), getattr(ensemble, name))
+        known = ["sum_gradient", "gain"] * ("gradients" in back.statistics)
+        score = np.abs(ensemble.sum_gradient) * np.abs(ensemble.value / ensemble.learning_rate)
+        for name in ("value", "sum_hessian", *known):
+            expected = getattr(ensemble, name)
+            terms = (
+                np.full(len(score), score.max(initial=0)) if name == "gain" else np.abs(expected)
+            )
+            assert_close(getattr(back, name), expected, terms, k=32, eps=EPS_32)
+        assert back.loss is ensemble.loss
+        assert_close(back.base_score, ensemble.base_score, terms=2.0, eps=EPS_32)
+    written = [gain for tree in trees for gain in np.sort(tree["loss_changes"])]
+    gains = [gain for tree in ensemble.trees for gain in np.sort(tree.gain)]
+    assert_close(np.array(written), np.array(gains), np.abs(gains), eps=EPS_32)
 
 
 def test_names_and_early_stopping(exported, xgboost):
