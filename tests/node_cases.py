@@ -51,7 +51,7 @@ class NodeCase:
     @property
     def table(self):
         """Return the columns as kernels take them."""
-        return table_of(self.columns)[0]
+        return table_of(self.columns)
 
     @property
     def entries(self):
@@ -151,11 +151,10 @@ class NodeCase:
 
 
 def empty_scratch():
-    """Return scratch in which nothing but marks has a meaning yet."""
+    """Return scratch in which nothing but zeros has a meaning yet."""
     scratch = records(1, SCRATCH)
-    for name in ("narrow", "running", "keys"):
-        scratch[name] = 99
-    scratch["upper"], scratch["marks"], scratch["lanes"] = np.nan, 0, 0
+    scratch["narrow"] = scratch["running"] = 99
+    scratch["upper"], scratch["unknown"], scratch["lanes"] = np.nan, 0, 0
     return scratch[0]
 
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import internal, kernel
-from gbt.kernels.rows.descent import go_down
 
 # Beyond these odds, e^345, a probability is long 0 or 1 in float64; a product of two is finite.
 MAX_ODDS = 1e150
@@ -37,32 +36,11 @@ class Spots(NamedTuple):
 
 
 @internal
-def keep_spots(at, first, spot):
-    """Write the spots of rows, counted from ``first``."""
-    for i in range(at.shape[0]):
-        spot[i] = spot.dtype.type(at[i] - first)
-
-
-@internal
 def stand_at_spots(m, spots, at):
     """Write the numbers of the nodes or places where rows are in tree m; ``at`` is uint64 (n,)."""
     spot, first = spots.of_row[m], spots.first[m]
     for i in range(at.shape[0]):
         at[i] = first + np.uint64(spot[i])
-
-
-@kernel
-def find_spots(X, links, spots):
-    """Write the spots that the rows of a block reach.
-
-    X       (2 p, n)   float64   IN    a transposed block, see ``gbt.model.predictor``; or float32
-    links              ``Links`` IN    of all M trees
-    spots              ``Spots`` OUT   rows alone
-    """
-    at = np.empty(X.shape[1], links.node.dtype)
-    for m in range(spots.tree_depth.shape[0]):
-        go_down(X, links, m, at)
-        keep_spots(at, at.dtype.type(spots.first[m]), spots.of_row[m])
 
 
 @kernel

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
-from attributions.kernels.spots import Spots, find_spots, odds, predict_before
+from attributions.kernels.spots import Spots, odds, predict_before
 from attributions.rows import Rows
 from attributions.statistics.groups import labels_of, merge_groups
 from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
-from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from gbt.kernels.rows.descent import find_spots
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, tree_blocks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
@@ -159,19 +159,18 @@ class RowsAtSpots(Rows):
         spots = self.no_spots._replace(of_row=of_row)
         if self.kept is None:
             block = transposed(self.X[rows], dtype=self.X.dtype) if block is None else block
-            find_spots(columns_of(block), self.ensemble.predictor.links_for(block), spots)
+            links = self.ensemble.predictor.links_for(block)
+            find_spots(columns_of(block), links, spots.first, spots.of_row)
         return spots
 
     @cached_property
     def no_spots(self) -> Spots:
         """Spots of no rows: which spots there are, and what they do to a state."""
-        ensemble, links = self.ensemble, self.ensemble.predictor.links
-        is_shallow = links.tree_depth <= N_TOP
-        n_spots = np.where(is_shallow, N_PLACES, np.diff(ensemble.tree_offset))
+        predictor = self.ensemble.predictor
         return Spots(
-            of_row=np.empty((0, 0), np.min_scalar_type(n_spots.max(initial=1) - 1)),
-            first=np.where(is_shallow, links.places, links.roots),
-            tree_depth=links.tree_depth,
+            of_row=np.empty((0, 0), predictor.spot_dtype),
+            first=predictor.first_spot,
+            tree_depth=predictor.links.tree_depth,
             value=odds(self.moved) if self.are_odds else self.moved,
         )
 

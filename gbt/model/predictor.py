@@ -56,22 +56,25 @@ class Predictor:
         out = np.empty((len(X), self.n_trees), dtype=np.int32)
 
         def find(block: np.ndarray, rows: slice) -> None:
-            leaves = self.find_leaves(block, range(self.n_trees))
-            leaves -= self.tree_offset[:-1, np.newaxis].astype(leaves.dtype)
-            out[rows] = leaves.T
+            spots = np.empty((self.n_trees, block.shape[2]), self.spot_dtype)
+            descent.find_spots(columns_of(block), self.links_for(block), self.first_spot, spots)
+            node = self.links.node[self.first_spot[:, np.newaxis] + spots]
+            out[rows] = (node - self.links.roots[:, np.newaxis]).T
 
         over_transposed(find, X, n_jobs, dtype=X.dtype)
         return out
 
-    def find_leaves(self, block: np.ndarray, trees: range) -> np.ndarray:
-        """Return the leaves that the rows of a `transposed` block reach in some trees.
+    @cached_property
+    def first_spot(self) -> np.ndarray:
+        """The number of every tree's first spot: of its first place or, if it is deep, its root."""
+        return np.where(self.links.tree_depth <= N_TOP, self.links.places, self.links.roots)
 
-        Unsigned integers of shape (T, n), counted through all trees: an index of the flat arrays.
-        """
-        links = self.links_for(block)
-        leaves = np.empty((len(trees), block.shape[2]), dtype=links.node.dtype)
-        descent.find_leaves(columns_of(block), links.of(trees), leaves)
-        return leaves
+    @cached_property
+    def spot_dtype(self) -> np.dtype:
+        """The smallest type of the spots of all trees, counted from the first."""
+        n_nodes, is_shallow = np.diff(self.tree_offset), self.links.tree_depth <= N_TOP
+        n_spots = np.where(is_shallow, N_PLACES, n_nodes)
+        return np.min_scalar_type(n_spots.max(initial=1) - 1)
 
     def of_nodes(self, sums: np.ndarray) -> np.ndarray:
         """Return the sums of nodes, float64 of shape (n_nodes,), from those of nodes and places."""

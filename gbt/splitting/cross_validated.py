@@ -30,8 +30,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
-import numpy as np
-
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, MOST_SETS
 from gbt.splitting.frontier import Limits
 from gbt.splitting.judges import Judges
@@ -64,10 +62,7 @@ class CrossValidated:
 
     def judges(self, limits: Limits) -> Judges:
         """Return the request to the histogram search."""
-        # All but the first fold, ..., all but the last, all.
-        sums = np.concatenate([~np.eye(self.n_folds, dtype=bool), np.ones((1, self.n_folds), bool)])
-        n_sums = len(sums)
-        return Judges(CROSS_VALIDATED, self.n_folds, sums, n_searched=n_sums, splits=n_sums - 1)
+        return Judges(CROSS_VALIDATED, self.n_folds, self.n_folds)
 
     def check_rows(self, n: int, limits: Limits) -> None:
         """Raise ValueError if trees see too few rows for a row in every fold of the root."""

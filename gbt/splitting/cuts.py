@@ -26,7 +26,7 @@ Cost: of a row and column some 50 nanoseconds, most of them to sort the rows by 
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -82,8 +82,8 @@ class Cuts:
     missing_left : bool array of shape (K, J, Q)
     left : int64 array of shape (K, J, Q, L, 3)
         All sums on the left of these cuts; meaningless where no cut is allowed.
-    total : int64 array of shape (K or 1, J, L, 3)
-        All sums in the node; a single entry if all columns have the same sets.
+    total : int64 array of shape (K, J, L, 3)
+        All sums in the node; the same for all columns unless these have sets of their own.
     frontier, splits
         As `best_cuts` was given them.
     levels : list
@@ -129,41 +129,8 @@ class Cuts:
         return goes_left
 
 
-class OfColumn(NamedTuple):
-    """The best cuts of one column, as in `Cuts`."""
-
-    score: np.ndarray  # (J, Q)
-    code: np.ndarray
-    missing_left: np.ndarray
-    left: np.ndarray  # (J, Q, L, 3)
-    levels: list[tuple[np.ndarray, np.ndarray]] | None
-
-    @classmethod
-    def without_cuts(cls, n_nodes: int, n_searched: int, n_sums: int) -> "OfColumn":
-        """Return arrays in which no cut has been found yet."""
-        return cls(
-            np.full((n_nodes, n_searched), -np.inf),
-            np.zeros((n_nodes, n_searched), dtype=np.int64),
-            np.zeros((n_nodes, n_searched), dtype=np.bool_),
-            np.zeros((n_nodes, n_searched, n_sums, 3), dtype=np.int64),
-            None,
-        )
-
-
-class Histogram(NamedTuple):
-    """What the rows of each node add up to, value by value: V values in all, ascending."""
-
-    node: np.ndarray  # (V,) of each value
-    code: np.ndarray  # (V,)
-    sums: np.ndarray  # (V, L, 4) int64: gradients, hessians, rows, weights
-
-
 def best_cuts(
-    frontier: Frontier,
-    limits: Limits,
-    n_jobs: int | None,
-    sets: Sets | None = None,
-    min_rows_of_all: int = 0,
+    frontier: Frontier, limits: Limits, n_jobs: int | None, sets: Sets | None = None
 ) -> Cuts:
     """Search the columns of a frontier for the best cuts.
 
@@ -174,39 +141,36 @@ def best_cuts(
         searched.
     sets : Sets, optional
         Without them all rows are one set, with one sum.
-    min_rows_of_all : int
-        Least rows that every sum must have on either side of any cut.
     """
     n, n_columns = frontier.columns.n_rows, len(frontier.features)
     if sets is None:
         sets = Sets(np.zeros(n, dtype=np.uint8), np.ones((1, 1), dtype=np.bool_), n_searched=1)
-    search = _Search(frontier, limits, sets, min_rows_of_all)
-    found: list[OfColumn] = [search.no_cuts] * n_columns
-    total = [search.no_cuts.left[:, 0]] * n_columns
-
-    def search_some(start: int, stop: int) -> None:
-        for i in range(start, stop):
-            histogram = search.histogram_of(i)
-            total[i] = search.totals_of(histogram)
-            found[i] = search.cuts_of(i, histogram, total[i])
-
+    shape = n_columns, len(frontier), sets.n_searched
+    found = Cuts(
+        score=np.full(shape, -np.inf),
+        code=np.zeros(shape, dtype=np.int64),
+        missing_left=np.zeros(shape, dtype=np.bool_),
+        left=np.zeros((*shape, len(sets.sums), 3), dtype=np.int64),
+        total=np.zeros((*shape[:2], len(sets.sums), 3), dtype=np.int64),
+        frontier=frontier,
+        splits=sets.splits,
+        levels=[None] * n_columns,
+    )
+    search = _Search(frontier, limits, sets, found)
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
-    run_all([partial(search_some, start, stop) for start, stop in pairwise(edges)])
-    *arrays, levels = zip(*found, strict=True)
-    score, code, missing_left, left = map(np.stack, arrays)
+    run_all([partial(search.columns, start, stop) for start, stop in pairwise(edges)])
     if frontier.is_open is not None:
-        score[~frontier.is_open.T] = -np.inf
-    of_all = np.stack(total[:1] if sets.of_row.ndim == 1 else total)
-    return Cuts(score, code, missing_left, left, of_all, frontier, sets.splits, list(levels))
+        found.score[~frontier.is_open.T] = -np.inf
+    return found
 
 
 class _Search:
     """What is asked of all columns alike, and how one of them answers."""
 
-    def __init__(self, frontier: Frontier, limits: Limits, sets: Sets, min_rows_of_all: int):
+    def __init__(self, frontier: Frontier, limits: Limits, sets: Sets, found: Cuts):
         own, n_nodes = frontier.derivatives, len(frontier)
-        self.frontier, self.limits, self.sets = frontier, limits, sets
+        self.frontier, self.limits, self.sets, self.found = frontier, limits, sets, found
         self.rows = np.concatenate([frontier.rows_of(j) for j in range(n_nodes)])
         self.node = np.repeat(np.arange(n_nodes), frontier.stop - frontier.start)
         ones = np.ones(len(self.rows), dtype=np.int64)
@@ -217,18 +181,30 @@ class _Search:
         )
         self.penalty = limits.reg_lambda * own.hessian_scale
         self.min_hessian = limits.min_child_weight * own.hessian_scale
-        self.min_rows = max(limits.min_samples_leaf, 1)
-        self.min_rows_of_all = min_rows_of_all
         self.smoothing = limits.categorical_smoothing * own.hessian_scale
         self.most_weight = limits.categorical_smoothing * own.weight_scale
 
-    @property
-    def no_cuts(self) -> OfColumn:
-        """Return arrays without cuts."""
-        return OfColumn.without_cuts(len(self.frontier), self.sets.n_searched, len(self.sets.sums))
+    def columns(self, start: int, stop: int) -> None:
+        """Write down the best cuts of some columns."""
+        for i in range(start, stop):
+            node, code, sums = self._histogram_of(i)
+            first = np.searchsorted(node, np.arange(len(self.frontier)))  # value of each node
+            self.found.total[i] = np.add.reduceat(sums[..., : N + 1], first)
+            k = self.frontier.features[i]
+            missing_code = self.frontier.columns.n_values[k]
+            if self.frontier.columns.n_levels[k] > 0:
+                self._cut_levels(i, node, code, sums, first, missing_code)
+            else:
+                directions = self.limits.directions
+                direction = 0 if directions is None else int(directions[k])
+                self._cut_numbers(i, node, code, sums, code == missing_code, direction)
 
-    def histogram_of(self, i: int) -> Histogram:
-        """Add up the rows of every node by their values in one column."""
+    def _histogram_of(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Add up the rows of every node by their values in one column.
+
+        Returns node and code of each value that a node has, ascending, and its sums: gradients,
+        hessians, rows, weights, int64 of shape (V, L, 4).
+        """
         columns, k = self.frontier.columns, self.frontier.features[i]
         n_codes, sums = columns.n_values[k] + 1, self.sets.sums.astype(np.int64)
         value = self.node * n_codes + columns.cuts_of(k)[self.rows]
@@ -238,82 +214,99 @@ class _Search:
         of_row = self.sets.for_column(i)[self.rows[order], np.newaxis]
         of_sets = [np.add.reduceat(carried * (of_row == s), first) for s in range(sums.shape[1])]
         node, code = np.divmod(value[first], n_codes)
-        return Histogram(node, code, np.einsum("ls,svc->vlc", sums, np.stack(of_sets)))
+        return node, code, np.einsum("ls,svc->vlc", sums, np.stack(of_sets))
 
-    def totals_of(self, histogram: Histogram) -> np.ndarray:
-        """Return all sums over the rows of every node, of shape (J, L, 3)."""
-        first = np.searchsorted(histogram.node, np.arange(len(self.frontier)))
-        return np.add.reduceat(histogram.sums[..., : N + 1], first)
-
-    def cuts_of(self, i: int, histogram: Histogram, total: np.ndarray) -> OfColumn:
-        """Return the best cuts of one column."""
-        k = self.frontier.features[i]
-        if self.frontier.columns.n_levels[k] > 0:
-            return self._cuts_of_levels(histogram, total, self.frontier.columns.n_values[k])
-        return self._cuts_of_numbers(histogram, total, k)
-
-    def _cuts_of_numbers(self, histogram: Histogram, total: np.ndarray, k: int) -> OfColumn:
-        """Return the best cuts between values in their own order."""
-        found, n_nodes = self.no_cuts, len(self.frontier)
-        directions = self.limits.directions
-        direction = 0 if directions is None else int(directions[k])
-        sums, is_missing = (
-            histogram.sums[..., : N + 1], histogram.code == self.frontier.columns.n_values[k],
-        )  # fmt: skip
-        missing = np.zeros_like(total)
-        missing[histogram.node[is_missing]] = sums[is_missing]
-        node, code = histogram.node[~is_missing], histogram.code[~is_missing]
-        running = np.cumsum(np.append(np.zeros_like(total[:1]), sums[~is_missing], axis=0), axis=0)
-        left = running[1:] - running[np.searchsorted(node, np.arange(n_nodes))][node]
+    def _cut_numbers(
+        self,
+        i: int,
+        node: np.ndarray,
+        code: np.ndarray,
+        sums: np.ndarray,
+        is_missing: np.ndarray,
+        direction: int,
+    ) -> None:
+        """Find the best cuts between values in their own order."""
+        missing = np.zeros_like(self.found.total[i])
+        missing[node[is_missing]] = sums[is_missing, :, : N + 1]
+        node, code, sums = node[~is_missing], code[~is_missing], sums[~is_missing]
         is_last = np.append(node[1:] != node[:-1], True)[: len(node)]
         for q in range(self.sets.n_searched):
-            asked = q, total[node], node, direction, is_last
-            right, other = self._scores(left, *asked), self._scores(left + missing[node], *asked)
-            cut = last_of_best(np.maximum(right, other), node, n_nodes)
+            cut = self._cut(i, q, node, sums, missing, direction, is_last, True)
             j = np.flatnonzero(cut >= 0)
-            c, h = cut[j], left[cut[j], q, H]
-            more_on_the_left = h >= total[j, q, H] - missing[j, q, H] - h
-            goes_left = (other[c] > right[c]) | ((other[c] == right[c]) & more_on_the_left)
-            found.score[j, q], found.code[j, q] = np.maximum(right, other)[c], code[c]
-            found.missing_left[j, q] = goes_left
-            found.left[j, q] = left[c] + missing[j] * goes_left[:, np.newaxis, np.newaxis]
-        return found
+            self.found.code[i, j, q] = code[cut[j]]
 
-    def _cuts_of_levels(
-        self, histogram: Histogram, total: np.ndarray, missing_code: int
-    ) -> OfColumn:
-        """Return the best cuts between levels in the order of their means, missing among them."""
-        found, nodes = self.no_cuts, []
-        edges = np.searchsorted(histogram.node, np.arange(len(self.frontier) + 1))
-        for j, (start, stop) in enumerate(pairwise(edges)):
-            sums, codes = histogram.sums[start:stop], histogram.code[start:stop]
-            is_left = np.zeros(len(codes), dtype=np.bool_)
-            for q in range(self.sets.n_searched):
-                key = self._key_of(sums[:, q])
-                order = np.argsort(key, kind="stable")
-                left = np.cumsum(sums[order][..., : N + 1], axis=0)
-                at = np.flatnonzero(key[order][1:] != key[order][:-1])
-                node = np.full(len(at), j)
-                score = self._scores(left[at], q, total[node], node, 0, True)
-                cut = last_of_best(score, np.zeros_like(at), 1)[0]
-                if cut < 0:
-                    continue
-                found.score[j, q], found.left[j, q] = score[cut], left[at[cut]]
-                h = left[at[cut], q, H]
-                found.missing_left[j, q] = h >= total[j, q, H] - h
-                if q == self.sets.splits:
-                    is_left[order] = np.arange(len(order)) <= at[cut]
-                    if codes[-1] == missing_code:
-                        found.missing_left[j, q] = is_left[-1]
-            nodes.append((codes, is_left))
-        return found._replace(levels=nodes)
+    def _cut_levels(
+        self,
+        i: int,
+        node: np.ndarray,
+        code: np.ndarray,
+        sums: np.ndarray,
+        first: np.ndarray,
+        missing_code: int,
+    ) -> None:
+        """Find the best cuts between levels in the order of their means, missing among them."""
+        found, splits = self.found, self.sets.splits
+        is_left = np.zeros(len(code), dtype=np.bool_)
+        for q in range(self.sets.n_searched):
+            key = self._key_of(sums[:, q], node, first)
+            order = np.lexsort((key, node))
+            key_after, node_after = np.append(key[order][1:], np.nan), np.append(node[1:], -1)
+            may_cut = (node_after == node) & (key_after != key[order])
+            nothing = np.zeros_like(found.total[i])
+            cut = self._cut(i, q, node, sums[order], nothing, 0, True, may_cut)
+            if q == splits:
+                is_left[order] = np.arange(len(order)) <= cut[node]
+        last = np.append(first[1:], len(code)) - 1  # of each node
+        has_missing = (code[last] == missing_code) & (found.score[i, :, splits] > -np.inf)
+        found.missing_left[i, has_missing, splits] = is_left[last[has_missing]]
+        found.levels[i] = list(
+            zip(np.split(code, first[1:]), np.split(is_left, first[1:]), strict=True)
+        )
 
-    def _key_of(self, sums: np.ndarray) -> np.ndarray:
-        """Return what the levels of a node are ordered by; those of few rows have one key."""
-        is_few = sums[:, W] < min(self.most_weight, sums[:, W].sum() / LEAST_SHARE)
-        sums = np.where(is_few[:, np.newaxis], sums[is_few].sum(axis=0), sums)
+    def _key_of(self, sums: np.ndarray, node: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """Return what the levels of nodes are ordered by; those of few rows have one key a node."""
+        least = np.minimum(self.most_weight, np.add.reduceat(sums[:, W], first) / LEAST_SHARE)
+        is_few = (sums[:, W] < least[node])[:, np.newaxis]
+        of_few = np.add.reduceat(np.where(is_few, sums, 0), first)
+        sums = np.where(is_few, of_few[node], sums)
         weight = sums[:, H].astype(np.float64) + self.smoothing
         return np.where(weight > 0, sums[:, G] / np.where(weight > 0, weight, 1.0), -np.inf)
+
+    def _cut(
+        self,
+        i: int,
+        q: int,
+        node: np.ndarray,
+        sums: np.ndarray,
+        missing: np.ndarray,
+        direction: int,
+        any_order: Any,
+        may_cut: Any,
+    ) -> np.ndarray:
+        """Write down the best cuts for sum q after any of some values, in the order of their nodes.
+
+        ``missing`` has the sums that go with either side. Returns the value before the cut of each
+        node, -1 where no cut is allowed. ``any_order`` says of cuts whether they put no values in
+        order (``gbt.splitting.monotone``).
+        """
+        found, total = self.found, self.found.total[i]
+        running = np.cumsum(np.append(np.zeros_like(total[:1]), sums[..., : N + 1], 0), axis=0)
+        left = running[1:] - running[np.searchsorted(node, np.arange(len(total)))][node]
+        right, other = (
+            np.where(
+                may_cut, self._scores(sides, q, total[node], node, direction, any_order), -np.inf
+            )
+            for sides in (left, left + missing[node])
+        )
+        score = np.maximum(right, other)
+        cut = last_of_best(score, node, len(total))
+        j = np.flatnonzero(cut >= 0)
+        c, h = cut[j], left[cut[j], q, H]
+        more_on_the_left = h >= total[j, q, H] - missing[j, q, H] - h
+        goes_left = (other[c] > right[c]) | ((other[c] == right[c]) & more_on_the_left)
+        found.score[i, j, q], found.missing_left[i, j, q] = score[c], goes_left
+        found.left[i, j, q] = left[c] + missing[j] * goes_left[:, np.newaxis, np.newaxis]
+        return cut
 
     def _scores(
         self,
@@ -324,16 +317,13 @@ class _Search:
         direction: int,
         any_order: Any,
     ) -> np.ndarray:
-        """Score cuts for sum q, given what all sums have on the left of each and in its node.
-
-        ``any_order`` says of cuts whether they put no values in order (``gbt.splitting.monotone``).
-        """
+        """Score cuts for sum q, given what all sums have on the left of each and in its node."""
         sides, bounds = (left[:, q], total[:, q] - left[:, q]), self.frontier.bounds
         is_allowed = np.ones(len(left), dtype=np.bool_)
-        for side, all_sums in zip(sides, (left, total - left), strict=True):
+        for side in sides:
             h, n = side[:, H], side[:, N]
             is_allowed &= (h > 0) & (h.astype(np.float64) >= self.min_hessian)
-            is_allowed &= (n >= self.min_rows) & (all_sums[..., N] >= self.min_rows_of_all).all(1)
+            is_allowed &= n >= max(self.limits.min_samples_leaf, 1)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if bounds is None:
                 score = score_of(*sides, self.penalty)

@@ -32,8 +32,6 @@ the first score below the limit and counts that one alone; here no order of node
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from gbt.kernels.cuts.sets import UNBIASED
 from gbt.splitting.frontier import Limits
 from gbt.splitting.judges import Judges
@@ -61,9 +59,7 @@ class Unbiased:
 
     def judges(self, limits: Limits) -> Judges:
         """Return the request to the histogram search."""
-        sums = np.eye(3 - self.merged, dtype=np.bool_)
-        least = max(limits.min_samples_leaf, 1)
-        return Judges(UNBIASED, 3, sums, n_searched=1, min_rows_of_all=least, pools=self.pooled)
+        return Judges(UNBIASED, 3, 3 - self.merged, max(limits.min_samples_leaf, 1), self.pooled)
 
     def check_rows(self, n: int, limits: Limits) -> None:
         """Raise ValueError if trees that see n rows cannot have a split.

@@ -187,7 +187,7 @@ class Watch:
             of_trees = self.evals_result[name][best_iteration]
             without, how = watched.of_starts, "by the starting values alone"
             if without is None:
-                without = watched.loss_of_constant(constant)
+                without = watched.mean_loss(as_losses_take(raw_before(constant, len(watched.y))))
                 how = "where all rows are predicted alike"
             if of_trees - without > ROUNDING * abs(without):
                 warnings.warn(
@@ -221,6 +221,11 @@ def ask(callbacks: Sequence[Callback], told: Round) -> bool:
     return any(wishes)
 
 
+def as_losses_take(of_outputs: np.ndarray) -> np.ndarray:
+    """Return raw predictions of K outputs, (K, n), in the shape (n, K), or (n,) of a single one."""
+    return of_outputs[0] if len(of_outputs) == 1 else of_outputs.T
+
+
 class _Watched:
     """The rows of one evaluation set and their raw predictions so far."""
 
@@ -244,23 +249,17 @@ class _Watched:
 
     @property
     def raw_prediction(self) -> np.ndarray:
-        """As losses take it: of shape (n,), or (n, K) for several outputs."""
-        return self.of_outputs[0] if len(self.of_outputs) == 1 else self.of_outputs.T
+        return as_losses_take(self.of_outputs)
 
     def add(self, trees: Sequence[Tree], n_jobs: int | None) -> None:
         for tree, of_output in zip(trees, self.of_outputs, strict=True):
             tree.add_values(self.X, of_output, n_jobs)
 
-    def mean_loss(self) -> float:
-        return self._loss_of(self.raw_prediction)
-
-    def loss_of_constant(self, constant: Any) -> float:
-        raw = np.repeat(np.atleast_1d(constant)[np.newaxis], len(self.y), axis=0)
-        return self._loss_of(raw if raw.shape[1] > 1 else raw[:, 0])
-
-    def _loss_of(self, raw_prediction: np.ndarray) -> float:
+    def mean_loss(self, raw_prediction: np.ndarray | None = None) -> float:
+        """Return the loss of the raw predictions so far, or of others."""
+        raw = self.raw_prediction if raw_prediction is None else raw_prediction
         with refusing_overflow_of(self.loss):
-            loss = self.loss.value(self._prepared, raw_prediction)
+            loss = self.loss.value(self._prepared, raw)
         with refusing_overflow():
             return mean(loss, self.sample_weight)
 
@@ -295,8 +294,8 @@ class _Watched:
             ) from error
 
 
-class _RegressorStage(RegressorMixin, BaseEstimator):
-    """A fitted regressor whose predictions are given, for scorers to call."""
+class _Stage(BaseEstimator):
+    """A fitted estimator whose predictions are given, for scorers to call."""
 
     def __init__(self, prediction: Any = None):
         self.prediction = prediction
@@ -304,22 +303,18 @@ class _RegressorStage(RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+
+class _RegressorStage(RegressorMixin, _Stage):
     def predict(self, X: Any) -> Any:
         return self.prediction
 
 
-class _ClassifierStage(ClassifierMixin, BaseEstimator):
-    """A fitted classifier whose probabilities are given: of 1, or of K classes."""
-
-    def __init__(self, prediction: Any = None):
-        self.prediction = prediction
+class _ClassifierStage(ClassifierMixin, _Stage):
+    """What is given are probabilities: of 1, or of K classes."""
 
     @property
     def classes_(self) -> np.ndarray:
-        return np.arange(2 if self.prediction.ndim == 1 else self.prediction.shape[1])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
+        return np.arange(self.predict_proba(None).shape[1])
 
     def predict(self, X: Any) -> Any:
         if self.prediction.ndim > 1:

@@ -26,14 +26,13 @@ finished (``gbt.splitting.monotone``).
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN, KINDS, write_derivatives
 from gbt.kernels.trees.finish import finish_tree
-from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.nodes import new_nodes, records
 from gbt.kernels.trees.partition import partition_rows
 from gbt.losses.overflow import refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
@@ -47,7 +46,7 @@ from gbt.training.histogram_growth import HistogramGrowth
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Growth, Plan
 
-NO_BOUNDS = (-np.inf, np.inf)
+NO_BOUNDS = 2 * [(-np.inf, np.inf)]  # of the steps of two children
 DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.training.sampling`` uses 0 and 1
 
 
@@ -89,84 +88,72 @@ class TreeGrowth:
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow one tree, however many ``most`` allows; see ``gbt.training.plan.Growth``."""
-        y, _, raw_prediction, gradient, hessian = self.training
-        if self.plan.loss != GIVEN:
-            write_derivatives(self.plan.loss, y, raw_prediction, gradient, hessian)
-        rows, nodes, sets, unit = self._grow_nodes(m, rows, features)
-        tree = records(len(nodes), NODE_RECORD)
-        rows_at_cut = np.empty((len(nodes), 2), dtype=np.int32)
-        rates = (self.plan.limits.reg_lambda, self.plan.learning_rate, unit)
+        y, weight, raw_prediction, gradient, hessian = self.training
+        n, plan = self.columns.n_rows, self.plan
+        if plan.loss != GIVEN:
+            write_derivatives(plan.loss, y, raw_prediction, gradient, hessian)
+        rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
+        g, g_scale = to_fixed_point(gradient, weight, rows, n)
+        h, h_scale = to_fixed_point(hessian, weight, rows, n)
+        self._grow_nodes(m, rows, features, Derivatives(g, h, g_scale, h_scale, *self.weight))
+        tree = records(len(self.nodes), NODE_RECORD)
+        rows_at_cut = np.empty((len(tree), 2), dtype=np.int32)
+        rates = (plan.limits.reg_lambda, plan.learning_rate, h_scale / g_scale)
         if not finish_tree(
-            rows, nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut,
+            rows, self.nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut,
             np.empty(len(rows)),
         ):  # fmt: skip
             refuse_square_overflow()
         self.columns.write_thresholds(tree, rows_at_cut)
-        level_sets = None
-        if self.columns.n_levels.any():
-            sets_in_preorder: list[np.ndarray | None] = [None] * len(nodes)
-            for place, levels in zip(nodes["place"], sets, strict=True):
-                sets_in_preorder[place] = levels
-            level_sets = LevelSets.of(sets_in_preorder)
         scores = None if self.split_scores is None else self.split_scores[np.newaxis]
-        return NewTrees(tree, [len(tree)], level_sets, scores)
+        return NewTrees(tree, [len(tree)], self._level_sets(), scores)
 
     def _grow_nodes(
-        self, m: int, rows: np.ndarray | None, features: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None], float]:
-        """Return the rows in the order of the leaves, nodes, level sets, and the bounds' unit."""
-        n, weight = self.columns.n_rows, self.training.weight
-        rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
-        g, g_scale = to_fixed_point(self.training.gradient, weight, rows, n)
-        h, h_scale = to_fixed_point(self.training.hessian, weight, rows, n)
-        derivatives = Derivatives(g, h, g_scale, h_scale, *self.weight)
+        self, m: int, rows: np.ndarray, features: np.ndarray, derivatives: Derivatives
+    ) -> None:
+        """Grow nodes, children after their parent; rows are put in the order of the leaves."""
+        self.nodes, opened = new_nodes(1), np.array([0])
+        for name, value in {"stop": len(rows), "depth": 0, "state": 0, "path": 1}.items():
+            self.nodes[name] = value
+        self.goes_left: dict[int, np.ndarray] = {}  # of nodes on categorical columns, by code
+        self.bounds: dict[int, np.ndarray] = {}  # of the children of nodes
         self.split_scores = None
         random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
-        nodes = [_Node(0, len(rows), depth=0, bounds=NO_BOUNDS)]
-        opened = nodes[:]
         self.open_columns.begin(m, features)
-        while opened:
+        while len(opened):
             self._find_splits(opened, derivatives, rows, features, random)
-            opened = []
-            for node in self._next_to_split(nodes):
-                children = self._split(node, rows)
-                node.left, node.right = len(nodes), len(nodes) + 1
-                nodes.extend(children)
-                opened.extend(children)
-        grown = records(len(nodes), NODE)
-        for name in set(vars(nodes[0])) - {"goes_left", "bounds", "bounds_below"}:
-            grown[name] = [getattr(node, name) for node in nodes]
-        grown["lowest"], grown["highest"] = np.array([node.bounds for node in nodes]).T
-        return rows, grown, [self._level_set(node) for node in nodes], h_scale / g_scale
+            opened = self._split(self._next_to_split(), rows)
 
     def _find_splits(
         self,
-        opened: list["_Node"],
+        opened: np.ndarray,
         derivatives: Derivatives,
         rows: np.ndarray,
         features: np.ndarray,
         random: np.random.Generator,
     ) -> None:
         """Ask the policy for splits of the opened nodes that may be split."""
-        deepest = np.inf if self.plan.shape.max_depth is None else self.plan.shape.max_depth
-        least = 2 * self.plan.limits.min_samples_leaf
-        asked = [n for n in opened if n.depth < deepest and n.stop - n.start >= least]
-        if not asked:
+        deepest, limits = self.plan.shape.max_depth, self.plan.limits
+        nodes = self.nodes[opened]
+        may_split = nodes["stop"] - nodes["start"] >= 2 * limits.min_samples_leaf
+        if deepest is not None:
+            may_split &= nodes["depth"] < deepest
+        asked, nodes = opened[may_split], nodes[may_split]
+        if not len(asked):
             return
-        is_free = self.plan.limits.directions is None
-        start, stop = np.array([(node.start, node.stop) for node in asked]).T
+        bounds = np.column_stack([nodes["lowest"], nodes["highest"]])
         frontier = Frontier(
             self.columns,
             np.asarray(features, dtype=np.int64),
             derivatives,
             rows,
-            start,
-            stop,
+            nodes["start"],
+            nodes["stop"],
             random,
-            None if is_free else np.array([node.bounds for node in asked]),
-            self.open_columns.of([(node.depth, node.state, node.path) for node in asked]),
+            None if limits.directions is None else bounds,
+            self.open_columns.of(nodes),
         )
-        splits = self.policy.split(frontier, self.plan.limits, self.plan.n_jobs)
+        splits = self.policy.split(frontier, limits, self.plan.n_jobs)
         if splits.candidate is not None:
             judged = splits.candidate >= 0
             gain = derivatives.from_units(splits.gain[judged])
@@ -174,56 +161,79 @@ class TreeGrowth:
             so_far = self.split_scores
             self.split_scores = scores if so_far is None else so_far + scores
         _refuse_other_columns(splits, frontier)
-        for j, node in enumerate(asked):
-            node.feature, node.cut = int(splits.feature[j]), int(splits.cut[j])
-            node.missing_left, node.gain = bool(splits.missing_left[j]), float(splits.gain[j])
-            if splits.goes_left is not None:
-                node.goes_left = splits.goes_left[j]
-            if splits.bounds is not None:
-                node.bounds_below = splits.bounds[j]
-            if node.feature >= 0 and self.columns.n_levels[node.feature] and node.goes_left is None:
+        for name in ("feature", "cut", "missing_left", "gain"):
+            self.nodes[name][asked] = getattr(splits, name)
+        for i, j in enumerate(asked.tolist()):
+            goes_left = None if splits.goes_left is None else splits.goes_left[i]
+            if goes_left is not None:
+                self.goes_left[j] = goes_left
+            elif splits.feature[i] >= 0 and self.columns.n_levels[splits.feature[i]]:
                 raise ValueError(
                     "The policy split a categorical column and returned no levels that go left."
                 )
+            if splits.bounds is not None:
+                self.bounds[j] = splits.bounds[i]
 
-    def _next_to_split(self, nodes: list["_Node"]) -> list["_Node"]:
+    def _next_to_split(self) -> np.ndarray:
         """Return the nodes to split now: all that can be, or the one of largest gain."""
-        waiting = [node for node in nodes if node.feature >= 0 and node.left < 0]
-        if self.plan.shape.max_leaves is None or not waiting:
+        nodes, max_leaves = self.nodes, self.plan.shape.max_leaves
+        waiting = np.flatnonzero((nodes["feature"] >= 0) & (nodes["left"] < 0))
+        if max_leaves is None or not len(waiting):
             return waiting
-        if (len(nodes) + 1) // 2 >= self.plan.shape.max_leaves:  # every split adds one leaf
-            return []
-        return [max(waiting, key=lambda node: node.gain)]
+        if (len(nodes) + 1) // 2 >= max_leaves:  # every split adds one leaf
+            return waiting[:0]
+        return waiting[[nodes["gain"][waiting].argmax()]]
 
-    def _split(self, node: "_Node", rows: np.ndarray) -> tuple["_Node", "_Node"]:
-        """Partition the rows of a node and return its children."""
-        own, codes = rows[node.start : node.stop], self.columns.codes_of(node.feature)
-        missing_code = self.columns.n_values[node.feature]
-        if node.goes_left is None:
-            n_left, node.low_row, node.high_row = partition_rows(
-                codes, missing_code, node.cut, node.missing_left, own, np.empty_like(own)
-            )
+    def _split(self, parents: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """Partition the rows of some nodes and open their children; return the numbers of these."""
+        nodes, children, first = self.nodes, new_nodes(2 * len(parents)), len(self.nodes)
+        left, right = children[0::2], children[1::2]
+        left["path"] = np.uint64(2) * nodes["path"][parents]
+        right["path"] = left["path"] + np.uint64(1)
+        children["depth"] = np.repeat(nodes["depth"][parents] + 1, 2)
+        left["start"], right["stop"] = nodes["start"][parents], nodes["stop"][parents]
+        for i, j in enumerate(parents.tolist()):
+            own = children[2 * i : 2 * i + 2]
+            left["stop"][i] = right["start"][i] = left["start"][i] + self._partition(j, rows)
+            own["state"] = self.open_columns.after(int(nodes["state"][j]), nodes["feature"][j])
+            own["lowest"], own["highest"] = np.transpose(self.bounds.get(j, NO_BOUNDS))
+        nodes["left"][parents] = np.arange(first, first + len(children), 2)
+        nodes["right"][parents] = nodes["left"][parents] + 1
+        self.nodes = np.concatenate([nodes, children]).view(type(nodes))
+        return np.arange(first, len(self.nodes))
+
+    def _partition(self, j: int, rows: np.ndarray) -> int:
+        """Partition the rows of a node; return how many go left."""
+        node, goes_left = self.nodes[j], self.goes_left.get(j)
+        own, k = rows[node["start"] : node["stop"]], node["feature"]
+        codes = self.columns.codes_of(k)
+        if goes_left is None:
+            n_left, node["low_row"], node["high_row"] = partition_rows(
+                codes, self.columns.n_values[k], node["cut"], node["missing_left"], own,
+                np.empty_like(own),
+            )  # fmt: skip
         else:
-            is_left = node.goes_left[codes[own]]
+            is_left = goes_left[codes[own]]
             n_left = int(is_left.sum())
             own[:] = np.concatenate([own[is_left], own[~is_left]])
         if n_left in (0, len(own)):  # growth would never end
             raise ValueError("The policy returned a split that sends no row to one of its sides.")
-        if node.low_row < 0:
+        if node["low_row"] < 0:
             raise ValueError("The policy returned a split that sends only missing values left.")
-        middle, depth = node.start + n_left, node.depth + 1
-        left, right = node.bounds_below
-        sides = _Node(node.start, middle, depth, left), _Node(middle, node.stop, depth, right)
-        state = self.open_columns.after(node.state, node.feature)
-        for turn, side in enumerate(sides):
-            side.state, side.path = state, (2 * node.path + turn) % 2**64
-        return sides
+        return n_left
 
-    def _level_set(self, node: "_Node") -> np.ndarray | None:
-        """Return which levels go left at a node that splits a categorical column, else None."""
-        if node.left < 0 or node.goes_left is None:
+    def _level_sets(self) -> LevelSets | None:
+        """Return which levels go left at the nodes of the tree, in preorder."""
+        if not self.columns.n_levels.any():
             return None
-        return self.columns.levels_left(node.feature, node.goes_left, node.missing_left)
+        sets: list[np.ndarray | None] = [None] * len(self.nodes)
+        for j, goes_left in self.goes_left.items():
+            node = self.nodes[j]
+            if node["left"] >= 0:
+                sets[node["place"]] = self.columns.levels_left(
+                    int(node["feature"]), goes_left, bool(node["missing_left"])
+                )
+        return LevelSets.of(sets)
 
 
 def _refuse_other_columns(splits: Splits, frontier: Frontier) -> None:
@@ -237,16 +247,3 @@ def _refuse_other_columns(splits: Splits, frontier: Frontier) -> None:
                 f"The policy split a node on column {feature}; it may be split on"
                 f" {may_be.tolist()}, and -1 stands for a leaf."
             )
-
-
-class _Node:
-    """A node of `TreeGrowth`; ``feature`` is -1 as long as it has no split."""
-
-    def __init__(self, start: int, stop: int, depth: int, bounds: Any):
-        self.start, self.stop, self.depth = start, stop, depth
-        self.feature, self.cut, self.missing_left, self.gain = -1, 0, False, 0.0
-        self.goes_left: np.ndarray | None = None  # by code, if a categorical column is split
-        self.bounds, self.bounds_below = bounds, (NO_BOUNDS, NO_BOUNDS)
-        self.low_row, self.high_row = 0, 0
-        self.state, self.path = 0, 1  # see ``gbt.kernels.trees.node_columns``
-        self.left, self.right = -1, -1

@@ -10,12 +10,11 @@ threads. Greedy trees are those that ``gbt.training.growing.TreeGrowth`` grows w
 
 from functools import partial
 from math import prod
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS
-from gbt.kernels.cuts.judged_levels import LEVELS_OF_SETS
 from gbt.kernels.cuts.memory import (
     BLOCK,
     BY_ROWS,
@@ -30,7 +29,6 @@ from gbt.kernels.cuts.memory import (
     CodedTable,
     Grown,
     RowsInTree,
-    Searching,
     Slots,
     Training,
     Work,
@@ -68,44 +66,7 @@ LEAST_VALUES_PER_THREAD = 20_000
 VALUES_AT_ONCE, NODES_AT_ONCE = 2**25, 2**14
 NO_LIMIT = -1
 MOST_OF_ANYTHING = 2**31  # more than any number of rows, depths or leaves
-NO_JUDGES = Judges(UNBIASED, 1, np.ones((1, 1), dtype=np.bool_), 0)
-
-
-class Sizes(NamedTuple):
-    """How much memory growing takes: threads, nodes of a tree, places for histograms."""
-
-    n_threads: int
-    n_nodes: int
-    n_slots: int
-    n_sets: int  # of rows, with a histogram each
-    width: int  # numbers of a bin
-    most_rows_small: int  # of a node that keeps no histogram
-    trees_at_once: int  # that read no more values than a call should
-
-    @classmethod
-    def of(
-        cls, columns: Columns, training: Training, plan: Plan, n_bins: int, n_sets: int
-    ) -> "Sizes":
-        """Return the sizes for a table whose columns have so many bins in all."""
-        shape, n_values = plan.shape, columns.n_stored
-        n_jobs = effective_n_jobs(plan.n_jobs) + plan.has_guest if IS_COMPILING else 1
-        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
-        n_nodes, bins_of_sets = 2 * columns.n_rows - 1, n_bins * n_sets
-        n_large = n_values // (LARGE * bins_of_sets) + 1
-        if shape.max_depth is not None:
-            n_nodes = min(n_nodes, 2 ** (min(shape.max_depth, 60) + 1) - 1)
-            n_large = min(n_large, 2 ** min(shape.max_depth, 60))
-        if shape.max_leaves is not None:
-            n_nodes = min(n_nodes, 2 * shape.max_leaves - 1)
-        return cls(
-            n_threads=n_threads,
-            n_nodes=n_nodes,
-            n_slots=n_threads + 2 * n_large,  # a large node and its sibling have one each
-            n_sets=n_sets,
-            width=2 if len(training.hessian) == len(training.weight) == 1 else 4,
-            most_rows_small=LARGE * bins_of_sets * columns.n_rows // max(n_values, 1),
-            trees_at_once=VALUES_AT_ONCE // max(n_values, 1),
-        )
+ONE_SET = Judges(UNBIASED, 1, 1)  # that of a greedy tree
 
 
 class HistogramGrowth:
@@ -117,57 +78,76 @@ class HistogramGrowth:
     def __init__(
         self, columns: Columns, training: Training, plan: Plan, judges: Judges | None = None
     ):
-        n, p = columns.n_rows, columns.n_columns
-        self.columns = columns
-        self.table, n_bins = table_of(columns, plan.limits.directions)
+        n, n_values, n_sets = columns.n_rows, columns.n_stored, judges.n_sets if judges else 1
+        self.columns, self.is_judged = columns, judges is not None
+        table = table_of(columns, plan.limits.directions)
         self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
         if judges is not None:
             self.ways[self.ways > 0] = BY_ROWS
         self.bit_of_level = bits_of_levels(columns, self.ways)
-        self.table.columns["has_levels"] = self.ways
-        self.table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
-        has_levels = bool(self.ways.any())
-        sizes = Sizes.of(columns, training, plan, n_bins, 1 if judges is None else judges.n_sets)
-        self.has_sets = judges is not None
-        self.rules = records(1, RULES)
-        rules = rules_of(plan) | {"has_sets": self.has_sets, "width": sizes.width}
-        rules |= {"n_threads": sizes.n_threads, "most_rows_small": sizes.most_rows_small}
-        for rule, value in rules.items():
-            self.rules[rule] = value
-        self.rows = _rows_of(n, sizes.width, has_levels or columns.sparse is not None)
-        if has_levels:
-            self._weigh_levels(training, plan)
-        self.leaf_of_row, self.nodes = self.rows.node, records(sizes.n_nodes, NODE)
-        self.grown = _room_for_trees(sizes, has_levels, self.bit_of_level.shape[1])
-        self.slots = _slots_of(sizes, p, int(self.table.packs["last_bin"].max(initial=0)))
-        n_codes = int(columns.n_values.max(initial=-1, where=self.ways == BY_ROWS)) + 1
-        is_greedy, n_threads = judges is None, sizes.n_threads
-        self.searching = _searching_of(n_threads if is_greedy else 0, n_codes)
-        self.judging = judging_of(judges, plan, n, p, n_threads, len(self.grown.sizes))
-        work = Work(
+        table.columns["has_levels"] = self.ways
+        table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
+        has_levels, has_sparse = bool(self.ways.any()), columns.sparse is not None
+
+        n_jobs = effective_n_jobs(plan.n_jobs) + plan.has_guest if IS_COMPILING else 1
+        n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
+        n_bins = int((columns.n_bins + 1).sum()) * n_sets
+        n_large, n_nodes = n_values // (LARGE * n_bins) + 1, 2 * n - 1
+        if plan.shape.max_depth is not None:
+            most_leaves = 2 ** min(plan.shape.max_depth, 60)
+            n_large, n_nodes = min(n_large, most_leaves), min(n_nodes, 2 * most_leaves - 1)
+        if plan.shape.max_leaves is not None:
+            n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
+        n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
+        trees_at_once = VALUES_AT_ONCE // max(n_values, 1)
+        self.n_steps = 2 * max(trees_at_once, 1)  # a depth is two steps
+
+        width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
+        weight, weighing = weighing_of_levels(n, training, plan) if has_levels else (None, {})
+        rules = rules_of(plan) | weighing
+        rules |= {"has_sets": self.is_judged, "width": width, "n_threads": n_threads}
+        rules["most_rows_small"] = LARGE * n_bins * n // max(n_values, 1)
+        self.rows = RowsInTree(
+            entries=zeros(np.int64, n * width // 2),
+            node=np.empty(n, dtype=np.int32),
+            listed=np.empty(n, dtype=np.int32),
+            buffer=np.empty(n, dtype=np.int32),
+            side=np.empty(n * (has_levels or has_sparse), dtype=np.int32),
+            weight=np.empty(0, dtype=np.int64) if weight is None else weight,
+        )
+        self.grown = _room_for_trees(trees_at_once, n_nodes, has_levels, self.bit_of_level.shape[1])
+        p, all_bins = columns.n_columns, int(table.packs["last_bin"].max(initial=0))
+        self.slots = Slots(
+            histogram=zeros(np.int64, n_slots, all_bins * width * n_sets),
+            found=zeros(FOUND, n_slots, p),  # no bins are grouped in the slots of large nodes
+            free=np.empty(n_slots + 1, dtype=np.int64),
+        )
+        n_trees = len(self.grown.sizes)
+        self.work = Work(
             queue=task_queue(n_threads, *[LOOKS_OF_A_GUEST] * plan.has_guest),
-            table=self.table,
+            table=table,
             rows=self.rows,
-            nodes=self.nodes,
+            nodes=records(n_nodes, NODE),
             slots=self.slots,
-            tasks=records(sizes.n_nodes + sizes.n_slots * max(p, len(self.table.packs)), TASK),
-            rules=self.rules,
+            tasks=records(n_nodes + n_slots * max(p, len(table.packs)), TASK),
+            rules=rules_record(rules),
             training=training,
             blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
             grown=self.grown,
             partials=self.rows.entries.view(np.float64),
             following=following_of(plan.limits, p, plan.shape.max_depth),
-            searching=self.searching,
-            judging=self.judging,
+            scratch=zeros(SCRATCH, n_threads),
+            of_levels=zeros(OF_LEVELS, n_threads * has_levels),
+            judging=judging_of(judges, plan, n, p, n_threads, n_trees),
         )
-        policy = address_of(run_greedy_task if is_greedy else run_judged_task, work)
+        self.leaf_of_row, self.rules = self.rows.node, self.work.rules
+        policy = address_of(run_judged_task if self.is_judged else run_greedy_task, self.work)
         self.lead, *helpers = [
-            partial(grow_trees, thread, work, policy) for thread in range(n_threads)
+            partial(grow_trees, thread, self.work, policy) for thread in range(n_threads)
         ]
         self.helpers = Helpers([] if plan.has_guest else helpers)
         self.for_guests = helpers if plan.has_guest else []
         self.features: np.ndarray | None = None  # that a tree may split on
-        self.n_steps = 2 * max(sizes.trees_at_once, 1)  # a depth is two steps
 
     def set_learning_rate(self, rate: float) -> None:
         """Multiply the steps of the next trees by this."""
@@ -185,16 +165,17 @@ class HistogramGrowth:
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
-        rules = self.rules
+        rules, grown = self.rules, self.grown
         n_listed = len(self.rows.listed) if rows is None else len(rows)
         if rows is not None:
             self.rows.listed[:n_listed] = rows
         if features is not self.features:
-            self.table.columns["is_allowed"] = 0
-            self.table.columns["is_allowed"][features] = 1
-            self.slots.found["is_open"] = self.table.columns["is_allowed"]
+            is_allowed = self.work.table.columns["is_allowed"]
+            is_allowed[:] = 0
+            is_allowed[features] = 1
+            self.slots.found["is_open"] = is_allowed
             self.features = features
-        n_trees = min(most, len(self.grown.sizes))
+        n_trees = min(most, len(grown.sizes))
         rules["n_listed"], rules["first_tree"], rules["n_trees"] = n_listed, m, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
         while rules["n_grown"][0] < rules["n_trees"][0]:
@@ -206,37 +187,27 @@ class HistogramGrowth:
             if rules["overflow"][0] == OF_SQUARE:
                 refuse_square_overflow()
         n_trees = int(rules["n_grown"][0])
-        sizes = self.grown.sizes[:n_trees].tolist()
-        n_nodes = sum(sizes)
-        trees = self.grown.trees[:n_nodes].copy()
-        self.columns.write_thresholds(trees, self.grown.rows_at_cut[:n_nodes])
+        sizes = grown.sizes[:n_trees].tolist()
+        trees = grown.trees[: sum(sizes)].copy()
+        self.columns.write_thresholds(trees, grown.rows_at_cut[: len(trees)])
         sets = None
         if self.ways.any():
             sets = level_sets_of(
-                trees, self.grown.levels, self.nodes[: sizes[-1]], self.rows.listed, self.columns,
+                trees, grown.levels, self.work.nodes[: sizes[-1]], self.rows.listed, self.columns,
                 self.ways, self.bit_of_level,
             )  # fmt: skip
-        scores = self.judging.scores[:n_trees].copy() if self.has_sets else None
+        scores = self.work.judging.scores[:n_trees].copy() if self.is_judged else None
         return NewTrees(trees, sizes, sets, scores)
 
-    def _weigh_levels(self, training: Training, plan: Plan) -> None:
-        """Set what identifies levels of few rows: the rows' weights, and the least of a level."""
-        n, smoothing = self.columns.n_rows, plan.limits.categorical_smoothing
-        weight, scale = to_fixed_point(np.ones(1), training.weight, None, n)
-        self.rules["categorical_smoothing"] = smoothing
-        self.rules["most_weight"] = smoothing * scale
-        self.rules["weight_unit"] = weight[0]
-        self.rows = self.rows._replace(weight=weight if len(training.weight) > 1 else weight[:1])
 
-
-def _room_for_trees(sizes: Sizes, has_levels: bool, n_bits: int) -> Grown:
+def _room_for_trees(trees_at_once: int, most_nodes: int, has_levels: bool, n_bits: int) -> Grown:
     """Lay out memory for trees that grow in one call, one at least.
 
     A node may turn into so many bits, one a level, and these into no more memory than is read.
     """
-    most_nodes = min(NODES_AT_ONCE, VALUES_AT_ONCE // max(n_bits, 1))
-    n_trees = max(min(sizes.trees_at_once, most_nodes // sizes.n_nodes), 1)
-    n_nodes = n_trees * sizes.n_nodes
+    nodes_at_once = min(NODES_AT_ONCE, VALUES_AT_ONCE // max(n_bits, 1))
+    n_trees = max(min(trees_at_once, nodes_at_once // most_nodes), 1)
+    n_nodes = n_trees * most_nodes
     return Grown(
         trees=records(n_nodes, NODE_RECORD),
         rows_at_cut=np.empty((n_nodes, 2), dtype=np.int32),
@@ -245,43 +216,15 @@ def _room_for_trees(sizes: Sizes, has_levels: bool, n_bits: int) -> Grown:
     )
 
 
-def _rows_of(n: int, width: int, has_sides: bool) -> RowsInTree:
-    """Lay out the arrays of rows; ``width`` is the number of sums in a bin of a histogram."""
-    return RowsInTree(
-        entries=aligned(n * width // 2),
-        node=np.empty(n, dtype=np.int32),
-        listed=np.empty(n, dtype=np.int32),
-        buffer=np.empty(n, dtype=np.int32),
-        side=np.empty(n if has_sides else 0, dtype=np.int32),
-        weight=np.empty(0, dtype=np.int64),
-    )
-
-
-def _slots_of(sizes: Sizes, p: int, n_bins: int) -> Slots:
-    """Lay out memory for nodes under search, with histograms of ``n_bins`` bins."""
-    n_slots = sizes.n_slots
-    return Slots(
-        histogram=aligned(n_slots, n_bins * sizes.width * sizes.n_sets),
-        # Zeros: no bins are grouped in the slots of large nodes.
-        found=_zeros(n_slots * p, FOUND).reshape(n_slots, p),
-        free=np.empty(n_slots + 1, dtype=np.int64),
-    )
-
-
-def _scratch_of(n_threads: int) -> np.ndarray:
-    """Lay out each thread's own arrays."""
-    memory = aligned(n_threads, SCRATCH.itemsize // 8)
-    memory[:] = 0
-    scratch = memory.ravel().view(SCRATCH)
-    return scratch if IS_COMPILING else scratch.view(np.recarray)
-
-
-def _searching_of(n_threads: int, n_codes: int) -> Searching:
-    """Lay out each thread's own arrays of the greedy search, for levels of so many codes."""
-    memory = records(n_threads, OF_LEVELS)
-    memory["sums"][:, : 4 * n_codes] = 0
-    memory["marks"][:, : -(-n_codes // 64)] = 0
-    return Searching(_scratch_of(n_threads), memory)
+def weighing_of_levels(
+    n_rows: int, training: Training, plan: Plan
+) -> tuple[np.ndarray, dict[str, float]]:
+    """Return what identifies levels of few rows: the rows' weights, and rules with the least."""
+    smoothing = plan.limits.categorical_smoothing
+    weight, scale = to_fixed_point(np.ones(1), training.weight, None, n_rows)
+    rules = {"categorical_smoothing": smoothing, "most_weight": smoothing * scale}
+    rules["weight_unit"] = weight[0]
+    return weight if len(training.weight) > 1 else weight[:1], rules
 
 
 def judging_of(
@@ -294,39 +237,44 @@ def judging_of(
 ) -> Judging:
     """Lay out memory for trees whose splits are judged by rows, ``n_trees`` a call, if they are."""
     if judges is None:
-        judges, n_rows, n_columns, n_threads, n_trees = NO_JUDGES, 0, 0, 0, 0
+        judges, n_rows, n_columns, n_threads, n_trees = ONE_SET, 0, 0, 0, 0
+    # Of a cross-validated policy: all but the first fold, ..., all but the last, all.
+    n_sets, is_unbiased = judges.n_sets, judges.kind == UNBIASED
+    n_sums = n_sets if is_unbiased else n_sets + 1
     habits = records(1, HABITS)
-    habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, judges.n_sets
-    habits["n_sums"], habits["n_searched"] = len(judges.sums), judges.n_searched
-    habits["splits"], habits["min_rows_of_all"] = judges.splits, judges.min_rows_of_all
-    habits["pools"], habits["max_depth"] = judges.pools, _limit(plan.shape.max_depth)
+    habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, n_sets
+    habits["n_sums"], habits["n_searched"] = n_sums, 1 if is_unbiased else n_sums
+    habits["splits"] = 0 if is_unbiased else n_sums - 1
+    habits["min_rows_of_all"], habits["pools"] = judges.min_rows_of_all, judges.pools
+    habits["max_depth"] = _limit(plan.shape.max_depth)
     return Judging(
         habits=habits,
-        takes=-judges.sums.astype(np.int64),
         set_of_row=np.zeros(n_rows, dtype=np.uint8),
-        judges=_zeros(n_threads, JUDGE),
-        deals=_zeros(n_threads, DEAL),
-        of_levels=_zeros(n_threads, LEVELS_OF_SETS),
+        judges=zeros(JUDGE, n_threads),
+        deals=zeros(DEAL, n_threads),
         scores=np.empty((n_trees, n_columns)),
         held_up=plan.held_up,
     )
 
 
-def _zeros(n: int, dtype: np.dtype) -> np.ndarray:
-    """Return n records of zeros, which take memory only where they are written to."""
-    zeros = np.zeros(n, dtype)
-    return zeros if IS_COMPILING else zeros.view(np.recarray)
-
-
-def aligned(*shape: int) -> np.ndarray:
-    """Return integers that begin at a cache line.
+def zeros(dtype: Any, *shape: int) -> np.ndarray:
+    """Return zeros that begin at a cache line, and take memory only where they are written to.
 
     NumPy's memory may begin 16 bytes later, and then every second bin of 32 bytes lies in two.
     """
-    line, n_bytes = 64, 8 * prod(shape)
-    memory = np.empty(n_bytes + line, dtype=np.uint8)
+    line, n_bytes = 64, np.dtype(dtype).itemsize * prod(shape)
+    memory = np.zeros(n_bytes + line, dtype=np.uint8)
     start = -memory.ctypes.data % line
-    return memory[start : start + n_bytes].view(np.int64).reshape(shape)
+    made = memory[start : start + n_bytes].view(dtype).reshape(shape)
+    return made if IS_COMPILING or made.dtype.names is None else made.view(np.recarray)
+
+
+def rules_record(rules: dict[str, float]) -> np.ndarray:
+    """Return rules as kernels take them; what is not among them is set later."""
+    record = records(1, RULES)
+    for name, value in rules.items():
+        record[name] = value
+    return record
 
 
 def rules_of(plan: Plan) -> dict[str, float]:
@@ -346,6 +294,7 @@ def rules_of(plan: Plan) -> dict[str, float]:
         "colsample_bylevel": limits.colsample_bylevel,
         "colsample_bynode": limits.colsample_bynode,
         "seed": plan.seed % 2**64,
+        "bins_weigh": 0,
     }
 
 
@@ -354,8 +303,8 @@ def _limit(number: int | None) -> int:
     return NO_LIMIT if number is None else min(number, MOST_OF_ANYTHING)
 
 
-def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[CodedTable, int]:
-    """Return the columns for kernels, with places of histograms, and the number of bins."""
+def table_of(columns: Columns, directions: np.ndarray | None = None) -> CodedTable:
+    """Return the columns for kernels, with places of histograms."""
     p, n_lines, n_packs = columns.n_columns, len(columns.order), len(columns.packed_bins)
     sparse = SparseColumns.none(p) if columns.sparse is None else columns.sparse
     facts, packs = records(p, COLUMN), records(n_packs + len(sparse.packs), PACK)
@@ -387,7 +336,7 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
     facts["first_bin"][in_packs] = first_bin[:-1] + is_after
     packs["first_bin"] = first_bin[packs["start"]] + packs["line"]
     packs["last_bin"] = first_bin[packs["stop"]] + packs["line"] + packs["is_sparse"]
-    table = CodedTable(
+    return CodedTable(
         codes=columns.codes,
         order=columns.order.ravel() if columns.sparse is None else sparse.all_order,
         packed_bins=columns.packed_bins,
@@ -400,7 +349,6 @@ def table_of(columns: Columns, directions: np.ndarray | None = None) -> tuple[Co
         stored_bins=sparse.stored_bins,
         row_start=sparse.row_start,
     )
-    return table, int((columns.n_bins + 1).sum())
 
 
 def _has_heavy_bins(columns: Columns) -> np.ndarray:

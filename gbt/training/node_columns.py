@@ -4,13 +4,11 @@ The histogram search calls ``gbt.kernels.trees.node_columns`` from other kernels
 it from Python.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from gbt.kernels.cuts.memory import COLUMN, FOUND, RULES
 from gbt.kernels.trees.node_columns import columns_of_nodes
-from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.nodes import records
 from gbt.splitting.interactions import following_of
 from gbt.training.plan import Plan
 
@@ -34,18 +32,13 @@ class NodeColumns:
         self.columns["is_allowed"] = 0
         self.columns["is_allowed"][features] = 1
 
-    def of(self, places: Sequence[tuple[int, int, int]]) -> np.ndarray | None:
+    def of(self, nodes: np.ndarray) -> np.ndarray | None:
         """Return which of the tree's columns are open to nodes, bool of shape (J, n_features).
 
-        A place is a node's depth, state and path. The result None stands for all columns.
+        The result None stands for all columns.
         """
         if not self.narrows:
             return None
-        nodes = records(len(places), NODE)
-        for name, of_nodes in zip(
-            ("depth", "state", "path"), zip(*places, strict=True), strict=True
-        ):
-            nodes[name] = np.array(of_nodes, dtype=NODE[name])
         found = records(len(nodes) * len(self.columns), FOUND).reshape(len(nodes), -1)
         columns_of_nodes(nodes, self.columns, self.rules, self.following, found)
         return found["is_open"][:, self.features] != 0

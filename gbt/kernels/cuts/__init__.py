@@ -4,6 +4,6 @@
 bin), ``search`` (bounds say which bins may hold the best cut) and ``refine`` (every cut in those),
 on ``packed_bins`` and in ``memory`` that is laid out once. ``scores`` says what a cut is worth;
 where predictions must rise or fall with a column, ``bounds`` keeps steps in order. ``levels`` finds
-sets of levels of categorical columns. ``judging`` and ``judged_levels`` do all this where some
-``sets`` of rows choose splits and others judge them.
+sets of levels of categorical columns. ``judging`` is the search where some ``sets`` of rows choose
+splits and others judge them.
 """

@@ -16,7 +16,7 @@ its left follows what it is worth::
     unbiased            sums: D, D1', D2'                          best cuts: of the first
     cross-validated     sums: all but fold 1, ..., fold T, all     best cuts: of each
 
-Levels are added up from the rows (``gbt.kernels.cuts.judged_levels``).
+Levels are put in order first (``gbt.kernels.cuts.levels``).
 
 Cost: of a node and column half a nanosecond a row, and one a bin and set.
 """
@@ -24,15 +24,7 @@ Cost: of a node and column half a nanosecond a row, and one a bin and set.
 import numpy as np
 
 from gbt.kernels.cuts.bounds import step_within, within_of
-from gbt.kernels.cuts.histogram import (
-    LANE_BINS,
-    add_rows,
-    clear,
-    empty_lanes,
-    move,
-)
-from gbt.kernels.cuts.levels import G, H, N
-from gbt.kernels.cuts.packed_bins import ALL_BINS, add_stored
+from gbt.kernels.cuts.levels import G, H, N, best_set
 from gbt.kernels.cuts.scores import Terms, bound_score, free_score, own_score, sums_of_bin
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, UNBIASED
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
@@ -40,42 +32,6 @@ from gbt.kernels.platform.instructions import max, min
 
 D, D1 = 0, 1  # sums of an unbiased policy; the last one is D2', or D1' and D2' merged
 LOWEST = -np.finfo(np.float64).max  # above the score of a cut that is not allowed
-
-
-@internal
-def end_of_set(listed, start, stop, s, set_of_row):
-    """Return where, among listed rows in the order of their sets, a later set than s begins."""
-    while start < stop:
-        middle = (start + stop) // 2
-        if set_of_row[listed[middle]] <= s:
-            start = middle + 1
-        else:
-            stop = middle
-    return start
-
-
-@optimised_first
-def fill_sets(p, node, table, rows, layout, histograms, judging, judge):
-    """Make the histograms of the columns of pack p, set by set.
-
-    histograms   (S * bins * width,)   int64   OUT   of a slot, those of a set end to end
-    """
-    pack, n_sets, width, lanes = table.packs[p], judging.habits[0].n_sets, layout.width, judge.lanes
-    size, start, n_lanes = len(histograms) // n_sets, node.start, pack.stop - pack.start
-    for s in range(n_sets):
-        stop = end_of_set(rows.listed, start, node.stop, s, judging.set_of_row)
-        listed, own = rows.listed[start:stop], histograms[s * size : (s + 1) * size]
-        start = stop
-        if pack.is_sparse:
-            clear(own, pack.first_bin * width, pack.last_bin * width)
-            add_stored(pack, table, listed, rows.entries, layout, own)
-            continue
-        add_rows(table.packed_bins[p], listed, rows.entries, layout, n_lanes, ALL_BINS, lanes)
-        for lane in range(n_lanes):
-            column = table.columns[table.in_packs[pack.start + lane]]
-            place, to = np.uint64(lane * LANE_BINS * width), np.uint64(column.first_bin * width)
-            move(lanes, place, own, to, (column.missing_bin + 1) * width)
-        empty_lanes(lanes, n_lanes, width)
 
 
 @internal
@@ -160,9 +116,12 @@ def take_all_but_one(n_folds, n_cuts, judge):
 
 
 @forced_inline
-def no_cut(best):
-    """Start without a cut."""
-    best.score, best.row, best.missing_left = -np.inf, 0, 0
+def terms_of_sum(q, rules, judge, within):
+    """Return what enters the scores of cuts for sum q."""
+    return Terms(
+        judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
+        rules.min_rows, rules.width, rules.count_bits, rules.hessian, within,
+    )  # fmt: skip
 
 
 @optimised_first
@@ -190,20 +149,17 @@ def score_cuts(q, missing, n_cuts, terms, habits, judge, score):
 
 @optimised_first
 def keep_best(q, n_cuts, has_missing, rules, habits, judge, within):
-    """Score some cuts for sum q and keep the best, of equals the last, if none before was better.
+    """Score the cuts for sum q and keep the best, of equals the last.
 
     Missing rows go where the score is higher; if it is the same, where the present rows have more
     hessian, then left.
     """
-    terms = Terms(
-        judge.total[q, G], judge.total[q, H], judge.total[q, N], rules.penalty, rules.min_hessian,
-        rules.min_rows, rules.width, rules.count_bits, rules.hessian, within,
-    )  # fmt: skip
+    terms = terms_of_sum(q, rules, judge, within)
     best, right, left = judge.best[q], judge.score[0], judge.score[has_missing]
     score_cuts(q, judge.nothing, n_cuts, terms, habits, judge, right)
     if has_missing > 0:
         score_cuts(q, judge.missing, n_cuts, terms, habits, judge, left)
-    found, largest = np.int64(-1), max(best.score, LOWEST)
+    best.score, found, largest = -np.inf, np.int64(-1), LOWEST
     for c in range(n_cuts):
         either = max(right[c], left[c])
         if either >= largest:
@@ -230,8 +186,31 @@ def search_bins(histograms, column, terms, rules, judging, judge):
     if habits.kind == CROSS_VALIDATED:
         take_all_but_one(habits.n_sets, n_cuts, judge)
     for q in range(habits.n_searched):
-        no_cut(judge.best[q])
         keep_best(q, n_cuts, has_missing, rules, habits, judge, terms.within)
+
+
+@internal
+def search_levels(n_levels, rules, habits, judge, own, within):
+    """Find the best cuts between the levels of a node, and what all sums have on their left.
+
+    In place of a bin a cut has how many levels, in their order, go left.
+    """
+    judge.missing[:] = 0  # beside the levels there is nothing
+    judge.total[:] = 0
+    for l in range(habits.n_sums):
+        for line in range(3):
+            for i in range(n_levels):
+                judge.total[l, line] += own.sums[l, line, i]
+    for q in range(habits.n_searched):
+        best, left = judge.best[q], judge.left_of_best[q]
+        terms = terms_of_sum(q, rules, judge, within)
+        cut = best_set(q, n_levels, terms, rules, habits, own)
+        best.score, best.row, best.missing_left = cut.score, cut.code, cut.missing_left
+        for l in range(habits.n_sums):
+            for line in range(3):
+                left[l, line] = 0
+                for i in range(cut.code):
+                    left[l, line] += own.sums[l, line, own.order[0, i]]
 
 
 @forced_inline

@@ -14,10 +14,10 @@ Rows whose value is missing are one level more, the last::
     sums        .     .     .     .            c   missing | a   b        c and missing go left
 
 Of many levels with few rows each, those that chance has moved most come first, and a cut behind
-them gains much and means nothing. So such levels go one way, as one level (``of_few``), at the
-place of all their rows together: those of fewer rows than smoothing is, but of less than an eighth
-of the node's, so that small nodes can still be split. A row counts as many times as its weight
-says.
+them gains much and means nothing. So such levels go one way, as one level, which stands at the
+place of all their rows together and whose sums follow those of the others: those of fewer rows than
+smoothing is, but of less than an eighth of the node's, so that small nodes can still be split. A
+row counts as many times as its weight says.
 
 The histogram has the sums of levels if all have bins of their own and rows have no weights;
 otherwise the rows are added up here. The sums of all codes are 0 between two searches. In a node of
@@ -26,15 +26,14 @@ fewer rows than the column has codes a row marks its code, and only these codes 
 Otherwise all codes are read. A node that is split by its rows is added up once more as they are
 told their sides, which is a walk through one column, and nothing has to be kept.
 
-Where some rows choose and others judge, ``gbt.kernels.cuts.judged_levels`` does the same for each
-of their sums.
+Where some rows choose and others judge (``gbt.kernels.cuts.judging``), rows are added up set by set
+and each sum of sets, a q in what follows, has an order and a best cut of its own.
 """
 
 import numpy as np
 
-from gbt.kernels.cuts.bounds import NO_DIRECTION
-from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.scores import Cut, score_cut, sums_of_bin
+from gbt.kernels.cuts.sets import CROSS_VALIDATED
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 from gbt.kernels.platform.instructions import (
     AHEAD,
@@ -45,7 +44,7 @@ from gbt.kernels.platform.instructions import (
     trailing_zeros,
 )
 
-G, H, N, W = 0, 1, 2, 3  # places in a sum: gradients, hessians, rows, weights
+G, H, N, W = 0, 1, 2, 3  # lines of a sum: gradients, hessians, rows, weights
 LEAST_SHARE = 8  # a level of an eighth of a node's weight, or more, stands for itself
 ANY_ORDER = np.bool_(True)  # of steps: no direction is along levels
 OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
@@ -53,14 +52,13 @@ OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
 
 @internal
 def merge_sort(key, order, spare):
-    """Order numbers by their keys, of equals as they stand; return which of both arrays has them.
+    """Order numbers by their keys, of equals as they stand.
 
     key            (k,)     float64   IN      by number
     order, spare   (m,)     int32     INOUT   ascending numbers on entry
     """
-    width, is_spare = 1, np.uint64(0)
+    width, source, target = 1, order, spare
     while width < len(order):
-        source, target = (spare, order) if is_spare > 0 else (order, spare)
         for start in range(0, len(order), 2 * width):
             a, middle = start, min(start + width, len(order))
             b, stop = middle, min(start + 2 * width, len(order))
@@ -71,8 +69,9 @@ def merge_sort(key, order, spare):
                 else:
                     target[i] = source[b]
                     b += 1
-        width, is_spare = 2 * width, np.uint64(1) - is_spare
-    return is_spare
+        width, source, target = 2 * width, target, source
+    for i in range(len(order)):
+        order[i] = source[i]
 
 
 @forced_inline
@@ -86,27 +85,66 @@ def key_of(g, h, smoothing):
     return np.float64(g) / weight if weight > 0.0 else -np.inf
 
 
+# -------------------------------------------------------------------------------------- adding up
+
+
+@forced_inline
+def write_sums_of_level(i, s, g, h, n, w, sums):
+    """Write down what the i-th level adds up to in set s."""
+    sums[s, G, i], sums[s, H, i], sums[s, N, i], sums[s, W, i] = g, h, n, w
+
+
 @internal
-def levels_of_bins(histogram, column, terms, rules, levels):
-    """List the levels of a node that have bins; return how many occur."""
-    n_levels = np.uint64(0)
+def list_level(i, code, habits, own):
+    """List the i-th level, whose sets are added up; return how many it takes: 0 if no row has it.
+
+    Sums of sets come in place of sets where these differ.
+    """
+    sums, n_sets, n_rows = own.sums, habits.n_sets, np.int64(0)
+    for s in range(n_sets):
+        n_rows += sums[s, N, i]
+    if habits.kind == CROSS_VALIDATED:
+        for line in range(4):
+            total = np.int64(0)
+            for s in range(n_sets):
+                total += sums[s, line, i]
+            sums[n_sets, line, i] = total
+            for s in range(n_sets):
+                sums[s, line, i] = total - sums[s, line, i]
+    own.code[i] = code
+    return np.int64(n_rows > 0)
+
+
+@internal
+def levels_of_bins(histograms, column, terms, rules, habits, own):
+    """List the levels of a node that have bins; return how many occur.
+
+    histograms   (S * bins * width,)   int64   IN   those of a set end to end
+    """
+    n_levels, size = np.int64(0), len(histograms) // habits.n_sets
     for b in range(column.n_bins + 1):
         place = b if b < column.n_bins else column.missing_bin
-        of_bin, level = sums_of_bin(histogram, column.first_bin, place, terms), levels[n_levels]
-        level.g, level.h, level.n = of_bin
-        level.weight, level.code = of_bin.n * rules.weight_unit, b
-        n_levels += np.uint64(of_bin.n > 0)
+        for s in range(habits.n_sets):
+            of_set = histograms[s * size : (s + 1) * size]
+            g, h, n = sums_of_bin(of_set, column.first_bin, place, terms)
+            weight = n * rules.weight_unit
+            if rules.bins_weigh:
+                weight = of_set[(column.first_bin + place) * 4 + 3]
+            write_sums_of_level(n_levels, s, g, h, n, weight, own.sums)
+        n_levels += list_level(n_levels, b, habits, own)
     return n_levels
 
 
 @internal
-def add_up_rows_by_code(listed, codes, n_codes, entries, weight, rules, own):
+def add_up_rows_by_code(listed, codes, n_codes, rows, rules, judging, own):
     """Add the rows of a node to the sums of their codes, and mark the codes to be read.
 
-    Parameters are those of ``levels_of_rows``.
+    A code has [g, rows] for every set, or [g, rows, h, weight]. Parameters are those of
+    ``levels_of_rows``.
     """
     # Unsigned indices, as in ``gbt.kernels.cuts.histogram``.
-    sums, marks = own.sums, own.marks
+    by_code, marks, entries, weight = own.by_code, own.marks, rows.entries, rows.weight
+    set_of_row, n_sets = judging.set_of_row, np.uint64(judging.habits[0].n_sets)
     one, two, four, six = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(6)
     last, is_weighted = np.uint64(len(listed) - 1), np.uint64(len(weight) > 1)
     count, is_sparse = np.int64(1), n_codes > len(listed)
@@ -118,135 +156,155 @@ def add_up_rows_by_code(listed, codes, n_codes, entries, weight, rules, own):
         prefetch(codes, ahead)
         prefetch(entries, ahead * np.uint64(rules.width >> 1))
         row = np.uint64(listed[i])
-        code = np.uint64(codes[row])
+        code = place = np.uint64(codes[row])
         if is_sparse:
             marks[code >> six] |= one << (code & np.uint64(63))
+        if n_sets > one:
+            place = code * n_sets + np.uint64(set_of_row[row])
         if rules.width == 2:
-            add_pair(sums, code * two, entries[row], count)
+            add_pair(by_code, place * two, entries[row], count)
         else:
             g, h = entries[row * two], entries[row * two + one]
-            add_four(sums, code * four, g, count, h, weight[row * is_weighted])
+            add_four(by_code, place * four, g, count, h, weight[row * is_weighted])
 
 
 @internal
-def levels_of_rows(listed, codes, n_codes, entries, weight, rules, own):
-    """Add up the levels of a node from its rows; return how many occur.
+def levels_of_rows(listed, codes, n_codes, rows, rules, judging, own):
+    """List the levels of a node from its rows, missing last; return how many occur.
 
-    listed    (m,)             int32   IN   rows of the node
-    codes     (n,)             int32   IN   of the column, by row of the table
-    n_codes                    int64   IN   that of missing rows included
-    entries   (n * width/2,)   int64   IN   see ``gbt.kernels.cuts.histogram``
-    weight    (n,) or (1,)     int64   IN
+    listed    (m,)   int32   IN   rows of the node
+    codes     (n,)   int32   IN   of the column, by row of the table
+    n_codes          int64   IN   that of missing rows included
     """
-    add_up_rows_by_code(listed, codes, n_codes, entries, weight, rules, own)
-    sums, marks, levels, width = own.sums, own.marks, own.levels, np.uint64(rules.width)
-    one, two, three, n_levels = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(0)
+    add_up_rows_by_code(listed, codes, n_codes, rows, rules, judging, own)
+    by_code, marks, habits, n_levels = own.by_code, own.marks, judging.habits[0], np.int64(0)
+    one, two, three, width = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(rules.width)
     for word in range(np.uint64((n_codes + 63) // 64)):
         bits = marks[word]
         marks[word] = 0
         while bits > 0:
-            code = np.uint64(word << np.uint64(6)) | trailing_zeros(bits)
+            code = word << np.uint64(6) | trailing_zeros(bits)
             bits &= bits - one
-            level, place = levels[n_levels], code * width
-            level.g, level.n, level.code = sums[place], sums[place + one], code
-            n_levels += np.uint64(level.n > 0)
-            sums[place] = sums[place + one] = 0
-            if width == two:
-                level.h, level.weight = level.n * rules.hessian, level.n * rules.weight_unit
-            else:
-                level.h, level.weight = sums[place + two], sums[place + three]
-                sums[place + two] = sums[place + three] = 0
+            place = code * np.uint64(habits.n_sets) * width
+            for s in range(habits.n_sets):
+                g, n = by_code[place], by_code[place + one]
+                h, weight = n * rules.hessian, n * rules.weight_unit
+                by_code[place] = by_code[place + one] = 0
+                if width > two:
+                    h, weight = by_code[place + two], by_code[place + three]
+                    by_code[place + two] = by_code[place + three] = 0
+                write_sums_of_level(n_levels, s, g, h, n, weight, own.sums)
+                place += width
+            n_levels += list_level(n_levels, np.int64(code), habits, own)
     return n_levels
 
 
-@internal
-def put_in_order(n_levels, rules, own):
-    """Put the levels of a node in the order in which they are cut.
+# ---------------------------------------------------------------------------------- order and cuts
 
-    Returns how many places the order has, and in which line of ``own.order`` it is. What orders
-    levels goes to ``own.key``.
+
+@internal
+def put_in_order(q, n_levels, rules, habits, own):
+    """Put the levels of a node in the order in which sum q cuts them; return how many are in it.
+
+    What orders levels goes to ``own.key``.
     """
-    levels, key, order = own.levels, own.key, own.order
-    one, n, weight = np.uint64(1), np.uint64(0), np.int64(0)
-    smoothing = rules.categorical_smoothing * rules.h_scale
+    sums, key, order, spare = own.sums, own.key, own.order[0], own.order[1]
+    smoothing, weight, n = rules.categorical_smoothing * rules.h_scale, np.int64(0), np.int64(0)
     for i in range(n_levels):
-        weight += levels[i].weight
+        weight += sums[q, W, i]
     enough = min(rules.most_weight, weight / LEAST_SHARE)
-    of_few = levels[n_levels]
-    of_few.g = of_few.h = of_few.n = 0
+    for l in range(habits.n_sums):
+        for line in range(3):
+            sums[l, line, n_levels] = 0
     for i in range(n_levels):
-        level = levels[i]
-        level.is_left = OF_FEW
-        if level.weight < enough:
-            of_few.g, of_few.h = of_few.g + level.g, of_few.h + level.h
-            of_few.n += level.n
+        own.is_left[i] = OF_FEW
+        if sums[q, W, i] < enough:
+            for l in range(habits.n_sums):
+                for line in range(3):
+                    sums[l, line, n_levels] += sums[l, line, i]
         else:
-            key[i], order[0, n] = key_of(level.g, level.h, smoothing), i
-            n += one
+            key[i], order[n] = key_of(sums[q, G, i], sums[q, H, i], smoothing), i
+            n += 1
     if n < n_levels:
-        key[n_levels], order[0, n] = key_of(of_few.g, of_few.h, smoothing), n_levels
-        n += one
-    return n, merge_sort(key[: n_levels + one], order[0, :n], order[1, :n])
+        of_few = key_of(sums[q, G, n_levels], sums[q, H, n_levels], smoothing)
+        key[n_levels], order[n] = of_few, n_levels
+        n += 1
+    merge_sort(key[: n_levels + 1], order[:n], spare[:n])
+    return n
 
 
 @internal
-def best_set(n_levels, terms, rules, own):
-    """Return the best cut between levels in their order; its code is how many are left of it."""
-    n, which = put_in_order(n_levels, rules, own)
-    levels, key, order = own.levels, own.key, own.order[which]
+def begin_sides(n_levels, habits, own):
+    """Count the rows of every sum, all of which are on the right."""
+    for l in range(habits.n_sums):
+        own.n_left[l] = own.n_right[l] = 0
+        for i in range(n_levels):
+            own.n_right[l] += own.sums[l, N, i]
+
+
+@internal
+def have_rows_of_all(i, habits, own):
+    """Say whether on both sides every sum has enough rows; then let those of a level go left."""
+    is_enough = True
+    for l in range(habits.n_sums):
+        n_left, n_right, n = own.n_left[l], own.n_right[l], own.sums[l, N, i]
+        is_enough &= min(n_left, n_right) >= habits.min_rows_of_all
+        own.n_left[l], own.n_right[l] = n_left + n, n_right - n
+    return is_enough
+
+
+@internal
+def best_set(q, n_levels, terms, rules, habits, own):
+    """Return the best cut for sum q between levels in its order; its code is how many go left."""
+    n, sums = put_in_order(q, n_levels, rules, habits, own), own.sums[q]
+    key, order, has_least = own.key, own.order[0], habits.min_rows_of_all > 0
     best, last = Cut(-np.inf, np.int64(-1), False), -np.inf
-    g = h = n_rows = n_left = np.int64(0)
+    g = h = n_rows = np.int64(0)
+    if has_least:
+        begin_sides(n_levels, habits, own)
     for i in range(n):
         place = np.uint64(order[i])
-        if n_left > 0 and key[place] != last:  # levels whose key is the same stay together
+        is_enough = have_rows_of_all(place, habits, own) if has_least else True
+        if i > 0 and is_enough and key[place] != last:  # levels of one key stay together
             score = score_cut(g, h, n_rows, terms, ANY_ORDER)
             if score > -np.inf and score >= best.score:
-                best = Cut(score, n_left, h >= terms.h - h)
-        level, last = levels[place], key[place]
-        g, h, n_rows, n_left = g + level.g, h + level.h, n_rows + level.n, n_left + 1
+                best = Cut(score, i, h >= terms.h - h)
+        g, h, n_rows = g + sums[G, place], h + sums[H, place], n_rows + sums[N, place]
+        last = key[place]
     return best
 
 
-@internal
-def best_set_of_rows(k, node, table, rows, rules, own):
-    """Return the best cut of a column whose levels have no bins."""
-    listed, n_codes = rows.listed[node.start : node.stop], table.columns[k].n_values + 1
-    n_levels = levels_of_rows(
-        listed, table.codes[k], n_codes, rows.entries, rows.weight, rules, own
-    )
-    return best_set(n_levels, terms_of(NO_DIRECTION, node, rules), rules, own)
+# -------------------------------------------------------------------------------------------- sides
 
 
 @internal
-def mark_sides(node, n_levels, missing_code, rules, own):
+def mark_sides(node, n_levels, missing_code, rules, habits, own):
     """Mark for every level whether it goes left at a node whose cut is a number in their order.
 
     Codes that no row of the node has go where missing rows go.
     """
-    n, which = put_in_order(n_levels, rules, own)
-    levels, order = own.levels, own.order[which]
-    for i in range(n):
-        levels[np.uint64(order[i])].is_left = i < np.uint64(node.cut)
+    is_left = own.is_left
+    for i in range(put_in_order(habits.splits, n_levels, rules, habits, own)):
+        is_left[own.order[0, i]] = i < node.cut
     for i in range(n_levels):
-        level = levels[i]
-        if level.is_left == OF_FEW:
-            level.is_left = levels[n_levels].is_left
-        if level.code == missing_code:  # the last
-            node.missing_left = level.is_left
+        if is_left[i] == OF_FEW:
+            is_left[i] = is_left[n_levels]
+        if own.code[i] == missing_code:  # the last
+            node.missing_left = is_left[i]
 
 
 @internal
-def record_bits(node, histogram, column, terms, rules, own):
+def record_bits(node, histogram, column, terms, rules, habits, own):
     """Store which codes go left at a node, a bit a level."""
-    n_levels = levels_of_bins(histogram, column, terms, rules, own.levels)
-    mark_sides(node, n_levels, column.n_bins, rules, own)
+    n_levels = levels_of_bins(histogram, column, terms, rules, habits, own)
+    mark_sides(node, n_levels, column.n_bins, rules, habits, own)
     none, one = np.uint64(0), np.uint64(1)
     for word in range(len(node.levels)):
         node.levels[word] = ~none if node.missing_left else none
     for i in range(n_levels):
-        level = own.levels[i]
-        if level.is_left != node.missing_left:
-            node.levels[level.code >> 6] ^= one << np.uint64(level.code & 63)
+        code = np.uint64(own.code[i])
+        if own.is_left[i] != node.missing_left:
+            node.levels[code >> np.uint64(6)] ^= one << (code & np.uint64(63))
 
 
 @internal
@@ -260,13 +318,13 @@ def sides_by_bits(node, codes, listed, side):
 
 
 @internal
-def sides_by_rows(node, listed, codes, n_codes, rows, rules, own):
+def sides_by_rows(node, listed, codes, n_codes, rows, rules, judging, own):
     """Do what `sides_by_bits` does for a node without bits."""
-    n_levels = levels_of_rows(listed, codes, n_codes, rows.entries, rows.weight, rules, own)
-    mark_sides(node, n_levels, n_codes - 1, rules, own)
-    levels, side_of_code, side = own.levels, own.order[0], rows.side  # the order has been used
+    n_levels = levels_of_rows(listed, codes, n_codes, rows, rules, judging, own)
+    mark_sides(node, n_levels, n_codes - 1, rules, judging.habits[0], own)
+    side_of_code, side = own.order[1], rows.side  # which has served
     for i in range(n_levels):
-        side_of_code[np.uint64(levels[i].code)] = 1 - levels[i].is_left
+        side_of_code[np.uint64(own.code[i])] = 1 - own.is_left[i]
     for i in range(len(listed)):
         row = np.uint64(listed[i])
         side[row] = side_of_code[np.uint64(codes[row])]

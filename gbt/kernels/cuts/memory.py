@@ -15,10 +15,10 @@ import numpy as np
 
 from gbt.kernels.cuts.bounds import within_of
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
-from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
+from gbt.kernels.cuts.refine import MOST_NARROW_BINS
 from gbt.kernels.cuts.scores import Terms
 from gbt.kernels.cuts.search import CANDIDATE, RUNNING
-from gbt.kernels.cuts.sets import Judging
+from gbt.kernels.cuts.sets import MOST_SETS, MOST_SUMS, Judging
 from gbt.kernels.platform.compiling import internal
 
 MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a cache line's worth
@@ -143,28 +143,20 @@ class Slots(NamedTuple):
     free: np.ndarray  # (slots + 1,) int64, a stack of slots not in use, its height at the end
 
 
-# A level of a categorical column in a node, or those of few rows.
-LEVEL = np.dtype(
-    [
-        ("g", np.int64),  # sums over its rows
-        ("h", np.int64),
-        ("n", np.int64),
-        ("weight", np.int64),
-        ("code", np.int64),
-        ("is_left", np.int64),  # 1 or 0; `OF_FEW` of levels of few rows, for now
-    ]
-)
-
-# Each thread's own arrays for levels (``gbt.kernels.cuts.levels``). They have room for as many
-# as a column may have, so that they have one type for all tables: six megabytes a thread, which the
-# operating system gives page by page, as they are written to.
+# Each thread's own arrays for levels (``gbt.kernels.cuts.levels``). They have room for as many sets
+# and levels as there may be, so that they have one type for all tables; the operating system gives
+# them page by page, as they are written to.
 OF_LEVELS = np.dtype(
     [
-        ("sums", np.int64, (4 * ROOM_FOR_LEVELS,)),  # by code; all 0
+        ("by_code", np.int64, (4 * MOST_SETS * ROOM_FOR_LEVELS,)),  # sums of sets; all 0
         ("marks", np.uint64, (ROOM_FOR_LEVELS // 64 + 7,)),  # a bit a code; all 0
-        ("levels", LEVEL, (ROOM_FOR_LEVELS,)),
+        ("sums", np.int64, (MOST_SUMS, 4, ROOM_FOR_LEVELS)),  # of every level of the node
+        ("code", np.int32, (ROOM_FOR_LEVELS,)),  # of a level
+        ("is_left", np.int8, (ROOM_FOR_LEVELS,)),  # 1 or 0; `OF_FEW` of levels of few rows, for now
         ("key", np.float64, (ROOM_FOR_LEVELS,)),
-        ("order", np.int32, (2, ROOM_FOR_LEVELS)),
+        ("order", np.int32, (2, ROOM_FOR_LEVELS)),  # levels, and room to sort them
+        ("n_left", np.int64, (MOST_SUMS,)),  # rows on either side of a cut
+        ("n_right", np.int64, (MOST_SUMS,)),
     ],
     align=True,
 )
@@ -177,8 +169,7 @@ SCRATCH = np.dtype(
         ("running", np.int64, (RUNNING, MOST_BINS)),  # sums over all bins before: g; h; size
         ("upper", np.float64, (MOST_BINS,)),  # what no score in a bin's box exceeds
         ("candidates", CANDIDATE, (MOST_BINS,)),
-        ("marks", np.int64, (MOST_BINS,)),  # all 0
-        ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
+        ("unknown", np.int64, (MOST_BINS,)),  # which codes are in narrow bins; all 0
         ("column", COLUMN),  # narrow bins, as those of a column
     ],
     align=True,
@@ -208,6 +199,7 @@ RULES = np.dtype(
         ("categorical_smoothing", np.float64),
         ("most_weight", np.float64),  # of a level of few rows, in integers as the next
         ("weight_unit", np.int64),  # what a row weighs
+        ("bins_weigh", np.int64),  # whether weights stand beside the sums of levels' bins, 1 or 0
         ("n_threads", np.int64),
         ("most_rows_small", np.int64),  # a node of more rows is large, see ``kernels.trees.tasks``
         # Set for each request.
@@ -253,13 +245,6 @@ BLOCK = np.dtype(
 )
 
 
-class Searching(NamedTuple):
-    """What greedy search needs, of each thread its own."""
-
-    scratch: np.ndarray  # (threads,) SCRATCH
-    of_levels: np.ndarray  # (threads,) OF_LEVELS
-
-
 class Work(NamedTuple):
     """All that the threads of a team share while trees grow."""
 
@@ -277,8 +262,8 @@ class Work(NamedTuple):
     # the entries, which nobody needs any more when a tree is written down.
     partials: np.ndarray
     following: np.ndarray  # (entries,) FOLLOWING, see ``gbt.kernels.trees.node_columns``
-    # One of these is used, and the arrays of the other one are empty.
-    searching: Searching
+    scratch: np.ndarray  # (threads,) SCRATCH
+    of_levels: np.ndarray  # (threads,) OF_LEVELS; none in a table of numbers
     judging: Judging
 
 

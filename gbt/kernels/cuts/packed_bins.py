@@ -2,7 +2,8 @@
 
 The bins of a row in eight columns share a word (``gbt.tables.columns``), so that one read feeds
 eight histograms. In nodes of few rows neighbouring bins are put together to groups while histograms
-are filled, so that less is cleared, added up and bounded.
+are filled, so that less is cleared, added up and bounded. Where rows are divided into sets
+(``gbt.kernels.cuts.judging``), a node has a histogram for each, of a stretch of its rows.
 
 Of a sparse column, which holds little but zeros, only the other values are stored, beside the rows
 that have them. Its zeros have a bin of their own, and what they add up to is what the other bins
@@ -25,12 +26,10 @@ from gbt.kernels.cuts.histogram import (
     empty_lanes,
     group_bits,
     move_column,
+    subtract,
 )
-from gbt.kernels.cuts.levels import best_set, levels_of_bins
-from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
-from gbt.kernels.cuts.search import has_closed_bins, survey
 from gbt.kernels.platform.compiling import internal
-from gbt.kernels.platform.instructions import add_g, add_g_and_h, max, min
+from gbt.kernels.platform.instructions import add_g, add_g_and_h, min
 
 ALL_BINS = np.uint64(2**64 - 1)  # a mask that groups none
 
@@ -89,45 +88,51 @@ def add_stored(pack, table, rows, entries, layout, histogram):
 
 
 @internal
-def fill_histograms(p, node, mask, table, rows, layout, slot, slots, scratch):
-    """Make the histograms of the columns of pack p from the rows of a node, bins grouped."""
-    width, pack, lanes = layout.width, table.packs[p], scratch.lanes
-    histogram, found = slots.histogram[slot], slots.found[slot]
-    listed, n_lanes = rows.listed[node.start : node.stop], pack.stop - pack.start
-    if pack.is_sparse:
-        clear(histogram, pack.first_bin * width, pack.last_bin * width)
-        add_stored(pack, table, listed, rows.entries, layout, histogram)
-        return
-    add_rows(table.packed_bins[p], listed, rows.entries, layout, n_lanes, mask, lanes)
-    for lane in range(n_lanes):
-        k = table.in_packs[pack.start + lane]
-        move_column(lanes, lane, table.columns[k], found[k].bits, width, histogram)
-    empty_lanes(lanes, n_lanes, width)
+def end_of_set(listed, start, stop, s, set_of_row):
+    """Return where, among listed rows in the order of their sets, a later set than s begins."""
+    while start < stop:
+        middle = (start + stop) // 2
+        if set_of_row[listed[middle]] <= s:
+            start = middle + 1
+        else:
+            stop = middle
+    return start
 
 
 @internal
-def survey_columns(p, node, slot, table, slots, rules, scratch, of_levels):
-    """Survey the columns of pack p, see ``gbt.kernels.cuts.search.survey``."""
-    pack, histogram = table.packs[p], slots.histogram[slot]
-    for i in range(pack.start, pack.stop):
-        k = table.in_packs[i]
-        column, found = table.columns[k], slots.found[slot, k]
-        terms = terms_of(column.direction, node, rules)
-        found.score = found.bound = -np.inf
-        if found.is_open and column.has_levels == IN_BINS:
-            n_levels = levels_of_bins(histogram, column, terms, rules, of_levels.levels)
-            best = best_set(n_levels, terms, rules, of_levels)
-            found.score, found.code, found.missing_left = best
-            node.to_beat = max(node.to_beat, best.score)
-        elif found.is_open and column.has_levels == BY_ROWS:
-            found.bound = np.inf  # see ``gbt.kernels.trees.greedy_tasks.refine``
-        elif found.is_open:
-            cut, found.bound, _ = survey(
-                histogram, column, found.bits, has_closed_bins(column, found.bits),
-                table.first_code[k], terms, node.to_beat, scratch,
-            )  # fmt: skip
-            found.score, found.code, found.missing_left = cut.score, ~cut.code, cut.missing_left
-            node.to_beat = max(node.to_beat, cut.score)
+def fill_histograms(p, node, mask, slot, table, rows, layout, slots, judging, lanes):
+    """Make the histograms of the columns of pack p from the rows of a node, set by set.
+
+    mask   uint64   IN   see ``group_bins``
+    """
+    width, pack, n_sets = layout.width, table.packs[p], judging.habits[0].n_sets
+    histograms, found = slots.histogram[slot], slots.found[slot]
+    size, start, n_lanes = len(histograms) // n_sets, node.start, pack.stop - pack.start
+    for s in range(n_sets):
+        stop = node.stop
+        if s + 1 < n_sets:
+            stop = end_of_set(rows.listed, start, stop, s, judging.set_of_row)
+        listed, histogram = rows.listed[start:stop], histograms[s * size : (s + 1) * size]
+        start = stop
+        if pack.is_sparse:
+            clear(histogram, pack.first_bin * width, pack.last_bin * width)
+            add_stored(pack, table, listed, rows.entries, layout, histogram)
+            continue
+        add_rows(table.packed_bins[p], listed, rows.entries, layout, n_lanes, mask, lanes)
+        for lane in range(n_lanes):
+            k = table.in_packs[pack.start + lane]
+            move_column(lanes, lane, table.columns[k], found[k].bits, width, histogram)
+        empty_lanes(lanes, n_lanes, width)
+
+
+@internal
+def subtract_histograms(p, slot, other, table, width, slots, n_sets):
+    """Take the histograms of the columns of pack p in one slot off those in another, set by set."""
+    pack, histograms, rest = table.packs[p], slots.histogram[slot], slots.histogram[other]
+    size = len(histograms) // n_sets
+    for first in range(0, len(histograms), size):
+        start, stop = first + pack.first_bin * width, first + pack.last_bin * width
+        subtract(histograms, start, stop, rest)
 
 
 @internal

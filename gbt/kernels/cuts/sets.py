@@ -1,19 +1,17 @@
 """Sets: what is kept where some rows of a node choose its split and others judge it.
 
-``gbt.kernels.cuts.judging`` says what these arrays are for.
+``gbt.kernels.cuts.judging`` says what these arrays are for. A greedy tree has one set of rows, with
+one sum.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANE_NUMBERS
-
 UNBIASED, CROSS_VALIDATED = 0, 1
 MOST_SETS = 16
 MOST_SUMS = MOST_SETS + 1
-CUTS_AT_ONCE = 256
-ROOM = CUTS_AT_ONCE + 16  # for the cuts of all bins, and some to spare
+MOST_CUTS = 256 + 16  # those of all bins, and some to spare
 
 # The best cut for a sum.
 CUT = np.dtype(
@@ -43,14 +41,12 @@ HABITS = np.dtype(
 # Each thread's own arrays, with room for as many sets as there may be, so that they have one type.
 JUDGE = np.dtype(
     [
-        ("lanes", np.int64, (LANE_NUMBERS,)),  # see ``gbt.kernels.cuts.histogram``; all 0
-        ("left", np.int64, (MOST_SUMS, 3, ROOM)),  # sums left of the cuts
-        ("row", np.int64, (ROOM,)),  # the bin before each
-        ("is_last", np.uint64, (ROOM,)),  # 1 where a cut comes after a bin, else 0
-        ("score", np.float64, (2, ROOM)),  # of the cuts, missing rows on the right and the left
+        ("left", np.int64, (MOST_SUMS, 3, MOST_CUTS)),  # sums left of the cuts
+        ("row", np.int64, (MOST_CUTS,)),  # the bin before each
+        ("is_last", np.uint64, (MOST_CUTS,)),  # 1 where a cut comes after a bin, else 0
+        ("score", np.float64, (2, MOST_CUTS)),  # of the cuts, missing rows on the right and left
         ("missing", np.int64, (MOST_SUMS, 3)),
         ("nothing", np.int64, (MOST_SUMS, 3)),  # all 0
-        ("so_far", np.int64, (MOST_SUMS, 3)),
         ("total", np.int64, (MOST_SUMS, 3)),
         ("left_of_best", np.int64, (MOST_SUMS, MOST_SUMS, 3)),  # of each best cut all sums
         ("best", CUT, (MOST_SUMS,)),
@@ -63,10 +59,8 @@ class Judging(NamedTuple):
     """What growing needs where rows are divided into sets."""
 
     habits: np.ndarray  # (1,) HABITS
-    takes: np.ndarray  # (L, S) int64, -1 where a sum takes a set, else 0
     set_of_row: np.ndarray  # (n,) uint8, by row of the table
     judges: np.ndarray  # (threads,) JUDGE
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
-    of_levels: np.ndarray  # (threads,) LEVELS_OF_SETS, see ``gbt.kernels.cuts.judged_levels``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
     held_up: np.ndarray  # float64, see ``gbt.kernels.trees.pooled``; workers share it

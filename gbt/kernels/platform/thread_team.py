@@ -24,6 +24,7 @@ from gbt.kernels.platform.compiling import internal
 # Places of the queue, a cache line of 8 words apart, so that threads do not slow each other down.
 TICKET, DONE, KIND, LEADING, ALONE, PATIENCE, QUEUE_LENGTH = 0, 8, 16, 24, 32, 33, 40
 TASKS_LEFT = (1 << 32) - 1
+ANY_PHASE = np.int64(-1)  # in place of the number of its tasks
 LOOKS_BEFORE_GIVING_WAY = 100  # some microseconds, the usual time between two phases
 LOOKS_BEFORE_LEAVING = 20_000  # longer than Python takes between two calls for some 1,000 rows
 LOOKS_OF_A_GUEST = 1_000  # of a thread that may have trees of its own to grow
@@ -99,23 +100,25 @@ def look_again(looks):
 
 
 @internal
-def next_task(queue, n_tasks):
-    """Return a task of the phase to the leader; -1 when all its tasks are done."""
-    task = claim(queue)
-    if task < 0 and not queue[ALONE]:
-        looks = np.int64(0)
-        while load(queue, DONE) != n_tasks:
-            looks = look_again(looks)
-    return task
+def is_worth_waiting(queue, n_tasks, looks):
+    """Say whether a thread for which no task was left, so many times, looks again.
+
+    The leader does until all its tasks are done, a helper for a while, and while somebody leads.
+    """
+    if n_tasks == ANY_PHASE:
+        return looks < queue[PATIENCE] or load(queue, LEADING) != 0
+    return not queue[ALONE] and load(queue, DONE) != n_tasks
 
 
 @internal
-def wait_for_task(queue):
-    """Return a task to a helper, waiting for one to be offered; -1 if nobody leads for a while."""
-    looks = np.int64(0)
-    while looks < queue[PATIENCE] or load(queue, LEADING):
-        task = claim(queue)
-        if task >= 0:
-            return task
+def next_task(queue, n_tasks):
+    """Return the number of a task, or -1: to the leader when the tasks of its phase are all done.
+
+    A helper says ``ANY_PHASE``. It waits for a task to be offered, and is told -1 when nobody has
+    led for a while.
+    """
+    looks, task = np.int64(0), claim(queue)
+    while task < 0 and is_worth_waiting(queue, n_tasks, looks):
         looks = look_again(looks)
-    return np.int64(-1)
+        task = claim(queue)
+    return task

@@ -240,19 +240,25 @@ def go_down(X, links, m, at):
 
 
 @kernel
-def find_leaves(X, links, leaves):
-    """Write the leaf that each row reaches in each tree, counted through all trees.
+def find_spots(X, links, first, spots):
+    """Write the *spot* that each row reaches in each tree: a place, or a leaf in a deeper tree.
 
-    X       (2 p, n)   float64    IN   a transposed block
-    links              ``Links``  IN   of T trees
-    leaves  (T, n)     uint64     OUT
+    X       (2 p, n)   float64    IN    a transposed block
+    links              ``Links``  IN
+    first   (M,)       uint64     IN    number of the tree's first place, or of its root
+    spots   (M, n)     unsigned   OUT   counted from there
     """
-    node = links.node
-    for m in range(leaves.shape[0]):
-        at = leaves[m]
+    at = np.empty(X.shape[1], links.node.dtype)
+    for m in range(spots.shape[0]):
         go_down(X, links, m, at)
-        for i in range(at.shape[0]):
-            at[i] = node[at[i]]
+        count_from(at.dtype.type(first[m]), at, spots[m])
+
+
+@internal
+def count_from(first, at, spot):
+    """Write numbers counted from the first."""
+    for i in range(at.shape[0]):
+        spot[i] = spot.dtype.type(at[i] - first)
 
 
 @kernel

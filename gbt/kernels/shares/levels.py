@@ -8,23 +8,23 @@ as soon as histograms are, and nothing is looked into. They are put in order and
 import numpy as np
 
 from gbt.kernels.cuts.bounds import NO_DIRECTION
-from gbt.kernels.cuts.levels import best_set, levels_of_bins, mark_sides
+from gbt.kernels.cuts.levels import G, H, N, best_set, levels_of_bins, mark_sides
 from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import internal, uncounted
 
-IN_UNITS, OF_ROWS = 0, 1  # what levels weigh: rows times a unit; or what stands beside their sums
+ALL_ROWS = np.int64(0)  # the only sum of a greedy tree
 
 
 @uncounted
-def weigh_levels(nodes, histograms, columns, is_open, weighs, rules, own, best, is_left):
+def weigh_levels(nodes, histograms, columns, is_open, rules, habits, own, best, is_left):
     """Find the best set of levels of every categorical column; keep it where it is the node's best.
 
     nodes        (m,)         NODE     INOUT   ``to_beat`` rises
     histograms   (m, bins)    int64    IN      numbers of all bins, end to end
     columns      (c,)         COLUMN   IN      ascending; ``line`` is the number of the column
     is_open      (m, c)       bool     IN      whether a node may be split on a column
-    weighs                    int64    IN      `IN_UNITS` or `OF_ROWS`
     rules        (1,)         RULES    IN
+    habits       (1,)         HABITS   IN      of a single set
     own          (1,)         OF_LEVELS        scratch
     best         (m,)         BEST     INOUT   ``part`` is -1 where it is found here; sums are those
                                                of all rows on the left, missing ones included
@@ -35,39 +35,40 @@ def weigh_levels(nodes, histograms, columns, is_open, weighs, rules, own, best, 
         for c in range(len(columns)):
             if not is_open[j, c]:
                 continue
-            column, levels = columns[c], own[0].levels
-            n_levels = np.int64(levels_of_bins(histograms[j], column, terms, rules[0], levels))
-            if weighs == OF_ROWS:
-                for i in range(n_levels):
-                    levels[i].weight = histograms[j, (column.first_bin + levels[i].code) * 4 + 3]
-            cut = best_set(n_levels, terms, rules[0], own[0])
+            column = columns[c]
+            n_levels = levels_of_bins(histograms[j], column, terms, rules[0], habits[0], own[0])
+            cut = best_set(ALL_ROWS, n_levels, terms, rules[0], habits[0], own[0])
             # Columns come in their order, so of equal scores the lowest is taken.
             if cut.score > found.score and cut.score >= node.to_beat:
                 node.cut, node.missing_left = cut.code, cut.missing_left
-                mark_sides(node, n_levels, column.n_bins, rules[0], own[0])
+                mark_sides(node, n_levels, column.n_bins, rules[0], habits[0], own[0])
                 node.to_beat = found.score = cut.score
-                found.column, found.part = column.line, -1
-                add_up_left(levels[:n_levels], node.missing_left, found, is_left[j])
+                found.column, found.part, found.missing_left = column.line, -1, node.missing_left
+                add_up_left(n_levels, own[0], found)
+                write_sides(n_levels, node.missing_left, own[0], is_left[j])
 
 
 @internal
-def add_up_left(levels, missing_left, found, is_left):
-    """Write down which levels go left, and the sums over their rows.
-
-    levels         (n,)       LEVEL   IN
-    missing_left              int64   IN    where levels go that no row of the node has
-    found                     BEST    OUT
-    is_left        (codes,)   bool    OUT
-    """
-    found.missing_left = missing_left
+def add_up_left(n_levels, own, found):
+    """Write down the sums over the rows of levels that go left."""
     found.g = found.h = found.n = found.missing_g = found.missing_h = found.missing_n = 0
+    sums = own.sums[ALL_ROWS]
+    for i in range(n_levels):
+        if own.is_left[i] != 0:
+            found.g, found.h = found.g + sums[G, i], found.h + sums[H, i]
+            found.n += sums[N, i]
+
+
+@internal
+def write_sides(n_levels, missing_left, own, is_left):
+    """Write down which levels go left; those that no row of the node has go where missing ones go.
+
+    is_left   (codes,)   bool   OUT
+    """
     for code in range(len(is_left)):
         is_left[code] = missing_left != 0
-    for i in range(len(levels)):
-        level = levels[i]
-        is_left[level.code] = level.is_left != 0
-        if level.is_left != 0:
-            found.g, found.h, found.n = found.g + level.g, found.h + level.h, found.n + level.n
+    for i in range(n_levels):
+        is_left[own.code[i]] = own.is_left[i] != 0
 
 
 @uncounted

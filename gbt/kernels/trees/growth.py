@@ -52,35 +52,35 @@ def list_task(tasks, n_tasks, node, other, place):
 
 
 @inlined
-def open_root(table, nodes, slots, tasks, rules, following, blocks, n_threads):
+def open_root(work):
     """Open the root, which owns all listed rows; list its search and return the number of tasks."""
-    n_slots = len(slots.found)
+    root, slots, tasks, rules = work.nodes[0], work.slots, work.tasks, work.rules[0]
+    n_threads, n_slots, n_packs = rules.n_threads, len(slots.found), len(work.table.packs)
     for slot in range(n_threads, n_slots):  # the first ones are the threads' own
         slots.free[slot - n_threads] = slot
     slots.free[-1] = n_slots - n_threads
-    root = nodes[0]
     open_node(root, ZERO, rules.n_listed, ZERO)
     root.g = root.h = root.magnitude = 0
     root.state, root.path = 0, 1
     root.lowest, root.highest = -np.inf, np.inf
     for b in range(blocks_of(rules.n_listed)):
-        root.g, root.h = root.g + blocks[b].g, root.h + blocks[b].h
-        root.magnitude += blocks[b].magnitude
+        root.g, root.h = root.g + work.blocks[b].g, root.h + work.blocks[b].h
+        root.magnitude += work.blocks[b].magnitude
     if not is_searched(root, rules):
         return 0
     if not is_large(root.stop, rules):
         return list_task(tasks, ZERO, ZERO, NOTHING, ALL_PACKS)
     take_slot(root, slots)
-    begin_search(root, root.slot, table, rules, following, slots.found)
-    for p in range(len(table.packs)):
+    begin_search(root, work)
+    for p in range(n_packs):
         list_task(tasks, np.int64(p), ZERO, NOTHING, np.int64(p))
-    return len(table.packs)
+    return n_packs
 
 
 @inlined
-def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
+def list_searches(first, n_nodes, work):
     """List the searches of the nodes opened last, small ones first; assign slots to large ones."""
-    n_tasks = ZERO
+    n_tasks, nodes, slots, tasks, rules = ZERO, work.nodes, work.slots, work.tasks, work.rules[0]
     for left in range(first, n_nodes, 2):
         smaller, larger = by_size(nodes, left)
         n_rows = nodes[larger].stop - nodes[larger].start
@@ -88,13 +88,13 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
         if is_wanted and is_large(n_rows, rules):
             take_slot(nodes[smaller], slots)
             for j in (smaller, larger):
-                begin_search(nodes[j], nodes[j].slot, table, rules, following, slots.found)
+                begin_search(nodes[j], work)
             continue
         release_slot(nodes[larger], slots)
         for j in (larger, smaller):
             if is_searched(nodes[j], rules):
                 n_tasks = list_task(tasks, n_tasks, j, NOTHING, ALL_PACKS)
-    for p in range(len(table.packs)):
+    for p in range(len(work.table.packs)):
         for left in range(first, n_nodes, 2):
             if nodes[left].slot >= 0:
                 smaller, larger = by_size(nodes, left)
@@ -103,17 +103,17 @@ def list_searches(first, n_nodes, table, nodes, slots, tasks, rules, following):
 
 
 @inlined
-def list_refinements(first, n_nodes, nodes, slots, tasks):
+def list_refinements(first, n_nodes, work):
     """List the columns of large nodes where a cut that was not scored may be the best."""
-    n_tasks, n_columns = ZERO, slots.found.shape[1]
+    n_tasks, nodes, n_columns = ZERO, work.nodes, work.slots.found.shape[1]
     for j in range(first, n_nodes):
         if nodes[j].slot >= 0:
-            found = slots.found[nodes[j].slot]
+            found = work.slots.found[nodes[j].slot]
             best = best_column(found)
             for i in range(best + 1, best + 1 + n_columns):  # the best last: it is taken first
                 k = i if i < n_columns else i - n_columns
                 if is_in_question(found[k], nodes[j]):
-                    n_tasks = list_task(tasks, n_tasks, j, NOTHING, k)
+                    n_tasks = list_task(work.tasks, n_tasks, j, NOTHING, k)
     return n_tasks
 
 
@@ -126,23 +126,24 @@ def record_splits(first, n_nodes, work, policy):
 
 
 @inlined
-def release_slots(first, n_nodes, nodes, slots, rules):
+def release_slots(first, n_nodes, work):
     """Release the slots of all nodes whose children do not need them."""
     for j in range(first, n_nodes):
-        node = nodes[j]
-        if node.slot >= 0 and (node.feature < 0 or not is_large(node.stop - node.start, rules)):
-            release_slot(node, slots)
+        node = work.nodes[j]
+        keeps = node.feature >= 0 and is_large(node.stop - node.start, work.rules[0])
+        if node.slot >= 0 and not keeps:
+            release_slot(node, work.slots)
 
 
 @inlined
-def list_splits(first, n_nodes, nodes, tasks, rules):
+def list_splits(first, n_nodes, work):
     """List the nodes to split now, all or that of largest gain, and number their children."""
-    n_tasks = ZERO
-    if rules.max_leaves < 0:
+    n_tasks, nodes, tasks, max_leaves = ZERO, work.nodes, work.tasks, work.rules[0].max_leaves
+    if max_leaves < 0:
         for j in range(first, n_nodes):
             if nodes[j].feature >= 0:
                 n_tasks = list_task(tasks, n_tasks, j, NOTHING, ZERO)
-    elif (n_nodes + 1) // 2 < rules.max_leaves:
+    elif (n_nodes + 1) // 2 < max_leaves:
         best = NOTHING
         for j in range(n_nodes):
             waits = nodes[j].feature >= 0 and nodes[j].left < 0

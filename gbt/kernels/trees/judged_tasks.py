@@ -1,42 +1,41 @@
-"""Judged tasks: the work of a team's threads if some rows choose splits and others judge them.
+"""Judged tasks: the part of a thread's work where some rows choose splits and others judge them.
 
-    DRAW, SEARCH, RECORD, MARK     see ``gbt.kernels.trees.tasks``
+    DRAW, LOOK, RECORD     see ``gbt.kernels.trees.tasks``
 
 Columns are cut by some sets of rows and judged by others as soon as their histograms are there.
 """
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import subtract
-from gbt.kernels.cuts.judged_levels import search_levels, tell_sides
-from gbt.kernels.cuts.judging import fill_sets, judge_column, search_bins
-from gbt.kernels.cuts.memory import layout_of, terms_of
+from gbt.kernels.cuts.judging import judge_column, search_bins, search_levels
+from gbt.kernels.cuts.levels import levels_of_rows
+from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.node_columns import open_columns
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
-from gbt.kernels.trees.tasks import ALL_PACKS, DRAW, MARK, RECORD, best_column, is_searched
+from gbt.kernels.trees.tasks import LOOK, RECORD, best_column, is_searched
 
 
 @internal
-def judge_columns(j, p, slot, thread, work):
-    """Find the best cuts of the columns of pack p, and judge them by the rows that do."""
-    table, rows, rules, node = work.table, work.rows, work.rules[0], work.nodes[j]
-    judging = work.judging
-    listed, pack = rows.listed[node.start : node.stop], table.packs[p]
-    judge = judging.judges[thread]
+def judge_columns(j, p, thread, work):
+    """Find the best cuts of the columns of pack p in node j, and judge them by the rows that do."""
+    table, rows, rules, judging = work.table, work.rows, work.rules[0], work.judging
+    node, pack, judge = work.nodes[j], table.packs[p], judging.judges[thread]
     for i in range(pack.start, pack.stop):
         k = table.in_packs[i]
-        column, found = table.columns[k], work.slots.found[slot, k]
+        column, found = table.columns[k], work.slots.found[node.slot, k]
         found.score = -np.inf
         if found.is_open and is_searched(node, rules):
             terms = terms_of(column.direction, node, rules)
             if column.has_levels > 0:
-                own = judging.of_levels[thread]
-                search_levels(listed, k, table, rows, rules, judging, judge, own, terms.within)
+                own, listed = work.of_levels[thread], rows.listed[node.start : node.stop]
+                n_levels = levels_of_rows(
+                    listed, table.codes[k], column.n_values + 1, rows, rules, judging, own
+                )
+                search_levels(n_levels, rules, judging.habits[0], judge, own, terms.within)
             else:
-                search_bins(work.slots.histogram[slot], column, terms, rules, judging, judge)
+                search_bins(work.slots.histogram[node.slot], column, terms, rules, judging, judge)
             judge_column(column, found, node, rules, judging, judge)
 
 
@@ -51,10 +50,10 @@ def is_made(found, rules):
 
 
 @internal
-def record_judged_split(j, slot, work):
+def record_judged_split(j, work):
     """Record the split that rows have judged best, if it is made."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
-    found = work.slots.found[slot]
+    found = work.slots.found[node.slot]
     k = best_column(found)
     best, column = found[k], table.columns[k]
     if best.score == -np.inf:
@@ -64,37 +63,6 @@ def record_judged_split(j, slot, work):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1
-
-
-@internal
-def search_by_sets(task, thread, work):
-    """Search a small node, or a pack of a pair of large ones, where rows judge splits."""
-    table, rows, nodes, slots = work.table, work.rows, work.nodes, work.slots
-    judging = work.judging
-    layout, judge = layout_of(work.rules[0]), judging.judges[thread]
-    if task.place == ALL_PACKS:
-        open_columns(
-            nodes[task.node], table.columns, work.rules[0], work.following, slots.found[thread]
-        )
-        for p in range(len(table.packs)):
-            own = slots.histogram[thread]
-            fill_sets(p, nodes[task.node], table, rows, layout, own, judging, judge)
-            judge_columns(task.node, p, thread, thread, work)
-        record_judged_split(task.node, thread, work)
-        return
-    p, pack, slot = task.place, table.packs[task.place], nodes[task.node].slot
-    own = slots.histogram[slot]
-    fill_sets(p, nodes[task.node], table, rows, layout, own, judging, judge)
-    if task.other >= 0:
-        rest, size = slots.histogram[nodes[task.other].slot], len(own) // judging.habits[0].n_sets
-        for start in range(0, len(own), size):
-            first, last = (
-                start + pack.first_bin * layout.width,
-                start + pack.last_bin * layout.width,
-            )
-            subtract(own, first, last, rest)
-        judge_columns(task.other, p, nodes[task.other].slot, thread, work)
-    judge_columns(task.node, p, slot, thread, work)
 
 
 @internal
@@ -110,12 +78,11 @@ def draw_sets(t, thread, work):
 
 @called_at
 def run_judged_task(kind, t, thread, work):
-    """Do task t of a phase, or what is asked about node t."""
-    if kind == RECORD:
-        record_judged_split(t, work.nodes[t].slot, work)
-    elif kind == MARK:
-        tell_sides(t, work.judging.of_levels[thread], work)
-    elif kind == DRAW:
-        draw_sets(t, thread, work)
+    """Do what depends on the policy; see ``gbt.kernels.trees.tasks``."""
+    if kind == LOOK:
+        n_packs = len(work.table.packs)
+        judge_columns(t // n_packs, t % n_packs, thread, work)
+    elif kind == RECORD:
+        record_judged_split(t, work)
     else:
-        search_by_sets(work.tasks[t], thread, work)
+        draw_sets(t, thread, work)

@@ -55,16 +55,22 @@ OF_SUM, OF_SQUARE = 1, 2  # overflows
 
 
 @internal
+def do_tasks(n_tasks, thread, work, policy):
+    """Do tasks of a phase until all are done; a helper goes on with those of the next phases."""
+    queue = work.queue
+    task = thread_team.next_task(queue, n_tasks)
+    while task >= 0:
+        run_task(queue[thread_team.KIND], task, thread, work, policy)
+        thread_team.report_done(queue)
+        task = thread_team.next_task(queue, n_tasks)
+
+
+@internal
 def run_phase(kind, n_tasks, work, policy):
     """Share the tasks of a phase with the helpers; return when all are done."""
-    if n_tasks == 0:
-        return
-    thread_team.offer_tasks(work.queue, kind, n_tasks)
-    task = thread_team.next_task(work.queue, n_tasks)
-    while task >= 0:
-        run_task(kind, task, np.int64(0), work, policy)
-        thread_team.report_done(work.queue)
-        task = thread_team.next_task(work.queue, n_tasks)
+    if n_tasks > 0:
+        thread_team.offer_tasks(work.queue, kind, n_tasks)
+        do_tasks(n_tasks, np.int64(0), work, policy)
 
 
 @internal
@@ -109,21 +115,17 @@ def start_tree(work, policy):
             work.rows.listed[i] = work.rows.buffer[i]
         settle_depth(rules, work.judging.habits[0], work.judging.held_up)
     rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
-    rules.n_searches = open_root(
-        work.table, work.nodes, work.slots, work.tasks, rules, work.following, work.blocks,
-        rules.n_threads,
-    )  # fmt: skip
+    rules.n_searches = open_root(work)
 
 
 @inlined
 def search_depth(work, policy):
     """Find the splits of the nodes opened last."""
-    rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
+    rules = work.rules[0]
     first, n_nodes = rules.first_open, rules.n_nodes
     run_phase(SEARCH, rules.n_searches, work, policy)
     if not rules.has_sets:
-        n_tasks = list_refinements(first, n_nodes, nodes, slots, tasks)
-        run_phase(REFINE, n_tasks, work, policy)
+        run_phase(REFINE, list_refinements(first, n_nodes, work), work, policy)
     record_splits(first, n_nodes, work, policy)
     rules.is_searched = 1
 
@@ -131,16 +133,14 @@ def search_depth(work, policy):
 @inlined
 def split_depth(work, policy):
     """Split nodes and list how their children are searched; return whether any was split."""
-    rules, nodes, slots, tasks = work.rules[0], work.nodes, work.slots, work.tasks
+    rules = work.rules[0]
     first, n_nodes = rules.first_open, rules.n_nodes
-    release_slots(first, n_nodes, nodes, slots, rules)
-    n_splits = list_splits(first, n_nodes, nodes, tasks, rules)
+    release_slots(first, n_nodes, work)
+    n_splits = list_splits(first, n_nodes, work)
     run_phase(PARTITION, n_splits, work, policy)
     first, n_nodes = n_nodes, n_nodes + 2 * n_splits
     rules.first_open, rules.n_nodes = first, n_nodes
-    rules.n_searches = list_searches(
-        first, n_nodes, work.table, nodes, slots, tasks, rules, work.following
-    )
+    rules.n_searches = list_searches(first, n_nodes, work)
     rules.is_searched = 0
     return n_splits > 0
 
@@ -185,11 +185,7 @@ def lead_or_help(thread, work, policy):
     """Do what `grow_trees` does, given addresses."""
     queue, rules = work.queue, work.rules[0]
     if thread > 0:
-        task = thread_team.wait_for_task(queue)
-        while task >= 0:
-            run_task(queue[thread_team.KIND], task, thread, work, policy)
-            thread_team.report_done(queue)
-            task = thread_team.wait_for_task(queue)
+        do_tasks(thread_team.ANY_PHASE, thread, work, policy)
         return
     thread_team.begin(queue)
     while rules.n_grown < rules.n_trees and rules.n_steps > 0 and rules.overflow == 0:

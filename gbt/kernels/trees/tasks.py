@@ -15,14 +15,14 @@
     FINISH      some nodes               sums and values of those that are leaves; raw predictions
                                          of their rows
 
-DRAW, SEARCH and REFINE depend on the policy (``gbt.kernels.trees.greedy_tasks``, ``judged_tasks``),
-and so do two parts of the work of others:
+DRAW and REFINE depend on the policy (``gbt.kernels.trees.greedy_tasks``, ``judged_tasks``), and so
+do two parts of SEARCH:
 
-    RECORD      a large node             write down its split, if one is good enough
-    MARK        a node that splits on    mark each of its rows with its side, ``LEFT`` or not
-                levels
+    LOOK        a node, one pack         find the best cuts of the columns, whose histograms are
+                                         there
+    RECORD      a node                   write down its split, if one is good enough
 
-Who grows trees is told the address of the kernel that does these five, so that all else is compiled
+Who grows trees is told the address of the kernel that does these four, so that all else is compiled
 once for all policies.
 
 Results do not depend on which thread runs a task. Sums over rows are of integers, or correctly
@@ -34,8 +34,15 @@ import numpy as np
 
 from gbt.kernels.cuts.bounds import share_bounds
 from gbt.kernels.cuts.histogram import hessian_of
-from gbt.kernels.cuts.memory import layout_of
-from gbt.kernels.cuts.packed_bins import write_codes
+from gbt.kernels.cuts.levels import sides_by_bits, sides_by_rows
+from gbt.kernels.cuts.memory import IN_BINS, layout_of
+from gbt.kernels.cuts.packed_bins import (
+    ALL_BINS,
+    fill_histograms,
+    group_bins,
+    subtract_histograms,
+    write_codes,
+)
 from gbt.kernels.cuts.scores import own_score
 from gbt.kernels.cuts.search import SAFETY
 from gbt.kernels.platform.compiling import inlined, internal
@@ -52,7 +59,7 @@ from gbt.kernels.trees.quantise import ROWS_PER_TASK, measure_rows, quantise_row
 # compile a kernel once more for each that it is handed.
 DERIVE, MEASURE, QUANTISE, SEARCH = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 REFINE, PARTITION, FINISH, DRAW = np.int64(4), np.int64(5), np.int64(6), np.int64(7)
-RECORD, MARK = np.int64(8), np.int64(9)
+LOOK, RECORD = np.int64(8), np.int64(9)
 ALL_PACKS, ZERO = np.int64(-1), np.int64(0)
 NODES_PER_TASK = 8
 # A node is large if its rows times columns are this many times the bins of its histogram: then
@@ -96,8 +103,20 @@ def add_up_rows(rows, node, layout):
     node.g, node.h, node.magnitude = g, h, magnitude
 
 
+@internal
+def mark_rows(node, listed, codes, thread, work):
+    """Mark the rows of a node with their side of its set of levels: ``LEFT`` or not."""
+    column, own = work.table.columns[node.feature], work.of_levels[thread]
+    if column.has_levels == IN_BINS:
+        sides_by_bits(node, codes, listed, work.rows.side)
+    else:
+        sides_by_rows(
+            node, listed, codes, column.n_values + 1, work.rows, work.rules[0], work.judging, own
+        )
+
+
 @inlined
-def partition(j, thread, work, policy):
+def partition(j, thread, work):
     """Give the rows of a node to its children."""
     table, rows, nodes, rules = work.table, work.rows, work.nodes, work.rules[0]
     parent = nodes[j]
@@ -106,7 +125,7 @@ def partition(j, thread, work, policy):
     column, codes = table.columns[k], table.codes[table.columns[k].line]
     cut, missing_left, missing_code = parent.cut, parent.missing_left, column.n_values
     if column.has_levels > 0:
-        call_at(policy, MARK, j, thread, work)
+        mark_rows(parent, listed, codes, thread, work)
         codes, missing_code, cut, missing_left = rows.side[:], NO_SIDE, LEFT, ZERO
     if column.is_sparse:
         write_codes(j, column, listed, table.stored, rows)
@@ -182,14 +201,45 @@ def best_column(found):
 
 
 @internal
-def begin_search(node, slot, table, rules, following, found):
+def begin_search(node, work):
     """Mark the columns that are open to a node, and set the score to beat.
 
     That is its own score plus the least gain.
     """
-    open_columns(node, table.columns, rules, following, found[slot])
+    rules, found = work.rules[0], work.slots.found[node.slot]
+    open_columns(node, work.table.columns, rules, work.following, found)
     score, least_gain = own_score(node, rules)
     node.to_beat = score + least_gain
+
+
+@inlined
+def search(task, thread, work, policy):
+    """Search a small node, in the thread's own slot, or one pack in a pair of large nodes.
+
+    The root comes alone, with -1 for its sibling.
+    """
+    table, rules, n_packs = work.table, work.rules[0], len(work.table.packs)
+    node, slots, judging = work.nodes[task.node], work.slots, work.judging
+    layout, lanes, is_small = layout_of(rules), work.scratch[thread].lanes, task.place == ALL_PACKS
+    if is_small:
+        node.slot = thread
+        begin_search(node, work)
+    first, last = (ZERO, n_packs) if is_small else (task.place, task.place + 1)
+    for p in range(first, last):
+        mask = ALL_BINS
+        if is_small and not rules.has_sets:
+            mask = group_bins(table.packs[p], node.stop - node.start, table, slots.found[thread])
+        fill_histograms(p, node, mask, node.slot, table, work.rows, layout, slots, judging, lanes)
+        if task.other >= 0:
+            other = work.nodes[task.other].slot
+            subtract_histograms(
+                p, node.slot, other, table, rules.width, slots, judging.habits[0].n_sets
+            )
+            call_at(policy, LOOK, task.other * n_packs + p, thread, work)
+        call_at(policy, LOOK, task.node * n_packs + p, thread, work)
+    if is_small:
+        call_at(policy, RECORD, task.node, thread, work)
+        node.slot = -1
 
 
 @internal
@@ -235,8 +285,10 @@ def run_task(kind, t, thread, work, policy):
     elif kind == QUANTISE:
         quantise_rows(training, rows, rules, start, stop, work.blocks[t])
     elif kind == PARTITION:
-        partition(work.tasks[t].node, thread, work, policy)
+        partition(work.tasks[t].node, thread, work)
     elif kind == FINISH:
         finish(t * NODES_PER_TASK, work)
+    elif kind == SEARCH:
+        search(work.tasks[t], thread, work, policy)
     else:
         call_at(policy, kind, t, thread, work)

@@ -18,17 +18,16 @@ from operator import add
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import RULES
 from gbt.kernels.cuts.search import SAFETY
 from gbt.kernels.shares.trees import begin_tree, end_tree_by_sums
-from gbt.kernels.trees.nodes import NODE, records
+from gbt.kernels.trees.nodes import new_nodes, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.splitting.judges import Judges
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_growth import judging_of, rules_of
+from gbt.training.histogram_growth import judging_of, rules_of, rules_record
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import Edges
@@ -65,11 +64,9 @@ class SharedGrowth:
         judges: Judges | None,
     ):
         self.team, self.edges, self.fit = team, edges, fit
-        self.rules = rules = records(1, RULES)
-        for rule, value in rules_of(plan).items():
-            rules[rule] = value
+        self.rules = rules = rules_record(rules_of(plan))
         rules["width"], rules["n_grown"] = 2 if fit.are_alike else 4, 0
-        rules["has_sets"] = judges is not None
+        rules["has_sets"], rules["bins_weigh"] = judges is not None, np.isnan(fit.weight)
         rules["categorical_smoothing"] = smoothing = plan.limits.categorical_smoothing
         rules["weight_unit"] = fit.level_weight
         rules["most_weight"] = smoothing * fit.level_scale
@@ -77,9 +74,9 @@ class SharedGrowth:
         self.judging = judging_of(judges, plan, 0, n_columns, n_threads=1, n_trees=1)
         self.search: SharedSearch | SharedJudges
         if judges is None:
-            self.search = SharedSearch(team, edges, is_open, rules, fit.weight)
+            self.search = SharedSearch(team, edges, is_open, rules, self.judging.habits)
         else:
-            self.search = SharedJudges(edges, rules, fit.weight, self.judging)
+            self.search = SharedJudges(edges, rules, self.judging)
         self.open_columns = NodeColumns(n_columns, plan)
         self.units: dict[int, Units] = {}  # of the last tree of every output
 
@@ -100,7 +97,7 @@ class SharedGrowth:
             if len(searched) < len(opened):
                 histograms = histograms[np.isin(opened, searched)]
             nodes = self.nodes[searched]
-            is_open = self.open_columns.of([(j["depth"], j["state"], j["path"]) for j in nodes])
+            is_open = self.open_columns.of(nodes)
             found = self.search.best_cuts(searched, nodes, histograms, features, is_open)
             self.nodes[searched] = found.nodes
             opened, histograms = self._split(searched, found, histograms)
@@ -134,7 +131,7 @@ class SharedGrowth:
         if units != guess:
             roots = self.team.ask("open_root", units)
         root = Root.added_up(roots)
-        self.nodes = _new_nodes(1)
+        self.nodes = new_nodes(1)
         sums = {"g": root.g, "h": root.h, "magnitude": root.magnitude, "stop": n_rows}
         for name, value in (sums | {"depth": 0, "state": 0, "path": 1}).items():
             self.nodes[name] = value
@@ -196,7 +193,7 @@ class SharedGrowth:
 
     def _open_children(self, parents: np.ndarray, best: np.ndarray) -> None:
         """Open the children of some nodes, left and right of each beside each other."""
-        nodes, children = self.nodes, _new_nodes(2 * len(parents))
+        nodes, children = self.nodes, new_nodes(2 * len(parents))
         left, right = children[0::2], children[1::2]
         for name, of_cut in (("g", "g"), ("h", "h"), ("stop", "n")):
             of_missing = np.where(best["missing_left"] != 0, best[f"missing_{of_cut}"], 0)
@@ -265,16 +262,6 @@ class SharedGrowth:
             of_g, of_h = zip(*self.team.ask("add_up_exactly", j), strict=True)
             g, h = _exact(of_g), _exact(of_h)
         return g, int(self.nodes["stop"][j]) * self.fit.weight if self.fit.are_alike else h
-
-
-def _new_nodes(n: int) -> np.ndarray:
-    """Return nodes without splits; rows are numbered from 0 in each."""
-    nodes = records(n, NODE)
-    for name in ("feature", "candidate", "left", "right"):
-        nodes[name] = -1
-    nodes["start"] = nodes["low_row"] = nodes["high_row"] = 0
-    nodes["lowest"], nodes["highest"] = -np.inf, np.inf
-    return nodes
 
 
 def _nearest(parts: Sequence[np.ndarray]) -> float | None:

@@ -6,13 +6,14 @@ asked for nothing more.
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import FOUND
+from gbt.kernels.cuts.memory import FOUND, OF_LEVELS
 from gbt.kernels.cuts.sets import Judging
 from gbt.kernels.shares.judges import judge_nodes
 from gbt.kernels.shares.parts import BEST
 from gbt.kernels.trees.nodes import records
+from gbt.training.histogram_growth import zeros
 from gbt.training.shares.edges import MOST_COARSE, Edges
-from gbt.training.shares.search import Found, weighing_of
+from gbt.training.shares.search import Found
 
 
 class SharedJudges:
@@ -22,14 +23,12 @@ class SharedJudges:
     ----------
     edges : Edges
     rules : RULES record
-    weight : float
-        That of all rows, nan if they differ.
     judging : Judging
     """
 
-    def __init__(self, edges: Edges, rules: np.ndarray, weight: float, judging: Judging):
+    def __init__(self, edges: Edges, rules: np.ndarray, judging: Judging):
         self.edges, self.rules, self.judging = edges, rules, judging
-        self.columns, self.weighing = edges.columns(), weighing_of(weight)
+        self.columns, self.of_levels = edges.columns(), zeros(OF_LEVELS, 1)
 
     def best_cuts(
         self,
@@ -45,8 +44,8 @@ class SharedJudges:
         if is_open is None:
             is_open = np.ones((len(nodes), len(allowed)), dtype=bool)
         judge_nodes(
-            nodes, histograms, self.columns[allowed], is_open, self.weighing, self.rules,
-            self.judging, records(1, FOUND), best, is_left,
+            nodes, histograms, self.columns[allowed], is_open, self.rules, self.judging,
+            records(1, FOUND), self.of_levels, best, is_left,
         )  # fmt: skip
         after = zip(best["column"].tolist(), best["part"].tolist(), strict=True)
         cut = [np.nan if k < 0 else self.edges.upper(k, part) for k, part in after]

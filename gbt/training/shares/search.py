@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.kernels.cuts.memory import OF_LEVELS
-from gbt.kernels.shares.levels import IN_UNITS, OF_ROWS, weigh_levels
+from gbt.kernels.shares.levels import weigh_levels
 from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, weigh_parts
 from gbt.kernels.trees.nodes import records
+from gbt.training.histogram_growth import zeros
 from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
 from gbt.training.shares.share import add_up_values
 from gbt.training.shares.team import Team
@@ -48,8 +49,8 @@ class SharedSearch:
         Which coarse and which fine bins hold several values.
     rules : RULES record
         As they are for the tree that grows.
-    weight : float
-        That of all rows, nan if they differ.
+    habits : HABITS record
+        Those of a policy without sets.
     """
 
     found: Found
@@ -60,16 +61,15 @@ class SharedSearch:
         edges: Edges,
         is_open: tuple[np.ndarray, np.ndarray],
         rules: np.ndarray,
-        weight: float,
+        habits: np.ndarray,
     ):
-        self.team, self.edges, self.rules = team, edges, rules
-        self.weighing = weighing_of(weight)
+        self.team, self.edges, self.rules, self.habits = team, edges, rules, habits
         self.is_open, self.fine_is_open = is_open
         self.width = int(rules["width"][0])
         n_bins = edges.n_coarse + 1
         self.column_of_bin = np.repeat(np.arange(len(n_bins)), n_bins)
         self.coarse_of_bin = np.arange(n_bins.sum()) - edges.first_bin[self.column_of_bin]
-        self.of_levels, self.scratch = edges.columns()[edges.n_levels > 0], records(1, OF_LEVELS)
+        self.of_levels, self.scratch = edges.columns()[edges.n_levels > 0], zeros(OF_LEVELS, 1)
 
     def best_cuts(
         self,
@@ -143,7 +143,7 @@ class SharedSearch:
             self.found = self.found._replace(is_left=is_left)
             facts = self.of_levels[np.isin(self.of_levels["line"], columns)]
             weigh_levels(
-                self.found.nodes, histograms, facts, is_open, self.weighing, self.rules,
+                self.found.nodes, histograms, facts, is_open, self.rules, self.habits,
                 self.scratch, self.found.best, is_left,
             )  # fmt: skip
 
@@ -234,11 +234,6 @@ class SharedSearch:
     def _sum(self, question: str, *arguments: Any) -> Any:
         """Ask all members for an array, and add these up."""
         return sum(self.team.ask(question, *arguments))
-
-
-def weighing_of(weight: float) -> int:
-    """Return what levels weigh, where that of all rows is ``weight``, nan if they differ."""
-    return OF_ROWS if np.isnan(weight) else IN_UNITS
 
 
 def first_missing(edges: Edges, column: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from attributions import predecomp
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
-from gbt.model.predictor import ROWS_AT_ONCE, rounded_down, transposed
+from gbt.model.predictor import ROWS_AT_ONCE, rounded_down
 from tests.asserts import assert_same
 from tests.tree_cases import deep_ensemble
 
@@ -48,8 +48,6 @@ def test_trees_of_every_depth(depth, branching, dtype):
 
     assert_same(ensemble.apply(X), leaves.T - ensemble.tree_offset[:-1])
     assert_same(ensemble.raw_predict(X), expected)
-    block = transposed(X, dtype=dtype)
-    assert_same(ensemble.predictor.find_leaves(block, range(3)), leaves)
 
 
 @given(data=st.data())

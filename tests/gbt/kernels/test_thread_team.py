@@ -48,11 +48,11 @@ def lead(queue, first, n_tasks, times, numbers):
 def help_out(queue, times, numbers):
     """Do tasks until none are offered for some time; return how many."""
     n_done = 0
-    task = thread_team.wait_for_task(queue)
+    task = thread_team.next_task(queue, thread_team.ANY_PHASE)
     while task >= 0:
         do_task(queue, task, times, numbers)
         n_done += 1
-        task = thread_team.wait_for_task(queue)
+        task = thread_team.next_task(queue, thread_team.ANY_PHASE)
     return n_done
 
 

@@ -48,10 +48,10 @@ def questions(draw):
         draw(st.integers(1, 3)),
         0.0,
     )
-    return X, frontier, sets, limits, draw(st.sampled_from([0, 0, 1, 2]))
+    return X, frontier, sets, limits
 
 
-def by_the_page(X, frontier, sets, limits, least, i, j, q):
+def by_the_page(X, frontier, sets, limits, i, j, q):
     """Return the preferred cut for sum q, and what every sum has on its left."""
     rows, k = frontier.rows_of(j), frontier.features[i]
     carried = np.column_stack(
@@ -74,8 +74,6 @@ def by_the_page(X, frontier, sets, limits, least, i, j, q):
         }
         if not all(reference.is_allowed(side[s], parameters) for s in side):
             continue
-        if least and min(min((own & left).sum(), (own & ~left).sum()) for own in is_in) < least:
-            continue
         present = ~np.isnan(x)
         present_left = carried[is_in[q] & present & left, 1].sum()
         present_right = carried[is_in[q] & present, 1].sum() - present_left
@@ -96,13 +94,13 @@ def by_the_page(X, frontier, sets, limits, least, i, j, q):
 
 @given(questions())
 def test_cuts_are_those_of_the_page(question):
-    X, frontier, sets, limits, least = question
-    found = best_cuts(frontier, limits, 1, sets, min_rows_of_all=least)
+    X, frontier, sets, limits = question
+    found = best_cuts(frontier, limits, 1, sets)
     for i, k in enumerate(frontier.features):
         for j in range(len(frontier)):
             rows = frontier.rows_of(j)
             for q in range(sets.n_searched):
-                score, left, sums = by_the_page(X, frontier, sets, limits, least, i, j, q)
+                score, left, sums = by_the_page(X, frontier, sets, limits, i, j, q)
                 assert found.score[i, j, q] == score
                 if score == -np.inf:
                     continue

@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt import GBTRegressor
-from gbt.reference import boosting as reference
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
 from tests.asserts import assert_close, assert_same, assert_same_ensemble
-from tests.gbt.training.test_growing import gradients, parameters_of_trees
+from tests.gbt.training.test_growing import gradients, page, parameters_of_trees
 from tests.trainer import grow_with, growth_for
 
 pytestmark = pytest.mark.kernels
@@ -50,8 +49,8 @@ def test_trees_are_those_of_the_page(table, data, parameters, smoothing, n_jobs)
         **parameters,
     )  # fmt: skip
     tree, leaves = grow_with(growth)
-    nodes = reference.grow(
-        X, gradient, hessian, weight, learning_rate=0.5, fixed_point=True,
+    nodes = page(
+        X, gradient, hessian, sample_weight=weight,
         categorical=tuple(np.flatnonzero(n_levels)), **parameters,
     )  # fmt: skip
     for name in ("feature", "threshold", "left", "right", "missing_left", "n_samples"):

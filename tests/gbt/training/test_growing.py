@@ -4,18 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import config
 
+from benchmarks.speed.checked_trees import groups_on_page
 from gbt.kernels.trees import tasks
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference import boosting as reference
 from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy
 from gbt.tables.columns import Columns
-from gbt.training.histogram_growth import HistogramGrowth
 from tests.asserts import assert_same, assert_same_as_page, assert_same_trees, assert_valid_tree
 from tests.node_cases import coarsen, column_of
-from tests.trainer import coarse_columns, grow_tree, grow_with, growth_for, with_threads
+from tests.trainer import (
+    coarse_columns,
+    grow_tree,
+    grow_with,
+    growth_for,
+    narrowings,
+    with_threads,
+)
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
@@ -61,8 +67,14 @@ def with_ties(X, gradient, hessian):
 
 
 @st.composite
-def parameters_of_trees(draw):
+def parameters_of_trees(draw, n_columns=0):
+    """Draw limits; with so many columns also their directions, and groups of them on one path."""
+    directions = draw(
+        st.none() | st.lists(st.sampled_from([-1, 0, 1]), min_size=n_columns, max_size=n_columns)
+    )
     return {
+        "directions": np.array(directions, dtype=np.int8) if directions else None,
+        "groups": draw(narrowings(n_columns))["groups"] if n_columns else None,
         "max_depth": draw(st.sampled_from([None, 1, 2, 4])),
         "max_leaves": draw(st.sampled_from([None, None, 2, 5])),
         "min_child_weight": draw(st.sampled_from([0.0, 1.0, 3.0])),
@@ -78,7 +90,7 @@ def growths(draw):
     gradient, hessian = draw(gradients(len(X)))
     if draw(st.booleans()):
         X, gradient, hessian = with_ties(X, gradient, hessian)
-    return X, gradient, hessian, draw(parameters_of_trees())
+    return X, gradient, hessian, draw(parameters_of_trees(X.shape[1]))
 
 
 @st.composite
@@ -99,7 +111,7 @@ def large_growths(draw):
     for k in range(p):
         coarsen(columns, k, rng, most=5)
     gradient, hessian = draw(gradients(n))
-    parameters = draw(parameters_of_trees()) | {
+    parameters = draw(parameters_of_trees(p)) | {
         "max_depth": draw(st.sampled_from([None, 2, 3, 5])),
         "max_leaves": draw(st.sampled_from([None, None, 3, 8])),
         "min_samples_leaf": draw(st.sampled_from([1, 1, 5])),
@@ -112,8 +124,12 @@ def is_large(n_rows, columns):
     return n_rows * columns.n_columns > tasks.LARGE * (columns.n_bins + 1).sum()
 
 
-def page(X, gradient, hessian, **parameters):
-    return reference.grow(X, gradient, hessian, learning_rate=0.5, fixed_point=True, **parameters)
+def page(X, gradient, hessian, *, directions=None, groups=None, **parameters):
+    return reference.grow(
+        X, gradient, hessian, learning_rate=0.5, fixed_point=True, **parameters,
+        monotone=() if directions is None else tuple(directions.tolist()),
+        interactions=groups_on_page(groups, X.shape[1]),
+    )  # fmt: skip
 
 
 @given(growths(), st.data())
@@ -185,13 +201,16 @@ def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth,
     rows = (rows if len(rows) else np.array([0])).astype(np.int32)
     features = rng.permutation(columns.n_columns)
     features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
+    directions = parameters["directions"]
+    parameters = parameters | {"groups": None}  # whose columns have other numbers on the page
 
     tree, leaves = grow_with(
         growth_for(columns, gradient, hessian, weight, **parameters), rows, features
     )
     nodes = page(
         columns.table[rows][:, features], gradient[rows], hessian[rows],
-        sample_weight=weight[rows], **parameters,
+        sample_weight=weight[rows],
+        **parameters | {"directions": None if directions is None else directions[features]},
     )  # fmt: skip
     for node in nodes:
         node.feature = features[node.feature] if node.feature >= 0 else -1
@@ -234,37 +253,23 @@ def test_a_float32_table_grows_the_tree_of_its_float64_copy(growth):
     assert_same_trees(one, other)
 
 
-@pytest.mark.skipif(config.DISABLE_JIT, reason="the steps that threads share exist compiled only")
-@given(large_growths() | growths())
-def test_teams_of_any_size_grow_the_same_tree(growth):
+@given(large_growths() | growths(), st.data())
+def test_teams_of_any_size_and_policies_in_python_grow_the_same_tree(growth, data):
     """However small the table: a helper is called for every two values."""
     table, gradient, hessian, parameters = growth
     columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    alone, leaves = grow_tree(columns, gradient, hessian, **parameters, n_jobs=1)
-    for n_jobs in (2, 3):
+    n, p = columns.n_rows, columns.n_columns
+    drawn = {
+        "rows": np.arange(data.draw(st.integers(0, n - 1)), n, dtype=np.int32),
+        "features": np.arange(data.draw(st.integers(0, p - 1)), p),
+    }
+    alone, leaves = grow_with(growth_for(columns, gradient, hessian, **parameters), **drawn)
+    for other in ({"n_jobs": 2}, {"n_jobs": 3}, {"on_common_road": Greedy()}):
         with with_threads(least_values=2):
-            tree, own_leaves = grow_tree(columns, gradient, hessian, **parameters, n_jobs=n_jobs)
+            grown = growth_for(columns, gradient, hessian, **parameters, **other)
+        tree, own_leaves = grow_with(grown, **drawn)
         assert_same_trees(tree, alone)
         assert_same(own_leaves, leaves)
-
-
-@given(large_growths() | growths(), st.data())
-def test_the_common_road_leads_to_the_trees_of_the_fast_lane(growth, data):
-    table, gradient, hessian, parameters = growth
-    columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    fast = growth_for(columns, gradient, hessian, **parameters)
-    common = growth_for(columns, gradient, hessian, on_common_road=Greedy(), **parameters)
-    assert isinstance(fast, HistogramGrowth)
-    drawn = {
-        "rows": np.arange(
-            data.draw(st.integers(0, columns.n_rows - 1)), columns.n_rows, dtype=np.int32
-        ),
-        "features": np.arange(data.draw(st.integers(0, columns.n_columns - 1)), columns.n_columns),
-    }
-    tree, leaves = grow_with(common, **drawn)
-    fast_tree, fast_leaves = grow_with(fast, **drawn)
-    assert_same_trees(tree, fast_tree)
-    assert_same(leaves, fast_leaves)
 
 
 @pytest.mark.parametrize("offset", [0.0, 12.0])

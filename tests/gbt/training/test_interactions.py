@@ -1,7 +1,8 @@
 """Which columns a node may be split on: groups that may stand on one path, and what is drawn.
 
-That trees of groups are XGBoost's as well is tested in ``tests.gbt.training.test_parity_xgboost``,
-and judged trees in ``tests.gbt.training.test_judged_growth``.
+That trees of groups are the page's is tested in ``tests.gbt.training.test_growing``, that they are
+XGBoost's in ``tests.gbt.training.test_parity_xgboost``, and judged trees in
+``tests.gbt.training.test_judged_growth``.
 """
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from attributions.refits.without_column import clone_for
-from benchmarks.speed.checked_trees import compare, groups_on_page
+from benchmarks.speed.checked_trees import compare
 from gbt import GBTClassifier, GBTRegressor, load
 from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, interactions
@@ -21,12 +22,10 @@ from gbt.splitting.interactions import following_of, groups_of
 from gbt.tables.columns import Columns
 from tests.asserts import (
     assert_same,
-    assert_same_as_page,
     assert_same_ensemble,
     assert_same_trees,
-    assert_valid_tree,
 )
-from tests.gbt.training.test_growing import growths, large_growths, page
+from tests.gbt.training.test_growing import growths, large_growths
 from tests.greedy import GreedyRegressor
 from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
 
@@ -79,31 +78,15 @@ def test_too_many_states_are_refused_by_name(monkeypatch):
 # --------------------------------------------------------------------------------------- the trees
 
 
-@given(growths(), st.data())
-def test_trees_are_those_of_the_page(growth, data):
-    X, gradient, hessian, parameters = growth
-    p = X.shape[1]
-    asked = data.draw(narrowings(p))["groups"]
-    nodes = page(X, gradient, hessian, interactions=groups_on_page(asked, p), **parameters)
-    columns = Columns.from_table(X)
-    for road in (None, Greedy()):
-        tree, _ = grow_tree(
-            columns, gradient, hessian, groups=asked, on_common_road=road, **parameters
-        )
-        assert_valid_tree(tree)
-        assert_same_as_page(tree, nodes)
-
-
 @given(large_growths(), st.data())
 def test_large_nodes_and_threads(growth, data):
     """Nodes that keep a histogram, the leader says what is open to; both roads, and threads."""
     columns, gradient, hessian, parameters = growth
     asked, seed = data.draw(narrowings(columns.n_columns)), data.draw(st.integers(0, 2**40))
-    expected, _ = grow_tree(
-        columns, gradient, hessian, on_common_road=Greedy(), seed=seed, **asked, **parameters
-    )
+    asked = parameters | asked | {"seed": seed}
+    expected, _ = grow_tree(columns, gradient, hessian, on_common_road=Greedy(), **asked)
     with with_threads(1):
-        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=2, seed=seed, **asked, **parameters)
+        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=2, **asked)
     assert_same_trees(tree, expected)
 
 
@@ -171,8 +154,8 @@ def test_every_node_has_the_columns_of_the_page(growth, data, road):
     columns, seed = Columns.from_table(X), data.draw(st.integers(0, 2**40))
     asked = data.draw(narrowings(columns.n_columns)) | {"colsample_bynode": 0.5}
     grown = growth_for(
-        columns, gradient, hessian, seed=seed, on_common_road=road, **asked,
-        **parameters | {"max_leaves": None},
+        columns, gradient, hessian, seed=seed, on_common_road=road,
+        **parameters | asked | {"max_leaves": None},
     )  # fmt: skip
     tree, leaves = grow_with(grown)
     rows = np.arange(columns.n_rows, dtype=np.int32)

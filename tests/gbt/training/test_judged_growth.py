@@ -94,7 +94,7 @@ def test_splits_are_those_of_the_page(policy, problem, seed, least_values, rando
         _, _, page, growth = grow_and_compare(policy, problem, 2, seed, features)
         assert page.differs == []
         if isinstance(policy, Unbiased):
-            scores = growth.judging.scores[0]
+            scores = growth.work.judging.scores[0]
             size = np.abs(problem[1]).sum() ** 2
             np.testing.assert_allclose(scores, page.scores, rtol=1e-9, atol=1e-12 * size)
 
@@ -119,7 +119,7 @@ def test_a_table_of_several_blocks_of_rows(policy, are_some, n_jobs):
     assert 0 < growth.rules["most_rows_small"] < n / 3  # the root and a child are large
     rows = np.arange(n) if rows is None else rows
     drawn = parts_of(len(rows), 3, 5, 0)
-    assert_same(growth.judging.set_of_row[rows], drawn.astype(np.uint8))
+    assert_same(growth.work.judging.set_of_row[rows], drawn.astype(np.uint8))
 
 
 @pytest.mark.parametrize("n_parts", [2, 3, 16])

@@ -1,6 +1,7 @@
-"""Monotone constraints: predictions rise and fall as asked, trees are the page's, words are clear.
+"""Monotone constraints: predictions rise and fall as asked, words are clear.
 
-That the trees are XGBoost's as well is tested in ``tests.gbt.training.test_parity_xgboost``.
+That trees are the page's is tested in ``tests.gbt.training.test_growing``, that they are XGBoost's
+in ``tests.gbt.training.test_parity_xgboost``.
 """
 
 import numpy as np
@@ -12,29 +13,10 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.splitting import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions
-from gbt.tables.columns import Columns
-from tests.asserts import assert_same_as_page, assert_valid_tree, peer
-from tests.gbt.training.test_growing import growths, large_growths, page
+from tests.asserts import peer
 from tests.greedy import GreedyClassifier, GreedyRegressor
-from tests.trainer import grow_tree
 
 NAN = np.nan
-
-
-def drawn_directions(data, p):
-    return np.array(data.draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=p, max_size=p)))
-
-
-@given(growths() | large_growths(), st.data())
-def test_trees_are_those_of_the_page(growth, data):
-    table, gradient, hessian, parameters = growth
-    columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    X = columns.table
-    asked = drawn_directions(data, X.shape[1])
-    nodes = page(X, gradient, hessian, monotone=tuple(asked.tolist()), **parameters)
-    tree, _ = grow_tree(columns, gradient, hessian, directions=asked, **parameters)
-    assert_valid_tree(tree)
-    assert_same_as_page(tree, nodes)
 
 
 @st.composite
