@@ -33,7 +33,7 @@ from benchmarks.study import NumberedPart, crossed, ours
 from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
 from benchmarks.study.pictures import picture
-from benchmarks.study.tables import chosen, markdown, mean_and_error, values_of
+from benchmarks.study.tables import chosen, markdown, mean_and_error, number, values_of
 
 SEED = 2211_04409
 POPULATION = np.inf
@@ -219,13 +219,6 @@ def slope(n_rows: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     left_out = np.array([of(np.delete(values, r, axis=0)) for r in range(n)])
     error = np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
     return float(of(values)), float(error)
-
-
-def number(value: float) -> str:
-    """Write three significant digits without an exponent where that reads well."""
-    if value != 0 and abs(value) < 1e-3:
-        return f"{value:.1e}"
-    return f"{value:#.3g}".rstrip(".")
 
 
 def with_error(value: float, error: float) -> str:

@@ -17,15 +17,15 @@ On training rows it needs no pass at all, see ``attributions.total_gain``.
 Needs the extra ``peers``.
 """
 
-import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 
 import numpy as np
 
 from attributions import predecomp, saabas, tree_inner, tree_shap
-from benchmarks.speed.timing import conditions, in_turn, median
+from benchmarks.speed.timing import Page, conditions, in_turn, median
 from gbt.formats import as_ensemble
 from gbt.parallel.cores import available_cores
 
@@ -122,33 +122,26 @@ def paired(ours: Callable, peer: Callable, repeats: int) -> tuple[str, str]:
     return f"{1e3 * seconds:.{0 if seconds > 0.1 else 1}f}", f"{ratio:.1f}"
 
 
-def show(what, case, rows, peer, target, pair) -> None:
-    """Print a line of the table."""
-    milliseconds, ratio = pair
-    line = [what, case.name, f"{rows:,}", milliseconds, peer, ratio, f"{target:g}"]
-    print(f"| {' | '.join(line)} |", flush=True)
+def show(page, what, case, n_rows, ours, peer, name, target) -> None:
+    """Add a line to the table: our milliseconds, and how many times as long a peer takes."""
+    milliseconds, ratio = paired(ours, peer, page.asked.repeats)
+    page.row(what, case.name, f"{n_rows:,}", milliseconds, name, ratio, f"{target:g}")
 
 
-def time_paths(case, booster, ensemble, X, repeats):
+def time_paths(page, case, booster, ensemble, X):
     """Predictions and what costs about as much."""
     import xgboost
 
     data = xgboost.DMatrix(X)
-
-    def predict():
-        booster.inplace_predict(X)
-
-    def approximate():
-        booster.predict(data, pred_contribs=True, approx_contribs=True)
-
+    predict = partial(booster.inplace_predict, X)
+    approximate = partial(booster.predict, data, pred_contribs=True, approx_contribs=True)
     contributions = approximate, "XGBoost approx_contribs", case.path
-    for what, ours, peer, name, target in (
+    for what, ours, *beside in (
         ("raw_predict", ensemble.raw_predict, predict, "XGBoost inplace_predict", case.predict),
-        ("predecomp", lambda X: predecomp(ensemble, X), *contributions),
-        ("saabas", lambda X: saabas(ensemble, X), *contributions),
+        ("predecomp", partial(predecomp, ensemble), *contributions),
+        ("saabas", partial(saabas, ensemble), *contributions),
     ):
-        pair = paired(lambda ours=ours: ours(X), peer, repeats)
-        show(what, case, len(X), name, target, pair)
+        show(page, what, case, len(X), partial(ours, X), *beside)
 
 
 def shapiq_of(booster, ensemble, rows):
@@ -163,67 +156,55 @@ def shapiq_of(booster, ensemble, rows):
     return lambda: explainer.explain_X(rows)
 
 
-def time_shap(case, booster, ensemble, X, y, repeats):
+def time_shap(page, case, booster, ensemble, X, y):
     """TreeSHAP against all peers; the target holds for the best of them."""
     import shap
     import xgboost
 
     rows = X[: case.n_shap_rows]
     data, other = xgboost.DMatrix(rows), boosted_by_lightgbm(case, X, y)
-    explainer = shap.TreeExplainer(booster)
     peers = {
-        "XGBoost pred_contribs": lambda: booster.predict(data, pred_contribs=True),
-        "LightGBM pred_contrib": lambda: other.predict(rows, pred_contrib=True),
-        "shap TreeExplainer": lambda: explainer.shap_values(rows),
+        "XGBoost pred_contribs": partial(booster.predict, data, pred_contribs=True),
+        "LightGBM pred_contrib": partial(other.predict, rows, pred_contrib=True),
+        "shap TreeExplainer": partial(shap.TreeExplainer(booster).shap_values, rows),
     }
     if find_spec("shapiq"):
         peers["shapiq TreeExplainer"] = shapiq_of(booster, ensemble, rows)
     for name, peer in peers.items():
-        pair = paired(lambda: tree_shap(ensemble, rows), peer, repeats)
-        show("tree_shap", case, len(rows), name, case.shap, pair)
+        ours = partial(tree_shap, ensemble, rows)
+        show(page, "tree_shap", case, len(rows), ours, peer, name, case.shap)
 
 
-def time_inner(case, booster, ensemble, n_rows, repeats):
+def time_inner(page, case, booster, ensemble):
     """TreeInner on new rows against one prediction of them."""
-    X, y = data_of(n_rows, seed=1)
+    X, y = data_of(page.asked.inner_rows, seed=1)
+    beside = partial(booster.inplace_predict, X), "XGBoost inplace_predict"
     for what, (standard_error, target) in INNER.items():
-        pair = paired(
-            lambda error=standard_error: tree_inner(ensemble, X, y, standard_error=error),
-            lambda: booster.inplace_predict(X),
-            repeats,
-        )
-        show(f"tree_inner {what}", case, n_rows, "XGBoost inplace_predict", target, pair)
+        ours = partial(tree_inner, ensemble, X, y, standard_error=standard_error)
+        show(page, f"tree_inner {what}", case, len(X), ours, *beside, target)
 
 
 def main():
     """Verify, then time, and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add = parser.add_argument
-    add("--repeats", type=int, default=5)
-    add("--inner-rows", type=int, default=1_000_000)
-    add("--depth", type=int, nargs="+", help="of the cases to run; all if not given")
-    add("--without-shap", action="store_true", help="leave out the slow peers")
-    options = parser.parse_args()
+    asked = {"repeats": 5, "inner_rows": 1_000_000, "without_shap": False}
     libraries = ["xgboost", "lightgbm", "shap", *(["shapiq"] if find_spec("shapiq") else [])]
-    print(
-        f"{conditions(*libraries)}; float32 rows of {N_COLUMNS} columns; medians of"
-        f" {options.repeats} paired runs\n"
-    )
-    print("| what | model | rows | ours, ms | peer | peer / ours | target |")
-    print("|---|---|---|---|---|---|---|")
-    X, y = data_of(N_ROWS)
-    for case in CASES:
-        if options.depth and case.max_depth not in options.depth:
-            continue
-        booster = boosted(case, X, y)
-        ensemble = as_ensemble(booster)
-        if not is_verified(booster, ensemble, X[:200]):
-            raise SystemExit(f"{case.name}: not the numbers of XGBoost; nothing timed")
-        time_paths(case, booster, ensemble, X, options.repeats)
-        if case is CASES[0]:
-            time_inner(case, booster, ensemble, options.inner_rows, options.repeats)
-        if not options.without_shap:
-            time_shap(case, booster, ensemble, X, y, options.repeats)
+    with Page("attribution_speed", __doc__, **asked) as page:
+        page.add(
+            f"{conditions(*libraries)}; float32 rows of {N_COLUMNS} columns; medians of"
+            f" {page.asked.repeats} paired runs"
+        )
+        page.head("what", "model", "rows", "ours, ms", "peer", "peer / ours", "target")
+        X, y = data_of(N_ROWS)
+        for case in CASES:
+            booster = boosted(case, X, y)
+            ensemble = as_ensemble(booster)
+            if not is_verified(booster, ensemble, X[:200]):
+                raise SystemExit(f"{case.name}: not the numbers of XGBoost; nothing timed")
+            time_paths(page, case, booster, ensemble, X)
+            if case is CASES[0]:
+                time_inner(page, case, booster, ensemble)
+            if not page.asked.without_shap:
+                time_shap(page, case, booster, ensemble, X, y)
 
 
 if __name__ == "__main__":

@@ -1,28 +1,24 @@
 """Categories against other libraries: test AUC or RMSE on tables with columns of words.
 
     python -m benchmarks.speed.categories --data FOLDER --write
-    python -m benchmarks.speed.categories --data FOLDER --seconds --write    how long fits take
 
 FOLDER holds ``NAME.csv.gz`` and ``MANIFEST.csv``, whose columns ``name``, ``target``, ``task`` and
 ``categorical`` (names between semicolons) say what is what. All tables with categorical columns and
-one numeric target or two classes are taken, each split at random into 3/4 for training and 1/4 for
+one numeric target or two classes are there, each split at random into 3/4 for training and 1/4 for
 testing, with the same splits for all. Every library treats categories in its own way, at its own
 defaults; all else is alike: 100 trees, learning rate 0.1, depth 6, lambda 1, no row or column
 sampling, one row is enough for a leaf, one thread. scikit-learn takes at most 255 levels: columns
 of more are given to it as the numbers of their levels. Targets of regressions are logarithms, as in
 the paper of Adler and Painsky; a library that is not installed is left out.
 
-Results are appended to a CSV file line by line, and lines that are there are not computed again.
-``--seconds`` wants a quiet machine, and has a file of its own because the other may have grown
+Part *seconds* wants a quiet machine, and has a file of its own because the other may have grown
 beside other work.
 """
 
-import argparse
-import csv
+import sys
 import time
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,13 +27,16 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from benchmarks.study import model_of, ours
-from benchmarks.study.files import RESULTS, fill, header, read_rows
+from benchmarks.study import Part, crossed, data, is_installed, model_of, ours
+from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
 from benchmarks.study.whole_tables import with_words
 
-FIELDS = ("table", "task", "rows", "most_levels", "split", "method", "score", "seconds")
-OUT, OUT_OF_SECONDS = RESULTS / "categories.csv", RESULTS / "categories_seconds.csv"
+TABLES = (
+    "amazon_employee_access", "adult", "income_30162", "bike_kaggle_train", "house_prices_kaggle",
+    "churn_modelling", "hr_analysis_jobchange", "credit_g", "av_loan_prediction",
+    "ibm_hr_attrition", "lusitania", "marketing_campaign", "telecom_churn_2666", "estonia",
+)  # fmt: skip
 TIMED = ["greedy", "LightGBM", "XGBoost", "scikit-learn"]
 # What tells rows apart and nothing else, and parts of the target.
 DROPPED = {
@@ -55,7 +54,6 @@ DROPPED = {
 class Table(NamedTuple):
     """A table to learn: frames whose categorical columns have the dtype of categories."""
 
-    name: str
     X: pd.DataFrame
     y: np.ndarray
     is_classification: bool
@@ -71,34 +69,27 @@ class Table(NamedTuple):
         return max(self.X[name].nunique() for name in self.categorical)
 
 
-def tables_in(folder: Path) -> list[Table]:
-    """Read all tables that have categorical columns and a target that all libraries take."""
-    manifest = pd.read_csv(folder / "MANIFEST.csv").fillna("")
-    return [
-        read_table(folder / f"{row.name_}.csv.gz", row)
-        for row in manifest.rename(columns={"name": "name_"}).itertuples()
-        if row.categorical and row.task in ("binary", "regression")
-    ]
-
-
-def read_table(path: Path, row: Any) -> Table:
+@lru_cache(maxsize=2)
+def table_of(name: str) -> Table:
     """Read one table as its line of the manifest says."""
+    manifest = pd.read_csv(data.folder() / "MANIFEST.csv", index_col="name").fillna("")
+    row, path = manifest.loc[name], data.folder() / f"{name}.csv.gz"
     frame = pd.read_csv(path, skipinitialspace=True, na_values=["?"], encoding="utf-8-sig")
-    frame = frame.drop(columns=DROPPED.get(row.name_, []))
+    frame = frame.drop(columns=DROPPED.get(name, []))
     names = row.categorical.split(";")
     if "datetime_hour(derive)" in names:
         frame.insert(0, "hour", pd.to_datetime(frame.pop("datetime")).dt.hour)
         names = ["hour", *names[1:]]
     frame = frame[frame[row.target].notna()]
     y = frame.pop(row.target)
-    for name in [n for n in names if n in frame]:
-        words = frame[name].astype(object)
+    for label in [n for n in names if n in frame]:
+        words = frame[label].astype(object)
         words = words.map(lambda v: str(int(v)) if isinstance(v, float) and v == v else v)
-        frame[name] = words.where(frame[name].isna(), words.astype(str)).astype("category")
+        frame[label] = words.where(frame[label].isna(), words.astype(str)).astype("category")
     is_classification = row.task == "binary"
     target = (y == sorted(y.unique())[1]) if is_classification else np.log1p(y)
     frame = frame.select_dtypes(["number", "category", "bool"]).reset_index(drop=True)
-    return Table(row.name_, frame, np.asarray(target, dtype=float), is_classification)
+    return Table(frame, np.asarray(target, dtype=float), is_classification)
 
 
 def of_ours(splitter: str, table: Table, rows: np.ndarray) -> Any:
@@ -110,6 +101,7 @@ def of_ours(splitter: str, table: Table, rows: np.ndarray) -> Any:
     return model.fit(table.X.iloc[rows], table.y[rows]), table.X
 
 
+MODULES = {"scikit-learn": "HistGradientBoosting"}
 ALIKE = {"learning_rate": 0.1, "random_state": 0}
 OPTIONS: dict[str, dict[str, Any]] = {
     "LightGBM": {  # whose leaves are as many as the depth allows
@@ -134,10 +126,9 @@ def of_peer(library: str, table: Table, rows: np.ndarray) -> Any:
     if library == "CatBoost":
         X, options["cat_features"] = with_words(X), table.categorical
     if library == "scikit-learn":
-        library = "HistGradientBoosting"
         many = [name for name in table.categorical if X[name].nunique() > 254]
         X = X.assign(**{name: X[name].cat.codes.astype(float) for name in many})
-    model = model_of(library, table.is_classification, **options)
+    model = model_of(MODULES.get(library, library), table.is_classification, **options)
     return model.fit(X.iloc[rows], table.y[rows]), X
 
 
@@ -147,8 +138,11 @@ METHODS: dict[str, Callable[[Table, np.ndarray], Any]] = {
 }
 
 
-def judge(table: Table, split: int, method: str) -> dict[str, Any]:
-    """Fit one model and return its line: AUC or RMSE on the test rows, seconds of the fit."""
+def judge(cell, rng, size):
+    """Fit one model and yield its line: AUC or RMSE on the test rows, seconds of the fit."""
+    table, split, method = table_of(cell["table"]), cell["split"], cell["method"]
+    if method in OPTIONS and not is_installed(MODULES.get(method, method)):
+        return
     how = {"random_state": split, "stratify": table.y if table.is_classification else None}
     train, test = train_test_split(np.arange(len(table.y)), test_size=0.25, **how)
     start = time.perf_counter()
@@ -160,48 +154,21 @@ def judge(table: Table, split: int, method: str) -> dict[str, Any]:
         score = roc_auc_score(table.y[test], model.predict_proba(rows)[:, 1])
     else:
         score = float(np.sqrt(np.mean((model.predict(rows) - table.y[test]) ** 2)))
-    return {
-        "table": table.name,
+    yield {
         "task": "AUC" if table.is_classification else "RMSE",
         "rows": len(table.y),
         "most_levels": table.most_levels,
-        "split": split,
-        "method": method,
         "score": f"{score:.5f}",
         "seconds": f"{seconds:.2f}",
     }
 
 
-def run(folder: Path, n_splits: int, out: Path, methods: list[str]) -> None:
-    """Compute what is not in the file yet, line by line."""
-    done = set()
-    if out.exists():
-        done = {(r["table"], r["split"], r["method"]) for r in read_rows(out)}
-    else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        made = header("python -m benchmarks.speed.categories --data FOLDER", "splits from 0")
-        out.write_text(f"{made}\n{','.join(FIELDS)}\n")
-    for table in tables_in(folder):
-        for split in range(n_splits):
-            for method in methods:
-                if (table.name, split, method) in done:
-                    continue
-                try:
-                    line = judge(table, split, method)
-                except ImportError as error:
-                    print(f"{method} is left out: {error}")
-                    continue
-                with out.open("a", newline="") as file:
-                    csv.DictWriter(file, FIELDS).writerow(line)
-                print(*line.values(), flush=True)
-
-
-def means_over_splits(path: Path) -> pd.DataFrame:
+def means_over_splits(rows: list[dict]) -> pd.DataFrame:
     """Return the mean scores of the splits that all methods have: a row a table, a column a method.
 
     Rows are known by task, table and largest number of levels.
     """
-    lines = pd.DataFrame(read_rows(path))
+    lines = pd.DataFrame(rows)
     n_methods = lines.groupby(["table", "split"])["method"].transform("nunique")
     lines = lines[n_methods == lines["method"].nunique()]
     return lines.pivot_table(
@@ -209,12 +176,12 @@ def means_over_splits(path: Path) -> pd.DataFrame:
     )[[m for m in METHODS if m in set(lines["method"])]]
 
 
-def report(path: Path) -> str:
+def report(rows: list[dict]) -> str:
     """Return the page's table: means over the splits, and means of these over the tables.
 
     Targets of regressions have units of their own, hence a geometric mean.
     """
-    means = means_over_splits(path)
+    means = means_over_splits(rows)
     lines = [
         [f"{table} ({task})", f"{int(most_levels):,}", *(f"{score:.4f}" for score in scores)]
         for (task, table, most_levels), scores in zip(means.index, means.to_numpy(), strict=True)
@@ -228,15 +195,15 @@ def report(path: Path) -> str:
     return markdown(["table", "largest number of levels", *means.columns], lines, 1)
 
 
-def report_of_seconds(path: Path) -> str:
+def report_of_seconds(rows: list[dict]) -> str:
     """Return the table of seconds: medians over the splits, and means of ratios over the tables."""
-    seconds = pd.DataFrame(read_rows(path))
+    seconds = pd.DataFrame(rows)
     medians = seconds.pivot_table(
         index=["table", "rows"], columns="method", values="seconds", aggfunc="median", sort=False
     )[TIMED]
     lines = [
-        [table, f"{rows:,}", *(f"{number:.2f}" for number in numbers)]
-        for (table, rows), numbers in zip(medians.index, medians.to_numpy(), strict=True)
+        [table, f"{n_rows:,}", *(f"{number:.2f}" for number in numbers)]
+        for (table, n_rows), numbers in zip(medians.index, medians.to_numpy(), strict=True)
     ]
     ratios = np.exp(np.log(medians.div(medians["greedy"], axis=0)).mean())
     words = "**geometric mean, greedy is 1**"
@@ -244,30 +211,16 @@ def report_of_seconds(path: Path) -> str:
     return markdown(["seconds of a fit, one thread", "rows", *TIMED], lines, 1)
 
 
-def main() -> None:
-    """Read the command line, run, and print the table of all results."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    add = parser.add_argument
-    add("--data", type=Path, help="folder of tables and manifest")
-    add("--splits", type=int, default=5)
-    add("--out", type=Path, help=f"{OUT.name}, or {OUT_OF_SECONDS.name}")
-    add("--methods", nargs="+", choices=[*METHODS])
-    add("--seconds", action="store_true", help="report the seconds of fits")
-    add("--from-results", action="store_true", help="compute nothing")
-    add("--write", action="store_true", help="write the table into its page")
-    given = parser.parse_args()
-    out = given.out or (OUT_OF_SECONDS if given.seconds else OUT)
-    if not given.from_results:
-        if given.data is None:
-            parser.error("--data FOLDER is needed, or --from-results")
-        methods = given.methods or (TIMED if given.seconds else [*METHODS])
-        run(given.data, given.splits, out, methods)
-    table = report_of_seconds(out) if given.seconds else report(out)
-    print(table)
-    if given.write:
-        block = "seconds" if given.seconds else "libraries"
-        fill({block: table}, "categories")
+def cells_of(methods) -> tuple[dict, ...]:
+    """Return a cell for each fit of some methods."""
+    return crossed(table=TABLES, split=range(5), method=methods)
 
+
+PARTS = (
+    Part("libraries", cells_of(METHODS), judge, 1, report, TABLES),
+    Part("seconds", cells_of(TIMED), judge, 1, report_of_seconds, TABLES, is_timed=True),
+)
+STUDY = Study("categories", __doc__, PARTS, folder="speed.", how="splits from 0")
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(STUDY))

@@ -3,14 +3,14 @@
 Workers are processes of one thread. Tables are made in chunks, each with a seed of its own.
 """
 
-import resource
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from benchmarks.speed.resident import MEGABYTE, forget_peak, peak
 
 N_COLUMNS = 20
 
@@ -49,21 +49,6 @@ def rows_of(
     return table[:, :-1], table[:, -1]
 
 
-def peak_of_process() -> float:
-    """Return the largest resident memory of the calling process so far, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-
-
-def forget_peak() -> None:
-    """Let the system count this process's largest resident memory anew."""
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def processor_time() -> float:
-    """Return the processor time of the calling process so far, in s."""
-    return time.process_time()
-
-
 class Measured(NamedTuple):
     """What some work took: seconds, seconds of all processors, and MB.
 
@@ -80,15 +65,12 @@ class Measured(NamedTuple):
 
 def measured(work: Callable[[], Any], client: Any) -> tuple[Measured, Any]:
     """Return what some work took, and what it returned."""
-    client.run(forget_peak)
-    forget_peak()
-    before, used = client.run(peak_of_process), client.run(processor_time)
-    here, busy, started = peak_of_process(), time.process_time(), time.perf_counter()
+    before, used = client.run(forget_peak), client.run(time.process_time)
+    here, busy, started = forget_peak(), time.process_time(), time.perf_counter()
     done = work()
     seconds, busy = time.perf_counter() - started, time.process_time() - busy
-    after, peaks = client.run(processor_time), client.run(peak_of_process)
+    after, peaks = client.run(time.process_time), client.run(peak)
     of_workers = sum(after[worker] - used[worker] for worker in after)
-    more = max(peaks[worker] - before[worker] for worker in peaks)
-    own = peak_of_process()
-    found = seconds, busy + of_workers, max(peaks.values()), more, own, max(own - here, 0.0)
-    return Measured(*found), done
+    more, own = max(peaks[worker] - before[worker] for worker in peaks), peak()
+    sizes = max(peaks.values()), more, own, own - here
+    return Measured(seconds, busy + of_workers, *(size / MEGABYTE for size in sizes)), done

@@ -1,6 +1,6 @@
 """How long other libraries' models take to become an `Ensemble`: 500 trees of depth 8 of each.
 
-    python -m benchmarks.speed.conversion [--repeats 7] [--out benchmarks/results/conversion.csv]
+    OMP_NUM_THREADS=1 python -m benchmarks.speed.conversion --write
 
 A row a library: nodes, seconds of one conversion (of processors, one thread; median and best),
 what part of it the library takes to hand its model over at all (to write it down as text or bytes,
@@ -10,19 +10,19 @@ the library's: to 1e-5 of their largest for XGBoost, which predicts in float32, 
 others. Needs the extra ``peers``.
 """
 
-import argparse
 import importlib
 import os
 import sys
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmarks.speed.timing import in_turn
-from benchmarks.study.files import write_rows
+from benchmarks.study import Part, crossed
+from benchmarks.study.command import Study, main
+from benchmarks.study.tables import markdown
 from gbt.formats import as_ensemble, checking, import_model
 from gbt.formats.imported import forget
 from gbt.formats.lightgbm.text import text_of
@@ -77,11 +77,11 @@ LIBRARIES = {
 }  # fmt: skip
 
 
-def data() -> tuple[np.ndarray, np.ndarray]:
+def data(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rows of float32 numbers and targets."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(N_ROWS, N_FEATURES)).astype(np.float32)
-    return X, X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + rng.normal(size=N_ROWS)
+    X = rng.normal(size=(n_rows, N_FEATURES)).astype(np.float32)
+    return X, X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + rng.normal(size=n_rows)
 
 
 def seconds_of(work: Callable[[], Any], repeats: int) -> np.ndarray:
@@ -89,10 +89,11 @@ def seconds_of(work: Callable[[], Any], repeats: int) -> np.ndarray:
     return in_turn({"": work}, repeats)[""][:, 1]
 
 
-def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
+def measure(cell, rng, size):
     """Train a model, check what it becomes, and time that."""
+    name, n_trees, repeats = cell["library"], *((500, 7) if size == "full" else (3, 1))
     library = LIBRARIES[name]
-    X, y = data()
+    X, y = data(N_ROWS if size == "full" else 300)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = library.fit(X, y, n_trees)
@@ -117,8 +118,7 @@ def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
             checking.check_predictions(imported, model)
 
         checked = seconds_of(check, repeats)
-    return {
-        "library": name,
+    yield {
         "version": importlib.import_module(library.module.split(".")[0]).__version__,
         "trees": ensemble.n_trees,
         "nodes": len(ensemble.feature),
@@ -131,21 +131,21 @@ def measure(name: str, n_trees: int, repeats: int) -> dict[str, Any]:
     }
 
 
-def main() -> int:
-    """Measure every library and print a row of each."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--trees", type=int, default=500)
-    parser.add_argument("--out", type=Path, help="a file for the table")
-    asked = parser.parse_args()
-    rows = []
-    for name in LIBRARIES:
-        rows.append(measure(name, asked.trees, asked.repeats))
-        print(", ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True)
-    if asked.out:
-        write_rows(asked.out, rows, f"python -m benchmarks.speed.conversion --out {asked.out}")
-    return 0
+def table(rows) -> str:
+    """List a line a library."""
+    names = "seconds", "of these the library's own"
+    return markdown(
+        [f"model of {rows[0]['trees']} trees", "nodes", *names],
+        [
+            [f"{row['library']} {row['version']}", f"{row['nodes']:,}"]
+            + [f"{float(row[name]):.3f}" for name in names]
+            for row in rows
+        ],
+    )
 
+
+PART = Part("libraries", crossed(library=LIBRARIES), measure, 1, table, is_timed=True)
+STUDY = Study("conversion", __doc__, (PART,), folder="speed.", how="seed 0", page_name="models")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(STUDY))

@@ -9,8 +9,6 @@ trees, 40 to 70 % where nothing is left to explain. The network carries a gigaby
 is 10 Gbit/s less what protocols take; the leader adds 64-bit integers up at 1e9 a second.
 """
 
-import sys
-
 from benchmarks.study.tables import markdown
 from gbt.training.shares.edges import BITS, MOST_COARSE
 
@@ -40,15 +38,14 @@ def row_of(n_rows: int, n_columns: int, n_workers: int, kind: str) -> list[str]:
     ]  # fmt: skip
 
 
-def main() -> int:
+def main() -> None:
     """Print a table."""
     head = [
         "rows x columns", "workers", "targets", "GB of a worker", "MB a tree of a worker",
         "GB at the leader", "s a tree, gathered", "s a tree, if added up by columns",
     ]  # fmt: skip
     print(markdown(head, [row_of(*table, kind) for table in TABLES for kind in SHARES]))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

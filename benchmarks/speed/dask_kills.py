@@ -11,7 +11,6 @@ lost. Afterwards nothing may be left: no future of the client, no task or actor 
 no new thread but Dask's own. The first fit for which this does not hold ends the program.
 """
 
-import argparse
 import logging
 import os
 import signal
@@ -123,12 +122,9 @@ def main() -> None:
     """Print the counts."""
     import dask.array as da
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     numbers = {"kills": 30, "pairs": 10, "rows": 10_000, "trees": 8, "seed": 0}
-    for name, default in numbers.items():
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--write", action="store_true", help="to benchmarks/results")
-    asked = parser.parse_args()
+    page = Page("dask_kills", __doc__, **numbers)
+    asked = page.asked
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     rng = np.random.default_rng(asked.seed)
     X = rng.normal(size=(asked.rows, N_COLUMNS))
@@ -160,28 +156,31 @@ def main() -> None:
                 undisturbed = min(undisturbed, new.end)
             said = f"{new.came}, {new.end:.1f} s, killed at {new.kill:.1f}"
             print(f"{len(found)}: {said}", flush=True)
-    page, given = Page("dask_kills"), " ".join(f"--{n} {getattr(asked, n)}" for n in numbers)
+    with page:
+        report(page, found, pairs, undisturbed)
+
+
+def report(page: Page, found: list[Ended], pairs: list[Ended], undisturbed: float) -> None:
+    """Print how fits with a kill, and fits in pairs, have ended."""
+    asked = vars(page.asked)
+    given = " ".join(f"--{name} {asked[name]}" for name in asked if name != "write")
     page.add(
-        f"`python -m benchmarks.speed.dask_kills {given}`: fits of {asked.trees} trees on"
-        f" {asked.rows:,} rows of {N_COLUMNS} columns in {CHUNKS} chunks, on a cluster of {WORKERS}"
-        " workers, each a process; a worker gets SIGKILL at a random time of the fit, or two fits"
-        " work at once. Nothing was left behind, be it a future, a task, an actor or a thread."
-        f" {conditions('dask')}."
+        f"`python -m benchmarks.speed.dask_kills {given}`: fits of {asked['trees']} trees on"
+        f" {asked['rows']:,} rows of {N_COLUMNS} columns in {CHUNKS} chunks, on a cluster of"
+        f" {WORKERS} workers, each a process; a worker gets SIGKILL at a random time of the fit, or"
+        " two fits work at once. Nothing was left behind, be it a future, a task, an actor or a"
+        f" thread. {conditions('dask')}."
     )
     after = "longest after the kill, s"
     page.head("came", "fits with a kill", after, "fits in pairs", "longest, s")
     for kind in (SAME, SAID):
         after_kill = _counted([e.end - e.kill for e in found if e.came == kind])
-        page.add(
-            f"| {kind} | {after_kill} | {_counted([e.end for e in pairs if e.came == kind])} |"
-        )
+        page.row(kind, *after_kill, *_counted([e.end for e in pairs if e.came == kind]))
     page.add("", f"A fit that nobody disturbed took {undisturbed:.1f} s.")
-    if asked.write:
-        page.write()
 
 
-def _counted(seconds: list[float]) -> str:
-    return f"{len(seconds)} | {max(seconds):.1f}" if seconds else "0 | "
+def _counted(seconds: list[float]) -> tuple[int, str]:
+    return len(seconds), f"{max(seconds):.1f}" if seconds else ""
 
 
 if __name__ == "__main__":

@@ -9,10 +9,8 @@ the last by held-out gain, where the rows are. Beside the seconds stands the lar
 of a worker while it lasted, and of this process.
 """
 
-import argparse
-import sys
-import tempfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 
@@ -33,23 +31,19 @@ def write_parts(folder: str, n_rows: int) -> int:
     return sum(path.stat().st_size for path in Path(folder).iterdir())
 
 
-def main() -> int:
-    """Print the table, and write it down if asked to."""
+def main() -> None:
+    """Print the table."""
     import dask.dataframe as dd
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--trees", type=int, default=10)
-    parser.add_argument("--write", action="store_true", help="to benchmarks/results")
-    asked = parser.parse_args()
-    page = Page("dask_parquet")
-    with tempfile.TemporaryDirectory() as folder:
-        size = write_parts(folder, asked.rows)
-        share = 4 * 0.9 * asked.rows * N_COLUMNS / 2 / 1e6
+    asked = {"rows": 10_000_000, "trees": 10}
+    with Page("dask_parquet", __doc__, **asked) as page, TemporaryDirectory() as folder:
+        n_rows, n_trees = page.asked.rows, page.asked.trees
+        size = write_parts(folder, n_rows)
+        share = 4 * 0.9 * n_rows * N_COLUMNS / 2 / 1e6
         page.add(
-            f"`python -m benchmarks.speed.dask_parquet --rows {asked.rows} --trees {asked.trees}`:"
-            f" {asked.rows:,} rows of {N_COLUMNS} columns, {size / 1e9:.2f} GB of Parquet in"
-            f" {N_PARTS} parts; {asked.trees} trees of depth 6 on nine tenths of them, of which a"
+            f"`python -m benchmarks.speed.dask_parquet --rows {n_rows} --trees {n_trees}`:"
+            f" {n_rows:,} rows of {N_COLUMNS} columns, {size / 1e9:.2f} GB of Parquet in"
+            f" {N_PARTS} parts; {n_trees} trees of depth 6 on nine tenths of them, of which a"
             f" worker has {share:,.0f} MB as float32; two worker processes of one thread and"
             f" {LIMIT}; {conditions('dask')}."
         )
@@ -58,20 +52,17 @@ def main() -> int:
             table = dd.read_parquet(folder)
             n_trained = table.npartitions * 9 // 10
             rows, held_out = table.partitions[:n_trained], table.partitions[n_trained:]
-            model = ours(n_estimators=asked.trees, n_jobs=None)
+            model = ours(n_estimators=n_trees, n_jobs=None)
             for name, work in {
                 "trained": lambda: model.fit(rows[NAMES], rows["y"]),
                 "held-out gain": lambda: held_out_gain(model, held_out[NAMES], held_out["y"]),
             }.items():
                 took, result = clusters.measured(work, client)
-                memory = f"{took.of_worker:,.0f} | {took.here:,.0f}"
-                page.add(f"| {name} | {took.seconds:.0f} | {memory} |")
+                memory = f"{took.of_worker:,.0f}", f"{took.here:,.0f}"
+                page.row(name, f"{took.seconds:.0f}", *memory)
             best = ", ".join(NAMES[k] for k in result.ranking()[:4])
             page.add("", f"The first four columns by it: {best}.")
-    if asked.write:
-        page.write()
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

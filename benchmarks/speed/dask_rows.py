@@ -12,8 +12,6 @@ take, which one file alone would not say. Two chunks in one process verify the c
 before anything is printed.
 """
 
-import argparse
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -76,10 +74,8 @@ def measure(page: Page, n_chunks: int, n_measures: int) -> None:
         for name, work in list(asked.items())[:n_measures]:
             took, _ = clusters.measured(work, client)
             speed = n_chunks * ROWS_PER_CHUNK / took.seconds / 1e3
-            page.add(
-                f"| {name} | {took.seconds:.0f} | {speed:,.0f} | {took.more_of_worker:.0f} |"
-                f" {took.of_worker:.0f} | {took.more_here:.0f} |"
-            )
+            numbers = took.seconds, speed, took.more_of_worker, took.of_worker, took.more_here
+            page.row(name, *(f"{number:,.0f}" for number in numbers))
 
 
 def write_parquet(path: Path, n_chunks: int) -> None:
@@ -116,7 +112,7 @@ def judge_files(page: Page, sizes: list[int]) -> None:
     for n_rows in sizes:
         n_chunks = max(1, n_rows // ROWS_PER_CHUNK)
         found.append((n_chunks * ROWS_PER_CHUNK, *judge_file(n_chunks)))
-        page.add("| {:,} | {:.2f} | {:.0f} | {:.0f} |".format(*found[-1]))
+        page.row(*map("{:{}}".format, found[-1], (",", ".2f", ".0f", ".0f")))
     for larger in found[1:]:
         rows, size, _, peak = (b - a for a, b in zip(found[0], larger, strict=True))
         page.add(
@@ -127,33 +123,24 @@ def judge_files(page: Page, sizes: list[int]) -> None:
         )
 
 
-def main() -> int:
-    """Print the tables, and write them down if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add = parser.add_argument
-    add("--rows", type=int, default=10_000_000)
-    add("--file-rows", type=int, nargs="+", default=[1_000_000, 10_000_000], help="of the files")
-    add("--measures", type=int, default=7, help="how many of the seven")
-    add("--write", action="store_true", help="to benchmarks/results")
-    asked = parser.parse_args()
-    n_chunks = max(1, asked.rows // ROWS_PER_CHUNK)
-    n_rows, file_rows = n_chunks * ROWS_PER_CHUNK, " ".join(map(str, asked.file_rows))
-    page = Page("dask_rows")
-    page.add(
-        f"`python -m benchmarks.speed.dask_rows --rows {n_rows} --file-rows {file_rows}"
-        f" --measures {asked.measures}`: {n_rows:,} rows of {N_COLUMNS} columns,"
-        f" {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks} chunks of"
-        f" {8 * ROWS_PER_CHUNK * (N_COLUMNS + 1) / 1e6:.0f} MB; {TREES} trees of depth {DEPTH}; two"
-        f" worker processes of one thread; {conditions('dask')}."
-    )
-    more = ("MB more in a worker", "MB of a worker", "MB more here")
-    page.head("", "s", "thousand rows a second", *more)
-    measure(page, n_chunks, asked.measures)
-    judge_files(page, asked.file_rows)
-    if asked.write:
-        page.write()
-    return 0
+def main() -> None:
+    """Print the tables."""
+    asked = {"rows": 10_000_000, "file_rows": [1_000_000, 10_000_000], "measures": 7}
+    with Page("dask_rows", __doc__, **asked) as page:
+        n_chunks = max(1, page.asked.rows // ROWS_PER_CHUNK)
+        n_rows, file_rows = n_chunks * ROWS_PER_CHUNK, " ".join(map(str, page.asked.file_rows))
+        page.add(
+            f"`python -m benchmarks.speed.dask_rows --rows {n_rows} --file-rows {file_rows}"
+            f" --measures {page.asked.measures}`: {n_rows:,} rows of {N_COLUMNS} columns,"
+            f" {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks} chunks of"
+            f" {8 * ROWS_PER_CHUNK * (N_COLUMNS + 1) / 1e6:.0f} MB; {TREES} trees of depth {DEPTH};"
+            f" two worker processes of one thread; {conditions('dask')}."
+        )
+        more = ("MB more in a worker", "MB of a worker", "MB more here")
+        page.head("", "s", "thousand rows a second", *more)
+        measure(page, n_chunks, page.asked.measures)
+        judge_files(page, page.asked.file_rows)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,7 +1,8 @@
 """Training on a cluster of Dask, beside XGBoost's and LightGBM's, in one run.
 
     python -m benchmarks.speed.dask_training --write          1e6 rows x 20, 20 trees of depth 6
-    python -m benchmarks.speed.dask_training --rows 3000000 --trees 100 --kinds signal    late trees
+    python -m benchmarks.speed.dask_training --rows 3000000 --trees 100 --kinds signal    late
+        trees, > benchmarks/results/dask_training_3e6.md
 
 Two worker processes of one thread hold the rows, float32, in chunks of 50,000, made where they are.
 Each library gets the same table and targets, and its whole call is timed, preparation included: the
@@ -14,13 +15,10 @@ and the bytes of questions and answers. The model of the cluster is compared wit
 in memory before anything is printed.
 """
 
-import argparse
 import pickle
-import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -110,8 +108,9 @@ def verify(n_columns: int, client: Any) -> None:
         fit(X, y, 1, client)
 
 
-def measure(page: Page, asked: argparse.Namespace) -> None:
+def measure(page: Page) -> None:
     """Time all libraries on a cluster, a line each, and say what travels."""
+    asked = page.asked
     travels, n_counted = [], min(asked.trees, 10)
     with clusters.workers() as client:
         verify(asked.columns, client)
@@ -124,10 +123,9 @@ def measure(page: Page, asked: argparse.Namespace) -> None:
                 took, _ = clusters.measured(
                     lambda fit=fit, X=X, y=y: fit(X, y, asked.trees, client), client
                 )
-                page.add(
-                    f"| {kind} | {name} | {took.seconds:.1f} | {took.processors:.1f} |"
-                    f" {took.of_worker:.0f} | {took.more_of_worker:.0f} |"
-                )
+                seconds = (f"{number:.1f}" for number in (took.seconds, took.processors))
+                sizes = (f"{size:.0f}" for size in (took.of_worker, took.more_of_worker))
+                page.row(kind, name, *seconds, *sizes)
             for name, fit in OURS.items():
                 rounds, size = count_what_travels(fit, X, y, n_counted, client)
                 travels.append(
@@ -139,32 +137,22 @@ def measure(page: Page, asked: argparse.Namespace) -> None:
         page.add("", line)
 
 
-def main() -> int:
-    """Print the tables, and write them down if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add = parser.add_argument
-    add("--rows", type=int, default=1_000_000)
-    add("--columns", type=int, default=20)
-    add("--trees", type=int, default=20)
-    add("--kinds", nargs="+", default=["signal", "noise"])
-    page = Page("dask_training")
-    add("--write", type=Path, nargs="?", const=page.path, metavar="FILE", help=f"{page.path.name}")
-    asked = parser.parse_args()
-    warnings.simplefilter("ignore")
-    share = 4 * asked.rows * asked.columns / 2 / 1e6
-    page.add(
-        f"`python -m benchmarks.speed.dask_training --rows {asked.rows} --columns {asked.columns}"
-        f" --trees {asked.trees} --kinds {' '.join(asked.kinds)}`: {asked.trees} trees of depth 6"
-        f" on {asked.rows:,} rows of {asked.columns} columns, float32, of which a worker has"
-        f" {share:.0f} MB; two worker processes of one thread; {conditions('dask')}."
-    )
-    page.head("targets", "", "s", "s of processors", "MB of a worker", "MB more than before")
-    measure(page, asked)
-    if asked.write:
-        page.path = asked.write
-        page.write()
-    return 0
+def main() -> None:
+    """Print the tables."""
+    asked = {"rows": 1_000_000, "columns": 20, "trees": 20, "kinds": ["signal", "noise"]}
+    with Page("dask_training", __doc__, **asked) as page:
+        asked, given = page.asked, " ".join(page.asked.kinds)
+        warnings.simplefilter("ignore")
+        share = 4 * asked.rows * asked.columns / 2 / 1e6
+        page.add(
+            f"`python -m benchmarks.speed.dask_training --rows {asked.rows} --columns"
+            f" {asked.columns} --trees {asked.trees} --kinds {given}`: {asked.trees} trees of depth"
+            f" 6 on {asked.rows:,} rows of {asked.columns} columns, float32, of which a worker has"
+            f" {share:.0f} MB; two worker processes of one thread; {conditions('dask')}."
+        )
+        page.head("targets", "", "s", "s of processors", "MB of a worker", "MB more than before")
+        measure(page)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

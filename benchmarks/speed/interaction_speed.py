@@ -7,13 +7,13 @@ One XGBoost model a case, the same that both explain. Ours visits the leaves of 
 alternate; medians. Needs the extra ``peers``.
 """
 
-import argparse
+from functools import partial
 
 import numpy as np
 
 from attributions import tree_shap_pairs
 from benchmarks.speed.attribution_speed import CASES, accuracy_of, boosted, data_of, paired
-from benchmarks.speed.timing import conditions
+from benchmarks.speed.timing import Page, conditions
 from gbt.formats import as_ensemble
 
 N_ROWS = (500, 500, 200)  # of the cases
@@ -24,29 +24,23 @@ def main():
     """Verify, then time, and print a Markdown table."""
     import xgboost
 
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
-    print(f"{conditions('xgboost')}; float32 rows; medians of {repeats} paired runs\n")
-    print("| columns | model | rows | ours, ms | XGBoost / ours |")
-    print("|---|---|---|---|---|")
-    for n_columns in COLUMNS:
-        X, y = data_of(5_000)
-        X = np.ascontiguousarray(X[:, :n_columns])
-        for case, n_rows in zip(CASES, N_ROWS, strict=True):
-            booster = boosted(case, X, y)
-            ensemble, rows = as_ensemble(booster), X[:n_rows]
-            data = xgboost.DMatrix(rows)
-            theirs = booster.predict(data, pred_interactions=True)[:, :-1, :-1]
-            difference = np.abs(tree_shap_pairs(ensemble, rows).values - theirs).max()
-            if difference > accuracy_of(ensemble):
-                raise SystemExit(f"{case.name}: not the numbers of XGBoost; nothing timed")
-            pair = paired(
-                lambda ensemble=ensemble, rows=rows: tree_shap_pairs(ensemble, rows),
-                lambda booster=booster, data=data: booster.predict(data, pred_interactions=True),
-                repeats,
-            )
-            print("| " + " | ".join([f"{n_columns}", case.name, f"{n_rows}", *pair]) + " |")
+    with Page("interaction_speed", __doc__, repeats=3) as page:
+        repeats = page.asked.repeats
+        page.add(f"{conditions('xgboost')}; float32 rows; medians of {repeats} paired runs")
+        page.head("columns", "model", "rows", "ours, ms", "XGBoost / ours")
+        for n_columns in COLUMNS:
+            X, y = data_of(5_000)
+            X = np.ascontiguousarray(X[:, :n_columns])
+            for case, n_rows in zip(CASES, N_ROWS, strict=True):
+                booster = boosted(case, X, y)
+                ensemble, rows = as_ensemble(booster), X[:n_rows]
+                data = xgboost.DMatrix(rows)
+                peer = partial(booster.predict, data, pred_interactions=True)
+                own = partial(tree_shap_pairs, ensemble, rows)
+                difference = np.abs(own().values - peer()[:, :-1, :-1]).max()
+                if difference > accuracy_of(ensemble):
+                    raise SystemExit(f"{case.name}: not the numbers of XGBoost; nothing timed")
+                page.row(n_columns, case.name, n_rows, *paired(own, peer, repeats))
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ as CSV, and ``python -m attributions`` reads each in a process of its own: it fi
 of the rows, judges it on the others and writes the report. Kernels are compiled before.
 """
 
-import argparse
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -53,21 +52,17 @@ def seconds_and_memory(file: Path, *options: str) -> tuple[float, float]:
     return time.perf_counter() - started, used.ru_maxrss / 1000
 
 
-def main() -> int:
-    """Print the table, and write it down if asked to."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true", help="to benchmarks/results")
-    asked = parser.parse_args()
-    attributions.warmup.main([])
-    page = Page("large_file")
-    page.add(
-        f"`python -m benchmarks.speed.large_file --rows {asked.rows}`: {asked.rows:,} rows of 20"
-        f" columns; {conditions()}."
-    )
-    page.head("file", "MB", "s", "MB of memory")
-    with tempfile.TemporaryDirectory() as folder:
-        table = table_of(asked.rows)
+def main() -> None:
+    """Print the table."""
+    with Page("large_file", __doc__, rows=1_000_000) as page, TemporaryDirectory() as folder:
+        n_rows = page.asked.rows
+        attributions.warmup.main([])
+        page.add(
+            f"`python -m benchmarks.speed.large_file --rows {n_rows}`: {n_rows:,} rows of 20"
+            f" columns; {conditions()}."
+        )
+        page.head("file", "MB", "s", "MB of memory")
+        table = table_of(n_rows)
         files = {"Parquet": Path(folder, "table.parquet"), "CSV": Path(folder, "table.csv")}
         table.to_parquet(files["Parquet"], index=False)
         table.to_csv(files["CSV"], index=False)
@@ -76,11 +71,8 @@ def main() -> int:
             report = "--report", str(file.with_suffix(".html"))
             seconds, memory = seconds_and_memory(file, *report)
             size = file.stat().st_size / 1e6
-            page.add(f"| {kind} | {size:.0f} | {seconds:.0f} | {memory:,.0f} |")
-    if asked.write:
-        page.write()
-    return 0
+            page.row(kind, f"{size:.0f}", f"{seconds:.0f}", f"{memory:,.0f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

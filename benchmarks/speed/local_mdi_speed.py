@@ -1,10 +1,9 @@
 """Local MDI+ beside imodels: are the scores the same, how long does each take, and how it grows.
 
     pip install -e '.[imodels]'                              imodels 3.0.4
-    python -m benchmarks.speed.local_mdi_speed agree               scores on the same forests
-    python -m benchmarks.speed.local_mdi_speed time           both on the same forests, side by side
-    python -m benchmarks.speed.local_mdi_speed grow          rows from 10,000 to 1,000,000; boosting
-    python -m benchmarks.speed.local_mdi_speed report        the tables of all, to docs/local_mdi.md
+    python -m benchmarks.speed.local_mdi_speed agree --write       scores on the same forests
+    python -m benchmarks.speed.local_mdi_speed time --write   both on the same forests, side by side
+    python -m benchmarks.speed.local_mdi_speed grow --write  rows from 10,000 to 1,000,000; boosting
 
 ``agree`` and ``time`` give both programs the same fitted forest. imodels has the settings of its
 authors' experiments, ElasticNetCV with three folds and l1_ratio 0.1, 0.5 and 0.99 on all rows; so
@@ -12,12 +11,11 @@ have we by default. One thread each, of BLAS too, the same forest, in turn; seco
 time, which other programs on the machine lengthen less. ``agree`` tightens the solver of
 scikit-learn as well, to tell the solvers' tolerance from a difference in what is computed, and ends
 with an error where scores differ by more than they should, or where ranks do once imodels' scores
-that are 0 but for rounding are 0. Each part writes its table to benchmarks/results.
+that are 0 but for rounding are 0.
 """
 
-import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -33,13 +31,12 @@ from attributions.mdi.explicit import Explicit, fit_explicit
 from attributions.mdi.least_squares import Coefficients, Ridge
 from attributions.mdi.logistic_elastic_net import LogisticElasticNet
 from attributions.mdi.logistic_ridge import LogisticRidge
-from benchmarks.speed.timing import conditions, in_turn, median, timed
+from benchmarks.speed.timing import Page, conditions, in_turn, median, timed
 from benchmarks.study import ours
 from benchmarks.study.files import RESULTS, fill
 
 RATIOS = [0.1, 0.5, 0.99]
 SHAPE = 2000, 50
-PARTS = ("agree", "time", "grow")
 TIGHT = {"tol": 1e-9, "max_iter": 10**6}
 ROUNDING = 1e-12  # of a score that should be 0; imodels has some 1e-18
 # Two kinds of forests, and parameters that make them.
@@ -76,7 +73,7 @@ def ranks_without_rounding(explainer, X, y) -> np.ndarray:
     return explainer.get_lmdi_plus_scores(X, y, ranking=True)
 
 
-def agree(_) -> Iterator[str]:
+def agree(page: Page) -> None:
     """Compare scores and ranks; where they differ by more than is allowed, that is an error.
 
     Scores may differ by a share of the largest one, ranks by a number of places, and that only
@@ -102,11 +99,10 @@ def agree(_) -> Iterator[str]:
         ("logistic elastic net, C = 0.2, ratio 0.5, tol 1e-6", of_labels, sparse,
          LogisticElasticNet(5.0, 0.5), 1e-2, 0),
     ]  # fmt: skip
-    yield (
-        "| model of both | largest score | largest difference | largest difference of ranks |"
-        " the same without imodels' rounding | same penalty |"
-    )
-    yield "|---|--:|--:|--:|--:|--:|"
+    page.head(
+        "model of both", "largest score", "largest difference", "largest difference of ranks",
+        "the same without imodels' rounding", "same penalty",
+    )  # fmt: skip
     for name, (forest, target), peer, own, allowed, allowed_rank in rows:
         scores, explainer = imodels_scores(forest, X, target, peer)
         explain = partial(local_mdi, forest, X, target, linear_model=own, n_jobs=1)
@@ -119,10 +115,9 @@ def agree(_) -> Iterator[str]:
         of_ranks, of_exact = (np.abs(ranked.values - theirs).max() for theirs in (ranks, exact))
         if not of_exact <= allowed_rank:
             raise SystemExit(f"{name}: ranks differ by {of_exact:.2g} without imodels' rounding")
-        yield (
-            f"| {name} | {largest:.3g} | {gap:.2g} | {of_ranks:.2g} | {of_exact:.2g} |"
-            f" {same_penalties(peer, forest, X, target, found)} |"
-        )
+        gaps = (f"{of:.2g}" for of in (gap, of_ranks, of_exact))
+        same = same_penalties(peer, forest, X, target, found)
+        page.row(name, f"{largest:.3g}", *gaps, same)
 
 
 class _WithPenalty(Explicit):
@@ -149,7 +144,7 @@ def _sparse_logistic(estimator=LogisticRegression, **settings):
     return estimator(solver="saga", random_state=0, **kind, **settings)
 
 
-def compare(options) -> Iterator[str]:
+def compare(page: Page) -> None:
     """Compare the seconds of both for forests of two kinds, and of labels."""
     X, y = data(*SHAPE)
     peer = ElasticNetCV(cv=3, l1_ratio=RATIOS, max_iter=2000, random_state=0)
@@ -163,21 +158,19 @@ def compare(options) -> Iterator[str]:
         "logistic ridge, left-out rows": {"linear_model": "logistic_ridge"},
         "elastic net of 0 and 1": {"linear_model": "elastic_net"},
     }
-    n, repeats = options.trees, options.repeats
-    yield (
+    n, n_label_trees, repeats = page.asked.trees, page.asked.label_trees, page.asked.repeats
+    page.add(
         f"`python -m benchmarks.speed.local_mdi_speed time --trees {n} --label-trees"
-        f" {options.label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
+        f" {n_label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
         f" of {repeats}, seconds of processor time a tree;"
         f" {conditions('imodels', 'scikit-learn', 'numpy', n_jobs=1)}"
     )
-    yield ""
-    yield "| forest | splits a tree | imodels | ours | s a tree | ratio |"
-    yield "|---|--:|--:|---|--:|--:|"
+    page.head("forest", "splits a tree", "imodels", "ours", "s a tree", "ratio")
     tasks = [
         (name, RandomForestRegressor(n, random_state=0, n_jobs=1, **settings).fit(X, y), y, own)
         for name, settings in FORESTS.items()
     ]
-    forest = RandomForestClassifier(options.label_trees, min_samples_leaf=3, random_state=0)
+    forest = RandomForestClassifier(n_label_trees, min_samples_leaf=3, random_state=0)
     labels = (y > 0).astype(int)
     tasks.append(("labels, leaves of 3", forest.fit(X, labels), labels, of_labels))
     for name, forest, target, models in tasks:
@@ -197,19 +190,16 @@ def compare(options) -> Iterator[str]:
         theirs = seconds["imodels"] / n_trees
         for label in models:
             mine = seconds[label] / n_trees
-            yield (
-                f"| {name} | {splits:.0f} | {theirs:.2f} | {label} | {mine:.4f} |"
-                f" {theirs / mine:.0f} |"
-            )
+            times = f"{mine:.4f}", f"{theirs / mine:.0f}"
+            page.row(name, f"{splits:.0f}", f"{theirs:.2f}", label, *times)
 
 
-def grow(_) -> Iterator[str]:
+def grow(page: Page) -> None:
     """Measure how time grows with rows, and what a boosted model takes."""
-    yield (
-        "| model | rows x columns | linear model | s of processors | ns a row and tree |"
-        " s on the clock |"
-    )
-    yield "|---|---|---|--:|--:|--:|"
+    page.head(
+        "model", "rows x columns", "linear model", "s of processors", "ns a row and tree",
+        "s on the clock",
+    )  # fmt: skip
     trees = RandomForestRegressor(5, max_leaf_nodes=64, max_samples=10_000, random_state=0)
     tasks = [
         ("forest, 5 trees of 64 leaves", trees, n, name)
@@ -230,35 +220,26 @@ def grow(_) -> Iterator[str]:
         local_mdi(small, X[:1000], y[:1000], linear_model=name)  # compiles
         passed, seconds = timed(partial(local_mdi, model, X, y, linear_model=name))
         n_trees = 5 if label.startswith("forest") else 400
-        yield (
-            f"| {label} | {n_rows:,} x 20 | {name} | {seconds:.2f} |"
-            f" {1e9 * seconds / n_rows / n_trees:.0f} | {passed:.2f} |"
-        )
+        of_tree = f"{1e9 * seconds / n_rows / n_trees:.0f}"
+        page.row(label, f"{n_rows:,} x 20", name, f"{seconds:.2f}", of_tree, f"{passed:.2f}")
 
 
-def main(arguments=None) -> None:
-    """Run one part, or write the report."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=[*PARTS, "report"])
-    parser.add_argument("--trees", type=int, default=100)
-    parser.add_argument("--label-trees", type=int, default=5)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args(arguments)
-    if options.part == "report":
-        fill({part: path_of(part).read_text().rstrip() for part in PARTS}, "local_mdi")
-        return
-    lines = []
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
+PARTS: dict[str, Callable[[Page], None]] = {"agree": agree, "time": compare, "grow": grow}
+
+
+def main() -> None:
+    """Run one part, and write its file and all tables of the page if asked to."""
+    asked = {"trees": 100, "label_trees": 5, "repeats": 3}
+    with (
+        Page("local_mdi_speed", __doc__, PARTS, **asked) as page,
+        warnings.catch_warnings(),
+        threadpool_limits(1, user_api="blas"),
+    ):
         warnings.simplefilter("ignore")
-        for line in {"agree": agree, "time": compare, "grow": grow}[options.part](options):
-            print(line, flush=True)
-            lines.append(line)
-    path_of(options.part).write_text("\n".join(lines) + "\n")
-
-
-def path_of(part: str):
-    """Return the file of a part's table."""
-    return RESULTS / f"local_mdi_speed_{part}.md"
+        PARTS[page.asked.part](page)
+    if page.asked.write:
+        tables = {part: RESULTS / f"local_mdi_speed_{part}.md" for part in PARTS}
+        fill({part: path.read_text().rstrip() for part, path in tables.items()}, "local_mdi")
 
 
 if __name__ == "__main__":

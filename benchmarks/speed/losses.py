@@ -1,6 +1,6 @@
 """Time fits of times to an event and of order: beside a logistic fit, XGBoost and LightGBM.
 
-    python -m benchmarks.speed.losses [--repeats 5] [--write]
+    python -m benchmarks.speed.losses --write
 
 All grow 100 trees of depth 6 with rate 0.1 on twenty columns of numbers, columns prepared within
 the time; ours look at all cuts, the others at 255 a column. Fits come in turn, a ratio is that of
@@ -9,7 +9,6 @@ or NDCG on as many rows, or queries, that they have not seen. We set ourselves C
 1.3 times the time of the logistic loss, and pairs in less time than XGBoost's. Needs ``peers``.
 """
 
-import argparse
 import statistics
 import sys
 from functools import partial
@@ -17,20 +16,22 @@ from functools import partial
 import numpy as np
 
 from benchmarks.speed.training_speed import lightgbm_options, timed
-from benchmarks.study.files import RESULTS, fill, made_by, write_rows
+from benchmarks.study import Part, crossed
+from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses import NDCG, Cox
 from gbt.parallel.cores import available_cores
 
-CSV = RESULTS / "losses.csv"
-N_COLUMNS, N_ROUNDS = 20, 100
+N_COLUMNS, N_ROUNDS, REPEATS = 20, 100, 5
 LOGISTIC, XGBOOST, LIGHTGBM = "ours / logistic", "XGBoost / ours", "LightGBM / ours"
 TIMES = {"cox": "survival:cox", "aft": "survival:aft"}
 ORDERS = {"pairwise": "rank:pairwise", "ndcg": "rank:ndcg"}
 SIZES = 20_000, 100_000
-CASES = [(loss, n, 10) for loss in TIMES for n in SIZES]
-CASES += [(loss, n, size) for loss in ORDERS for n in SIZES for size in (10, 100)]
+CELLS = (
+    *crossed(loss=TIMES, rows=SIZES, **{"rows a query": "-"}),
+    *crossed(loss=ORDERS, rows=SIZES, **{"rows a query": (10, 100)}),
+)
 
 
 def rows_of(loss, n, size, seed):
@@ -85,56 +86,59 @@ def fit_lightgbm(loss, X, y):
     ).predict
 
 
-def measure(case, repeats):
-    """Return a row of the CSV file."""
-    loss, n, size = case
-    X_new, y_new = rows_of(*case, 1)
+def measure(cell, rng, size):
+    """Yield a line of the file."""
+    loss, n, n_of_query = cell["loss"], cell["rows"], cell["rows a query"]
+    n = n if size == "full" else 200
+    drawn = loss, n, 10 if n_of_query == "-" else n_of_query
+    X_new, y_new = rows_of(*drawn, 1)
     fits = {"ours": fit_ours, LOGISTIC: fit_logistic, XGBOOST: fit_xgboost}
     fits |= {LIGHTGBM: fit_lightgbm} if loss == "ndcg" else {}
     score = partial((Cox() if loss in TIMES else NDCG()).score, y_new, weight=np.ones(n))
     for fit in fits.values():  # libraries are imported and kernels ready before any clock
-        fit(loss, *rows_of(loss, 200, size, 2))
+        fit(loss, *rows_of(loss, 200, drawn[2], 2))
     runs, worth = [], {}
-    for _ in range(repeats):
+    for _ in range(REPEATS if size == "full" else 1):
         seconds = {}
         for name, fit in fits.items():
-            seconds[name], predict = timed(fit, loss, *rows_of(*case, 0))
+            seconds[name], predict = timed(fit, loss, *rows_of(*drawn, 0))
             if name != LOGISTIC:
                 worth[name] = score(predict(X_new) * (-1 if loss == "aft" else 1))
         ours = seconds.pop("ours")
         ratios = {k: ours / s if k == LOGISTIC else s / ours for k, s in seconds.items()}
         runs.append({"ours, s": ours, **ratios})
     medians = {k: f"{statistics.median(run[k] for run in runs):.3g}" for k in runs[0]}
-    row = {"loss": loss, "rows": n, "rows a query": size if loss in ORDERS else "-"}
-    row |= dict.fromkeys(("ours, s", LOGISTIC, XGBOOST, LIGHTGBM), "-") | medians
     worth_text = ", ".join(f"{value:.4f}" for value in worth.values())
-    return {**row, "concordance or NDCG: ours, XGBoost, LightGBM": worth_text}
+    yield {
+        **dict.fromkeys(("ours, s", LOGISTIC, XGBOOST, LIGHTGBM), "-"), **medians,
+        "concordance or NDCG: ours, XGBoost, LightGBM": worth_text,
+    }  # fmt: skip
+
+
+def table(rows) -> str:
+    """List the file's lines."""
+    names = [name for name in rows[0] if name != "replication"]
+    return markdown(names, [[row[name] for name in names] for row in rows], 1)
 
 
 def is_reached(row):
     """Say whether a case is as fast as we set ourselves."""
-    of_loss = {"cox": float(row[LOGISTIC]) <= 1.3, "pairwise": float(row[XGBOOST]) >= 1}
-    return of_loss.get(row["loss"], True)
+    if row["loss"] == "cox":
+        return float(row[LOGISTIC]) <= 1.3
+    return row["loss"] != "pairwise" or float(row[XGBOOST]) >= 1
 
 
-def main():
-    """Time all cases and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--write", action="store_true", help="write the CSV file and the page")
-    asked = parser.parse_args()
-    rows = []
-    for case in CASES:
-        rows.append(measure(case, asked.repeats))
-        print(*rows[-1].values(), sep=" | ", flush=True)
-    table = markdown(rows[0], [row.values() for row in rows], 1)
-    print(f"\n{table}\n\nAll targets reached: {all(map(is_reached, rows))}")
-    if asked.write:
-        seeds = f"medians of {asked.repeats} runs in turn, {available_cores()} threads"
-        write_rows(CSV, rows, "python -m benchmarks.speed.losses --write", seeds)
-        fill({"losses": f"{table}\n\n{made_by(CSV)}"}, "performance")
-    return 0 if all(map(is_reached, rows)) else 1
+def verdict(tables):
+    """Say whether all targets are reached."""
+    reached = all(map(is_reached, tables.get("losses", ())))
+    return [f"All targets reached: {reached}"], 0 if reached else 1
 
+
+PART = Part("losses", CELLS, measure, 1, table, is_timed=True)
+STUDY = Study(
+    "losses", __doc__, (PART,), verdict=verdict, page_name="performance", folder="speed.",
+    how=f"medians of {REPEATS} runs in turn, {available_cores()} threads", is_signed=True,
+)  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(STUDY))

@@ -1,6 +1,6 @@
 """Several classes: accuracy and time beside XGBoost's hist and LightGBM, with verified trees.
 
-    python -m benchmarks.speed.multiclass [--repeats 3] [--out benchmarks/results/multiclass.md]
+    python -m benchmarks.speed.multiclass [--repeats 3] [--write]
 
 Data like those of *covertype* are simulated: ten numeric columns, in which the classes are mixtures
 of overlapping clouds, and forty-four indicators of which each class likes some. Half of the classes
@@ -12,10 +12,7 @@ to float32 accuracy. Everyone has all cores and prepares columns inside the time
 no more than 255 cuts a column, and so do ours with ``max_bins=256``. Needs the extra ``peers``.
 """
 
-import argparse
-import sys
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -137,41 +134,33 @@ RATIOS = "XGBoost hist / ours", "LightGBM / ours", IN_BINS
 
 def main():
     """Verify, then time, and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, help="a file for the table")
-    asked = parser.parse_args()
-    page = Page("multiclass")
-    page.add(
-        f"{conditions('xgboost', 'lightgbm')}; depth {DEPTH}; medians of {asked.repeats} runs side"
-        " by side"
-    )
-    page.head(
-        "classes", "rows", "rounds", "ours, s of processors", *RATIOS, "ours, s on the clock",
-        *RATIOS, "accuracy: ours, XGBoost, LightGBM, ours in 256 bins", "log loss",
-        "largest difference of probabilities from XGBoost exact, one round",
-    )  # fmt: skip
-    fit_ours(Case(3, 600, 2), *data_of(Case(3, 600, 2))[:2])  # compiled before anything is timed
-    for case in CASES:
-        rows = data_of(case)
-        difference = largest_difference(case, *rows[:2])
-        if difference > 1e-5:
-            raise SystemExit(f"{case}: {difference:.2g} from XGBoost exact; nothing timed")
-        runs, quality = measure(case, rows, asked.repeats)
-        own, hist, lightgbm, binned = runs.values()
-        of_all = hist / own, lightgbm / own, np.minimum(hist, lightgbm) / binned
-        beside = [median(ratio) for ratio in of_all]
-        cells = [f"{case.n_classes}", f"{case.n_rows:,}", f"{case.n_rounds}"]
-        for what in ("processors", "clock"):
-            cells.append(f"{getattr(median(own), what):.3g}")
-            cells += [f"{getattr(ratio, what):.2f}" for ratio in beside]
-        cells += [", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1)]
-        page.add(f"| {' | '.join([*cells, f'{difference:.1g}'])} |")
-    if asked.out:
-        page.path = asked.out
-        page.write()
-    return 0
+    with Page("multiclass", __doc__, repeats=3) as page:
+        page.add(
+            f"{conditions('xgboost', 'lightgbm')}; depth {DEPTH}; medians of {page.asked.repeats}"
+            " runs side by side"
+        )
+        page.head(
+            "classes", "rows", "rounds", "ours, s of processors", *RATIOS, "ours, s on the clock",
+            *RATIOS, "accuracy: ours, XGBoost, LightGBM, ours in 256 bins", "log loss",
+            "largest difference of probabilities from XGBoost exact, one round",
+        )  # fmt: skip
+        fit_ours(Case(3, 600, 2), *data_of(Case(3, 600, 2))[:2])  # compiled before any clock
+        for case in CASES:
+            rows = data_of(case)
+            difference = largest_difference(case, *rows[:2])
+            if difference > 1e-5:
+                raise SystemExit(f"{case}: {difference:.2g} from XGBoost exact; nothing timed")
+            runs, quality = measure(case, rows, page.asked.repeats)
+            own, hist, lightgbm, binned = runs.values()
+            of_all = hist / own, lightgbm / own, np.minimum(hist, lightgbm) / binned
+            beside = [median(ratio) for ratio in of_all]
+            cells = [case.n_classes, f"{case.n_rows:,}", case.n_rounds]
+            for what in ("processors", "clock"):
+                cells.append(f"{getattr(median(own), what):.3g}")
+                cells += [f"{getattr(ratio, what):.2f}" for ratio in beside]
+            cells += [", ".join(f"{q[i]:.3f}" for q in quality) for i in (0, 1)]
+            page.row(*cells, f"{difference:.1g}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,26 +1,23 @@
 """Sparse rows: how much memory a fit of a large table takes that is mostly zeros.
 
-``python -m benchmarks.speed.sparse_rows`` first checks that small models of sparse rows are those
-of the dense table. Then every case runs in a process of its own, whose memory at its peak is
-measured, that of Python, its libraries and the table included, and writes
-``benchmarks/results/sparse_rows.md``. The dense table of the first case would take 8 GB.
+    python -m benchmarks.speed.sparse_rows --write
+
+First it is checked that small models of sparse rows are those of the dense table. Then every case
+runs in a process of its own, whose memory at its peak is measured, that of Python, its libraries
+and the table included. The dense table of the first case would take 8 GB.
 """
 
-import argparse
-import json
-import subprocess
-import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from benchmarks.speed.clusters import peak_of_process
-from benchmarks.study.files import RESULTS
-from benchmarks.study.tables import markdown
+from benchmarks.speed.resident import peak
+from benchmarks.speed.timing import Page
 from gbt import GBTRegressor
 
-PAGE = RESULTS / "sparse_rows.md"
 MOST_GIGABYTES = 1.5  # that we promise of the first case
 
 
@@ -65,47 +62,33 @@ def verify() -> None:
 
 
 def measure(case: Case) -> dict[str, float]:
-    """Fit and predict; called in a process of its own."""
+    """Fit and predict; return gigabytes. Called in a process of its own."""
     X, y = data_of(case)
-    found = {"before": peak_of_process()}
+    found = {"before": peak()}
     model = GBTRegressor(n_estimators=case.n_rounds, splitter=case.splitter, random_state=0)
     model.fit(X, y)
-    found["fit"] = peak_of_process()
+    found["fit"] = peak()
     model.predict(X)
-    found["predict"] = peak_of_process()
-    return {when: 1.024e-3 * megabytes for when, megabytes in found.items()}
-
-
-def page_of(measured: list[tuple[Case, dict[str, float]]]) -> str:
-    """Return the table of all cases."""
-    lines = []
-    for case, found in measured:
-        shape = f"{case.n_rows:,} x {case.n_columns:,}", f"{case.per_cent:g} %", case.splitter
-        dense = f"{8e-9 * case.n_rows * case.n_columns:.1f} GB"
-        lines.append([*shape, dense, *(f"{gigabytes:.2f} GB" for gigabytes in found.values())])
-    names = ["rows x columns", "filled", "splitter", "table dense", "before the fit"]
-    return markdown([*names, "peak, 10 rounds", "peak, predicting"], lines)
+    found["predict"] = peak()
+    return {when: 1e-9 * size for when, size in found.items()}
 
 
 def main() -> None:
-    """Measure all cases, each in a process of its own, or one in this."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--case", type=int, help="measure this one, here")
-    case = parser.parse_args().case
-    if case is not None:
-        print(json.dumps(measure(CASES[case])))
-        return
+    """Measure all cases, each in a process of its own."""
     verify()
-    measured = []
-    for i, own in enumerate(CASES):
-        command = [sys.executable, "-m", __spec__.name, "--case", str(i)]
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        measured.append((own, json.loads(told)))
-    page = page_of(measured)
-    print(page)
-    PAGE.write_text(page + "\n")
-    if measured[0][1]["fit"] > MOST_GIGABYTES:
-        raise SystemExit(f"more than the {MOST_GIGABYTES} GB that docs promise")
+    with Page("sparse_rows", __doc__) as page:
+        page.head(
+            "rows x columns", "filled", "splitter", "table dense", "before the fit",
+            "peak, 10 rounds", "peak, predicting",
+        )  # fmt: skip
+        for case in CASES:
+            with ProcessPoolExecutor(1, get_context("spawn")) as process:
+                found = process.submit(measure, case).result()
+            shape = f"{case.n_rows:,} x {case.n_columns:,}", f"{case.per_cent:g} %", case.splitter
+            dense = f"{8e-9 * case.n_rows * case.n_columns:.1f} GB"
+            page.row(*shape, dense, *(f"{gigabytes:.2f} GB" for gigabytes in found.values()))
+            if case is CASES[0] and found["fit"] > MOST_GIGABYTES:
+                raise SystemExit(f"more than the {MOST_GIGABYTES} GB that docs promise")
 
 
 if __name__ == "__main__":

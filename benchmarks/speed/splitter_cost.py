@@ -27,7 +27,6 @@ ourselves are reached. Needs the extra ``peers``.
 import argparse
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,56 +72,61 @@ SECONDS = "seconds: on the clock, of processors"
 Fits = dict[str, Callable[[], Any]]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How much is measured: rows, columns and rounds of tables, and how often, by whom."""
-
-    repeats: int = 1
-    n_jobs: int | None = 1
-    search: tuple[tuple[int, int, int], ...] = (
-        (1_000, 20, 100), (20_000, 50, 100), (500_000, 28, 20)
-    )  # fmt: skip
-    policies: tuple[int, int, int] = (20_000, 50, 100)
-    rows: tuple[int, ...] = (5_000, 20_000, 80_000, 320_000)
-    columns_of_rows: int = 50
-    rounds_of_rows: int = 10
-    hundred: tuple[int, int, int] = (20_000, 50, 20)
-    levels: tuple[int, ...] = (10, 100, 1_000, 10_000)
-    table_of_levels: tuple[int, int, int] = (100_000, 8, 10)
-    small: tuple[int, int, int] = (200, 4, 40)  # rows, columns and most levels of a small draw
-
-
-QUICK = Plan(
-    search=((400, 6, 3),), policies=(400, 6, 3), rows=(200, 400), columns_of_rows=6,
-    rounds_of_rows=2, hundred=(400, 6, 2), levels=(10, 40), table_of_levels=(400, 3, 2),
-    small=(60, 3, 10),
-)  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of numbers: continuous, or whole, of so many levels."""
+class Table(NamedTuple):
+    """A table of numbers, continuous or whole, of so many levels; and rounds to fit."""
 
     n_rows: int
     n_columns: int
+    n_rounds: int = 2
     n_levels: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.n_rows:,} x {self.n_columns}, {self.n_rounds} rounds"
 
     def data(self) -> tuple[np.ndarray, np.ndarray]:
         """Return float32 rows and targets."""
         if self.n_levels is None:
-            case = training_speed.Case("", self.n_rows, self.n_columns, DEPTH, 0)
-            return training_speed.data_of(case)
+            return training_speed.data_of(self.case)
         rng = np.random.default_rng(self.n_levels)
         place = rng.random(size=(self.n_rows, self.n_columns))
         X = np.floor(self.n_levels * place**2).astype(np.float32)
         y = 4 * place[:, :5].sum(axis=1) + place[:, 0] * place[:, 1] + rng.normal(size=self.n_rows)
         return X, y
 
-    def small(self, plan: Plan) -> "Table":
+    @property
+    def case(self) -> training_speed.Case:
+        """The table as other libraries are given it."""
+        return training_speed.Case("", self.n_rows, self.n_columns, DEPTH, self.n_rounds)
+
+    def within(self, *most: int) -> "Table":
+        """Return the same kind of table, with at most so many rows, columns, rounds and levels."""
+        pairs = zip(self, most, strict=True)
+        return Table(*(None if of is None else min(of, limit) for of, limit in pairs))
+
+    def small(self) -> "Table":
         """Return the same kind of table, small enough for the page."""
-        n_rows, n_columns, most_levels = plan.small
-        n_levels = None if self.n_levels is None else min(self.n_levels, most_levels)
-        return Table(n_rows, n_columns, n_levels)
+        return self.within(200, 4, 2, 40)
+
+
+SEARCHED = Table(1_000, 20, 100), Table(20_000, 50, 100), Table(500_000, 28, 20)
+OF_POLICIES = Table(20_000, 50, 100)
+ROWS = (5_000, 20_000, 80_000, 320_000)
+OF_ROWS = Table(0, 50, 10)
+HUNDRED = Table(20_000, 50, 20, 100)
+LEVELS = (10, 100, 1_000, 10_000)
+OF_LEVELS = Table(100_000, 8, 10)
+
+
+class Plan(NamedTuple):
+    """How often everyone is timed, with how many threads, and whether on tiny tables."""
+
+    repeats: int = 1
+    n_jobs: int | None = 1
+    is_quick: bool = False
+
+    def table(self, table: Table) -> Table:
+        """Return a table, or a tiny one of its kind."""
+        return table.within(400, 6, 3, 40) if self.is_quick else table
 
 
 def fit_ours(policy, kind, n_rounds, X, y, n_jobs, max_depth=DEPTH):
@@ -166,19 +170,18 @@ def check_small(policy: Any, kind: str, table: Table) -> None:
         raise SystemExit("greedy: not the trees of the page; nothing timed")
 
 
-def verify(policy: Any, kind: str, table: Table, plan: Plan) -> None:
+def verify(policy: Any, kind: str, table: Table) -> None:
     """Stop unless a small draw is right and the whole table is the same for 1 and 2 threads."""
-    check_small(policy, kind, table.small(plan))
+    check_small(policy, kind, table.small())
     X, y = table.data()
     one, two = (fit_ours(policy, kind, 2, X, y, n_jobs).predict(X) for n_jobs in (1, 2))
     if (one != two).any():
         raise SystemExit(f"{policy}: trees depend on the number of threads; nothing timed")
 
 
-def verify_beside_xgboost(n_rows: int, n_columns: int, n_rounds: int) -> None:
+def verify_beside_xgboost(table: Table) -> None:
     """Stop unless greedy trees are those of XGBoost's exact method."""
-    case = training_speed.Case("", n_rows, n_columns, DEPTH, n_rounds)
-    if not training_speed.is_verified(case, *training_speed.data_of(case)):
+    if not training_speed.is_verified(table.case, *table.data()):
         raise SystemExit("greedy: not the trees of XGBoost exact; nothing timed")
 
 
@@ -186,15 +189,16 @@ def verify_beside_xgboost(n_rows: int, n_columns: int, n_rounds: int) -> None:
 
 
 class Found(NamedTuple):
-    """A table of results, and whether its targets are reached."""
+    """A table of results, and what was measured with what may be taken at most, if anything."""
 
-    text: str
-    is_reached: bool = True
+    heads: list[str]
+    lines: list[list[str]]
+    targets: list[tuple[float, float | None]]
 
-
-def at_most(value: float, target: float | None) -> bool:
-    """Say whether a target is reached; where there is none, it is."""
-    return target is None or value <= target
+    @property
+    def is_reached(self) -> bool:
+        """Whether nothing takes more than it may."""
+        return all(most is None or value <= most for value, most in self.targets)
 
 
 def pair(seconds: Seconds, form: str) -> str:
@@ -212,132 +216,117 @@ def ratios(runs: np.ndarray, others: np.ndarray) -> str:
     return pair(median(runs / others), ".2f")
 
 
-def fits_of_policies(table: Table, n_rounds: int, plan: Plan) -> Fits:
-    """Return the fits of all policies to a table of continuous numbers, verified."""
-    data = table.data()
-    for policy in POLICIES.values():
-        verify(policy, NUMBERS, table, plan)
-    return {
-        name: partial(fit_ours, policy, NUMBERS, n_rounds, *data, plan.n_jobs)
-        for name, policy in POLICIES.items()
-    }
+def verified_fit(policy: Any, kind: str, table: Table, plan: Plan) -> Callable[[], Any]:
+    """Return a fit of ours, once it is known to be right."""
+    verify(policy, kind, table)
+    return partial(fit_ours, policy, kind, table.n_rounds, *table.data(), plan.n_jobs)
+
+
+def exact_fit(table: Table, plan: Plan) -> Callable[[], Any]:
+    """Return the fit of XGBoost's exact method."""
+    return partial(fit_xgboost, table.n_rounds, *table.data(), plan.n_jobs)
+
+
+def fits_of_policies(table: Table, plan: Plan) -> Fits:
+    """Return the fits of all policies to a table of continuous numbers."""
+    return {name: verified_fit(policy, NUMBERS, table, plan) for name, policy in POLICIES.items()}
 
 
 def measure_search(plan: Plan) -> Found:
     """Time the policies of the histogram search beside greedy and LightGBM."""
-    lines, is_reached = [], True
-    for n_rows, n_columns, n_rounds in plan.search:
-        table = Table(n_rows, n_columns)
-        case = training_speed.Case("", n_rows, n_columns, DEPTH, n_rounds)
-        fits = fits_of_policies(table, n_rounds, plan)
-        fits[LIGHTGBM] = partial(training_speed.fit_lightgbm, case, *table.data())
+    peers = {"greedy": MOST_OF_GREEDY, LIGHTGBM: MOST_OF_LIGHTGBM}
+    heads = ["continuous numbers", "", SECONDS, *(f"ratio to {peer}" for peer in peers)]
+    found = Found(heads, [], [])
+    for table in map(plan.table, SEARCHED):
+        fits = fits_of_policies(table, plan)
+        fits[LIGHTGBM] = partial(training_speed.fit_lightgbm, table.case, *table.data())
         runs = in_turn(fits, plan.repeats)
         for name, own in runs.items():
-            for peer, most in (("greedy", MOST_OF_GREEDY), (LIGHTGBM, MOST_OF_LIGHTGBM)):
-                target = most.get(name, {}).get(n_rows)
-                is_reached &= at_most(median(own / runs[peer]).clock, target)
-            shape = f"{n_rows:,} x {n_columns}, {n_rounds} rounds"
-            beside = [ratios(own, runs[peer]) for peer in ("greedy", LIGHTGBM)]
-            lines.append([shape, name, times(own), *beside])
-    head = ["continuous numbers", "", SECONDS, "ratio to greedy", f"ratio to {LIGHTGBM}"]
-    return Found(markdown(head, lines), is_reached)
+            for peer, most in peers.items():
+                ratio = median(own / runs[peer]).clock
+                found.targets.append((ratio, most.get(name, {}).get(table.n_rows)))
+            beside = [ratios(own, runs[peer]) for peer in peers]
+            found.lines.append([str(table), name, times(own), *beside])
+    return found
 
 
 def measure_policies(plan: Plan) -> Found:
     """Time all policies on one table of continuous numbers beside XGBoost."""
-    n_rows, n_columns, n_rounds = plan.policies
-    table = Table(n_rows, n_columns)
-    verify_beside_xgboost(*plan.policies)
-    fits = fits_of_policies(table, n_rounds, plan)
-    fits[EXACT] = partial(fit_xgboost, n_rounds, *table.data(), plan.n_jobs)
-    runs = in_turn(fits, plan.repeats)
-    lines, is_reached = [], True
+    table = plan.table(OF_POLICIES)
+    verify_beside_xgboost(table)
+    head = f"{table.n_rows:,} x {table.n_columns} continuous, {table.n_rounds} rounds"
+    heads = [head, SECONDS, f"ratio to {EXACT}: on the clock, of processors"]
+    found = Found(heads, [], [])
+    runs = in_turn({**fits_of_policies(table, plan), EXACT: exact_fit(table, plan)}, plan.repeats)
     for name, own in runs.items():
-        beside = median(own / runs[EXACT])
-        is_reached &= at_most(beside.processors, MOST_OF_EXACT.get(name))
-        lines.append([name, times(own), pair(beside, ".2f")])
-    head = f"{n_rows:,} x {n_columns} continuous, {n_rounds} rounds"
-    names = [head, SECONDS, f"ratio to {EXACT}: on the clock, of processors"]
-    return Found(markdown(names, lines), is_reached)
+        found.targets.append((median(own / runs[EXACT]).processors, MOST_OF_EXACT.get(name)))
+        found.lines.append([name, times(own), ratios(own, runs[EXACT])])
+    return found
 
 
 def measure_rows(plan: Plan) -> Found:
     """Time all policies on more and more rows."""
-    found: dict[str, list[Seconds]] = {}
-    for n_rows in plan.rows:
-        table = Table(n_rows, plan.columns_of_rows)
-        fits = fits_of_policies(table, plan.rounds_of_rows, plan)
-        fits[EXACT] = partial(fit_xgboost, plan.rounds_of_rows, *table.data(), plan.n_jobs)
+    tables = [plan.table(OF_ROWS._replace(n_rows=n_rows)) for n_rows in ROWS]
+    of_names: dict[str, list[Seconds]] = {}
+    for table in tables:
+        fits = {**fits_of_policies(table, plan), EXACT: exact_fit(table, plan)}
         for name, own in in_turn(fits, plan.repeats).items():
-            found.setdefault(name, []).append(median(own))
-    sizes = np.array(plan.rows, dtype=float)
-    lines, is_reached = [], True
-    for name, of_sizes in found.items():
-        grows = Seconds(*(exponent(sizes, part) for part in np.array(of_sizes).T))
-        is_reached &= at_most(grows.processors, LARGEST_POWER if name in MOST_OF_EXACT else None)
+            of_names.setdefault(name, []).append(median(own))
+    head = (
+        f"seconds on the clock, of processors ({table.n_columns} columns, {table.n_rounds} rounds)"
+    )
+    sizes = [f"{table.n_rows:,} rows" for table in tables]
+    found = Found([head, *sizes, "time grows with the power"], [], [])
+    for name, of_sizes in of_names.items():
+        grows = Seconds(*(exponent(np.array(ROWS, float), part) for part in np.array(of_sizes).T))
+        most = LARGEST_POWER if name in MOST_OF_EXACT else None
+        found.targets.append((grows.processors, most))
         shown = (pair(seconds, ".3g") for seconds in of_sizes)
-        lines.append([name, *shown, pair(grows, ".2f")])
-    head = [
-        f"seconds on the clock, of processors ({plan.columns_of_rows} columns,"
-        f" {plan.rounds_of_rows} rounds)",
-        *(f"{n_rows:,} rows" for n_rows in plan.rows),
-        "time grows with the power",
-    ]
-    return Found(markdown(head, lines), is_reached)
+        found.lines.append([name, *shown, pair(grows, ".2f")])
+    return found
 
 
 def measure_hundred(plan: Plan) -> Found:
     """Time columns of 100 levels beside continuous ones of the same size, and beside XGBoost."""
-    n_rows, n_columns, n_rounds = plan.hundred
-    levels, continuous = Table(n_rows, n_columns, 100), Table(n_rows, n_columns)
-    tables = {
-        CONTINUOUS: (NUMBERS, continuous),
-        NUMBERS: (NUMBERS, levels),
-        CATEGORIES: (CATEGORIES, levels),
-    }
-    lines, is_reached = [], True
+    levels = plan.table(HUNDRED)
+    continuous, kinds = levels._replace(n_levels=None), (NUMBERS, CATEGORIES)
+    heads = [
+        f"{levels}; seconds on the clock, of processors", "100 levels as numbers",
+        "as categories", CONTINUOUS, "numbers / continuous", "categories / continuous",
+        f"numbers / {EXACT} with numbers", f"categories / {EXACT} with numbers",
+    ]  # fmt: skip
+    found = Found(heads, [], [])
     for name, policy in POLICIES.items():
-        fits: Fits = {}
-        for label, (kind, table) in tables.items():
-            verify(policy, kind, table, plan)
-            fits[label] = partial(fit_ours, policy, kind, n_rounds, *table.data(), plan.n_jobs)
-        fits[EXACT] = partial(fit_xgboost, n_rounds, *levels.data(), plan.n_jobs)
-        runs = in_turn(fits, plan.repeats)
-        kinds = (NUMBERS, CATEGORIES)
-        most = max(median(runs[kind] / runs[CONTINUOUS]).processors for kind in kinds)
-        is_reached &= at_most(most, MOST_OF_CONTINUOUS.get(name))
+        fits = {CONTINUOUS: verified_fit(policy, NUMBERS, continuous, plan)}
+        fits |= {kind: verified_fit(policy, kind, levels, plan) for kind in kinds}
+        runs = in_turn({**fits, EXACT: exact_fit(levels, plan)}, plan.repeats)
+        for kind in kinds:
+            ratio = median(runs[kind] / runs[CONTINUOUS]).processors
+            found.targets.append((ratio, MOST_OF_CONTINUOUS.get(name)))
         taken = [times(runs[kind]) for kind in (*kinds, CONTINUOUS)]
         beside = [ratios(runs[k], runs[peer]) for peer in (CONTINUOUS, EXACT) for k in kinds]
-        lines.append([name, *taken, *beside])
-    head = [
-        f"{n_rows:,} x {n_columns}, {n_rounds} rounds; seconds on the clock, of processors",
-        "100 levels as numbers", "as categories", CONTINUOUS, "numbers / continuous",
-        "categories / continuous", f"numbers / {EXACT} with numbers",
-        f"categories / {EXACT} with numbers",
-    ]  # fmt: skip
-    return Found(markdown(head, lines), is_reached)
+        found.lines.append([name, *taken, *beside])
+    return found
 
 
 def measure_levels(plan: Plan) -> Found:
     """Time categorical columns against numeric ones of as many distinct values."""
-    n_rows, n_columns, n_rounds = plan.table_of_levels
-    lines, is_reached = [], True
-    for name, policy in POLICIES.items():
-        for n_levels in plan.levels:
-            table, fits = Table(n_rows, n_columns, n_levels), {}
-            for kind in (NUMBERS, *SMOOTHING):
-                verify(policy, kind, table, plan)
-                fits[kind] = partial(fit_ours, policy, kind, n_rounds, *table.data(), plan.n_jobs)
-            runs = in_turn(fits, plan.repeats)
-            is_reached &= median(runs[CATEGORIES] / runs[NUMBERS]).processors <= MOST_OF_NUMBERS
-            beside = [ratios(runs[kind], runs[NUMBERS]) for kind in SMOOTHING]
-            lines.append([name, f"{n_levels:,}", times(runs[NUMBERS]), *beside])
-    head = [
-        f"{n_rows:,} x {n_columns}, {n_rounds} rounds", "levels",
-        "numbers, seconds on the clock, of processors", "categories / numbers",
-        "the same with `categorical_smoothing=0`",
+    heads = [
+        str(plan.table(OF_LEVELS)), "levels", "numbers, seconds on the clock, of processors",
+        "categories / numbers", "the same with `categorical_smoothing=0`",
     ]  # fmt: skip
-    return Found(markdown(head, lines), is_reached)
+    found = Found(heads, [], [])
+    for name, policy in POLICIES.items():
+        for n_levels in LEVELS:
+            table = plan.table(OF_LEVELS._replace(n_levels=n_levels))
+            kinds = (NUMBERS, *SMOOTHING)
+            fits = {kind: verified_fit(policy, kind, table, plan) for kind in kinds}
+            runs = in_turn(fits, plan.repeats)
+            ratio = median(runs[CATEGORIES] / runs[NUMBERS]).processors
+            found.targets.append((ratio, MOST_OF_NUMBERS))
+            beside = [ratios(runs[kind], runs[NUMBERS]) for kind in SMOOTHING]
+            found.lines.append([name, f"{n_levels:,}", times(runs[NUMBERS]), *beside])
+    return found
 
 
 TABLES = {
@@ -373,7 +362,7 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if asked.quick and asked.write:
         parser.error("--quick measures nothing that a page should have")
-    plan = replace(QUICK if asked.quick else Plan(), repeats=asked.repeats, n_jobs=asked.n_jobs)
+    plan = Plan(asked.repeats, asked.n_jobs, asked.quick)
     is_reached = True
     heading = (
         f"`python -m benchmarks.speed.splitter_cost`: depth {DEPTH}; medians of {asked.repeats}"
@@ -382,7 +371,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name in asked.only:
         found = TABLES[name](plan)
         is_reached &= found.is_reached
-        table = {name: f"{heading}\n\n{found.text}"}
+        table = {name: f"{heading}\n\n{markdown(found.heads, found.lines)}"}
         print(table[name], end="\n\n", flush=True)
         if asked.write or asked.out:
             write(table, asked.out or RESULTS, asked.write)

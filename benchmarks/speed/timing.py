@@ -9,12 +9,13 @@ three milliseconds of prediction on two threads took five. A pause would do, but
 fall asleep and wake up slowly. So time is spent here, at work, until they have gone.
 """
 
+import argparse
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite.binding import get_host_cpu_name
@@ -62,21 +63,40 @@ def median(runs: np.ndarray) -> Seconds:
     return Seconds(*np.median(runs, axis=0).tolist())
 
 
+def machine(n_jobs: int | None = None) -> str:
+    """Say on what machine and with how many threads something was measured."""
+    n_threads = n_jobs or available_cores()
+    return f"{platform.machine()}, {get_host_cpu_name()}, {n_threads} threads"
+
+
 def conditions(*libraries: str, n_jobs: int | None = None) -> str:
     """Say on what machine, with how many threads and with which versions something was measured."""
-    versions = ", ".join(f"{name} {version(name)}" for name in libraries)
-    return (
-        f"{platform.machine()}, {get_host_cpu_name()}, {n_jobs or available_cores()} threads,"
-        f" Python {platform.python_version()}, gbt {gbt.__version__}{versions and ', '}{versions};"
-        f" load {os.getloadavg()[0]:.1f} at the start"
-    )
+    programs = [f"Python {platform.python_version()}", f"gbt {gbt.__version__}"]
+    programs += [f"{name} {version(name)}" for name in libraries]
+    return f"{machine(n_jobs)}, {', '.join(programs)}; load {os.getloadavg()[0]:.1f} at the start"
 
 
 class Page:
-    """Lines that are printed as they come and, if asked for, written to a file at the end."""
+    """A program's options, and lines that it prints and, with ``--write``, leaves in its file.
 
-    def __init__(self, name: str):
-        self.path, self.lines = RESULTS / f"{name}.md", list[str]()
+    An option is named with its default: a number, some of a kind, or False. A program of several
+    parts has a file for each.
+    """
+
+    def __init__(self, name: str, description: str | None, parts: Iterable = (), **defaults: Any):
+        parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+        for option, default in defaults.items():
+            how: dict[str, Any] = {"action": "store_true"}
+            if isinstance(default, list):
+                how = {"nargs": "*", "type": type(default[0]), "default": default}
+            elif default is not False:
+                how = {"type": type(default), "default": default}
+            parser.add_argument(f"--{option.replace('_', '-')}", **how)
+        parser.add_argument("--write", action="store_true", help="to benchmarks/results")
+        if parts:
+            parser.add_argument("part", choices=[*parts])
+        self.asked, self.lines = parser.parse_args(), list[str]()
+        self.path = RESULTS / (f"{name}_{self.asked.part}.md" if parts else f"{name}.md")
 
     def add(self, *lines: str) -> None:
         """Print and keep some lines."""
@@ -85,8 +105,15 @@ class Page:
 
     def head(self, *names: str) -> None:
         """Begin a table."""
-        self.add("", f"| {' | '.join(names)} |", "|" + "---|" * len(names))
+        self.add("", f"| {' | '.join(names)} |", f"|{' --- |' * len(names)}")
 
-    def write(self) -> None:
-        """Write the file."""
-        self.path.write_text("\n".join(self.lines) + "\n")
+    def row(self, *cells: Any) -> None:
+        """Add a line of a table."""
+        self.add(f"| {' | '.join(map(str, cells))} |")
+
+    def __enter__(self) -> "Page":
+        return self
+
+    def __exit__(self, problem: Any, *_: Any) -> None:
+        if problem is None and self.asked.write:
+            self.path.write_text("\n".join(self.lines).lstrip() + "\n")

@@ -9,18 +9,15 @@ ranked already. A fit with one thread is timed beside it. What is done once a tr
 timed by fitting trees that may not split. The rest is refinement, sorting and waiting for memory.
 """
 
-import argparse
-import sys
 import time
 from collections import Counter
 
 import numpy as np
 from numba import njit
 
-from benchmarks.speed.timing import conditions, in_turn
+from benchmarks.speed.timing import Page, conditions, in_turn
 from benchmarks.speed.training_speed import SIZES, data_of
 from benchmarks.study import ours
-from benchmarks.study.tables import markdown
 from gbt.kernels.cuts.histogram import (
     LANE_NUMBERS,
     LANES,
@@ -40,6 +37,7 @@ from gbt.tables.columns import Columns
 REPEATS = 7
 LAYOUT = Layout(width=2, count_bits=20, hessian=2**40)
 OUT_OF_REACH = 1e300  # a score to beat
+STEPS = "histograms", "surveys", "partitions", "without any split", "the rest"
 
 
 @njit(nogil=True)
@@ -173,17 +171,15 @@ def profile(case) -> tuple[float, dict[str, float]]:
 
 def main():
     """Print a Markdown table."""
-    print(f"{conditions(n_jobs=1)}; half squared error; microseconds a tree\n")
-    lines = []
-    for case in SIZES[:4]:
-        total, steps = profile(case)
-        steps["the rest"] = total - sum(steps.values())
-        cells = [f"{value:,.0f} ({value / total:.0%})" for value in steps.values()]
-        lines.append([case.name, case.max_depth, f"{total:,.0f}", *cells])
-    print(markdown(["rows x columns", "depth", "a tree", *steps], lines, 1))
-    return 0
+    with Page("training_profile", __doc__) as page:
+        page.add(f"{conditions(n_jobs=1)}; half squared error; microseconds a tree")
+        page.head("rows x columns", "depth", "a tree", *STEPS)
+        for case in SIZES[:4]:
+            total, steps = profile(case)
+            steps["the rest"] = total - sum(steps.values())
+            cells = (f"{steps[name]:,.0f} ({steps[name] / total:.0%})" for name in STEPS)
+            page.row(case.name, case.max_depth, f"{total:,.0f}", *cells)
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description=__doc__.splitlines()[0]).parse_args()
-    sys.exit(main())
+    main()

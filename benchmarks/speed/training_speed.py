@@ -19,28 +19,28 @@ look at all of them. What that costs the last ratio shows: with ``max_bins=256``
 more cuts than theirs. Needs the extra ``peers``; reading the cases, as others do, does not.
 """
 
-import argparse
-import platform
 import statistics
 import sys
 import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-from llvmlite.binding import get_host_cpu_name
 
 import gbt
-from benchmarks.speed.timing import settle
-from benchmarks.study.files import DOCS, RESULTS, fill, made_by, read_rows, write_rows
+from benchmarks.speed.timing import machine, settle
+from benchmarks.study import Part
+from benchmarks.study.command import Study, main
+from benchmarks.study.files import DOCS
 from benchmarks.study.pictures import TEXT, picture
 from benchmarks.study.tables import markdown
 from gbt.parallel.cores import available_cores
 
-CSV = RESULTS / "training_speed.csv"
 PEERS = EXACT, HIST, LIGHTGBM = "XGBoost exact / ours", "XGBoost hist / ours", "LightGBM / ours"
 IN_BINS = "the faster of the last two / ours in 256 bins"
+REPEATS = 5
 AGAIN = 5.0  # seconds, beyond which XGBoost's exact method is timed once
 COLORS = "#7a7a7a", "#0072b2", "#d55e00"
+LOSSES = {"half_squared_error": "squared", "half_logistic": "logistic"}
 
 
 @dataclass(frozen=True)
@@ -175,15 +175,17 @@ def timed(fit, *arguments):
     return time.perf_counter() - started, fitted
 
 
-def measure(case, repeats):
-    """Return a row of the CSV file; refuse to time what is not the same."""
+def measure(cell, rng, size):
+    """Yield a line of the file; refuse to time what is not the same."""
+    case = CELLS[tuple(cell[name] for name in FIELDS)]
+    case = case if size == "full" else replace(case, n_rows=200, n_rounds=2)
     X, y = data_of(case)
     has_same_first_tree(case, X, y)  # libraries are imported and kernels ready before any clock
     exact_seconds, exact = timed(fit_xgboost, case, X, y, "exact")
-    if not is_verified(case, X, y, exact):
+    if size == "full" and not is_verified(case, X, y, exact):
         raise SystemExit(f"{case}: not the trees of XGBoost exact; nothing timed")
     runs = []
-    for _ in range(repeats):
+    for _ in range(REPEATS if size == "full" else 1):
         if exact_seconds < AGAIN:
             exact_seconds, _ = timed(fit_xgboost, case, X, y, "exact")
         ours, _ = timed(fit_ours, case, X, y)
@@ -192,13 +194,7 @@ def measure(case, repeats):
         binned, _ = timed(fit_ours, case, X, y, 256)
         runs.append([ours, exact_seconds / ours, hist / ours, lgb / ours, min(hist, lgb) / binned])
     ours, *ratios = (statistics.median(column) for column in zip(*runs, strict=True))
-    return {
-        "rows": case.n_rows,
-        "columns": case.n_columns,
-        "data": case.kind,
-        "loss": "logistic" if case.loss == "half_logistic" else "squared",
-        "depth": case.max_depth,
-        "rounds": case.n_rounds,
+    yield {
         "seconds": round(ours, 4),
         **dict(zip([*PEERS, IN_BINS], (round(ratio, 2) for ratio in ratios), strict=True)),
         "exact_target": case.exact_target,
@@ -246,41 +242,33 @@ def draw(rows, path, ink, paper):
         figure.legend(loc="outside upper center", ncols=3, labelcolor=ink, frameon=False)
 
 
-def write_page(rows):
-    """Put the table and the pictures, of light and dark pages, into the documentation."""
-    fill({"training": f"{table_of(rows)}\n\n{made_by(CSV)}"}, "performance")
-    draw(rows, DOCS / "performance.svg", "#333333", "#ffffff")
-    draw(rows, DOCS / "performance_dark.svg", "#e6e6e6", "#14181e")
+def draw_all(tables):
+    """Draw the pictures, of light and dark pages."""
+    draw(tables["training"], DOCS / "performance.svg", "#333333", "#ffffff")
+    draw(tables["training"], DOCS / "performance_dark.svg", "#e6e6e6", "#14181e")
 
 
-def main():
-    """Verify, then time, and print a Markdown table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    add = parser.add_argument
-    add("--repeats", type=int, default=3)
-    add("--only", default="", help="cases whose line of the table contains this")
-    add("--write", action="store_true", help="write the CSV file and the page")
-    add("--from-results", action="store_true", help="measure nothing")
-    asked = parser.parse_args()
-    rows = read_rows(CSV) if asked.from_results else []
-    for case in [] if asked.from_results else CASES:
-        if asked.only in f"{case.name} {case.kind} {case.loss}":
-            rows.append(measure(case, asked.repeats))
-            print(table_of(rows).splitlines()[-1], flush=True)
-    if asked.write and not asked.from_results:
-        conditions = (
-            f"seed 0; medians of {asked.repeats} runs side by side (of XGBoost's exact method one"
-            f" where it takes {AGAIN:g} s);"
-            f" {platform.machine()}, {get_host_cpu_name()}, {available_cores()} threads"
-        )
-        write_rows(CSV, rows, "python -m benchmarks.speed.training_speed --write", conditions)
-    if asked.write:
-        write_page(rows)
-    print(table_of(rows))
-    reached = all(map(is_reached, rows))
-    print(f"\nAll targets reached: {reached}")
-    return 0 if reached else 1
+def verdict(tables):
+    """Say whether all targets are reached."""
+    reached = all(map(is_reached, tables.get("training", ())))
+    return [f"All targets reached: {reached}"], 0 if reached else 1
 
+
+CELLS = {
+    (case.n_rows, case.n_columns, case.kind, LOSSES[case.loss], case.max_depth, case.n_rounds): case
+    for case in CASES
+}
+FIELDS = "rows", "columns", "data", "loss", "depth", "rounds"
+PART = Part(
+    "training", tuple(dict(zip(FIELDS, cell, strict=True)) for cell in CELLS), measure, 1, table_of,
+    is_timed=True,
+)  # fmt: skip
+STUDY = Study(
+    "training_speed", __doc__, (PART,), verdict=verdict, draw=draw_all, page_name="performance",
+    folder="speed.", is_signed=True,
+    how=f"seed 0; medians of {REPEATS} runs side by side (of XGBoost's exact method one where it"
+    f" takes {AGAIN:g} s); {machine()}",
+)  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(STUDY))

@@ -18,7 +18,7 @@ import joblib
 from benchmarks.study.data import FOLDER, is_there
 from benchmarks.study.files import RESULTS, fill, header, is_filled, made_by, read_rows, write_rows
 from benchmarks.study.finished import Finished, OtherRunError
-from benchmarks.study.part import Part
+from benchmarks.study.part import SEED, Part
 
 SECONDS_BETWEEN_LINES = 10
 
@@ -27,7 +27,7 @@ SECONDS_BETWEEN_LINES = 10
 class Study:
     """What a study is made of."""
 
-    name: str  # of the module below ``benchmarks``, of the CSV files and of the page
+    name: str  # of the module, of the CSV files and of the page
     description: str  # for ``--help``
     all_parts: tuple[Part, ...]  # in the order of the page
     # Takes the rows of the parts that were run, returns tables that the page has beside theirs.
@@ -36,6 +36,9 @@ class Study:
     draw: Callable = lambda tables: None  # takes the rows of all parts, writes the page's pictures
     page_name: str = ""  # if it is not that of the study
     prefix: str = ""  # of the names that the parts' tables have in the page
+    folder: str = "papers."  # of the module below ``benchmarks``
+    how: str = f"seed {SEED}"  # it was measured, which the files begin with
+    is_signed: bool = False  # whether tables of the page end with what their files begin with
 
     @cached_property
     def parts(self) -> dict[str, Part]:
@@ -50,7 +53,7 @@ class Study:
     @property
     def command(self) -> str:
         """What makes its files."""
-        return f"python -m benchmarks.papers.{self.name} --write"
+        return f"python -m benchmarks.{self.folder}{self.name} --write"
 
     def results(self, part: str) -> Path:
         """Return the file of a part."""
@@ -64,7 +67,7 @@ class Study:
     def published(self, part: Part) -> list[dict]:
         """Read the replications of a part's CSV file; raise `OtherRunError` if it is another's."""
         path = self.results(part.name)
-        made, this = f"# {made_by(path)}", header(self.command)
+        made, this = f"# {made_by(path)}", header(self.command, self.how)
         if made != this:
             raise OtherRunError(f"{path} begins with {made!r}, and this is {this!r}.")
         if part.summary is not list:
@@ -83,17 +86,24 @@ class Study:
     def write(self, tables: dict[str, list[dict]]) -> None:
         """Write the files of the parts that were run."""
         for name, rows in tables.items():
-            write_rows(self.results(name), rows, self.command)
+            write_rows(self.results(name), rows, self.command, self.how)
+
+    def of_files(self) -> dict[str, str]:
+        """Return the tables of the page, from the files."""
+        found = self.sections(self.read())
+        if self.is_signed:
+            for name in set(found) & set(self.parts):
+                found[name] += f"\n\n{made_by(self.results(name))}"
+        return found
 
     def write_page(self) -> None:
         """Write the tables of the page, and its pictures, from the files."""
-        tables = self.read()
-        fill(self.sections(tables), self.page)
-        self.draw(tables)
+        fill(self.of_files(), self.page)
+        self.draw(self.read())
 
     def has_written(self) -> bool:
         """Return whether the page says what the files say."""
-        return is_filled(self.sections(self.read()), self.page)
+        return is_filled(self.of_files(), self.page)
 
 
 def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[int, int]]:
@@ -105,7 +115,7 @@ def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[in
 def run(part: Part, finished: Finished, size: str, n_replications: int, n_jobs: int) -> None:
     """Run what is not finished, and keep each replication as it ends; say how long it will take."""
     keys = wanted(part, finished, n_replications)
-    work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
+    work = joblib.Parallel(n_jobs=1 if part.is_timed else n_jobs, return_as="generator")
     results = work(joblib.delayed(part.run)(*key, size) for key in keys)
     started = said = perf_counter()
     for done, (key, rows) in enumerate(zip(keys, results, strict=True), start=1):
@@ -120,7 +130,7 @@ def run(part: Part, finished: Finished, size: str, n_replications: int, n_jobs: 
 def parser(study: Study) -> argparse.ArgumentParser:
     """Return the command line."""
     line = argparse.ArgumentParser(
-        prog=f"python -m benchmarks.papers.{study.name}",
+        prog=study.command.removesuffix(" --write"),
         description=study.description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -130,7 +140,7 @@ def parser(study: Study) -> argparse.ArgumentParser:
     needy = ", ".join(name for name, part in study.parts.items() if part.needs)
     need = f"; without it these are skipped: {needy}" if needy else ""
     add("--data", type=Path, metavar="FOLDER", help=f"of real tables, or ${FOLDER}{need}")
-    add("--jobs", type=int, default=2, help="number of processes, which changes no result")
+    add("--jobs", type=int, default=2, help="processes, which change no result; 1 where timed")
     add("--replications", type=int, help="of every cell; each part has its own number")
     add("--out", type=Path, default=out, help=f"folder of finished replications; default: {out}")
     add("--more", action="store_true", help="go on from the replications of the CSV files")

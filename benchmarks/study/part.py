@@ -25,6 +25,7 @@ class Part:
     table: Callable | None  # of the file's rows, in Markdown; None where others have its numbers
     needs: tuple[str, ...] = ()  # data sets of the folder of data without which it is skipped
     summary: Callable = list  # takes the rows of all replications, returns those of the file
+    is_timed: bool = False  # so that one process runs it, beside which no other works
 
     def run(self, cell_number: int, replication: int, size: str) -> list[dict]:
         """Do one replication of a cell; its stream belongs to its numbers alone."""

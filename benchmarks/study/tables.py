@@ -78,6 +78,13 @@ def spread_of(values, digits: int = 4) -> str:
     return f"{np.mean(values):.{digits}f} ({np.std(values, ddof=1):.{digits}f})"
 
 
+def number(value: float) -> str:
+    """Write three significant digits, without an exponent where that reads well."""
+    if value != 0 and abs(value) < 1e-3:
+        return f"{value:.1e}"
+    return f"{value:#.3g}".rstrip(".")
+
+
 def column(rows, name) -> np.ndarray:
     """Return the numbers of a column."""
     return np.array([row[name] for row in rows])

@@ -12,16 +12,8 @@ from attributions.per_row.aggregates import aggregate_trees
 from benchmarks.accuracy import ours, report, running, tasks
 from benchmarks.papers import local_mdi
 from benchmarks.papers.inference import training_rows
-from benchmarks.speed import (
-    categories,
-    conversion,
-    dask_arithmetic,
-    measure_cost,
-    sparse_rows,
-    splitter_cost,
-)
-from benchmarks.speed.growth import __main__ as growth
-from benchmarks.study.files import DOCS, RESULTS, is_filled, read_rows
+from benchmarks.speed import dask_arithmetic, sparse_rows, splitter_cost
+from benchmarks.study.files import DOCS, RESULTS
 from benchmarks.study.whole_tables import WHOLE, Whole
 from gbt import GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
@@ -30,20 +22,6 @@ from tests.asserts import peer
 
 def lines_of_tables(printed):
     return [line for line in printed.splitlines() if line.startswith("|")]
-
-
-@pytest.mark.slow
-def test_growth(tmp_path, capsys):
-    assert growth.main(["--quick", "--out", str(tmp_path / "picture.svg")]) == 0
-    printed = capsys.readouterr().out
-    for part in growth.PARTS:
-        assert f"## {part}\n" in printed
-    assert printed.count("\n| **") == 4 + len(growth.QUICK.memory) + 1  # claims
-    assert (tmp_path / "picture.svg").stat().st_size < 50_000
-
-
-def test_the_page_of_growth_says_what_its_file_says():
-    assert is_filled(growth.sections(*growth.read_csv(growth.RESULTS)), "growth")
 
 
 @pytest.mark.slow
@@ -57,29 +35,6 @@ def test_cost_by_policy(tmp_path, capsys):
     assert all(found.count(f"<!-- {name}: begin -->") == 1 for name in splitter_cost.TABLES)
 
 
-@pytest.mark.slow
-def test_conversion(monkeypatch, tmp_path):
-    for library in ("xgboost", "lightgbm", "catboost"):
-        peer(library)
-    path = tmp_path / "conversion.csv"
-    monkeypatch.setattr(conversion, "N_ROWS", 300)
-    asked = ["conversion", "--trees", "3", "--repeats", "1", "--out", str(path)]
-    monkeypatch.setattr("sys.argv", asked)
-    assert conversion.main() == 0
-    rows = read_rows(path)
-    assert [row["library"] for row in rows] == list(conversion.LIBRARIES)
-    assert all(row["trees"] == 3 and row["nodes"] > 9 for row in rows)
-
-
-@pytest.mark.parametrize("measure", measure_cost.MEASURES)
-def test_cost_of_a_measure(measure):
-    rows = measure_cost.cost(measure, 1, 1, n_rows=400, n_trees=2)
-    assert [row["standard_error"] for row in rows] == [0, 1] * 4
-    assert all(min(row["times_predicting"], row["times_the_trees_alone"]) > 0 for row in rows)
-    cost = {"cost": measure_cost.table(read_rows(measure_cost.file_of(measure)))}
-    assert is_filled(cost, measure)
-
-
 def test_sparse_rows():
     X, y = sparse_rows.data_of(sparse_rows.Case(500, 200, 2.0))
     assert 0.018 < X.nnz / X.shape[0] / X.shape[1] <= 0.02
@@ -91,16 +46,10 @@ def test_sparse_rows():
 
 
 def test_arithmetic_of_clusters(capsys):
-    assert dask_arithmetic.main() == 0
+    dask_arithmetic.main()
     page = (DOCS / "distributed.md").read_text()
     for line in lines_of_tables(capsys.readouterr().out)[2:]:
         assert line in page
-
-
-def test_the_page_of_categories_says_what_its_files_say():
-    seconds = categories.report_of_seconds(categories.OUT_OF_SECONDS)
-    shown = {"libraries": categories.report(categories.OUT), "seconds": seconds}
-    assert is_filled(shown, "categories")
 
 
 def test_local_mdi_puts_trees_together_as_the_library_does():

@@ -35,8 +35,9 @@ def test_auc_counts_pairs():
 def test_worth_by_hand():
     # Norm of (3, -4, 0): 5.
     found = worth(np.array([3.0, -4.0, 0.0]), np.array([True, False, False]))
-    assert found == [1.0, -0.4, 0.6]
-    assert worth(np.zeros(2), np.array([True, False])) == [0.5, 0.0, 0.0]
+    assert found == {"auc": 1.0, "noisy": -0.4, "relevant": 0.6}
+    nothing = worth(np.zeros(2), np.array([True, False]))
+    assert nothing == {"auc": 0.5, "noisy": 0.0, "relevant": 0.0}
 
 
 def test_identity_error_by_hand():

@@ -5,17 +5,19 @@ from importlib import import_module
 import pytest
 
 from benchmarks.papers import local_mdi, propositions
+from benchmarks.speed import categories, conversion, losses, training_speed
 from benchmarks.study import command, data
 from benchmarks.study.whole_tables import whole_table
 from tests.benchmarks import made_up_tables
 
 NAMES = (
-    "comparison", "cvb", "held_out", "inference", "local_mdi_study", "rankings", "report",
-    "treeinner", "unbiased",
+    "changes", "comparison", "cvb", "held_out", "inference", "local_mdi_study", "rankings",
+    "report", "treeinner", "unbiased",
 )  # fmt: skip
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
-STUDIES |= {of.name: of for of in (local_mdi.STUDY, propositions.STUDY)}
-TIMED = ("seconds", "cost")  # parts that differ from run to run
+MODULES = local_mdi, propositions, categories, conversion, losses, training_speed
+STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
+STUDIES["growth"] = import_module("benchmarks.speed.growth.__main__").STUDY
 CORE = {
     ("propositions", "noise"),
     ("unbiased", "drift"),
@@ -26,8 +28,8 @@ CORE = {
 PARTS = [
     pytest.param(study, part, marks=[] if (study, part) in CORE else pytest.mark.slow)
     for study in STUDIES
-    for part in STUDIES[study].parts
-    if part not in TIMED
+    for part, found in STUDIES[study].parts.items()
+    if not found.is_timed  # which differs from run to run
 ]
 
 
@@ -81,6 +83,12 @@ def test_the_page_says_what_the_files_say(name):
         ("comparison", "real"),
         ("rankings", "selection"),
         ("local_mdi_study", "correlation"),
+        ("growth", "time"),
+        ("growth", "memory"),
+        ("conversion", "libraries"),
+        ("losses", "losses"),
+        ("training_speed", "training"),
+        ("unbiased", "cost"),
     ],
 )
 def test_a_quick_run_of_the_command(study, part, capsys):

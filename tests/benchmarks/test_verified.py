@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import checked_trees, conversion, splitter_cost
-from benchmarks.speed.splitter_cost import CATEGORIES, NUMBERS, POLICIES, QUICK, Table
+from benchmarks.speed.splitter_cost import CATEGORIES, NUMBERS, POLICIES, Plan, Table
 from gbt import GBTRegressor
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from tests.asserts import peer
@@ -32,10 +32,10 @@ def test_other_trees_of_the_histogram_search_are_noticed(monkeypatch):
 def test_wrong_trees_are_not_timed(monkeypatch):
     peer("xgboost")
     monkeypatch.setitem(POLICIES, "greedy", OneCodeTooFar())
-    monkeypatch.setattr(splitter_cost, "verify_beside_xgboost", lambda *sizes: None)
+    monkeypatch.setattr(splitter_cost, "verify_beside_xgboost", lambda table: None)
     monkeypatch.setattr(splitter_cost, "in_turn", lambda fits, repeats: pytest.fail("timed"))
     with pytest.raises(SystemExit, match="nothing timed"):
-        splitter_cost.measure_policies(QUICK)
+        splitter_cost.measure_policies(Plan(is_quick=True))
 
 
 def test_trees_that_depend_on_threads_are_not_timed(monkeypatch):
@@ -45,22 +45,17 @@ def test_trees_that_depend_on_threads_are_not_timed(monkeypatch):
     monkeypatch.setattr(splitter_cost, "check_small", lambda *case: None)
     monkeypatch.setattr(splitter_cost, "fit_ours", by_threads)
     with pytest.raises(SystemExit, match="depend on the number of threads"):
-        splitter_cost.verify(POLICIES["greedy"], NUMBERS, Table(100, 3), QUICK)
+        splitter_cost.verify(POLICIES["greedy"], NUMBERS, Table(100, 3))
 
 
 def test_categories_are_checked_as_categories():
     splitter_cost.check_small.cache_clear()
-    splitter_cost.check_small(POLICIES["unbiased"], CATEGORIES, Table(60, 2, 5))
+    splitter_cost.check_small(POLICIES["unbiased"], CATEGORIES, Table(60, 2, n_levels=5))
 
 
-@pytest.fixture
-def few_rows(monkeypatch):
-    for library in ("xgboost", "lightgbm", "catboost"):
-        peer(library)
-    monkeypatch.setattr(conversion, "N_ROWS", 300)
+def test_other_predictions_are_not_timed(monkeypatch):
+    peer("catboost")
 
-
-def test_other_predictions_are_not_timed(few_rows, monkeypatch):
     def wrong(model):
         ensemble = conversion_of(model)
         return type("Wrong", (), {"raw_predict": lambda _, X: ensemble.raw_predict(X) + 1e-9})()
@@ -68,4 +63,4 @@ def test_other_predictions_are_not_timed(few_rows, monkeypatch):
     conversion_of = conversion.as_ensemble
     monkeypatch.setattr(conversion, "as_ensemble", wrong)
     with pytest.raises(SystemExit, match=r"CatBoost: predictions differ by .*; nothing timed"):
-        conversion.measure("CatBoost", 2, 1)
+        list(conversion.measure({"library": "CatBoost"}, None, "quick"))

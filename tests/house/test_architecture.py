@@ -6,6 +6,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,12 +59,22 @@ def is_module(package, name):
     return place.is_dir() or place.with_suffix(".py").exists()
 
 
-def imports_of(path, top_level_only=False):
+@cache
+def tree_of(path):
+    """Return what a file says, parsed."""
+    return ast.parse(path.read_text())
+
+
+def found_in(paths, look):
+    """Return what a function finds in files, by module, where it finds anything."""
+    return {module_name(path): found for path in paths if (found := look(path))}
+
+
+@cache
+def imports_of(path):
     """Return the modules that a file imports, names imported from packages included."""
-    tree = ast.parse(path.read_text())
-    nodes = tree.body if top_level_only else ast.walk(tree)
     found = set()
-    for node in nodes:
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -120,11 +132,12 @@ def wrong_way(module, imported):
     return None
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=module_name)
-def test_imports_run_one_way(path):
-    module = module_name(path)
-    wrong = {imported: wrong_way(module, imported) for imported in imports_of(path)}
-    assert {imported: why for imported, why in wrong.items() if why} == {}
+def test_imports_run_one_way():
+    def look(path):
+        wrong = {imported: wrong_way(module_name(path), imported) for imported in imports_of(path)}
+        return {imported: why for imported, why in wrong.items() if why}
+
+    assert found_in(SOURCES, look) == {}
 
 
 @pytest.mark.parametrize(
@@ -204,10 +217,10 @@ def test_circles_are_found_wherever_the_import_stands(importing, tmp_path, monke
     assert found == {("gbt.a", "gbt.b", "gbt.c")}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=module_name)
-def test_numba_stays_in_the_kernels(path):
-    if is_within_any(imports_of(path), ["numba"]):
-        assert module_name(path).startswith("gbt.kernels.platform.")
+def test_numba_stays_in_the_kernels():
+    users = found_in(SOURCES, lambda path: is_within_any(imports_of(path), ["numba"]))
+    assert users
+    assert [name for name in users if not name.startswith("gbt.kernels.platform.")] == []
 
 
 MOST_LINES_OF_A_MODULE = 500
@@ -228,9 +241,8 @@ def too_long(text):
     return found
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=module_name)
-def test_files_and_functions_can_be_read(path):
-    assert too_long(path.read_text()) == []
+def test_files_and_functions_can_be_read():
+    assert found_in(SOURCES, lambda path: too_long(path.read_text())) == {}
 
 
 def test_a_module_or_function_that_is_too_long_is_found():
@@ -249,40 +261,43 @@ def test_tests_and_benchmarks_keep_to_their_budgets(folder):
     assert n_lines <= MOST_LINES_OF_FOLDERS[folder]
 
 
-FOLDERS = sorted({path.parent for path in SOURCES})
-
-
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: ".".join(path.parts[-2:]))
-def test_a_folder_holds_one_idea(folder):
+def test_a_folder_holds_one_idea():
     """At most a dozen files, and an ``__init__`` that says what the idea is."""
-    modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
-    assert len(modules) <= MOST_FILES
-    assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text()))
+    folders = {path.parent for path in SOURCES}
+    modules = Counter(path.parent for path in SOURCES if path.stem != "__init__")
+    assert {folder: n for folder, n in modules.items() if n > MOST_FILES} == {}
+    said = {folder: ast.get_docstring(tree_of(folder / "__init__.py")) for folder in folders}
+    assert [folder for folder, text in said.items() if not text] == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=module_name)
-def test_what_draws_examples_stays_in_the_kit_for_tests(path):
-    module = module_name(path)
-    if not is_within(module, ["attributions.testing"]):
-        assert not is_within_any(imports_of(path), ["hypothesis", "pytest", "attributions.testing"])
+def test_what_draws_examples_stays_in_the_kit_for_tests():
+    drawing = ["hypothesis", "pytest", "attributions.testing"]
+    users = found_in(SOURCES, lambda path: is_within_any(imports_of(path), drawing))
+    assert users
+    assert [name for name in users if not is_within(name, ["attributions.testing"])] == []
 
 
 KERNELS = sorted([*ROOT.glob("gbt/kernels/**/*.py"), *ROOT.glob("attributions/kernels/*.py")])
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=module_name)
-def test_kernels_take_ten_parameters_at_most(path):
+def functions_of(path):
+    return [node for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef)]
+
+
+def test_kernels_take_ten_parameters_at_most():
     """What belongs together is a record or a named tuple."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.FunctionDef):
-            assert len(node.args.args) <= 10, f"{path.name}: {node.name}"
+
+    def look(path):
+        return [node.name for node in functions_of(path) if len(node.args.args) > 10]
+
+    assert found_in(KERNELS, look) == {}
 
 
 def test_a_kernels_name_is_used_once():
     names = [
         node.name
         for path in KERNELS
-        for node in ast.parse(path.read_text()).body
+        for node in tree_of(path).body
         if isinstance(node, ast.FunctionDef)
     ]
     assert {name for name in names if names.count(name) > 1} == set()

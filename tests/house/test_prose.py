@@ -81,27 +81,20 @@ def docstrings(thing):
     return [inspect.getdoc(member) or "" for member in members]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_has_no_riddles(page):
-    assert faults(page.read_text()) == []
+def said_in(example):
+    """Return the docstring of a program and its comments."""
+    text = example.read_text()
+    first = re.findall(r'\A"""(.*?)"""', text, flags=re.DOTALL)
+    return [*first, *re.findall(r"^# (.*)$", text, re.M)]
 
 
-@pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)
-def test_an_example_has_none(page):
-    text = page.read_text()
-    said = [
-        *re.findall(r'\A"""(.*?)"""', text, flags=re.DOTALL),
-        *re.findall(r"^# (.*)$", text, re.M),
-    ]
-    assert [fault for part in said for fault in faults(part)] == []
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_a_public_docstring_has_none(name):
-    # Docstrings are indented, so that only code between backticks is left out.
-    assert [
-        fault for text in docstrings(PUBLIC[name]) for fault in faults(inspect.cleandoc(text))
-    ] == []
+def test_nothing_that_is_read_has_riddles():
+    """Pages, examples and public docstrings; of these only code between backticks is left out."""
+    texts = {page: [page.read_text()] for page in PAGES}
+    texts |= {example: said_in(example) for example in EXAMPLES}
+    texts |= {name: map(inspect.cleandoc, docstrings(thing)) for name, thing in PUBLIC.items()}
+    found = {where: [f for text in said for f in faults(text)] for where, said in texts.items()}
+    assert {where: riddles for where, riddles in found.items() if riddles} == {}
 
 
 @pytest.mark.parametrize(

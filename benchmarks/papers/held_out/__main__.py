@@ -5,6 +5,7 @@ python -m benchmarks.papers.held_out --write
 
 import sys
 
+from attributions import held_out_gain
 from benchmarks.papers.held_out import (
     censoring,
     coverage,
@@ -16,6 +17,7 @@ from benchmarks.papers.held_out import (
     queries,
     ranking,
 )
+from benchmarks.speed.measure_cost import cost_of
 from benchmarks.study.command import Study, main
 
 STUDY = Study(
@@ -23,7 +25,7 @@ STUDY = Study(
     __doc__,
     (
         nulls.PART, planted.PART, coverage.PART, *power.PARTS, dependence.PART, pipelines.PART,
-        ranking.PART, *censoring.PARTS, *queries.PARTS,
+        ranking.PART, *censoring.PARTS, *queries.PARTS, cost_of(held_out_gain),
     ),
     nulls.over_all_losses,
     nulls.verdict,

@@ -4,7 +4,7 @@ python -m benchmarks.papers.local_mdi_study --more --write       goes on from th
 
 LIME is compared if it is installed (``pip install -e '.[lime]'``), and so is imodels in *cost*.
 Ten repetitions are what a part has; the files say how many there are. *seconds* and *cost* are to
-be run with ``--jobs 1`` on a machine that does nothing else.
+be run on a machine that does nothing else.
 """
 
 import sys
@@ -27,7 +27,7 @@ from benchmarks.study.files import DOCS
 from benchmarks.study.tables import values_of
 
 
-def part(name, experiment, table_of, cells, n_replications=10, tables=()) -> Part:
+def part(name, experiment, table_of, cells, n_replications=10, tables=(), is_timed=False) -> Part:
     """Return a part whose table says how many repetitions there are, and what is in brackets."""
 
     def table(rows):
@@ -36,7 +36,7 @@ def part(name, experiment, table_of, cells, n_replications=10, tables=()) -> Par
         return f"{'One repetition.' if n == 1 else words}\n\n{table_of(rows)}"
 
     needs = tuple(of for of in tables if of not in OF_SCIKIT_LEARN)
-    return Part(name, cells, experiment, n_replications, table, needs)
+    return Part(name, cells, experiment, n_replications, table, needs, is_timed=is_timed)
 
 
 def of_models(**values) -> tuple[dict, ...]:
@@ -55,8 +55,9 @@ PARTS = (
          of_models(data=counterfactuals.DATA), tables=CLASSES),
     part("subgroups", subgroups.experiment, subgroups.table, of_models(data=NUMBERS),
          tables=NUMBERS),
-    part("seconds", cost.seconds, cost.seconds_table, of_models()),
-    part("cost", cost.cost, cost.cost_table, crossed(rows=cost.ROWS, depth=cost.DEPTHS), 3),
+    part("seconds", cost.seconds, cost.seconds_table, of_models(), is_timed=True),
+    part("cost", cost.cost, cost.cost_table, crossed(rows=cost.ROWS, depth=cost.DEPTHS), 3,
+         is_timed=True),
 )  # fmt: skip
 
 

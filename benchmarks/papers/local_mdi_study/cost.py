@@ -11,11 +11,9 @@ more than eight million numbers. Memory is by how much the peak of the process r
 explains 20 rows and LIME two; local MDI all rows, after it has fitted its linear models to them.
 """
 
-import ctypes
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 from sklearn.ensemble import RandomForestRegressor
@@ -27,6 +25,7 @@ from benchmarks.papers.local_mdi import noisy
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_of
 from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
 from benchmarks.papers.local_mdi_study.simulated import numbers
+from benchmarks.speed.resident import forget_peak, peak
 from benchmarks.study import chosen, column, markdown
 from benchmarks.study.tables import by_values, cell_of, values_of, values_there
 
@@ -104,22 +103,6 @@ def seconds(cell, rng, size):
                 "first row": float(f"{first:.4g}"),
                 "each further row": float(f"{max(all_rows - first, TICK) / n:.4g}"),
             }
-
-
-def peak() -> int:
-    """Return the bytes of memory that the process has had at most since `forget_peak`."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.split("VmHWM:")[1].split()[0]) * 1024
-
-
-def forget_peak() -> int:
-    """Begin anew; return the bytes that the process has now. Of Linux, with glibc.
-
-    Memory that was given back, but that the C library still holds, would hide what comes next.
-    """
-    ctypes.CDLL("libc.so.6").malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    return peak()
 
 
 def programs(forest, X, y, n_splits: float, size: str) -> dict[str, tuple[int, Callable]]:

@@ -32,13 +32,13 @@ def design_table(results: Results) -> str:
     rows = []
     for cell, note in SHOWN:
         name = f"{cell} ({note})" if note else str(cell)
-        rows.append([name, *(cell_of(results.scores(task, cell), 3) for task in tasks)])
+        rows.append([name, *(cell_of(results.of(task, cell), 3) for task in tasks)])
     for first, second in (
         (claims.HELD_OUT, MINUS_GAIN),
         (claims.HELD_OUT, GAIN),
         (PARTIAL, claims.HELD_OUT),
     ):
-        differences = (results.scores(task, first) - results.scores(task, second) for task in tasks)
+        differences = (results.of(task, first) - results.of(task, second) for task in tasks)
         rows.append([f"*{first} less {second}*", *(cell_of(d, 3, "+") for d in differences)])
     return markdown(["score", *(task.name for task in tasks)], rows, 1)
 
@@ -59,10 +59,10 @@ def tests_table(results: Results) -> str:
     rows = []
     for task in results.tasks((*TASKS, *CONTROL)):
         for setting in SWEEPS["depth"].settings:
-            if records := results.replications(task, setting).values():
-                for method in methods.TESTS:
-                    counts = [record["tests"][method] for record in records]
-                    rows.append([task.name, setting.depth, f"`{method}`", *rates(counts, task)])
+            for test in methods.TESTS:
+                if counts := results.rows.get((task, setting, test)):
+                    name = f"`{test.attribution}`"
+                    rows.append([task.name, setting.depth, name, *rates(counts, task)])
     header = ["task", "depth", "test", "precision", "recall", "found", "noise", "relevant"]
     return markdown(header, rows, 3)
 
@@ -92,7 +92,7 @@ def cross_fit_table(results: Results) -> str:
     pairs = {claims.HELD_OUT: methods.CROSS_FIT, PARTIAL: methods.CROSS_FIT_PARTIAL}
     for single, crossed in pairs.items():
         for task in results.tasks((*TASKS, *CONTROL)):
-            one, five = results.scores(task, single), results.scores(task, crossed)
+            one, five = results.of(task, single), results.of(task, crossed)
             if len(five):
                 cells = [cell_of(one, 3), cell_of(five, 3), cell_of(five - one, 3, "+")]
                 rows.append([task.name, single.score, *cells])

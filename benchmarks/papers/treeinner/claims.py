@@ -1,6 +1,6 @@
 """What the paper says of its results, as statements that a program finds true or false."""
 
-from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.methods import CELLS, MODEL, Cell
 from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim
@@ -35,10 +35,10 @@ def check(results: Results) -> list[Claim]:
 
 def best(results: Results, task) -> Claim:
     """Compare the better held-out TreeInner with the best of all other cells."""
-    mean = {cell: float(results.scores(task, cell).mean()) for cell in CELLS}
+    mean = {cell: float(results.of(task, cell).mean()) for cell in CELLS}
     first = max(OURS, key=lambda cell: mean[cell])
     second = max((cell for cell in CELLS if cell not in OURS), key=lambda cell: mean[cell])
-    margin = results.scores(task, first) - results.scores(task, second)
+    margin = results.of(task, first) - results.of(task, second)
     detail = f"{first} {mean[first]:.4f}, {second} {mean[second]:.4f}"
     return Claim(BEST, task.name, *mean_and_error(margin), detail)
 
@@ -48,8 +48,8 @@ def held_out_wins(results: Results, task, score: str) -> list[Claim]:
     claims = []
     for cell in CELLS:
         if cell.score == score and cell.rows == "valid":
-            held_out = results.scores(task, cell)
-            train = results.scores(task, cell._replace(rows="train"))
+            held_out = results.of(task, cell)
+            train = results.of(task, cell._replace(rows="train"))
             detail = f"{held_out.mean():.4f}, {train.mean():.4f}"
             name = " ".join(part for part in (score, cell.attribution) if part != "-")
             margin = mean_and_error(held_out - train)
@@ -59,14 +59,14 @@ def held_out_wins(results: Results, task, score: str) -> list[Claim]:
 
 def predecomp_wins(results: Results, task) -> Claim:
     """Compare the two individual attributions inside held-out TreeInner."""
-    ours, shap = (results.scores(task, cell) for cell in OURS)
+    ours, shap = (results.of(task, cell) for cell in OURS)
     detail = f"{ours.mean():.4f}, {shap.mean():.4f}"
     return Claim(PREDECOMP_WINS, task.name, *mean_and_error(ours - shap), detail, at_zero=True)
 
 
 def negative_scores(results: Results, task) -> list[Claim]:
     """Look at the mean score of noisy features, at unit l2 norm: ours below 0, no other is."""
-    noisy = {cell: mean_and_error(results.scores(task, cell, "noisy")) for cell in CELLS}
+    noisy = {cell: mean_and_error(results.of(task, cell, "noisy")) for cell in CELLS}
     claims = [
         Claim(NEGATIVE, f"{task.name}, {cell.attribution}", -noisy[cell][0], noisy[cell][1])
         for cell in OURS
@@ -80,8 +80,8 @@ def negative_scores(results: Results, task) -> list[Claim]:
 def gap_grows(results: Results, task, sweep: str) -> Claim:
     """Compare held-out minus training TreeInner at the largest value with that at the smallest."""
     gaps = [
-        results.scores(task, HELD_OUT, setting=setting)
-        - results.scores(task, HELD_OUT._replace(rows="train"), setting=setting)
+        results.of(task, HELD_OUT, setting=setting)
+        - results.of(task, HELD_OUT._replace(rows="train"), setting=setting)
         for setting in SWEEPS[sweep].settings
     ]
     detail = ", ".join(f"{gap.mean():.3f}" for gap in gaps)
@@ -91,15 +91,14 @@ def gap_grows(results: Results, task, sweep: str) -> Claim:
 
 def identity(results: Results) -> list[Claim]:
     """Look at the largest error of Proposition 3 over every model, task by task."""
-    worst: dict[str, float] = {}
-    n_models: dict[str, int] = {}
-    for (kind, task, _), records in results.records.items():
-        if kind == "model":
-            errors = [record["identity_error"] for record in records.values()]
-            worst[task.name] = max([worst.get(task.name, 0.0), *errors])
-            n_models[task.name] = n_models.get(task.name, 0) + len(errors)
-    details = {name: f"largest of {n_models[name]} models: {e:.1e}" for name, e in worst.items()}
+    found: dict[str, list[float]] = {}
+    for (task, _, cell), rows in results.rows.items():
+        if cell == MODEL:
+            found.setdefault(task.name, []).extend(row["identity_error"] for row in rows)
     return [
-        Claim(IDENTITY, name, IDENTITY_ERROR - error, detail=details[name])
-        for name, error in worst.items()
-    ]
+        Claim(
+            IDENTITY, name, IDENTITY_ERROR - max(errors),
+            detail=f"largest of {len(errors)} models: {max(errors):.1e}",
+        )
+        for name, errors in found.items()
+    ]  # fmt: skip

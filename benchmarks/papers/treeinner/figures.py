@@ -17,7 +17,6 @@ empty marker TreeSHAP, a dotted line training rows: all of it can be told withou
 one value stand a little apart, so that their errors can be seen.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,10 @@ import numpy as np
 
 from attributions.plots import BLUE, GREY, INK, VERMILION
 from benchmarks.papers.treeinner.claims import IDENTITY_ERROR
-from benchmarks.papers.treeinner.methods import CELLS, Cell
-from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS, Sweep, Task
+from benchmarks.papers.treeinner.methods import CELLS, MODEL, Cell
+from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS, Sweep
 from benchmarks.papers.treeinner.runs import Results
-from benchmarks.study.tables import mean_and_error
+from benchmarks.study.tables import by_values, chosen, column, mean_and_error
 
 QUANTITIES = {
     "identity": "log10 of max |total gain \u2212 TreeInner|, both at unit l1 norm",
@@ -37,7 +36,6 @@ QUANTITIES = {
     "relevant": "mean score of relevant features, at unit l2 norm",
     "risk": "held-out risk",
 }
-OF_MODELS = Cell("model", "-", "-")  # quantities that belong to no score
 SHORTEST_ERROR = 1e-17  # where total gain and TreeInner agree to the last bit
 
 FIGURES = dict(enumerate([("depth", quantity) for quantity in [*QUANTITIES][:3]], 1))
@@ -47,84 +45,49 @@ COLOR = {"TreeInner": INK, "ForestInner": VERMILION, "Abs": BLUE, "Permutation":
 MARKER = {"TreeInner": "o", "ForestInner": "s", "Abs": "^", "Permutation": "D"}
 
 
-@dataclass(frozen=True)
-class Point:
-    """One marker: a mean over replications at one value of the swept parameter."""
+def points(results: Results, sweep: Sweep) -> list[dict]:
+    """Return all markers of the five figures of a sweep, for the tasks that were run.
 
-    sweep: str
-    value: float
-    task: Task
-    quantity: str
-    cell: Cell
-    mean: float
-    error: float
-
-
-def points(results: Results, sweep: Sweep) -> list[Point]:
-    """Return all markers of the five figures of a sweep, for the tasks that were run."""
+    A marker is a mean over replications at one value of the swept parameter.
+    """
     found = []
     for value, setting in zip(sweep.values, sweep.settings, strict=True):
         for task in results.tasks_of(sweep):
-            errors = results.of_models(task, "identity_error", setting)
+            errors = results.of(task, MODEL, "identity_error", setting)
             values = {
-                ("identity", OF_MODELS): np.log10(np.maximum(errors, SHORTEST_ERROR)),
-                ("risk", OF_MODELS): results.of_models(task, "risk", setting),
+                ("identity", MODEL): np.log10(np.maximum(errors, SHORTEST_ERROR)),
+                ("risk", MODEL): results.of(task, MODEL, "risk", setting),
             }
             for quantity in ("auc", "noisy", "relevant"):
                 for cell in CELLS:
-                    values[quantity, cell] = results.scores(task, cell, quantity, setting)
-            found += [
-                Point(sweep.name, value, task, *what, *mean_and_error(of))
-                for what, of in values.items()
-            ]
+                    values[quantity, cell] = results.of(task, cell, quantity, setting)
+            for (quantity, cell), of in values.items():
+                mean, error = mean_and_error(of)
+                found.append({
+                    "sweep": sweep.name, "value": value, "data": task.data, "task": task.kind,
+                    "quantity": quantity, **cell._asdict(), "mean": mean, "standard_error": error,
+                })  # fmt: skip
     return found
 
 
-def lines_of(shown: list[Point]) -> list[dict]:
-    """Return markers as lines of a file."""
-    return [
-        {
-            "sweep": p.sweep,
-            "value": f"{p.value:g}",
-            "data": p.task.data,
-            "task": p.task.kind,
-            "quantity": p.quantity,
-            **p.cell._asdict(),
-            "mean": p.mean,
-            "standard_error": f"{p.error:.3g}",
-        }
-        for p in shown
-    ]
-
-
-def points_in(lines: list[dict]) -> list[Point]:
-    """Return the markers of `lines_of`."""
-    return [
-        Point(
-            line["sweep"], line["value"], Task(line["data"], line["task"]), line["quantity"],
-            Cell(*(line[name] for name in Cell._fields)), line["mean"], line["standard_error"],
-        )
-        for line in lines
-    ]  # fmt: skip
-
-
-def draw(shown: list[Point], number: int, path: Path) -> None:
+def draw(shown: list[dict], number: int, path: Path) -> None:
     """Draw one figure into a file, SVG or PNG by its name."""
     import matplotlib
     from matplotlib.figure import Figure
 
     sweep, quantity = FIGURES[number]
-    chosen = [p for p in shown if (p.sweep, p.quantity) == (sweep, quantity)]
-    tasks = [task for task in TASKS if any(p.task == task for p in chosen)]
+    found = chosen(shown, sweep=sweep, quantity=quantity)
+    of_tasks = {task: chosen(found, data=task.data, task=task.kind) for task in TASKS}
+    of_tasks = {task: own for task, own in of_tasks.items() if own}
     has_legend = quantity in ("auc", "noisy", "relevant")
     style: Any = {"svg.hashsalt": "treeinner", "font.size": 9, "axes.edgecolor": GREY}
     with matplotlib.rc_context(style):
-        n_lines = -(-len(tasks) // 2)
+        n_lines = -(-len(of_tasks) // 2)
         height = 0.5 + (2.9 if has_legend else 2.2) * n_lines + (0.7 if has_legend else 0)
         figure = Figure(figsize=(5.8, height), layout="constrained")
         panels = figure.subplots(n_lines, 2, squeeze=False).ravel()
-        for panel, task in zip(panels, tasks, strict=True):
-            _draw_panel(panel, [p for p in chosen if p.task == task], SWEEPS[sweep], quantity)
+        for panel, (task, own) in zip(panels, of_tasks.items(), strict=True):
+            _draw_panel(panel, own, SWEEPS[sweep], quantity)
             panel.set_title(_title(task, quantity), loc="left", fontsize=10, color=INK)
         figure.supylabel(QUANTITIES[quantity], color=INK, fontsize=9)
         figure.supxlabel(SWEEPS[sweep].label, color=INK, fontsize=9)
@@ -138,7 +101,7 @@ def _title(task, quantity):
     return f"{task.data}, {task.kind}{of_risk}"
 
 
-def _draw_panel(panel, chosen: list[Point], sweep: Sweep, quantity: str) -> None:
+def _draw_panel(panel, rows: list[dict], sweep: Sweep, quantity: str) -> None:
     """Draw one line a score over the values of the sweep, which stand at equal distances."""
     place = {value: x for x, value in enumerate(sweep.values)}
     if quantity == "identity":
@@ -149,12 +112,13 @@ def _draw_panel(panel, chosen: list[Point], sweep: Sweep, quantity: str) -> None
     if quantity == "auc":
         panel.axhline(0.5, color=GREY, linewidth=0.9)
         panel.set_ylim(0, 1.02)
-    cells = list(dict.fromkeys(p.cell for p in chosen))
-    for c, cell in enumerate(cells):
-        line = sorted((p for p in chosen if p.cell == cell), key=lambda p: place[p.value])
-        apart = 0.5 * (c / max(len(cells) - 1, 1) - 0.5) if len(cells) > 1 else 0.0
-        x = [place[p.value] + apart for p in line]
-        panel.errorbar(x, [p.mean for p in line], yerr=[p.error for p in line], **line_style(cell))
+    lines = list(by_values(rows, *Cell._fields))
+    for c, (cell, own) in enumerate(lines):
+        own = sorted(own, key=lambda row: place[row["value"]])
+        apart = 0.5 * (c / max(len(lines) - 1, 1) - 0.5) if len(lines) > 1 else 0.0
+        x = [place[row["value"]] + apart for row in own]
+        means, errors = (column(own, name) for name in ("mean", "standard_error"))
+        panel.errorbar(x, means, yerr=errors, **line_style(Cell(*cell)))
     panel.set_xticks(range(len(sweep.values)), [f"{value:g}" for value in sweep.values])
     panel.set_xlim(-0.5, len(sweep.values) - 0.5)
     panel.spines[["top", "right"]].set_visible(False)

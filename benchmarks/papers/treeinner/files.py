@@ -1,4 +1,4 @@
-"""Tidy CSV files of a run, and the way back into `Results`.
+"""Tidy CSV files of a run, and the way back into rows.
 
 ==================  ==============================================  ===============================
 file                one line for each                               numbers
@@ -11,36 +11,32 @@ file                one line for each                               numbers
 ==================  ==============================================  ===============================
 """
 
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Iterator
 
-from benchmarks.papers.treeinner.methods import COUNTS, Cell
-from benchmarks.papers.treeinner.protocol import STANDARD, SWEEPS, Task
-from benchmarks.papers.treeinner.runs import TASK_FIELDS, Key, Results
+from benchmarks.papers.treeinner.methods import COUNTS, MODEL, WORTH, Cell
+from benchmarks.papers.treeinner.protocol import STANDARD
+from benchmarks.papers.treeinner.runs import TASK_FIELDS, task_and_setting
 from benchmarks.study.claims import Claim
 from benchmarks.study.files import RESULTS, read_rows, write_rows
 
-WORTH = ("auc", "noisy", "relevant")
-OF_MODELS = ("risk", "identity_error")
+# Columns of the files of rows; the first two are those of the standard setting.
+COLUMNS = {
+    "table4": (*TASK_FIELDS, "replication", *Cell._fields, *WORTH),
+    "models": (*TASK_FIELDS, "replication", "risk", "identity_error"),
+    "tests": (*TASK_FIELDS, "depth", "replication", "attribution", *COUNTS),
+}
 
 
-def tables_of(results: Results, tasks: Iterable[Task]) -> dict[str, list[dict]]:
+def tables_of(rows: Iterable[dict]) -> dict[str, list[dict]]:
     """Return the lines of the first three files."""
-    tables: dict[str, list[dict]] = {"table4": [], "models": [], "tests": []}
-    for task, kind in product(tasks, ("model", "cross-fit")):
-        for r, record in results.replications(task, STANDARD, kind).items():
-            of_task = {**dict(zip(TASK_FIELDS, vars(task).values(), strict=True)), "replication": r}
-            for cell, found in record["scores"].items():
-                worth = dict(zip(WORTH, found, strict=True))
-                tables["table4"].append({**of_task, **cell._asdict(), **worth})
-            if "risk" in record:
-                tables["models"].append(of_task | {name: record[name] for name in OF_MODELS})
-    for depth, task in product(SWEEPS["depth"].values, tasks):
-        of_task = {**dict(zip(TASK_FIELDS, vars(task).values(), strict=True)), "depth": depth}
-        for r, record in results.replications(task, SWEEPS["depth"].at(depth)).items():
-            for test, counts in record["tests"].items():
-                tables["tests"].append({**of_task, "replication": r, "test": test, **counts})
-    return tables
+    return {
+        name: [
+            {column: row[column] for column in columns}
+            for row in rows
+            if columns[-1] in row and (name == "tests" or task_and_setting(row)[1] == STANDARD)
+        ]
+        for name, columns in COLUMNS.items()
+    }
 
 
 def write(name: str, lines: list[dict], command: str) -> None:
@@ -57,23 +53,12 @@ def read(name: str) -> list[dict]:
     return read_rows(RESULTS / f"treeinner_{name}.csv")
 
 
-def results_in(lines: Iterable[dict]) -> Results:
-    """Return results from the lines of the first three files."""
-    records: dict[Key, dict] = {}
-    for line in lines:
-        task = Task(*(line[name] for name in TASK_FIELDS))
-        kind = "cross-fit" if line.get("rows") == "cross-fitted" else "model"
-        setting = SWEEPS["depth"].at(line["depth"]) if "depth" in line else STANDARD
-        key = (kind, task, setting, line["replication"])
-        record = records.setdefault(key, {"scores": {}, "tests": {}})
-        if "score" in line:
-            cell = Cell(*(line[name] for name in Cell._fields))
-            record["scores"][cell] = [line[name] for name in WORTH]
-        elif "test" in line:
-            record["tests"][line["test"]] = {name: line[name] for name in COUNTS}
-        else:
-            record.update({name: line[name] for name in OF_MODELS})
-    return Results(records)
+def rows_of_files() -> Iterator[dict]:
+    """Yield the rows that the first three files were made of."""
+    of_file = {"models": MODEL._asdict(), "tests": Cell("test", "valid", "")._asdict()}
+    for name in COLUMNS:
+        for line in read(name):
+            yield {**vars(STANDARD), **of_file.get(name, {}), **line}
 
 
 def claims_in(lines: Iterable[dict]) -> list[Claim]:

@@ -11,6 +11,7 @@ TreeInner by cross-fitting uses all rows for both purposes.
 """
 
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -50,9 +51,11 @@ PARTIAL = Cell("Partial TreeInner", "valid", "Saabas")
 CROSS_FIT = Cell("TreeInner", "cross-fitted", "PreDecomp")
 CROSS_FIT_PARTIAL = Cell("Partial TreeInner", "cross-fitted", "Saabas")
 GAIN = Cell("TreeInner", "train", "PreDecomp")  # the total gain, by Proposition 3
+MODEL = Cell("model", "-", "-")  # risk and error of Proposition 3, which belong to no score
 
 IFA_NAMES = {"PreDecomp": "predecomp", "TreeSHAP": "tree_shap"}
-TESTS = {"tree_inner": tree_inner, "partial_inner": partial_inner}
+TESTS = {Cell("test", "valid", method.__name__): method for method in (tree_inner, partial_inner)}
+WORTH = ("auc", "noisy", "relevant")
 COUNTS = ("true", "false", "single_true", "single_false")
 
 
@@ -80,11 +83,11 @@ def risk(task: Task, y, raw_prediction) -> float:
     return 1 - auc(raw_prediction, y == 1)
 
 
-def worth(score, is_relevant) -> list[float]:
-    """AUC of a score, and its mean over noisy and over relevant features at unit l2 norm."""
+def worth(score, is_relevant) -> dict[str, float]:
+    """Return the AUC of a score, and its mean over noisy and relevant features, unit l2 norm."""
     unit = normalized(score, 2)
     means = (float(unit[which].mean()) for which in (~is_relevant, is_relevant))
-    return [auc(score, is_relevant), *means]
+    return dict(zip(WORTH, (auc(score, is_relevant), *means), strict=True))
 
 
 def rejections(p_values, is_relevant) -> dict[str, int]:
@@ -134,45 +137,32 @@ def training_rows_are_meant():
 
 def judge_model(
     protocol: Protocol, task: Task, setting: Setting, rounds: tuple[int, ...], replication: int
-) -> list[dict]:
-    """Draw one data set, fit one model, and return what is recorded of it for numbers of rounds.
+) -> Iterator[dict]:
+    """Draw one data set, fit one model, and yield what is recorded of it for numbers of rounds.
 
-    The largest of ``rounds`` is fitted, not the setting's own. Scores are {cell: [auc, noisy,
-    relevant]}, tests {method: counts}, the latter only at the settings of the sweep over depth.
+    The largest of ``rounds`` is fitted, not the setting's own. There is a row for the model, one
+    for each score, and at the settings of the sweep over depth one for each test.
     """
     data = protocol.draw(task, replication)
     stages = {protocol.n_trees(r): r for r in rounds}
     model = fit(task, setting, max(stages), data.X_train, data.y_train)
     seeds = {r: protocol.seed_of(task, replication, p) for p, r in enumerate(("train", "valid"), 1)}
     n_distinct = np.array([len(np.unique(column)) for column in data.X_train.T], dtype=np.float64)
-    records = []
     for stage, of_rounds in stages.items():
         first_trees = model.ensemble_.truncate(stage)
         scores = scores_of_table_4(first_trees, data, seeds, protocol.absolute_level)
         gain = total_gain(first_trees).values
         scores |= {MINUS_GAIN: -gain, FEWEST_VALUES: -n_distinct}
-        tests = {}
-        if replace(setting, rounds=of_rounds) in SWEEPS["depth"].settings:
-            for name, method in TESTS.items():
-                result = method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
-                tests[name] = rejections(result.p_values(), data.is_relevant)
-            scores[PARTIAL] = result.values  # the last is partial_inner
         raw_prediction = first_trees.raw_predict(data.X_valid, n_jobs=1)
-        records.append(
-            {
-                "judged at": of_rounds,
-                "risk": risk(task, data.y_valid, raw_prediction),
-                "identity_error": identity_error(gain, scores[GAIN]),
-                "scores": worths(scores, data.is_relevant),
-                "tests": tests,
-            }
-        )
-    return records
-
-
-def worths(scores: dict[Cell, np.ndarray], is_relevant) -> dict[str, list[float]]:
-    """Return what every score is worth, by a name that JSON takes."""
-    return {"|".join(cell): worth(score, is_relevant) for cell, score in scores.items()}
+        found = {MODEL: {"risk": risk(task, data.y_valid, raw_prediction),
+                         "identity_error": identity_error(gain, scores[GAIN])}}  # fmt: skip
+        if replace(setting, rounds=of_rounds) in SWEEPS["depth"].settings:
+            for test, method in TESTS.items():
+                result = method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
+                found[test] = rejections(result.p_values(), data.is_relevant)
+            scores[PARTIAL] = result.values  # the last is partial_inner
+        found |= {cell: worth(score, data.is_relevant) for cell, score in scores.items()}
+        yield from ({"rounds": of_rounds, **cell._asdict(), **of} for cell, of in found.items())
 
 
 def identity_error(gain, inner) -> float:
@@ -182,7 +172,7 @@ def identity_error(gain, inner) -> float:
 
 def judge_cross_fit(
     protocol: Protocol, task: Task, setting: Setting, replication: int
-) -> list[dict]:
+) -> Iterator[dict]:
     """Fit five models, each on four fifths of *all* rows, and judge each on the rest.
 
     Every row is used for fitting and, by the model that has not seen it, for judging: at equal data
@@ -202,4 +192,5 @@ def judge_cross_fit(
         for cell, method in ((CROSS_FIT, tree_inner), (CROSS_FIT_PARTIAL, partial_inner)):
             result = method(model, X[~seen], y[~seen], standard_error=False, n_jobs=1)
             total[cell] = total[cell] + result.values
-    return [{"judged at": setting.rounds, "scores": worths(total, data.is_relevant)}]
+    for cell, score in total.items():
+        yield {**cell._asdict(), **worth(score, data.is_relevant)}

@@ -5,16 +5,17 @@ model, which is judged at all of them; the standard setting is run once, as Tabl
 parts of their own, which are skipped where the folder of data does not have them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 
 import numpy as np
 
 from benchmarks.papers.treeinner import protocol
-from benchmarks.papers.treeinner.methods import Cell, judge_cross_fit, judge_model
+from benchmarks.papers.treeinner.methods import MODEL, Cell, judge_cross_fit, judge_model
 from benchmarks.papers.treeinner.protocol import STANDARD, TASKS, Protocol, Setting, Sweep, Task
-from benchmarks.study import NumberedPart
+from benchmarks.study import NumberedPart, column
 
 TASK_FIELDS = ("data", "task", "relevant_of")
 N_REPLICATIONS = 20
@@ -37,14 +38,14 @@ def protocol_of(size: str, variant: str = "code") -> Protocol:
     return Protocol(variant, 1 if size == "full" else protocol.QUICK_SHRINKS)
 
 
-def models(cell, replication: int, size: str, variant: str = "code") -> list[dict]:
-    """Fit one model, and judge it at its numbers of rounds."""
+def models(cell, replication: int, size: str, variant: str = "code") -> Iterator[dict]:
+    """Fit one model, and judge it at its numbers of rounds, which replace that of the cell."""
     task, setting = task_and_setting(cell)
     rounds = ROUNDS if setting.rounds == max(ROUNDS) else (setting.rounds,)
     return judge_model(protocol_of(size, variant), task, setting, rounds, replication)
 
 
-def cross_fits(cell, replication: int, size: str) -> list[dict]:
+def cross_fits(cell, replication: int, size: str) -> Iterator[dict]:
     """Judge by five models."""
     return judge_cross_fit(protocol_of(size), *task_and_setting(cell), replication)
 
@@ -71,54 +72,25 @@ def parts(table) -> tuple[NumberedPart, ...]:
     return tuple(part for part in found if part.cells)
 
 
-Key = tuple[str, Task, Setting, int]  # kind, task, setting with its rounds, replication
-
-
-def records_of(rows: Iterable[dict]) -> dict[Key, dict]:
-    """Return the records of finished replications."""
-    records = {}
-    for row in rows:
-        task, setting = task_and_setting(row)
-        kind = "model" if "risk" in row else "cross-fit"
-        key = (kind, task, replace(setting, rounds=row["judged at"]), row["replication"])
-        scores = {Cell(*name.split("|")): found for name, found in row["scores"].items()}
-        records[key] = {**row, "scores": scores}
-    return records
-
-
 class Results:
-    """Numbers by task, setting and score; arrays over replications in their order."""
+    """Rows by task, setting and score, in the order of replications."""
 
-    def __init__(self, records: dict[Key, dict]):
-        self.records: dict[tuple[str, Task, Setting], dict[int, dict]] = {}
-        for (kind, task, setting, r), record in sorted(
-            records.items(), key=lambda item: item[0][-1]
-        ):
-            self.records.setdefault((kind, task, setting), {})[r] = record
+    def __init__(self, rows: Iterable[dict]):
+        self.rows: dict[tuple[Task, Setting, Cell], list[dict]] = {}
+        for row in sorted(rows, key=itemgetter("replication")):
+            cell = Cell(*(row[name] for name in Cell._fields))
+            self.rows.setdefault((*task_and_setting(row), cell), []).append(row)
 
     def tasks(self, among: Iterable[Task], setting: Setting = STANDARD) -> list[Task]:
-        """Return the tasks that were run at a setting."""
-        return [task for task in among if ("model", task, setting) in self.records]
+        """Return the tasks of which models were judged at a setting."""
+        return [task for task in among if (task, setting, MODEL) in self.rows]
 
     def tasks_of(self, sweep: Sweep, among: Iterable[Task] = TASKS) -> list[Task]:
         """Return the tasks that were run at every setting of a sweep."""
         return [task for task in among if all(self.tasks([task], s) for s in sweep.settings)]
 
-    def replications(
-        self, task: Task, setting: Setting = STANDARD, kind="model"
-    ) -> dict[int, dict]:
-        """Return records by replication."""
-        return self.records.get((kind, task, setting), {})
-
-    def scores(
+    def of(
         self, task: Task, cell: Cell, quantity: str = "auc", setting: Setting = STANDARD
     ) -> np.ndarray:
-        """Return AUC, or mean normalised score of noisy or relevant features, by replication."""
-        kind = "cross-fit" if cell.rows == "cross-fitted" else "model"
-        position = ("auc", "noisy", "relevant").index(quantity)
-        records = self.replications(task, setting, kind)
-        return np.array([record["scores"][cell][position] for record in records.values()])
-
-    def of_models(self, task: Task, quantity: str, setting: Setting = STANDARD) -> np.ndarray:
-        """Return ``risk`` or ``identity_error`` by replication."""
-        return np.array([r[quantity] for r in self.replications(task, setting).values()])
+        """Return what one score is worth in a quantity, by replication."""
+        return column(self.rows.get((task, setting, cell), ()), quantity)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.papers.treeinner.methods import CELLS, Cell
+from benchmarks.papers.treeinner.methods import CELLS, MODEL, Cell
 from benchmarks.papers.treeinner.paper import N_PAPER, N_RE_RUN, PUBLISHED, RISK, Published
 from benchmarks.papers.treeinner.protocol import TASKS, Task
 from benchmarks.papers.treeinner.runs import Results
@@ -53,7 +53,7 @@ def compare(results: Results) -> list[Compared]:
     for task in results.tasks(TASKS):
         for cell in (*CELLS, RISK):
             is_risk = cell == RISK
-            values = results.of_models(task, "risk") if is_risk else results.scores(task, cell)
+            values = results.of(task, MODEL, "risk") if is_risk else results.of(task, cell)
             ours = float(values.mean()), float(values.std(ddof=1)), len(values)
             theirs = PUBLISHED[task, cell]
             z_paper = z(*ours, theirs.mean, theirs.deviation, N_PAPER)

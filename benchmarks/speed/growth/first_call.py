@@ -2,18 +2,25 @@
 
 Each of four programs is timed whole, imports included, in turn with all the others: with an empty
 folder for machine code, with what that process has compiled, and, where these are given, in another
-checkout (``--beside``) and by the Python of an environment in which a wheel with machine code is
-installed (``--wheel``), both with an empty folder.
+checkout (``$GBT_BESIDE``) and by the Python of an environment in which a wheel with machine code is
+installed (``$GBT_WHEEL``), both with an empty folder.
 """
 
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from subprocess import CalledProcessError
 
-from benchmarks.speed.growth.plan import Plan
-from benchmarks.speed.growth.records import ROOT, median, number, run, select
+import numpy as np
+
 from benchmarks.speed.timing import timed
-from benchmarks.study.tables import markdown
+from benchmarks.study import NumberedPart, chosen, column, crossed
+from benchmarks.study.tables import markdown, number
+
+ROOT = Path(__file__).parents[3]
+COLD_STARTS = 3  # of processes that compile
 
 IMPORT = (
     "import time; started = time.perf_counter(); import gbt; print(time.perf_counter() - started)"
@@ -32,6 +39,7 @@ PROGRAMS = {  # series: words, arguments of Python
     "shap": ("a default fit and `tree_shap`", ("-c", f"{FIT}; attributions.tree_shap(model, X)")),
     "command": ("README's first command", ("-m", "attributions", "--out")),
 }
+IMPORTS = {"import": "`import gbt`", "libraries": "NumPy, Numba, SciPy, scikit-learn alone"}
 STATES = {
     "before": "former code",
     "empty": "nothing compiled yet",
@@ -43,39 +51,45 @@ MOST_SECONDS = {"example": 6.0, "fit": 30.0, "shap": 34.0, "command": 32.0}
 MOST_SECONDS_OF_WHEEL = 4.0
 
 
-def measure_first_call(plan: Plan) -> list[tuple]:
-    """Time fresh processes; those that compile have an empty folder each."""
-    records = []
-
-    def note(series, repeat, value):
-        records.append(("first-call", series, 0, repeat, "seconds", value))
-
-    run("-c", LIBRARIES)  # from the disk into memory
-    for repeat in range(plan.starts):
-        note("import", repeat, float(run("-c", IMPORT)))
-        note("libraries", repeat, timed(lambda: run("-c", LIBRARIES)).clock)
-    for repeat in range(plan.cold_starts):
-        for program in PROGRAMS:
-            with tempfile.TemporaryDirectory() as folder:
-                for state, options in _states(plan).items():
-                    try:
-                        took = timed(lambda: _run(program, state, Path(folder), options))  # noqa: B023
-                    except CalledProcessError:
-                        if state != "before":  # which may not know today's functions yet
-                            raise
-                    else:
-                        note(f"{program} {state}", repeat, took.clock)
-    return records
+def run(*arguments: str, python=sys.executable, cwd=ROOT, **environment: str) -> str:
+    """Return what a Python process prints."""
+    how = {"stdout": subprocess.PIPE, "text": True, "check": True}
+    done = subprocess.run([python, *arguments], cwd=cwd, env=os.environ | environment, **how)
+    return done.stdout
 
 
-def _states(plan):
+def experiment(cell, replication: int, size: str):
+    """Time fresh processes of a program, which has an empty folder at first if it compiles."""
+    program = cell["program"]
+    if program in IMPORTS:
+        run("-c", LIBRARIES)  # from the disk into memory
+        took = float(run("-c", IMPORT)) if program == "import" else timed_libraries()
+        yield {"state": "", "seconds": f"{took:.6g}"}
+    elif size == "full" and replication < COLD_STARTS:
+        with tempfile.TemporaryDirectory() as folder:
+            for state, options in _states().items():
+                try:
+                    took = timed(lambda: _run(program, state, Path(folder), options))  # noqa: B023
+                except CalledProcessError:
+                    if state != "before":  # which may not know today's functions yet
+                        raise
+                else:
+                    yield {"state": state, "seconds": f"{took.clock:.6g}"}
+
+
+def timed_libraries() -> float:
+    """Return the seconds of a process that imports what we do."""
+    return timed(lambda: run("-c", LIBRARIES)).clock
+
+
+def _states():
     """Name the states that are timed, in turn, and where each one's program runs."""
     here = {"PYTHONPATH": str(ROOT)}
     states = {"empty": here, "filled": here}
-    if plan.beside:
-        states["before"] = {"PYTHONPATH": str(plan.beside)}
-    if plan.wheel:
-        states["wheel"] = {"python": plan.wheel}
+    if beside := os.environ.get("GBT_BESIDE"):
+        states["before"] = {"PYTHONPATH": beside}
+    if wheel := os.environ.get("GBT_WHEEL"):
+        states["wheel"] = {"python": wheel}
     return states
 
 
@@ -88,40 +102,48 @@ def _run(program, state, folder, options):
     run("-W", "ignore", *arguments, cwd=folder, NUMBA_CACHE_DIR=str(code), **options)
 
 
-def first_call_table(records) -> str:
+def seconds_of(rows, program: str, state: str) -> np.ndarray:
+    """Return the seconds of all processes of a program in a state."""
+    return column(chosen(rows, program=program, state=state), "seconds").astype(float)
+
+
+def table(rows) -> str:
     """Tabulate medians over processes, with their ranges."""
 
-    def cell(series):
-        if not (found := select(records, "first-call", series)):
+    def cell(program, state):
+        found = seconds_of(rows, program, state)
+        if not len(found):
             return ""
-        return f"{number(median(found))} ({number(min(found))} to {number(max(found))})"
+        return f"{number(np.median(found))} ({number(min(found))} to {number(max(found))})"
 
-    states = [s for s in STATES if any(r[1].endswith(f" {s}") for r in records)]
-    lines = {
-        words: [cell(f"{program} {state}") for state in states]
+    states = [state for state in STATES if chosen(rows, state=state)]
+    lines = [
+        [words, *(cell(program, state) for state in states)]
         for program, (words, _) in PROGRAMS.items()
-    }
-    for series, words in (
-        ("import", "`import gbt`"),
-        ("libraries", "NumPy, Numba, SciPy, scikit-learn alone"),
-    ):
-        lines[words] = [*("" for _ in states[1:]), cell(series)]
-    rows = [[words, *cells] for words, cells in lines.items() if any(cells)]
+    ]
+    lines += [
+        [words, *("" for _ in states[1:]), cell(program, "")] for program, words in IMPORTS.items()
+    ]
     heads = [STATES[state] for state in states] or ["compiled before"]
-    return markdown(["whole process, seconds: median (range)", *heads], rows)
+    found = [line for line in lines if any(line[1:])]
+    return markdown(["whole process, seconds: median (range)", *heads], found)
 
 
-def first_call_claims(records) -> list[tuple[str, bool]]:
+def claims(rows) -> list[tuple[str, bool]]:
     """Say whether first calls keep the promised times."""
-    limits = {f"{program} empty": most for program, most in MOST_SECONDS.items()}
-    limits |= {f"{program} wheel": MOST_SECONDS_OF_WHEEL for program in MOST_SECONDS}
-    limits["import"] = 0.1
-    claims = []
-    for series, most in limits.items():
-        found = select(records, "first-call", series)
-        if found:
-            program, _, state = series.partition(" ")
-            words = PROGRAMS[program][0] + f", {STATES[state]}" if state else "`import gbt`"
-            holds = median(found) < most
-            claims.append((f"{words}: less than {most:g} s: {number(median(found))}", holds))
-    return claims
+    limits = {(program, "empty"): most for program, most in MOST_SECONDS.items()}
+    limits |= {(program, "wheel"): MOST_SECONDS_OF_WHEEL for program in MOST_SECONDS}
+    limits["import", ""] = 0.1
+    said = []
+    for (program, state), most in limits.items():
+        found = seconds_of(rows, program, state)
+        if len(found):
+            words = f"{PROGRAMS[program][0]}, {STATES[state]}" if state else IMPORTS[program]
+            took = np.median(found)
+            said.append((f"{words}: less than {most:g} s: {number(took)}", bool(took < most)))
+    return said
+
+
+PART = NumberedPart(
+    "first-call", crossed(program=(*IMPORTS, *PROGRAMS)), experiment, 5, table, is_timed=True
+)

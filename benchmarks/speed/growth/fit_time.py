@@ -1,19 +1,22 @@
 """Seconds of whole fits and of ranking the columns alone, and how they grow with every size."""
 
+from functools import cache
+
 import numpy as np
 
 import gbt
-from benchmarks.speed.growth.plan import FULL, Plan, data_of
-from benchmarks.speed.growth.records import median, number, select
+from benchmarks.speed.growth.tables import AXES, data_of
 from benchmarks.speed.timing import timed
-from benchmarks.study import ours
-from benchmarks.study.tables import markdown
+from benchmarks.study import Part, chosen, column, ours
+from benchmarks.study.tables import by_values, markdown, number
 from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns
 
+N_ROUNDS = 10
 MOST_EXPONENT = 1.10  # that we promise, of time in rows and in columns
 
 
+@cache
 def verify() -> None:
     """Stop unless small trees are right, and larger ones the same for 1 and 2 threads."""
     X, y = data_of(200, 4, n_distinct=9)
@@ -30,31 +33,26 @@ def verify() -> None:
         raise SystemExit("trees depend on the number of threads; nothing timed")
 
 
-def measure_time(plan: Plan) -> list[tuple]:
-    """Time all fits of all axes, then all of them again: a drift of the machine hits all alike."""
+def experiment(cell, rng, size):
+    """Time one fit; all fits come before any is repeated, so that a drift hits all alike."""
     verify()
-    records = []
-    for repeat in range(plan.repeats):
-        for axis in plan.axes:
-            for size, fit in axis.fits():
-                X, y = data_of(fit.n_rows, fit.n_columns, n_distinct=fit.n_distinct)
-                shape = {"n_estimators": plan.n_rounds, "max_depth": fit.max_depth}
-                model = ours(n_jobs=fit.n_threads, **shape)
-                for quantity, work in (
-                    ("fit", lambda m=model, X=X, y=y: m.fit(X, y)),
-                    ("ranking", lambda X=X, fit=fit: Columns.from_table(X, fit.n_threads)),
-                ):
-                    took = timed(work).clock
-                    records.append(("time", axis.name, size, repeat, quantity, took))
-    return records
+    axis = next(axis for axis in AXES if axis.name == cell["axis"])
+    fit = axis.fit_of(cell["size"])
+    shrinks = 1 if size == "full" else 1000
+    n_rows, n_columns = max(fit.n_rows // shrinks, 50), max(fit.n_columns // shrinks, 5)
+    X, y = data_of(n_rows, n_columns, n_distinct=fit.n_distinct)
+    model = ours(n_jobs=fit.n_threads, n_estimators=N_ROUNDS, max_depth=fit.max_depth)
+    yield {
+        "fit": f"{timed(lambda: model.fit(X, y)).clock:.6g}",
+        "ranking": f"{timed(lambda: Columns.from_table(X, fit.n_threads)).clock:.6g}",
+    }
 
 
-def series_of(records, name: str, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+def series_of(rows, axis: str, quantity: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the sizes of an axis, ascending, and the median seconds at each."""
-    sizes = sorted({r[2] for r in records if r[:2] == ("time", name)})
-    return np.array(sizes), np.array(
-        [median(select(records, "time", name, quantity, size)) for size in sizes]
-    )
+    of_sizes = dict(by_values(chosen(rows, axis=axis), "size"))
+    medians = [np.median(column(own, quantity).astype(float)) for own in of_sizes.values()]
+    return np.array([size for (size,) in of_sizes]), np.array(medians)
 
 
 def is_upper(sizes: np.ndarray) -> np.ndarray:
@@ -73,14 +71,14 @@ def upper_exponent(sizes: np.ndarray, values: np.ndarray) -> float:
     return exponent(sizes[upper], values[upper])
 
 
-def time_table(records) -> str:
+def table(rows) -> str:
     """Tabulate every axis: seconds, and how they grow."""
     tables = []
-    for axis in FULL.axes:
-        sizes, fit = series_of(records, axis.name, "fit")
-        _, ranking = series_of(records, axis.name, "ranking")
+    for axis in AXES:
+        sizes, fit = series_of(rows, axis.name, "fit")
+        _, ranking = series_of(rows, axis.name, "ranking")
         header = [f"{axis.name} ({axis.constant})", *[f"{size:,}" for size in sizes]]
-        rows = [["fit, s", *map(number, fit)], ["ranking alone, s", *map(number, ranking)]]
+        lines = [["fit, s", *map(number, fit)], ["ranking alone, s", *map(number, ranking)]]
         if axis.name == "threads":
             growth = f"{sizes[-1]} threads are {fit[0] / fit[-1]:.2f} times as fast as one"
         else:
@@ -90,21 +88,25 @@ def time_table(records) -> str:
                 f" over all sizes {exponent(sizes, fit):.2f}; of ranking alone"
                 f" {upper_exponent(sizes, ranking):.2f} and {exponent(sizes, ranking):.2f}"
             )
-        tables.append(f"{markdown(header, rows)}\n\n{growth}.")
+        tables.append(f"{markdown(header, lines)}\n\n{growth}.")
     return "\n\n".join(tables)
 
 
-def time_claims(records) -> list[tuple[str, bool]]:
+def claims(rows) -> list[tuple[str, bool]]:
     """Say whether time is linear in rows and columns, over all sizes and where they are large."""
-    claims = []
+    found = []
     for name in ("rows", "columns"):
-        sizes, fit = series_of(records, name, "fit")
+        sizes, fit = series_of(rows, name, "fit")
         upper = is_upper(sizes)
         for some, times in ((sizes, fit), (sizes[upper], fit[upper])):
-            found = exponent(some, times)
+            power = exponent(some, times)
             words = (
                 f"from {some[0]:,} to {some[-1]:,} {name} time grows to the power of at most"
-                f" {MOST_EXPONENT:.2f}: {found:.2f}"
+                f" {MOST_EXPONENT:.2f}: {power:.2f}"
             )
-            claims.append((words, found <= MOST_EXPONENT))
-    return claims
+            found.append((words, power <= MOST_EXPONENT))
+    return found
+
+
+CELLS = tuple({"axis": axis.name, "size": size} for axis in AXES for size in axis.sizes)
+PART = Part("time", CELLS, experiment, 3, table, is_timed=True)

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.speed.growth.fit_time import is_upper, series_of
-from benchmarks.speed.growth.plan import FULL, Axis
+from benchmarks.speed.growth.fit_time import exponent, is_upper, series_of
+from benchmarks.speed.growth.tables import AXES, Axis
 from benchmarks.study.pictures import TEXT, picture
 
 BLUE, GREY, INK = "#0072B2", "#7A7A7A", "#333333"
 
 
-def draw(records, path: Path) -> None:
+def draw(rows, path: Path) -> None:
     """Draw one log-log panel an axis, exponents at the lines; the last panel explains."""
     with picture(path, 3, 2, style=TEXT, figsize=(5.8, 8)) as (_, panels):
         *panels, last = panels.flat
-        for ax, axis in zip(panels, FULL.axes, strict=True):
+        for ax, axis in zip(panels, AXES, strict=True):
             for quantity, color, dashes in (("ranking", GREY, "--"), ("fit", BLUE, "-")):
-                draw_line(ax, *series_of(records, axis.name, quantity), color, dashes)
-            dress(ax, axis, series_of(records, axis.name, "fit")[0])
+                draw_line(ax, *series_of(rows, axis.name, quantity), color, dashes)
+            dress(ax, axis, series_of(rows, axis.name, "fit")[0])
         explain(last)
 
 
@@ -40,7 +40,7 @@ def draw_line(ax, sizes, values, color, dashes) -> None:
     ax.loglog(sizes, values, dashes, color=color, linewidth=1.5)
     ax.plot(sizes[upper], values[upper], "o", markersize=4, color=color)
     ax.plot(sizes[~upper], values[~upper], "o", markersize=4, color=color, markerfacecolor="white")
-    slope = np.polyfit(np.log(sizes[upper]), np.log(values[upper]), 1)[0]
+    slope = exponent(sizes[upper], values[upper])
     ax.annotate(
         f"{slope:.2f}".replace("-", "\u2212"), (sizes[-1], values[-1]), (6, 0),
         textcoords="offset points", color=color, va="center", fontsize=9,
