@@ -11,7 +11,6 @@ from attributions.plots.captions import unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.places import spread
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import Curve, PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.typing import ColorType
@@ -47,7 +46,7 @@ class BoostingDisplay(Display):
         One a feature, in the order of the columns.
     """
 
-    def __init__(self, attribution: PerFeature, *, max_display: int | None = 6):
+    def __init__(self, attribution: Any, *, max_display: int | None = 6):
         if attribution.per_tree is None:
             raise ValueError(
                 f"{attribution.method} has no per_tree; compute it with per_tree=True to see"
@@ -58,15 +57,15 @@ class BoostingDisplay(Display):
 
     def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
-        unit = unit_of(result, intervals=False)
-        by_tree = unit.factor * np.asarray(result.per_tree)
+        factor, label = unit_of(result, intervals=False)
+        by_tree = factor * np.asarray(result.per_tree)
         n_trees, n_features = by_tree.shape
         curves = np.concatenate([np.zeros((1, n_features)), np.cumsum(by_tree, axis=0)])
         named = np.argsort(-np.abs(curves[-1]), kind="stable")[: self.max_display]
         named = named[curves[:, named].any(axis=0)]
         seen = f"{facts_of(result.method).seen}, tree by tree"
         sheet = Sheet(paper, seen, [names[k] for k in named], (7.2, 4.4))
-        sheet.caption("trees", unit.label + sheet.uncrowd("y", curves[:, named]))
+        sheet.caption("trees", label + sheet.uncrowd("y", curves[:, named]))
 
         n_named, fontsize = sheet.rows_that_fit(len(named))
         named = named[:n_named]
@@ -106,7 +105,7 @@ def name_curves(
         line = {"arrowstyle": "-", "color": color[k], "linewidth": 0.7, "relpos": (0, 0.5)}
         ax.annotate(
             text, (last, end), xytext=(1.03, place), textcoords=ax.transAxes, fontsize=fontsize,
-            va="center", annotation_clip=False, color=readable(color[k], sheet.colors.outside),
+            va="center", annotation_clip=False, color=readable(color[k], sheet.outside),
             arrowprops={**line, "shrinkA": 1, "shrinkB": 0}, **sheet.lettering.properties,
         )  # fmt: skip
 
@@ -130,7 +129,7 @@ class CurveDisplay(Display):
 
     lines_: list[Any]
 
-    def __init__(self, curve: Curve):
+    def __init__(self, curve: Any):
         self.curve = curve
 
     def _draw(self, paper: Paper) -> Sheet:
@@ -203,7 +202,7 @@ class CurveDisplay(Display):
         low -= HEIGHT_OF_BINS * (high - low)
         ax.set_ylim(low, high)
         tall = HEIGHT_OF_BINS * (high - low) * heights / max(heights.max(), 1e-300)
-        ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.colors.faint, zorder=0)
+        ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.faint, zorder=0)
 
     def _shown_levels(self) -> np.ndarray:
         """Return the numbers of the levels that are drawn, in their order."""
@@ -225,7 +224,7 @@ class CurveDisplay(Display):
             for of_output, color, name in zip(values.T, colors, outputs, strict=True)
         ]
         if self._outputs:
-            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
+            ax.legend(frameon=False, labelcolor=sheet.ink)
         else:
             ax.hlines(places, values.min(), values[shown, 0], color=colors[0], lw=1.8)
         sheet.name_rows(self._names_of_levels(np.arange(len(values))), shown, fontsize)

@@ -11,7 +11,6 @@ from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import PerRow
 from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class LocalAttributionDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerRow,
+        attribution: Any,
         *,
         row: Hashable | None = None,
         kind: str = "waterfall",
@@ -150,7 +149,7 @@ class LocalAttributionDisplay(Display):
         colors = [self._color(sheet, move) for move in steps.moves]
         places = np.arange(len(ends))
         bars = ax.barh(places, steps.moves, left=lefts, height=0.7, color=colors)
-        ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.colors.ink, lw=0.6, ls=":")
+        ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.ink, lw=0.6, ls=":")
         low, high = min(steps.start, *ends), max(steps.start, *ends)
         margin = ROOM * ((high - low) or 1.0)
         ax.set_xlim(low - margin, high + margin)
@@ -170,7 +169,7 @@ class LocalAttributionDisplay(Display):
         middle = np.mean(ax.get_xlim())
         for word, value, place in said:
             ax.plot([value, value], [place, min(max(place, 0), n - 1)], lw=0.8,
-                    color=sheet.colors.ink, ls=":")  # fmt: skip
+                    color=sheet.ink, ls=":")  # fmt: skip
             side = 1 if value < middle else -1
             ax.annotate(
                 f"{word} {value:.4g}", (value, place), xytext=(4 * side, 0), va="center",
@@ -198,7 +197,7 @@ class LocalAttributionDisplay(Display):
                 move, middle = steps.moves[j], place + steps.moves[j] / 2
                 color, place = self._color(sheet, move), place + move
                 ax.barh(-1, move, left=place - move, height=0.8, color=color,
-                        edgecolor=sheet.colors.background)  # fmt: skip
+                        edgecolor=sheet.background)  # fmt: skip
                 ax.plot([middle] * 2, [-0.6, row], color=color, linewidth=0.7)
                 at = ax.transData.transform((middle, row))[0]
                 name = on_one_line(steps.names[steps.columns[j]]) + steps.said[j]
@@ -213,7 +212,7 @@ class LocalAttributionDisplay(Display):
         whole = self.facts.is_whole_prediction
         said = f"prediction {steps.end:.4g}" if whole else f"sum {steps.end:.4g}"
         said += f" (base value {steps.start:.4g})" * whole
-        ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.colors.ink, linewidth=1.2)
+        ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.ink, linewidth=1.2)
         ax.annotate(said, (steps.end, -1.6), ha="center", va="bottom", fontsize=fontsize,
                     fontweight="bold", **sheet.write)  # fmt: skip
 
@@ -228,13 +227,15 @@ class LocalAttributionDisplay(Display):
         from matplotlib.colors import ListedColormap, Normalize, to_rgba
 
         result, ax = self.attribution, sheet.ax
-        is_dark = luminance(sheet.colors.background) < 0.2
+        is_dark = luminance(sheet.background) < 0.2
         cividis = colormaps["cividis"](np.linspace(DARKEST * is_dark, 1, 256))
         ranked = ListedColormap(cividis).with_extremes(bad=VERMILION)
         to_axis = ax.xaxis.get_transform()
+        categories = result.categories or [None] * rows.shape[1]
+        are_words = [categories[k] is not None for k in shown]
         for place, k in enumerate(shown):
             coloring: dict[str, Any] = {"c": sheet.drawn_in(BLUE)}
-            if result.data is not None and self._are_words(k):
+            if result.data is not None and are_words[place]:
                 is_missing = np.isnan(result.data[:, [k]])
                 red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
                 coloring = {"c": np.where(is_missing, red, grey)}
@@ -250,18 +251,12 @@ class LocalAttributionDisplay(Display):
         sheet.zero_line("x")
         if result.data is None:
             return ""
-        are_words = [self._are_words(k) for k in shown]
         has_missing = bool(np.isnan(result.data[:, shown]).any())
         marks = ["grey: words"] * any(are_words) + ["vermilion: missing"] * has_missing
         if all(are_words):
             return f"\n({', '.join(marks)})"
         self._color_bar(sheet, ranked, ", ".join(["feature value (rank)", *marks]))
         return ""
-
-    def _are_words(self, k: int) -> bool:
-        """Say whether a feature's values are levels, which have no low and high."""
-        categories = self.attribution.categories
-        return categories is not None and categories[k] is not None
 
     def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
         """Draw the colour bar of a swarm."""
@@ -297,11 +292,10 @@ def _in_words(value: object) -> str:
 
 def _rank_share(column: np.ndarray) -> np.ndarray:
     """Return ranks scaled to [0, 1], equal values alike; nan stays nan."""
-    known = ~np.isnan(column)
-    ranks = np.full(len(column), np.nan)
-    distinct, code = np.unique(column[known], return_inverse=True)
-    ranks[known] = code / max(len(distinct) - 1, 1)
-    return ranks
+    from scipy.stats import rankdata
+
+    ranks = rankdata(column, "dense", nan_policy="omit") - 1
+    return ranks / np.nanmax(ranks, initial=1)
 
 
 def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.38) -> np.ndarray:
