@@ -40,7 +40,7 @@ class Case:
 def case_of(tree, X, y, grown, weight, raw, fold_edges=None):
     """Make a case; the leaves are those of the reference."""
     leaves = np.array([reference.path(tree, x)[-1] for x in X], dtype=np.int32)
-    columns = RawColumns.of(X) if raw else None
+    columns = RawColumns.of(X) if raw else RawColumns.none(X.shape[1])
     edges = np.array([0, len(X)]) if fold_edges is None else fold_edges
     problem = StumpProblem(tree, TreeRows(leaves, y, grown, weight), columns, edges)
     return Case(tree, X, y, grown, weight, raw, problem)

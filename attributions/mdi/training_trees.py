@@ -34,31 +34,16 @@ OWN, FOREIGN = 1e-9, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class TrainingTrees:
-    """A model with the rows that it was fitted on.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    ensemble : Ensemble
-    X : array of shape (n, p)
-    y : float64 array of shape (n,), or (n, K) for K targets or classes of a forest
-    weight : float64 array of shape (n,)
-    rows : {"all", "inbag", "oob", "uniform"}
-        Which of these rows a linear model is fitted to.
-    n_jobs : int, optional
-        Threads that find the leaves of rows; None for all cores.
-    init_score : float64 array of shape (n, K), or None
-        Starting values of the rows, if the model was fitted with such (``gbt.model.starts``).
-    """
+    """A model with the rows that it was fitted on."""
 
     model: Any
     ensemble: Ensemble
     X: np.ndarray
-    y: np.ndarray
+    y: np.ndarray  # (n,), or (n, K) for K targets or classes of a forest
     weight: np.ndarray
-    rows: str
-    n_jobs: int | None = None
-    init_score: np.ndarray | None = None
+    rows: str  # which of them a linear model is fitted to, one of `ROWS`
+    n_jobs: int | None = None  # threads that find the leaves of rows
+    init_score: np.ndarray | None = None  # (n, K) starting values of a model that had such
 
     @classmethod
     def of(
@@ -100,8 +85,8 @@ class TrainingTrees:
 
     @property
     def is_forest(self) -> bool:
-        """Whether trees are averaged, each grown on y."""
-        return is_forest(self.model)
+        """Whether trees are averaged, each grown on y: forests and extra trees of scikit-learn."""
+        return hasattr(type(self.model), "estimators_samples_")
 
     @property
     def labels(self) -> np.ndarray:
@@ -117,7 +102,10 @@ class TrainingTrees:
         loss, n_outputs = self.ensemble.loss, self.ensemble.n_outputs
         start = raw_before(self.ensemble.base_score, len(self.X), self.init_score)
         raw_prediction = np.ascontiguousarray(start.T)
-        is_in_draws = draws_by_weight(self.model)
+        # Forests that keep the weights of the fit draw by them; in older versions trees used them.
+        is_in_draws = (
+            self.is_forest and self.model.bootstrap and hasattr(self.model, "_sample_weight")
+        )
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
             k = m % n_outputs
             if k == 0:  # all trees of a round were grown on the derivatives before the round
@@ -143,7 +131,8 @@ class TrainingTrees:
     def drawn(self) -> Iterator[np.ndarray]:
         """Yield how often each tree saw every row."""
         if self.is_forest:
-            for drawn in drawn_counts(self.model, len(self.X)):
+            for rows in self.model.estimators_samples_:
+                drawn = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
                 # Each tree of a forest counts once for each output.
                 yield from [drawn] * self.ensemble.n_outputs
             return
@@ -203,24 +192,3 @@ def _refuse_other_rows(wrong: str | None) -> None:
             " rows with their targets and weights, in their order. Boosted models that do not keep"
             " which rows they sampled are not supported."
         )
-
-
-def is_forest(model: Any) -> bool:
-    """Say whether a model is a random forest or extra trees of scikit-learn."""
-    names = {f"{cls.__module__}.{cls.__name__}" for cls in type(model).__mro__}
-    return "sklearn.ensemble._forest.BaseForest" in names
-
-
-def draws_by_weight(model: Any) -> bool:
-    """Say whether weights were chances of being drawn, so that the trees themselves used none.
-
-    Forests of scikit-learn that keep the weights of the fit draw by them; in older versions trees
-    used the weights.
-    """
-    return is_forest(model) and model.bootstrap and hasattr(model, "_sample_weight")
-
-
-def drawn_counts(forest: Any, n_rows: int) -> Iterator[np.ndarray]:
-    """Yield how often each tree drew every row, float64 of shape (n,)."""
-    for rows in forest.estimators_samples_:
-        yield np.bincount(rows, minlength=n_rows).astype(np.float64)

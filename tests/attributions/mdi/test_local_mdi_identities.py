@@ -11,7 +11,7 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 
 import attributions
 from attributions.mdi.least_squares import OLS, Ridge
-from attributions.mdi.stump_problem import StumpProblem, TreeRows
+from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
 from attributions.reference import definitions as reference
 from attributions.testing import trees
 from gbt.formats import as_ensemble
@@ -159,7 +159,8 @@ def test_mdi_is_the_sum_of_squares_of_the_stumps(bootstrap):
         grown = np.bincount(rows, minlength=200).astype(float)
         tree = as_ensemble(forest).trees[m]
         leaves = tree.find_leaves(X.astype(np.float32).astype(float))
-        problem = StumpProblem(tree, TreeRows(leaves, y, grown, grown), None, np.array([0, 200]))
+        rows, raw = TreeRows(leaves, y, grown, grown), RawColumns.none(6)
+        problem = StumpProblem(tree, rows, raw, np.array([0, 200]))
         value = OLS().fit(problem).value
         found = np.zeros(6)
         for t in np.flatnonzero(tree.left >= 0):

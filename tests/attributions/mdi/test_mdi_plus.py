@@ -8,7 +8,7 @@ from sklearn.metrics import r2_score
 
 from attributions import GlobalAttribution, mdi_oob, mdi_plus
 from attributions.mdi.least_squares import Ridge
-from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import definitions as reference
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
