@@ -14,7 +14,7 @@ Models predict a block of rows at a time: the block is transposed once, one colu
 is exchanged in it, and the predictions of some shuffles are kept until they are scored.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -29,6 +29,7 @@ from attributions.classic.scores import (
     checked_score,
     is_scorer,
     named_metric,
+    negative_squares,
     scorer_of,
 )
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
@@ -92,14 +93,10 @@ def permutation(
         and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
-    groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `held_out_gain`. Rows are shuffled across them.
-    init_score : array of shape (n,), or (n, K), optional
-        Starting values, as for `held_out_gain`; they stay with their rows.
+    groups, init_score, n_jobs
+        As for `held_out_gain`. Rows are shuffled across groups; starting values stay with them.
     random_state : int, RandomState, Generator or None
         Seed of the shuffles; with an int they are the same in every call.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -198,14 +195,13 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
     if is_scorer(shuffling.metric):
         name, score = str(shuffling.metric), scorer_of(shuffling.model, shuffling.metric, chunk.y)
-        intact, scores = score(chunk.X), map(score, shuffled_tables(chunk.X, pairs, orders.of))
+        intact, shuffled = chunk.X, shuffled_tables(chunk.X, pairs, orders.of)
     else:
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
-        intact = checked_score(
-            score(ensemble.raw_predict(X, n_jobs, rows.init_score)), name, len(X)
-        )
-        scores = map(score, _shuffled_predictions(rows, pairs, orders, n_jobs))
-    repeats, errors = _drops(orders, pairs, intact, scores, groups, ensemble.n_features)
+        intact = ensemble.raw_predict(X, n_jobs, rows.init_score)
+        shuffled = _shuffled_predictions(rows, pairs, orders, n_jobs)
+    scores = map(score, shuffled)
+    repeats, errors = _drops(orders, pairs, score(intact), scores, groups, ensemble.n_features)
     return Shuffled(
         method=f"permutation({name}{', within chunks' * chunk.is_part})",
         tally=Tally.of(rows, n_jobs),
@@ -249,7 +245,8 @@ def _drops(
     n_repeats = 1 + max((r for _, r in pairs), default=0)
     repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
     is_by_row = np.ndim(intact) == 1
-    of_columns = [_of_unused(n_rows, groups)] * n_features if is_by_row else []
+    # Shuffling a column that no tree uses changes no row's score.
+    of_columns = [ShuffleErrors(n_rows).sums(groups)] * n_features if is_by_row else []
     for (k, r), shuffled in zip(pairs, scores, strict=True):
         repeats[k, r] = np.mean(intact) - np.mean(shuffled)
         if is_by_row:
@@ -262,34 +259,15 @@ def _drops(
     return repeats, DropSums.beside(of_columns) if is_by_row else None
 
 
-def _of_unused(n_rows: int, groups: Groups | None) -> DropSums:
-    """Return the sums of a column that no tree uses: shuffling it changes no row's score."""
-    errors = ShuffleErrors(n_rows)
-    errors.add(np.zeros(n_rows), np.arange(n_rows))
-    return errors.sums(groups)
-
-
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """The drops of the score in some chunks, each of which is shuffled for itself.
-
-    Parameters
-    ----------
-    method : str
-    tally : Tally
-    repeats : float64 array of shape (p, n_repeats)
-        Mean drops over the rows.
-    errors : DropSums or None
-        None where the metric gives one number for all rows.
-    groups : array of shape (G,) or None
-        The distinct labels of rows that belong together.
-    """
+    """The drops of the score in some chunks, each of which is shuffled for itself."""
 
     method: str
     tally: Tally
-    repeats: np.ndarray
-    errors: DropSums | None
-    groups: np.ndarray | None
+    repeats: np.ndarray  # (p, n_repeats): mean drops over the rows
+    errors: DropSums | None  # None where the metric gives one number for all rows
+    groups: np.ndarray | None  # the distinct labels of rows that belong together
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
@@ -301,13 +279,8 @@ class Shuffled:
             errors = self.errors.merge(other.errors)
         if self.groups is not None and other.groups is not None:
             groups = np.concatenate([self.groups, other.groups])
-        return Shuffled(
-            self.method,
-            tally,
-            self.repeats * own + other.repeats * others,
-            errors,
-            groups,
-        )
+        repeats = self.repeats * own + other.repeats * others
+        return Shuffled(self.method, tally, repeats, errors, groups)
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
         """Return the mean drops with their standard errors."""
@@ -354,25 +327,20 @@ def _shuffled_predictions(
 
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
-    loss = ensemble.loss
+    loss, n = ensemble.loss, len(target)
     is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
     if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
-    name, measure = _metric_of(ensemble, metric, target)
-    return name, lambda raw_prediction: measure(target, loss.inverse_link(raw_prediction))
-
-
-def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Callable]:
-    """Return the name of the metric and a function (y, prediction), larger for better."""
     if metric is not None:
-        return named_metric(metric), metric
-    if not ensemble.loss.is_by_row:
-        weight = np.ones(len(target))
-        return ensemble.loss.name_of_score, partial(ensemble.loss.score, weight=weight)
-    if ensemble.loss.name == "half_logistic":
-        return "roc_auc", auc_of_rows
-    return "neg_mean_squared_error", lambda y, prediction: -((y - prediction) ** 2)
+        name = named_metric(metric)
+    elif not loss.is_by_row:
+        name, metric = loss.name_of_score, partial(loss.score, weight=np.ones(n))
+    elif loss.name == "half_logistic":
+        name, metric = "roc_auc", auc_of_rows
+    else:
+        name, metric = "neg_mean_squared_error", negative_squares
+    return name, lambda raw: checked_score(metric(target, loss.inverse_link(raw)), name, n)
 
 
 def _seed(random_state: Any) -> int:
