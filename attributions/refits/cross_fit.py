@@ -14,7 +14,7 @@ ways round, the variance of the sum would be twice what single rows tell; if the
 do with each other, once. Trees lie between: `WIDER`, which docs/inference.md measures.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -162,10 +162,16 @@ def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -
                 f" or pairs of the rows to fit and those to judge; got {shown(cv)}."
             )
         return check_cv(cv)
+    kind = kind_of_split(estimator, y, groups, (GroupKFold, StratifiedKFold, KFold))
+    shuffled = {"shuffle": True, "random_state": as_random_state(random_state)}
+    return kind(cv, **({} if groups is not None else shuffled))
+
+
+def kind_of_split(estimator: Any, y: Any, groups: Any, kinds: Sequence[Any]) -> Any:
+    """Return the first kind of splitter for groups, the second for classes, else the third."""
     if groups is not None:
-        return GroupKFold(cv)
-    kind = KFold
+        return kinds[0]
     if is_classifier(estimator):
-        distinct_labels(y)  # its errors name what is wrong with labels, those of the folds do not
-        kind = StratifiedKFold
-    return kind(cv, shuffle=True, random_state=as_random_state(random_state))
+        distinct_labels(y)  # its errors name what is wrong with labels, those of splitters do not
+        return kinds[1]
+    return kinds[2]
