@@ -136,26 +136,6 @@ def test_shapley_values_of_games_that_are_known():
     assert_close(reference.shapley_values(sum_of_numbers, 4), [0.0, 1, 2, 3], 3.0, k=8)
 
 
-@given(st.data())
-def test_games_begin_and_end_where_they_should(data):
-    ensemble = data.draw(ensembles(max_trees=1))
-    tree = ensemble.trees[0]
-    x, *background = data.draw(rows_for(ensemble, n=4))
-    everything = frozenset(range(ensemble.n_features))
-    prediction = tree.value[reference.path(tree, x)[-1]]
-    terms = np.abs(tree.value).sum()
-
-    averaged = reference.path_dependent_game(tree, x, tree.sum_hessian)
-    assert averaged(everything) == prediction
-    mean = reference.mean_of_leaves(tree, tree.sum_hessian)[0]
-    assert_close(averaged(frozenset()), mean, terms)
-
-    hybrid = reference.interventional_game(tree, x, background)
-    of_background = [tree.value[reference.path(tree, z)[-1]] for z in background]
-    assert_close(hybrid(everything), prediction, terms)
-    assert_close(hybrid(frozenset()), np.mean(of_background), terms)
-
-
 # -------------------------------------------------------------------------------- over drawn trees
 
 
