@@ -224,29 +224,24 @@ class LocalAttributionDisplay(Display):
         axis has to say about colours.
         """
         from matplotlib import colormaps
-        from matplotlib.colors import ListedColormap, Normalize, to_rgba
+        from matplotlib.colors import ListedColormap, to_rgba
 
         result, ax = self.attribution, sheet.ax
         is_dark = luminance(sheet.background) < 0.2
         cividis = colormaps["cividis"](np.linspace(DARKEST * is_dark, 1, 256))
         ranked = ListedColormap(cividis).with_extremes(bad=VERMILION)
+        red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
         to_axis = ax.xaxis.get_transform()
         categories = result.categories or [None] * rows.shape[1]
         are_words = [categories[k] is not None for k in shown]
         for place, k in enumerate(shown):
-            coloring: dict[str, Any] = {"c": sheet.drawn_in(BLUE)}
+            color: Any = sheet.drawn_in(BLUE)
             if result.data is not None and are_words[place]:
-                is_missing = np.isnan(result.data[:, [k]])
-                red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
-                coloring = {"c": np.where(is_missing, red, grey)}
+                color = np.where(np.isnan(result.data[:, [k]]), red, grey)
             elif result.data is not None:
-                ranks = _rank_share(result.data[:, k])
-                coloring = {"c": ranks, "cmap": ranked, "norm": Normalize(0, 1)}
+                color = ranked(_rank_share(result.data[:, k]))
             aside = _swarm_offsets(to_axis.transform(rows[:, k]))
-            ax.scatter(
-                rows[:, k], place + aside, s=7, linewidths=0, zorder=2, plotnonfinite=True,
-                **coloring,
-            )  # fmt: skip
+            ax.scatter(rows[:, k], place + aside, s=7, linewidths=0, zorder=2, c=color)
         sheet.name_rows(result.feature_names, shown, fontsize)
         sheet.zero_line("x")
         if result.data is None:

@@ -39,10 +39,7 @@ from gbt.tables.given import as_given
 from gbt.tables.names import shown
 from gbt.tables.targets import distinct_labels
 
-# Between 1 and sqrt(2), see above. Without it 95 % intervals covered 90 to 92 %, and 16 to 22 % of
-# what held-out gain found at a nominal 10 % was false: python -m benchmarks.papers.inference
-# cross-fit. With it 95 to 97 %, and 3 to 7 %; the part cross-fit-other confirms it elsewhere.
-WIDER = 1.2
+WIDER = 1.2  # between 1 and sqrt(2): python -m benchmarks.papers.inference cross-fit
 
 
 def cross_fit(
@@ -99,10 +96,10 @@ def cross_fit(
     Notes
     -----
     Folds vary together, because the rows of each judge one model and take part in fitting the
-    others. Standard errors of independent rows would be too small: 95 % intervals would cover in 88
-    to 95 % of cases. So they are multiplied by 1.2, with which intervals cover in 94 to 98 %
-    (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
-    ``second_moments``, these are spread about their means by the same factor.
+    others. So standard errors of independent rows are multiplied by 1.2: 95 % intervals then cover
+    in 94 to 98 % of cases, and else in 88 to 95 % (:doc:`docs/inference.md </inference>`). Where
+    the result has ``contributions`` or ``second_moments``, these are spread about their means by
+    the same factor.
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that
     judge this model. A sum over K models may be carried by the rows of the only model that uses the
