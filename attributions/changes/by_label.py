@@ -177,7 +177,7 @@ class AttributionByLabel(tables.ShownAsTable):
         if len(used) < 3:
             raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
         size = int(self.n_samples[used].min())
-        worths = [self.rows.worth(check_unit(unit), number, size) for number in used]
+        worths = [self.rows.worth(check_unit(unit), int(number), size) for number in used]
         weight = self.n_samples[used] / self.n_samples[used].sum()
         from_mean = used - weight @ used
         slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
