@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
 from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from attributions.testing import trees
 from gbt.model.tree import Tree
 
@@ -29,7 +30,7 @@ class Case:
     @property
     def columns(self):
         """The explicit columns by the definition, and their features."""
-        return reference.mdi_columns(self.tree, self.X, self.grown, self.raw)
+        return plain.mdi_columns(self.tree, self.X, self.grown, self.raw)
 
     def fitted(self, found):
         """Return the fitted values of the rows, by coefficients that were found."""

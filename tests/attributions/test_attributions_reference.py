@@ -15,12 +15,15 @@ from hypothesis import strategies as st
 from attributions.reference import definitions as reference
 from attributions.reference import held_out as reference_held_out
 from attributions.reference import inference as reference_inference
+from attributions.reference import stumps as reference_stumps
 from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 
-@pytest.mark.parametrize("page", [reference, reference_inference, reference_held_out])
+@pytest.mark.parametrize(
+    "page", [reference, reference_inference, reference_held_out, reference_stumps]
+)
 def test_it_imports_numpy_and_the_standard_library_alone(page):
     tree = ast.parse(Path(page.__file__).read_text())
     modules = set()

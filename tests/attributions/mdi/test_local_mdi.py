@@ -20,6 +20,7 @@ from attributions.mdi.least_squares import Ridge
 from attributions.per_row.aggregates import aggregate_trees
 from attributions.per_row.individual import attribute_per_tree
 from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from gbt import GBTRegressor, load
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
@@ -96,9 +97,9 @@ def expected_parts(name, rows, raw, penalty):
             "oob": (drawn == 0) * 1.0,
             "uniform": np.ones(N),
         }[rows]
-        columns, blocks = reference.mdi_columns(tree, X, hessian * drawn, raw)
-        b, c = reference.ridge(columns, response, hessian * weight, penalty)
-        parts.setdefault(k, []).append(rate * reference.by_block(columns, blocks, c, P))
+        columns, blocks = plain.mdi_columns(tree, X, hessian * drawn, raw)
+        b, c = plain.ridge(columns, response, hessian * weight, penalty)
+        parts.setdefault(k, []).append(rate * plain.by_block(columns, blocks, c, P))
         intercepts.setdefault(k, []).append(rate * b)
     start = np.array([sum(of_output) for of_output in intercepts.values()])
     return np.stack([*parts.values()], axis=-1), as_ensemble(model).base_score + start
@@ -124,7 +125,7 @@ def test_scores_are_those_of_the_definition(name, raw, rows):
     assert_same(found.penalty, np.full(as_ensemble(model).n_trees, 2.0))
     if raw and rows == "all" and name != "log":  # where no parts are equal but for rounding
         ranks = attributions.local_mdi(model, X, target, **options, aggregate="rank")
-        mean = np.mean(np.apply_along_axis(reference.ranks, 2, parts), axis=0)
+        mean = np.mean(np.apply_along_axis(plain.ranks, 2, parts), axis=0)
         assert_close(ranks.values, mean.reshape(shape), float(P))
     if len(start) > 1:
         one = found.output(1)
@@ -153,14 +154,14 @@ def test_absolute_values_and_ranks_by_the_rule_of_the_authors():
 def test_ranks(row):
     ones = np.ones((len(row), 1))
     call(add_ranks, values=np.array(row)[:, np.newaxis], ranks=ones)
-    assert_same(ones[:, 0] - 1, reference.ranks(np.array(row)))
+    assert_same(ones[:, 0] - 1, plain.ranks(np.array(row)))
 
 
 def test_ranks_of_a_row_do_not_depend_on_other_rows():
     whole = aggregate_trees(BOOSTED.ensemble_, X, "tree_shap", "rank")
     assert_same(aggregate_trees(BOOSTED.ensemble_, X[7:9], "tree_shap", "rank"), whole[7:9])
     parts = np.array([r for _, r in attribute_per_tree(BOOSTED.ensemble_, X, "tree_shap")])
-    expected = np.mean([[reference.ranks(row) for row in part] for part in parts], axis=0)
+    expected = np.mean([[plain.ranks(row) for row in part] for part in parts], axis=0)
     assert_close(whole, expected, float(P))
     absolute = aggregate_trees(BOOSTED.ensemble_, X, "tree_shap", "absolute")
     assert_close(absolute, np.abs(parts).sum(axis=0), 99.0)

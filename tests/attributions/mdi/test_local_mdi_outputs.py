@@ -12,7 +12,7 @@ from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.least_squares import OLS, Ridge
 from attributions.mdi.linear_models import MODELS
 from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
-from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor
@@ -63,9 +63,9 @@ def test_sizes_and_ranks_are_no_parts_of_a_prediction():
 def expected_of_labels(coefficients_of):
     parts, starts = [], []
     for tree, drawn in zip(as_ensemble(OF_LABELS).trees, drawn_by(OF_LABELS), strict=True):
-        columns, blocks = reference.mdi_columns(tree, X, drawn)
+        columns, blocks = plain.mdi_columns(tree, X, drawn)
         b, c = coefficients_of(columns, (labels == "low") * 1.0, np.where(drawn > 0, drawn, 1.0))
-        parts.append(reference.by_block(columns, blocks, c, P))
+        parts.append(plain.by_block(columns, blocks, c, P))
         starts.append(b)
     return np.mean(parts, axis=0), np.mean(starts)
 
@@ -108,7 +108,7 @@ def test_logistic_elastic_net_meets_its_conditions(penalty, l1_ratio):
     attributions.local_mdi(OF_LABELS, X, labels, linear_model=Spy(penalty, l1_ratio), n_jobs=1)
     assert len(seen) == len(trees)
     for (problem, found), tree, drawn in zip(seen, trees, drawn_by(OF_LABELS), strict=True):
-        columns, _ = reference.mdi_columns(tree, X, drawn)
+        columns, _ = plain.mdi_columns(tree, X, drawn)
         weight = np.where(drawn > 0, drawn, 1.0)
         inner = np.flatnonzero(tree.left >= 0)
         step = found.value[tree.right[inner]] - found.value[tree.left[inner]]
@@ -141,9 +141,9 @@ def test_labels_of_three_classes_have_three_logistic_models():
     for k in range(K):
         parts = []
         for tree in as_ensemble(extra).trees[k::K]:
-            columns, blocks = reference.mdi_columns(tree, X, np.ones(N))
+            columns, blocks = plain.mdi_columns(tree, X, np.ones(N))
             peer = LogisticRegression(tol=1e-10, max_iter=100_000).fit(columns, classes == k)
-            parts.append(reference.by_block(columns, blocks, peer.coef_[0], P))
+            parts.append(plain.by_block(columns, blocks, peer.coef_[0], P))
         expected = np.mean(parts, axis=0)
         assert np.abs(found.values[:, :, k] - expected).max() < 1e-5 * np.abs(expected).max()
     spread = attributions.local_mdi(extra, X, classes, linear_model="logistic_elastic_net")

@@ -19,7 +19,7 @@ from attributions.mdi.least_squares import (
 )
 from attributions.mdi.logistic import LogisticRidge
 from attributions.mdi.mdi_plus import left_out_predictions
-from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.stump_cases import case_of, cases
@@ -49,7 +49,7 @@ def test_on_the_rows_that_grew_the_tree_the_stumps_are_orthogonal(case):
     if not len(blocks):
         return
     gram = columns.T @ (case.grown[:, np.newaxis] * columns)
-    weight = reference.node_weights(case.tree, case.X, case.grown)
+    weight = plain.node_weights(case.tree, case.X, case.grown)
     inner = np.flatnonzero(case.tree.left >= 0)
     splits = [weight[case.tree.left[t]] > 0 and weight[case.tree.right[t]] > 0 for t in inner]
     expected = np.diag(np.where(splits, weight[inner], 0.0))
@@ -62,7 +62,7 @@ def test_ridge_is_that_of_the_explicit_columns(case, penalty):
     found = Ridge(penalty).fit(case.problem)
     assert found.penalty == penalty
     columns, _ = case.columns
-    intercept, coefficients = reference.ridge(columns, case.y, case.weight, penalty)
+    intercept, coefficients = plain.ridge(columns, case.y, case.weight, penalty)
     expected = intercept + columns @ coefficients
     terms = np.abs(case.y).max() + np.abs(columns) @ np.abs(coefficients)
     assert_close(case.fitted(found), expected, terms, k=K)
@@ -153,7 +153,7 @@ def test_leaving_out_a_row_is_leaving_out_a_row(case, penalty):
     columns, _ = case.columns
     errors = []
     for i in range(len(case.y)):
-        b, c = reference.without_row(columns, case.y, case.weight, penalty, i)
+        b, c = plain.without_row(columns, case.y, case.weight, penalty, i)
         errors.append(case.y[i] - b - columns[i] @ c)
     if (np.delete(case.weight, np.argmax(case.weight)) == 0).all():
         return  # without its only row a mean does not exist
@@ -169,8 +169,8 @@ def test_predictions_from_one_block_without_the_row(case, penalty):
         return
     found = left_out_predictions(case.problem, Ridge(penalty))
     for i in range(len(case.y)):
-        b, c = reference.without_row(columns, case.y, case.weight, penalty, i)
-        parts = reference.by_block(columns[i : i + 1], blocks, c, 3)[0, case.problem.features]
+        b, c = plain.without_row(columns, case.y, case.weight, penalty, i)
+        parts = plain.by_block(columns[i : i + 1], blocks, c, 3)[0, case.problem.features]
         assert found[i] == pytest.approx(b + parts, rel=1e-6, abs=1e-6)
 
 
@@ -186,7 +186,7 @@ def test_ridge_finds_the_penalty_of_least_loss(raw):
     for fold in np.array_split(np.arange(240), 3):
         rest = np.setdiff1d(np.arange(240), fold)
         for j, penalty in enumerate(penalties):
-            b, c = reference.ridge(columns[rest], case.y[rest], case.weight[rest], penalty)
+            b, c = plain.ridge(columns[rest], case.y[rest], case.weight[rest], penalty)
             error = (case.y - b - columns @ c)[fold]
             losses[j] += np.average(error**2, weights=case.weight[fold])
     assert Ridge().fit(case.problem).penalty == penalties[np.argmin(losses)]
@@ -207,7 +207,7 @@ def test_leaving_out_a_label_is_nearly_leaving_out_a_row():
         peer = LogisticRegression(C=1 / 3, tol=1e-10, max_iter=10_000)
         peer.fit(columns[others], labels[others])
         parts = [
-            reference.by_block(columns[i : i + 1], blocks, model.coef_[0], 6)[0] + model.intercept_
+            plain.by_block(columns[i : i + 1], blocks, model.coef_[0], 6)[0] + model.intercept_
             for model in (peer, full)
         ]
         parts = [part[case.problem.features] for part in parts]
