@@ -174,12 +174,6 @@ class Shuffling(NamedTuple):
     n_repeats: int
     seed: int
 
-    def seed_of(self, chunk: Chunk) -> int:
-        """Return the seed of a chunk's shuffles, another one for every chunk."""
-        if not chunk.is_part:
-            return self.seed
-        return seed_of_chunk(self.seed, chunk.number)
-
 
 def seed_of_chunk(seed: int, number: int) -> int:
     """Return the ``random_state`` by which a chunk of a table of Dask is shuffled."""
@@ -190,7 +184,8 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     """Return the drops of the score over shuffles of each column among some rows."""
     ensemble, X, groups, chunk = rows.ensemble, rows.X, rows.groups, rows.given
     assert chunk is not None
-    orders = Orders(shuffling.seed_of(chunk), len(X))
+    seed = seed_of_chunk(shuffling.seed, chunk.number) if chunk.is_part else shuffling.seed
+    orders = Orders(seed, len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
     if is_scorer(shuffling.metric):
@@ -200,15 +195,9 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
         intact = ensemble.raw_predict(X, n_jobs, rows.init_score)
         shuffled = _shuffled_predictions(rows, pairs, orders, n_jobs)
-    scores = map(score, shuffled)
-    repeats, errors = _drops(orders, pairs, score(intact), scores, groups, ensemble.n_features)
-    return Shuffled(
-        method=f"permutation({name}{', within chunks' * chunk.is_part})",
-        tally=Tally.of(rows, n_jobs),
-        repeats=repeats,
-        errors=errors,
-        groups=labels_of(groups),
-    )
+    method = f"permutation({name}{', within chunks' * chunk.is_part})"
+    tally, scores, p = Tally.of(rows, n_jobs), map(score, shuffled), ensemble.n_features
+    return Shuffled.of(method, tally, groups, orders, pairs, score(intact), scores, p)
 
 
 def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
@@ -226,37 +215,10 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     groups, orders = Groups.of(given.groups, n), Orders(shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
+    method, tally = f"permutation({name})", Tally(n, 0, True, nan)
     scores = map(score, shuffled_tables(table, pairs, orders.of))
-    repeats, errors = _drops(orders, pairs, score(table), scores, groups, p)
-    tally = Tally(n, 0, True, nan)
-    of_all = Shuffled(f"permutation({name})", tally, repeats, errors, labels_of(groups))
+    of_all = Shuffled.of(method, tally, groups, orders, pairs, score(table), scores, p)
     return of_all.result(predictions.names)
-
-
-def _drops(
-    orders: Orders,
-    pairs: Pairs,
-    intact: Any,
-    scores: Iterator[Any],
-    groups: Groups | None,
-    n_features: int,
-) -> tuple[np.ndarray, DropSums | None]:
-    """Return the mean drop of each feature and shuffle, and sums for errors of scores by row."""
-    n_repeats = 1 + max((r for _, r in pairs), default=0)
-    repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
-    is_by_row = np.ndim(intact) == 1
-    # Shuffling a column that no tree uses changes no row's score.
-    of_columns = [ShuffleErrors(n_rows).sums(groups)] * n_features if is_by_row else []
-    for (k, r), shuffled in zip(pairs, scores, strict=True):
-        repeats[k, r] = np.mean(intact) - np.mean(shuffled)
-        if is_by_row:
-            if r == 0:
-                largest = max(np.abs(intact).max(), np.abs(shuffled).max())
-                errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
-            errors.add(intact - shuffled, orders.of((k, r)))
-            if r == n_repeats - 1:
-                of_columns[k] = errors.sums(groups)
-    return repeats, DropSums.beside(of_columns) if is_by_row else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +230,36 @@ class Shuffled:
     repeats: np.ndarray  # (p, n_repeats): mean drops over the rows
     errors: DropSums | None  # None where the metric gives one number for all rows
     groups: np.ndarray | None  # the distinct labels of rows that belong together
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        tally: Tally,
+        groups: Groups | None,
+        orders: Orders,
+        pairs: Pairs,
+        intact: Any,
+        scores: Iterator[Any],
+        n_features: int,
+    ) -> "Shuffled":
+        """Tell the drops of single shuffles from the scores, which come in the order of pairs."""
+        n_repeats = 1 + max((r for _, r in pairs), default=0)
+        repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
+        is_by_row = np.ndim(intact) == 1
+        # Shuffling a column that no tree uses changes no row's score.
+        of_columns = [ShuffleErrors(n_rows).sums(groups)] * n_features if is_by_row else []
+        for (k, r), shuffled in zip(pairs, scores, strict=True):
+            repeats[k, r] = np.mean(intact) - np.mean(shuffled)
+            if is_by_row:
+                if r == 0:
+                    largest = max(np.abs(intact).max(), np.abs(shuffled).max())
+                    errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
+                errors.add(intact - shuffled, orders.of((k, r)))
+                if r == n_repeats - 1:
+                    of_columns[k] = errors.sums(groups)
+        by_row = DropSums.beside(of_columns) if is_by_row else None
+        return cls(method, tally, repeats, by_row, labels_of(groups))
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
