@@ -136,6 +136,9 @@ class ByLabelDisplay(Display):
         self.max_display = as_max_display(max_display or min(usual, n_features), n_features)
         self.attribution, self.changes = attribution, changes
         self.unit = "percent" if changes is None else changes.unit
+        self.marked = np.zeros((len(attribution.labels), n_features), bool)
+        if changes is not None:
+            self.marked[list(changes.about)] = changes.changed()
         self.lines_: list[Any] = []
 
     def _draw(self, paper: Paper) -> Sheet:
@@ -156,7 +159,7 @@ class ByLabelDisplay(Display):
         else:
             about += ", 95 % intervals"
         if self.changes is not None:
-            about += f"\n({MARKED if self._is_marked()[:, ranking].any() else UNMARKED})"
+            about += f"\n({MARKED if self.marked[:, ranking].any() else UNMARKED})"
         few = [result.label_texts[j] for j in np.flatnonzero(~result.is_judged)]
         if few:
             about += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
@@ -169,16 +172,9 @@ class ByLabelDisplay(Display):
             sheet.ax.grid(False)
         return sheet
 
-    def _is_marked(self) -> np.ndarray:
-        """Return which labels are marked for which feature, (L, p)."""
-        marked = np.zeros((len(self.attribution.labels), len(self.attribution.feature_names)), bool)
-        if self.changes is not None:
-            marked[list(self.changes.about)] = self.changes.changed()
-        return marked
-
     def _lines(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, texts = sheet.ax, self.attribution.label_texts
-        at, marked = np.arange(len(texts)), self._is_marked()
+        ax, texts, marked = sheet.ax, self.attribution.label_texts, self.marked
+        at = np.arange(len(texts))
         color = {k: sheet.drawn_in(CURVES[j % len(CURVES)]) for j, k in enumerate(ranking)}
         for k in ranking:
             low, high = values[:, k] - reach[:, k], values[:, k] + reach[:, k]
@@ -193,7 +189,7 @@ class ByLabelDisplay(Display):
         name_curves(sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize)
 
     def _dots(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, marked, n_labels = sheet.ax, self._is_marked(), len(values)
+        ax, marked, n_labels = sheet.ax, self.marked, len(values)
         _, fontsize = sheet.rows_that_fit(len(ranking))
         rows = np.arange(len(ranking))
         for j, text in enumerate(self.attribution.label_texts):
@@ -208,7 +204,7 @@ class ByLabelDisplay(Display):
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
 
     def _heat(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, marked = sheet.ax, self._is_marked()
+        ax = sheet.ax
         _, fontsize = sheet.rows_that_fit(len(ranking))
         cells = values[:, ranking].T
         shares = cells / (_largest(cells) or 1.0)
@@ -220,7 +216,7 @@ class ByLabelDisplay(Display):
 
         picture = [[color(share) for share in row] for row in shares]
         ax.imshow(np.array(picture), aspect="auto", interpolation="nearest")
-        feature, label = np.nonzero(marked[:, ranking].T)
+        feature, label = np.nonzero(self.marked[:, ranking].T)
         self._ring(sheet, label, feature)
         self._name_labels(sheet)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
@@ -228,8 +224,7 @@ class ByLabelDisplay(Display):
 
     def _ring(self, sheet: Sheet, x: np.ndarray, y: np.ndarray) -> None:
         """Draw rings around what changed."""
-        ink = sheet.ink
-        sheet.ax.plot(x, y, "o", ms=10, mfc="none", mec=ink, mew=1.3, ls="none", zorder=5)
+        sheet.ax.plot(x, y, "o", ms=10, mfc="none", mec=sheet.ink, mew=1.3, ls="none", zorder=5)
 
     def _name_labels(self, sheet: Sheet) -> None:
         """Write labels below the axes: of words all that fit, else some at equal distances."""
