@@ -69,6 +69,7 @@ class LocalAttributionDisplay(Display):
         self.attribution = attribution
         method, _, self.output = attribution.method.partition(" of ")  # of several
         self.facts = facts_of(method)
+        self.is_whole = self.facts.is_whole_prediction and self.row is not None
         self.unit = attribution.percent_of_one or 1.0
         self.up, self.down = (BLUE, VERMILION) if self.facts.is_judged else (VERMILION, BLUE)
 
@@ -115,15 +116,12 @@ class LocalAttributionDisplay(Display):
         if self.facts.is_judged:
             unit = f"{OF_CONSTANT}, of a row" if self.attribution.percent_of_one else "gain"
             return f"{unit} (above 0: helped)"
-        if self.row is None or not self.facts.is_whole_prediction:
-            return self.facts.unit_of_row
-        return "raw prediction"
+        return "raw prediction" if self.is_whole else self.facts.unit_of_row
 
     def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Steps:
         """Return what leads from the base value, or from 0, to the sum of all contributions."""
         result = self.attribution
-        is_whole = self.facts.is_whole_prediction and self.row is not None
-        start = float(result.base_values[self.row]) if is_whole else 0.0
+        start = float(result.base_values[self.row]) if self.is_whole else 0.0
         said = [""] * len(shown)
         if result.data is not None:
             said = [f" = {_in_words(value)}" for value in result.shown_data()[self.row, shown]]
@@ -162,7 +160,7 @@ class LocalAttributionDisplay(Display):
         """Mark where the way starts, above the first bar, and where it ends, below the last."""
         ax, n = sheet.ax, len(steps.moves)
         said = [("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1)]
-        if not self.facts.is_whole_prediction:
+        if not self.is_whole:
             sheet.zero_line("x")
             said = [("sum", steps.end, n + 0.1)]
         ax.set_ylim(n + 0.7, -1.7)
@@ -209,9 +207,8 @@ class LocalAttributionDisplay(Display):
                     xytext=(-3 * side, 0), textcoords="offset points", va="center",
                     ha="right" if side > 0 else "left", fontsize=fontsize, **sheet.write,
                 )  # fmt: skip
-        whole = self.facts.is_whole_prediction
-        said = f"prediction {steps.end:.4g}" if whole else f"sum {steps.end:.4g}"
-        said += f" (base value {steps.start:.4g})" * whole
+        said = f"prediction {steps.end:.4g} (base value {steps.start:.4g})"
+        said = said if self.is_whole else f"sum {steps.end:.4g}"
         ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.ink, linewidth=1.2)
         ax.annotate(said, (steps.end, -1.6), ha="center", va="bottom", fontsize=fontsize,
                     fontweight="bold", **sheet.write)  # fmt: skip
