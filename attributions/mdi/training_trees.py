@@ -115,7 +115,6 @@ class TrainingTrees:
             leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64), self.n_jobs)
             response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
             grown_on = drawn if is_in_draws else self.weight * drawn
-            self._check(m, tree, leaves, response, hessian * grown_on, grown_on)
             if not self.ensemble.is_forest:
                 raw_prediction[:, k] += tree.value[leaves]
             is_fresh = drawn == 0
@@ -125,8 +124,10 @@ class TrainingTrees:
                 "oob": self.weight * is_fresh,
                 "uniform": self.weight,
             }
-            fitted_on = in_model[self.rows]
-            yield tree, TreeRows(leaves, response, hessian * grown_on, hessian * fitted_on)
+            grown, weight = hessian * grown_on, hessian * in_model[self.rows]
+            rows = TreeRows(leaves, response, grown, weight)
+            self._check(m, tree, rows, grown_on)
+            yield tree, rows
 
     def drawn(self) -> Iterator[np.ndarray]:
         """Yield how often each tree saw every row."""
@@ -149,33 +150,22 @@ class TrainingTrees:
                 drawn[seen] = 1.0
             yield drawn
 
-    def _check(
-        self,
-        m: int,
-        tree: Any,
-        leaves: np.ndarray,
-        response: np.ndarray,
-        weight: np.ndarray,
-        count: np.ndarray,
-    ) -> None:
+    def _check(self, m: int, tree: Tree, rows: TreeRows, count: np.ndarray) -> None:
         """Refuse rows that do not add up to the sums that a tree's leaves keep."""
-        leaf = tree.left < 0
-        n_nodes = tree.n_nodes
         is_own = hasattr(self.model, "ensemble_") or self.ensemble.seen_rows is not None
-        tolerance = OWN if is_own else FOREIGN
         size = np.abs(self.y).reshape(len(self.y), -1).max(axis=1)
-        terms = weight * (np.abs(response) + size + 1.0)
-        allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
+        terms = rows.grown * (np.abs(rows.response) + size + 1.0)
+        allowed = (OWN if is_own else FOREIGN) * np.bincount(rows.leaves, terms, tree.n_nodes)
+        response = rows.grown * rows.response
         facts = {
-            "gradients": ("sum of gradients", -tree.sum_gradient, weight * response),
-            "hessians": ("sum of hessians", tree.sum_hessian, weight),
-            "counts": ("number of rows", tree.n_samples, (count > 0) * 1.0),
+            "counts": ("number of rows", tree.n_samples, (count > 0) * 1.0, 0.0),
+            "gradients": ("sum of gradients", -tree.sum_gradient, response, allowed),
+            "hessians": ("sum of hessians", tree.sum_hessian, rows.grown, allowed),
         }
         for statistic in sorted(self.ensemble.statistics & facts.keys()):
-            name, kept, rows = facts[statistic]
-            found = np.bincount(leaves, rows, minlength=n_nodes)
-            is_count = statistic == "counts"
-            wrong = leaf & (np.abs(found - kept) > (0.0 if is_count else allowed))
+            name, kept, of_rows, most = facts[statistic]
+            found = np.bincount(rows.leaves, of_rows, tree.n_nodes)
+            wrong = (tree.left < 0) & (np.abs(found - kept) > most)
             if wrong.any():
                 node = int(np.argmax(wrong))
                 _refuse_other_rows(
