@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
 from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from attributions.testing import trees
 from gbt.model.tree import Tree
 
@@ -29,7 +30,7 @@ class Case:
     @property
     def columns(self):
         """The explicit columns by the definition, and their features."""
-        return reference.mdi_columns(self.tree, self.X, self.grown, self.raw)
+        return plain.mdi_columns(self.tree, self.X, self.grown, self.raw)
 
     def fitted(self, found):
         """Return the fitted values of the rows, by coefficients that were found."""
@@ -40,7 +41,7 @@ class Case:
 def case_of(tree, X, y, grown, weight, raw, fold_edges=None):
     """Make a case; the leaves are those of the reference."""
     leaves = np.array([reference.path(tree, x)[-1] for x in X], dtype=np.int32)
-    columns = RawColumns.of(X) if raw else None
+    columns = RawColumns.of(X) if raw else RawColumns.none(X.shape[1])
     edges = np.array([0, len(X)]) if fold_edges is None else fold_edges
     problem = StumpProblem(tree, TreeRows(leaves, y, grown, weight), columns, edges)
     return Case(tree, X, y, grown, weight, raw, problem)

@@ -7,6 +7,7 @@ is little to explain is no failure of the model, or in loss a row.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -148,8 +149,8 @@ class AttributionByLabel(tables.ShownAsTable):
         if not pairs:
             raise ValueError("There is one label only; a change needs at least two.")
         check_adjust(adjust)
-        known: dict[tuple[int, int], Worth] = {}
-        found = [self._difference(these, those, check_unit(unit), known) for those, these in pairs]
+        worth = cache(partial(self.rows.worth, check_unit(unit)))
+        found = [self._difference(these, those, worth) for those, these in pairs]
         texts = self.label_texts
         return stacked(
             found,
@@ -176,7 +177,7 @@ class AttributionByLabel(tables.ShownAsTable):
         if len(used) < 3:
             raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
         size = int(self.n_samples[used].min())
-        worths = [self.rows.worth(int(number), check_unit(unit), size) for number in used]
+        worths = [self.rows.worth(check_unit(unit), int(number), size) for number in used]
         weight = self.n_samples[used] / self.n_samples[used].sum()
         from_mean = used - weight @ used
         slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
@@ -271,15 +272,12 @@ class AttributionByLabel(tables.ShownAsTable):
         ones = [result.percent_of_one for result in self.results]
         return np.array([[np.nan if one is None else one] for one in ones])
 
-    def _difference(self, these: int, those: int, unit: str, known: dict) -> Difference:
+    def _difference(self, these: int, those: int, worth: Callable) -> Difference:
         """Return the worth to one label less that to another, judged in pieces of equal size."""
         if not self.is_judged[[these, those]].all():
             return Difference(*np.full((3, len(self.feature_names)), np.nan))
         size = int(self.n_samples[[these, those]].min())
-        for number in (these, those):
-            if (number, size) not in known:
-                known[number, size] = self.rows.worth(number, unit, size)
-        return difference(known[these, size], known[those, size])
+        return difference(worth(these, size), worth(those, size))
 
     def _need_order(self, what: str, instead: str) -> None:
         if not self.is_ordered:
@@ -333,7 +331,7 @@ class LabelledRows:
         }
         return replace(rows, given=Chunk(**picked))
 
-    def worth(self, number: int, unit: str, size: int) -> Worth:
+    def worth(self, unit: str, number: int, size: int) -> Worth:
         """Return what features are worth to a label, judged in pieces of some size, in memory."""
         some = self.of_label(number)
         rows = some.rows

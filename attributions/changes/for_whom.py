@@ -16,14 +16,11 @@ import numpy as np
 
 from attributions.changes.contrasts import combination, difference
 from attributions.changes.differences import Differences, stacked
-from attributions.changes.rules import FEWEST_IN_GROUP, Rules
-from attributions.changes.worth import Worth, saved_by_features
+from attributions.changes.rules import FEWEST_IN_GROUP, rules_of
+from attributions.changes.worth import Worth, rows_in_memory, saved_by_features
 from attributions.held_out.rows_at_splits import RowsAtSplits
-from attributions.held_out.splits import StepsOfModel
-from attributions.inputs import trees_of
 from attributions.names import find_feature
 from attributions.results import tables
-from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.names import shown
 
 if TYPE_CHECKING:
@@ -143,7 +140,7 @@ def for_whom(
 
     Parameters
     ----------
-    model, X, y, sample_weight, groups
+    model, X, y, sample_weight, groups, n_jobs
         As for `held_out_gain`, rows in memory. ``groups`` stay in one half.
     feature : str
         Whose worth is asked.
@@ -153,52 +150,48 @@ def for_whom(
         Leaves of the tree, from 2.
     random_state : int
         Draws the halves.
-    n_jobs : int, optional
-        Threads; None for all cores.
 
     Returns
     -------
     ForWhom
     """
-    refuse_chunks(X)
     if not isinstance(max_groups, Integral) or max_groups < 2:
         raise ValueError(f"max_groups must be an integer of 2 or more; got {shown(max_groups)}.")
     if columns is not None and not len(columns):
         raise ValueError("columns is empty; name those that may tell groups apart, None for all.")
     columns = [columns] if isinstance(columns, str) else columns
-    steps = StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
-    rows = RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
+    rows = rows_in_memory(model, X, y, sample_weight, groups)
     rows.warn_if_seen(n_jobs, stacklevel=2)
-    ensemble = steps.ensemble
+    ensemble = rows.ensemble
     k = find_feature(feature, ensemble.credited_names)
     usable = [find_feature(c, ensemble.feature_names) for c in columns or ensemble.feature_names]
     for_finding, for_confirming = _halves(rows, random_state)
     _, adds = saved_by_features(for_finding, n_jobs)
-    tree = Rules.of(for_finding, adds[:, k], usable, max_groups)
+    rules, group_of = rules_of(for_finding, adds[:, k], usable, max_groups)
     total, adds_new = saved_by_features(for_confirming, n_jobs)
-    at_found, at_new = tree.group_of(for_finding.X), tree.group_of(for_confirming.X)
+    at_found, at_new = group_of(for_finding.X), group_of(for_confirming.X)
     weight, weight_found = for_confirming.weight, for_finding.weight
-    numbers = [j for j in range(tree.n_groups) if (at_new == j).any() and (at_new != j).any()]
+    numbers = [j for j in range(len(rules)) if (at_new == j).any() and (at_new != j).any()]
     if not numbers:
         raise ValueError(
             f"No groups differ in what {feature!r} is worth to them: with {len(rows.X)} rows a tree"
             f" of groups of {FEWEST_IN_GROUP} found no split."
         )
-    inside = [_worth_within(at_new == j, adds_new[:, k], weight, for_confirming) for j in numbers]
+    inside = {
+        j: _worth_within(at_new == j, adds_new[:, k], weight, for_confirming) for j in numbers
+    }
+    numbers.sort(key=lambda j: -inside[j].values[0])
     outside = [_worth_within(at_new != j, adds_new[:, k], weight, for_confirming) for j in numbers]
-    order = np.argsort([-worth.values[0] for worth in inside], kind="stable")
     found = [adds[at_found == j, k].sum() / weight_found[at_found == j].sum() for j in numbers]
-    names = tuple(tree.texts[numbers[j]] for j in order)
+    names = tuple(rules[j] for j in numbers)
     about = {"labels": names, "feature_names": (feature,), "unit": "loss"}
-    alone = [combination([inside[j]], np.ones(1)) for j in order]
-    apart = [difference(inside[j], outside[j]) for j in order]
     return ForWhom(
         feature,
         names,
-        np.array([(at_new == numbers[j]).sum() for j in order]),
-        np.array(found)[order],
-        stacked(alone, **about),
-        stacked(apart, **about),
+        np.array([(at_new == j).sum() for j in numbers]),
+        np.array(found),
+        stacked([combination([inside[j]], np.ones(1)) for j in numbers], **about),
+        stacked([difference(inside[j], o) for j, o in zip(numbers, outside, strict=True)], **about),
         float(total[k] / weight.sum()),
     )
 

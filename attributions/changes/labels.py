@@ -14,21 +14,11 @@ SHOWN = 8  # labels that a message names
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The distinct labels of rows.
+    """The distinct labels of rows."""
 
-    Parameters
-    ----------
-    names : tuple
-        In their order.
-    of_row : intp array of shape (n,)
-        The number of each row's label.
-    is_ordered : bool
-        Whether one comes before another: numbers, times and ordered categories, but not words.
-    """
-
-    names: tuple[Any, ...]
-    of_row: np.ndarray
-    is_ordered: bool
+    names: tuple[Any, ...]  # in their order
+    of_row: np.ndarray  # the number of each row's label
+    is_ordered: bool  # whether one comes before another: numbers, times and ordered categories
 
     @classmethod
     def of(cls, by: Any, n_rows: int) -> "Labels":

@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attributions.changes.contrasts import combination, difference
+from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD, loss_parts
-from attributions.changes.worth import Worth
-from attributions.held_out.rows_at_splits import RowsAtSplits
-from attributions.held_out.splits import StepsOfModel
+from attributions.changes.worth import Worth, rows_in_memory
 from attributions.inputs import trees_of
 from attributions.results import tables
-from gbt.parallel.chunks import Chunk, is_in_chunks
 from gbt.tables.names import column_names
 
 if TYPE_CHECKING:
@@ -72,10 +69,7 @@ class LossChange(tables.ShownAsTable):
     def to_frame(self, *, level: float = 0.95) -> "pandas.DataFrame":
         """Return a pandas.DataFrame with a row for every part, and one for the whole loss.
 
-        Parameters
-        ----------
-        level : float
-            Of the intervals from ``lower`` to ``upper``.
+        The columns are those of ``Differences.to_frame``, beside ``before`` and ``after``.
         """
         pandas = tables.import_pandas(".parts and .values")
         frames = [found.to_frame(level=level).droplevel(0) for found in (self.changes, self.loss)]
@@ -123,8 +117,8 @@ def loss_change(
         As for `held_out_gain`.
     rows_before, rows_after : (X, y), (X, y, sample_weight) or (X, y, sample_weight, groups)
         Rows that the model was not fitted to. Groups may have rows in both.
-    n_jobs : int, optional
-        Threads; None for all cores.
+    n_jobs
+        As for `held_out_gain`.
 
     Returns
     -------
@@ -139,8 +133,8 @@ def loss_change(
         change = loss_change(model, (X_2023, y_2023), (X_2024, y_2024))
         change.to_frame().sort_values("difference")
     """
-    before = _rows_of(model, *_as_rows(rows_before, "rows_before"))
-    after = _rows_of(model, *_as_rows(rows_after, "rows_after"))
+    before = rows_in_memory(model, *_as_rows(rows_before, "rows_before"))
+    after = rows_in_memory(model, *_as_rows(rows_after, "rows_after"))
     for rows in (before, after):
         rows.warn_if_seen(n_jobs, stacklevel=2)
     if (before.groups is None) != (after.groups is None):
@@ -167,10 +161,8 @@ def compare(
     model_a, model_b : estimators, Ensembles or foreign models
         Of one loss. Features are matched by name, and one that a model lacks saves nothing in it.
         Each model takes its own columns from a frame.
-    X, y, sample_weight, groups
+    X, y, sample_weight, groups, n_jobs
         As for `held_out_gain`: rows that neither model was fitted to.
-    n_jobs : int, optional
-        Threads; None for all cores.
 
     Returns
     -------
@@ -180,7 +172,7 @@ def compare(
         loses it again in what is left over. Errors are those of the paired rows.
     """
     both = [
-        _rows_of(model, _own_columns(model, X), y, sample_weight, groups)
+        rows_in_memory(model, _own_columns(model, X), y, sample_weight, groups)
         for model in (model_a, model_b)
     ]
     losses = [rows.ensemble.loss for rows in both]
@@ -203,34 +195,26 @@ def compare(
 
 
 def _changed(
-    parts: list[Worth], found: Any, names: tuple[str, ...], headings: tuple = ("before", "after")
+    parts: list[Worth],
+    found: Difference,
+    names: tuple[str, ...],
+    headings: tuple = ("before", "after"),
 ) -> LossChange:
     """Make the result: the last of the parts is the whole loss."""
     label = (f"{headings[1]} - {headings[0]}",)
     features = (SPREAD, LEVEL, LEFT, *names)
-    of_parts = type(found)(*(array[:-1] for array in found))
-    of_whole = type(found)(*(array[-1:] for array in found))
+    of_parts, of_whole = (
+        [Difference(*(array[own] for array in found))] for own in (np.s_[:-1], np.s_[-1:])
+    )
+    (*before, loss_before), (*after, loss_after) = (part.values for part in parts)
     return LossChange(
-        parts[0].values[:-1],
-        parts[1].values[:-1],
-        stacked([of_parts], labels=label, feature_names=features, unit="loss"),
-        stacked([of_whole], labels=label, feature_names=("loss",), unit="loss"),
-        (float(parts[0].values[-1]), float(parts[1].values[-1])),
+        np.array(before),
+        np.array(after),
+        stacked(of_parts, labels=label, feature_names=features, unit="loss"),
+        stacked(of_whole, labels=label, feature_names=("loss",), unit="loss"),
+        (float(loss_before), float(loss_after)),
         headings,
     )
-
-
-def _rows_of(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-) -> RowsAtSplits:
-    """Check and convert rows for a model."""
-    if is_in_chunks(X):
-        raise ValueError(
-            "Losses are compared row by row, which takes rows in memory; compute the table of Dask,"
-            " or a sample of it, first."
-        )
-    steps = StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
-    return RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
 
 
 def _as_rows(given: Any, name: str) -> tuple:

@@ -1,6 +1,6 @@
 """Groups of rows by a shallow tree, with rules in words."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,62 +13,44 @@ FEWEST_IN_GROUP = 30  # rows on which it is found
 LEVELS_NAMED = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """A shallow tree as groups of rows, each with a rule in words."""
+def rules_of(
+    rows: RowsAtSplits, adds: np.ndarray, columns: list[int], n: int
+) -> tuple[list[str], Callable[[Any], np.ndarray]]:
+    """Grow a tree of what rows add; return the rule of each group, and what tells rows' groups.
 
-    tree: Any
-    columns: list[int]
-    places: dict[int, np.ndarray]  # of the levels of a column, in the order of their means
-    leaves: np.ndarray
-    texts: tuple[str, ...]
+    Levels are numbers in the order of what their rows add.
+    """
+    from sklearn.tree import DecisionTreeRegressor
 
-    @classmethod
-    def of(cls, rows: RowsAtSplits, adds: np.ndarray, columns: list[int], n: int) -> "Rules":
-        """Grow a tree of what rows add, and write down the rule of each leaf."""
-        from sklearn.tree import DecisionTreeRegressor
+    ensemble, X = rows.ensemble, with_zeros(rows.X)
+    levels = [of or () for of in ensemble.categories or ((),) * ensemble.n_features]
+    places = {k: _places(X[:, k], adds, len(levels[k])) for k in columns if levels[k]}
 
-        ensemble = rows.ensemble
-        levels = [of or () for of in ensemble.categories or ((),) * ensemble.n_features]
-        X = with_zeros(rows.X)
-        places = {k: _places(X[:, k], adds, len(levels[k])) for k in columns if levels[k]}
-        empty = cls(None, columns, places, np.empty(0), ())
-        tree = DecisionTreeRegressor(
-            max_leaf_nodes=n, min_samples_leaf=FEWEST_IN_GROUP, random_state=0
-        )
-        tree.fit(empty._table(X), adds, rows.weight)
-        leaves = np.flatnonzero(tree.tree_.children_left < 0)
-        has_missing = np.isnan(X).any(axis=0)
+    def table(X: np.ndarray) -> np.ndarray:
+        taken = np.array(X[:, columns], dtype=np.float64)
+        for j, k in enumerate(columns):
+            if k in places:
+                known = np.isfinite(taken[:, j])
+                taken[known, j] = places[k][taken[known, j].astype(int)]
+        return taken
 
-        def rule(leaf: int) -> str:
-            texts = []
-            for j, (low, high, missing) in _bounds(tree.tree_, leaf).items():
-                k = columns[j]
-                text = _condition(
-                    ensemble.feature_names[k], low, high, levels[k], places.get(k, empty.leaves)
-                )
-                texts.append(text + " or missing" * (missing and bool(has_missing[k])))
-            return ", ".join(texts)
+    tree = DecisionTreeRegressor(max_leaf_nodes=n, min_samples_leaf=FEWEST_IN_GROUP, random_state=0)
+    tree.fit(table(X), adds, rows.weight)
+    leaves = np.flatnonzero(tree.tree_.children_left < 0)
+    has_missing = np.isnan(X).any(axis=0)
 
-        return replace(empty, tree=tree, leaves=leaves, texts=tuple(map(rule, leaves.tolist())))
+    def rule(leaf: int) -> str:
+        texts = []
+        for j, (low, high, missing) in _bounds(tree.tree_, leaf).items():
+            k = columns[j]
+            text = _condition(ensemble.feature_names[k], low, high, levels[k], places.get(k))
+            texts.append(text + " or missing" * (missing and bool(has_missing[k])))
+        return ", ".join(texts)
 
-    @property
-    def n_groups(self) -> int:
-        """How many groups there are."""
-        return len(self.leaves)
+    def group_of(X: Any) -> np.ndarray:
+        return np.searchsorted(leaves, tree.apply(table(with_zeros(X))))
 
-    def group_of(self, X: Any) -> np.ndarray:
-        """Return the number of each row's group."""
-        return np.searchsorted(self.leaves, self.tree.apply(self._table(with_zeros(X))))
-
-    def _table(self, X: np.ndarray) -> np.ndarray:
-        """Return the columns of the tree; levels are in the order of what their rows add."""
-        table = np.array(X[:, self.columns], dtype=np.float64)
-        for j, k in enumerate(self.columns):
-            if k in self.places:
-                known = np.isfinite(table[:, j])
-                table[known, j] = self.places[k][table[known, j].astype(int)]
-        return table
+    return [*map(rule, leaves.tolist())], group_of
 
 
 def _places(codes: np.ndarray, adds: np.ndarray, n_levels: int) -> np.ndarray:
@@ -103,9 +85,9 @@ def _bounds(tree: Any, leaf: int) -> dict[int, tuple[float, float, bool]]:
     return dict(reversed(bounds.items()))
 
 
-def _condition(name: str, low: float, high: float, levels: Levels, places: np.ndarray) -> str:
+def _condition(name: str, low: float, high: float, levels: Levels, places: Any) -> str:
     """Return what a rule says of one column, in words."""
-    if levels:
+    if places is not None:
         inside = [str(levels[j]) for j in np.flatnonzero((places > low) & (places <= high))]
         more = [f"{len(inside) - LEVELS_NAMED} more"] * (len(inside) > LEVELS_NAMED)
         text = f"{name} in {{{', '.join([*inside[:LEVELS_NAMED], *more])}}}"

@@ -26,11 +26,15 @@ is added up over the pieces that it is in. Groups of rows stay whole.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.held_out.splits import StepsOfModel
+from attributions.inputs import trees_of
+from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.names import shown
 
 FEWEST_THAT_CARRY = 12  # rows, or groups, of which the constant's loss must consist
@@ -40,27 +44,26 @@ UNITS = {"percent": 100.0, "loss": 1.0}
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """What features are worth to some rows.
+    """What features are worth to some rows."""
 
-    Parameters
-    ----------
-    values : float64 array of shape (p,)
-        In per cent of the loss of the best constant, or in loss a row.
-    moved_by : float64 array of shape (n_draws, p)
-        How far each row, or group of rows, moves the values; each column adds up to 0.
-    draws : array of shape (n_draws,), optional
-        The labels of the groups; None for rows, which no other set shares.
-    """
-
-    values: np.ndarray
-    moved_by: np.ndarray
-    draws: np.ndarray | None
+    values: np.ndarray  # (p,), in per cent of the loss of the best constant, or in loss a row
+    moved_by: np.ndarray  # (n_draws, p), by each row or group of rows; each column adds up to 0
+    draws: np.ndarray | None  # the labels of the groups; None for rows, which no other set shares
 
     @property
     def variance(self) -> np.ndarray:
         """The squared standard errors of ``values``, (p,)."""
         n = len(self.moved_by)
         return np.einsum("ik,ik->k", self.moved_by, self.moved_by) * (n / max(n - 1, 1))
+
+
+def rows_in_memory(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+) -> RowsAtSplits:
+    """Check and convert rows for a model, as `held_out_gain` does; refuse tables of Dask."""
+    refuse_chunks(X)
+    steps = StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
+    return RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
 
 
 def check_unit(unit: str) -> str:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from attributions.per_row.bound import Judge
-from attributions.per_row.individual import BoundAttribution
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Rows
 from attributions.statistics.row_sums import RowSums, sum_over_rows
@@ -78,31 +77,22 @@ def _absolute(level: str, per_output: bool, rows: UntargetedRows, n_jobs: int | 
     judge, X, weight = rows.model, rows.X, rows.weight
     n_features = judge.ensemble.n_credited
 
-    def by_tree(
-        block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
-    ) -> np.ndarray:
-        r, total = np.zeros((2, n_features, block.shape[2]))
-        ones = np.ones((1, block.shape[2]))
-        for m, k in enumerate(touched):
-            r[k] = 0.0
-            bound.add(block, range(m, m + 1), ones, r)
-            total[k] += np.abs(r[k])
-        return total
-
-    def by_forest(
-        block: np.ndarray, bound: BoundAttribution, touched: list[np.ndarray]
-    ) -> np.ndarray:
-        total = np.zeros((n_features, block.shape[2]))
-        for trees in tree_blocks(len(touched)):
-            bound.add(block, trees, np.ones((len(trees), block.shape[2])), total)
-        return np.abs(total)
-
     def contributions(own: slice) -> tuple[np.ndarray, np.ndarray | None]:
-        block, of_output = transposed(X[own]), by_tree if level == "tree" else by_forest
-        total = np.zeros((n_features, block.shape[2]))
-        parts = np.zeros((len(judge.bounds), len(total)))
+        block = transposed(X[own])
+        shape = n_features, block.shape[2]
+        total, parts = np.zeros(shape), np.zeros((len(judge.bounds), n_features))
         for k, (bound, touched) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
-            moved = weight[own] * of_output(block, bound, touched)
+            r, sizes = np.zeros((2, *shape))
+            if level == "tree":
+                for m, features in enumerate(touched):
+                    r[features] = 0.0
+                    bound.add(block, range(m, m + 1), np.ones((1, shape[1])), r)
+                    sizes[features] += np.abs(r[features])
+            else:
+                for trees in tree_blocks(len(touched)):
+                    bound.add(block, trees, np.ones((len(trees), shape[1])), r)
+                sizes = np.abs(r)
+            moved = weight[own] * sizes
             parts[k] = moved.sum(axis=1)
             total += moved
         return np.ascontiguousarray(total.T), parts if per_output else None

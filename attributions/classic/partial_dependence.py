@@ -159,7 +159,7 @@ def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
     Rows go down both sides of a split on k.
     """
     counts = np.zeros(len(ensemble.value), dtype=np.int64)
-    children, sets = _children(ensemble), node_sets(ensemble.level_sets)
+    (left, right), sets = _children(ensemble), node_sets(ensemble.level_sets)
     for root in ensemble.tree_offset[:-1]:
         node, row = np.full(len(rows), root), np.arange(len(rows))
         while len(node):
@@ -169,13 +169,9 @@ def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
             node, row = node[is_split], row[is_split]
             is_free = ensemble.feature[node] == k
             is_left = _goes_left(ensemble, sets, node, rows[row, ensemble.feature[node]])
-            sides = [is_free | is_left, is_free | ~is_left]
-            node, row = (
-                np.concatenate(
-                    [child[node[side]] for child, side in zip(children, sides, strict=True)]
-                ),
-                np.concatenate([row[side] for side in sides]),
-            )
+            goes = is_free | is_left, is_free | ~is_left
+            node = np.concatenate([left[node[goes[0]]], right[node[goes[1]]]])
+            row = np.concatenate([row[side] for side in goes])
     return counts / len(rows)
 
 
@@ -196,42 +192,37 @@ def _curve(
     ensemble: Ensemble, k: int, weight: np.ndarray, cuts: np.ndarray, levels: Any
 ) -> np.ndarray:
     """Return sums of leaf weights times values by interval or level, and last for missing."""
-    n_levels = 0 if levels is None else len(levels)
+    n_nodes, n_levels = len(ensemble.value), 0 if levels is None else len(levels)
     steps, of_levels, of_missing = np.zeros(len(cuts) + 2), np.zeros(n_levels), 0.0
     left, right = _children(ensemble)
-    sets = node_sets(ensemble.level_sets)
+    gives, sets = weight * ensemble.value, node_sets(ensemble.level_sets)
+    # What gets to a node: numbers above low and up to high, whether missing ones do, which levels.
+    low, high = np.full(n_nodes, -np.inf), np.full(n_nodes, np.inf)
+    has_missing, has_level = np.ones(n_nodes, bool), np.ones((n_nodes, n_levels), bool)
     nodes = ensemble.tree_offset[:-1]
-    low, high = np.full(len(nodes), -np.inf), np.full(len(nodes), np.inf)
-    has_missing, has_level = np.ones(len(nodes), bool), np.ones((len(nodes), n_levels), bool)
     while len(nodes):
         is_leaf = ensemble.left[nodes] < 0
-        gives = (weight * ensemble.value)[nodes[is_leaf]]
-        start = np.where(low == LARGEST, len(cuts) + 1, np.searchsorted(cuts, low, side="right"))
-        stop = np.searchsorted(cuts, high, side="left") + 1
-        some = is_leaf & (start < stop)
-        np.add.at(steps, start[some], (weight * ensemble.value)[nodes[some]])
-        np.add.at(steps, stop[some], -(weight * ensemble.value)[nodes[some]])
-        of_levels += gives @ has_level[is_leaf]
-        of_missing += gives @ has_missing[is_leaf]
-
-        nodes, low, high = nodes[~is_leaf], low[~is_leaf], high[~is_leaf]
-        has_missing, has_level = has_missing[~is_leaf], has_level[~is_leaf]
-        is_own, threshold = ensemble.feature[nodes] == k, ensemble.threshold[nodes]
-        missing_left = ensemble.missing_left[nodes]
-        goes_left = np.ones((len(nodes), n_levels), bool)
+        leaf, nodes = nodes[is_leaf], nodes[~is_leaf]
+        start = np.searchsorted(cuts, low[leaf], side="right")
+        start[low[leaf] == LARGEST] = len(cuts) + 1
+        stop = np.searchsorted(cuts, high[leaf], side="left") + 1
+        some = start < stop
+        np.add.at(steps, start[some], gives[leaf[some]])
+        np.add.at(steps, stop[some], -gives[leaf[some]])
+        of_levels += gives[leaf] @ has_level[leaf]
+        of_missing += gives[leaf] @ has_missing[leaf]
+        for reached in (low, high, has_missing, has_level):
+            reached[left[nodes]] = reached[right[nodes]] = reached[nodes]
+        own = nodes[ensemble.feature[nodes] == k]
+        l, r, threshold = left[own], right[own], ensemble.threshold[own]
+        high[l], low[r] = np.minimum(high[l], threshold), np.maximum(low[r], threshold)
+        has_missing[l] &= ensemble.missing_left[own]
+        has_missing[r] &= ~ensemble.missing_left[own]
         for level in range(n_levels):
-            of_level = np.full(len(nodes), float(level))
-            goes_left[:, level] = _goes_left(ensemble, sets, nodes, of_level)
-        other = ~is_own[:, np.newaxis]
+            goes_left = _goes_left(ensemble, sets, own, np.full(len(own), float(level)))
+            has_level[l, level] &= goes_left
+            has_level[r, level] &= ~goes_left
         nodes = np.concatenate([left[nodes], right[nodes]])
-        high = np.concatenate([np.where(is_own, np.minimum(high, threshold), high), high])
-        low = np.concatenate([low, np.where(is_own, np.maximum(low, threshold), low)])
-        has_missing = np.concatenate(
-            [has_missing & (~is_own | missing_left), has_missing & (~is_own | ~missing_left)]
-        )
-        has_level = np.concatenate(
-            [has_level & (other | goes_left), has_level & (other | ~goes_left)]
-        )
     of_values = np.cumsum(steps)[:-1] if levels is None else of_levels
     return np.append(of_values, of_missing)
 

@@ -14,7 +14,7 @@ Models predict a block of rows at a time: the block is transposed once, one colu
 is exchanged in it, and the predictions of some shuffles are kept until they are scored.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -29,6 +29,7 @@ from attributions.classic.scores import (
     checked_score,
     is_scorer,
     named_metric,
+    negative_squares,
     scorer_of,
 )
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
@@ -92,14 +93,10 @@ def permutation(
         and labels are 0 .. K - 1.
     n_repeats : int
         Shuffles of each feature.
-    groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `held_out_gain`. Rows are shuffled across them.
-    init_score : array of shape (n,), or (n, K), optional
-        Starting values, as for `held_out_gain`; they stay with their rows.
+    groups, init_score, n_jobs
+        As for `held_out_gain`. Rows are shuffled across groups; starting values stay with them.
     random_state : int, RandomState, Generator or None
         Seed of the shuffles; with an int they are the same in every call.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -177,12 +174,6 @@ class Shuffling(NamedTuple):
     n_repeats: int
     seed: int
 
-    def seed_of(self, chunk: Chunk) -> int:
-        """Return the seed of a chunk's shuffles, another one for every chunk."""
-        if not chunk.is_part:
-            return self.seed
-        return seed_of_chunk(self.seed, chunk.number)
-
 
 def seed_of_chunk(seed: int, number: int) -> int:
     """Return the ``random_state`` by which a chunk of a table of Dask is shuffled."""
@@ -193,26 +184,20 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     """Return the drops of the score over shuffles of each column among some rows."""
     ensemble, X, groups, chunk = rows.ensemble, rows.X, rows.groups, rows.given
     assert chunk is not None
-    orders = Orders(shuffling.seed_of(chunk), len(X))
+    seed = seed_of_chunk(shuffling.seed, chunk.number) if chunk.is_part else shuffling.seed
+    orders = Orders(seed, len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
     if is_scorer(shuffling.metric):
         name, score = str(shuffling.metric), scorer_of(shuffling.model, shuffling.metric, chunk.y)
-        intact, scores = score(chunk.X), map(score, shuffled_tables(chunk.X, pairs, orders.of))
+        intact, shuffled = chunk.X, shuffled_tables(chunk.X, pairs, orders.of)
     else:
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
-        intact = checked_score(
-            score(ensemble.raw_predict(X, n_jobs, rows.init_score)), name, len(X)
-        )
-        scores = map(score, _shuffled_predictions(rows, pairs, orders, n_jobs))
-    repeats, errors = _drops(orders, pairs, intact, scores, groups, ensemble.n_features)
-    return Shuffled(
-        method=f"permutation({name}{', within chunks' * chunk.is_part})",
-        tally=Tally.of(rows, n_jobs),
-        repeats=repeats,
-        errors=errors,
-        groups=labels_of(groups),
-    )
+        intact = ensemble.raw_predict(X, n_jobs, rows.init_score)
+        shuffled = _shuffled_predictions(rows, pairs, orders, n_jobs)
+    method = f"permutation({name}{', within chunks' * chunk.is_part})"
+    tally, scores, p = Tally.of(rows, n_jobs), map(score, shuffled), ensemble.n_features
+    return Shuffled.of(method, tally, groups, orders, pairs, score(intact), scores, p)
 
 
 def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
@@ -230,66 +215,51 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     groups, orders = Groups.of(given.groups, n), Orders(shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
+    method, tally = f"permutation({name})", Tally(n, 0, True, nan)
     scores = map(score, shuffled_tables(table, pairs, orders.of))
-    repeats, errors = _drops(orders, pairs, score(table), scores, groups, p)
-    tally = Tally(n, 0, True, nan)
-    of_all = Shuffled(f"permutation({name})", tally, repeats, errors, labels_of(groups))
+    of_all = Shuffled.of(method, tally, groups, orders, pairs, score(table), scores, p)
     return of_all.result(predictions.names)
-
-
-def _drops(
-    orders: Orders,
-    pairs: Pairs,
-    intact: Any,
-    scores: Iterator[Any],
-    groups: Groups | None,
-    n_features: int,
-) -> tuple[np.ndarray, DropSums | None]:
-    """Return the mean drop of each feature and shuffle, and sums for errors of scores by row."""
-    n_repeats = 1 + max((r for _, r in pairs), default=0)
-    repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
-    is_by_row = np.ndim(intact) == 1
-    of_columns = [_of_unused(n_rows, groups)] * n_features if is_by_row else []
-    for (k, r), shuffled in zip(pairs, scores, strict=True):
-        repeats[k, r] = np.mean(intact) - np.mean(shuffled)
-        if is_by_row:
-            if r == 0:
-                largest = max(np.abs(intact).max(), np.abs(shuffled).max())
-                errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
-            errors.add(intact - shuffled, orders.of((k, r)))
-            if r == n_repeats - 1:
-                of_columns[k] = errors.sums(groups)
-    return repeats, DropSums.beside(of_columns) if is_by_row else None
-
-
-def _of_unused(n_rows: int, groups: Groups | None) -> DropSums:
-    """Return the sums of a column that no tree uses: shuffling it changes no row's score."""
-    errors = ShuffleErrors(n_rows)
-    errors.add(np.zeros(n_rows), np.arange(n_rows))
-    return errors.sums(groups)
 
 
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """The drops of the score in some chunks, each of which is shuffled for itself.
-
-    Parameters
-    ----------
-    method : str
-    tally : Tally
-    repeats : float64 array of shape (p, n_repeats)
-        Mean drops over the rows.
-    errors : DropSums or None
-        None where the metric gives one number for all rows.
-    groups : array of shape (G,) or None
-        The distinct labels of rows that belong together.
-    """
+    """The drops of the score in some chunks, each of which is shuffled for itself."""
 
     method: str
     tally: Tally
-    repeats: np.ndarray
-    errors: DropSums | None
-    groups: np.ndarray | None
+    repeats: np.ndarray  # (p, n_repeats): mean drops over the rows
+    errors: DropSums | None  # None where the metric gives one number for all rows
+    groups: np.ndarray | None  # the distinct labels of rows that belong together
+
+    @classmethod
+    def of(
+        cls,
+        method: str,
+        tally: Tally,
+        groups: Groups | None,
+        orders: Orders,
+        pairs: Pairs,
+        intact: Any,
+        scores: Iterator[Any],
+        n_features: int,
+    ) -> "Shuffled":
+        """Tell the drops of single shuffles from the scores, which come in the order of pairs."""
+        n_repeats = 1 + max((r for _, r in pairs), default=0)
+        repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
+        is_by_row = np.ndim(intact) == 1
+        # Shuffling a column that no tree uses changes no row's score.
+        of_columns = [ShuffleErrors(n_rows).sums(groups)] * n_features if is_by_row else []
+        for (k, r), shuffled in zip(pairs, scores, strict=True):
+            repeats[k, r] = np.mean(intact) - np.mean(shuffled)
+            if is_by_row:
+                if r == 0:
+                    largest = max(np.abs(intact).max(), np.abs(shuffled).max())
+                    errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
+                errors.add(intact - shuffled, orders.of((k, r)))
+                if r == n_repeats - 1:
+                    of_columns[k] = errors.sums(groups)
+        by_row = DropSums.beside(of_columns) if is_by_row else None
+        return cls(method, tally, repeats, by_row, labels_of(groups))
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
@@ -301,13 +271,8 @@ class Shuffled:
             errors = self.errors.merge(other.errors)
         if self.groups is not None and other.groups is not None:
             groups = np.concatenate([self.groups, other.groups])
-        return Shuffled(
-            self.method,
-            tally,
-            self.repeats * own + other.repeats * others,
-            errors,
-            groups,
-        )
+        repeats = self.repeats * own + other.repeats * others
+        return Shuffled(self.method, tally, repeats, errors, groups)
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
         """Return the mean drops with their standard errors."""
@@ -354,25 +319,20 @@ def _shuffled_predictions(
 
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
-    loss = ensemble.loss
+    loss, n = ensemble.loss, len(target)
     is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
     if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
-    name, measure = _metric_of(ensemble, metric, target)
-    return name, lambda raw_prediction: measure(target, loss.inverse_link(raw_prediction))
-
-
-def _metric_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Callable]:
-    """Return the name of the metric and a function (y, prediction), larger for better."""
     if metric is not None:
-        return named_metric(metric), metric
-    if not ensemble.loss.is_by_row:
-        weight = np.ones(len(target))
-        return ensemble.loss.name_of_score, partial(ensemble.loss.score, weight=weight)
-    if ensemble.loss.name == "half_logistic":
-        return "roc_auc", auc_of_rows
-    return "neg_mean_squared_error", lambda y, prediction: -((y - prediction) ** 2)
+        name = named_metric(metric)
+    elif not loss.is_by_row:
+        name, metric = loss.name_of_score, partial(loss.score, weight=np.ones(n))
+    elif loss.name == "half_logistic":
+        name, metric = "roc_auc", auc_of_rows
+    else:
+        name, metric = "neg_mean_squared_error", negative_squares
+    return name, lambda raw: checked_score(metric(target, loss.inverse_link(raw)), name, n)
 
 
 def _seed(random_state: Any) -> int:

@@ -51,11 +51,7 @@ from attributions.statistics.row_sums import RowSums
 class ShuffleErrors:
     """The drops of one column's shuffles among the rows of one chunk, added up so far.
 
-    Parameters
-    ----------
-    n_rows : int
-    exponent : int
-        2^exponent is the unit of what is kept; see ``attributions.statistics.powers_of_two``.
+    2^exponent is the unit of what is kept; see ``attributions.statistics.powers_of_two``.
     """
 
     def __init__(self, n_rows: int, exponent: int = 0):
@@ -79,7 +75,7 @@ class ShuffleErrors:
         With groups, parts of rows that belong together are summed before they are squared. Shuffles
         make pairs regardless of groups, so what pairs add to the squares is still counted by rows.
         """
-        n_rows, n_repeats = len(self.own), self.n_repeats
+        n_rows, n_repeats = len(self.own), max(self.n_repeats, 1)
         own, lent = self.own / n_repeats, self.lent / n_repeats
         draws = np.column_stack([own, own + (lent - own.mean()), np.ones(n_rows)])
         if groups is not None:
@@ -95,16 +91,11 @@ class ShuffleErrors:
 class DropSums:
     """Sums over the draws of some chunks, for p columns; those of other chunks merge with them.
 
-    Parameters
-    ----------
-    columns : tuple of RowSums
-        Of each: the sums over draws of the rows' own drops, of psi, and of the numbers of rows.
-    of_pairs : float64 array of shape (p,)
-        The root of what chance pairs add to the squares of psi.
+    Of each column: the sums over draws of the rows' own drops, of psi, and of the numbers of rows.
     """
 
     columns: tuple[RowSums, ...]
-    of_pairs: np.ndarray
+    of_pairs: np.ndarray  # (p,): the root of what chance pairs add to the squares of psi
 
     @classmethod
     def beside(cls, columns: "Sequence[DropSums]") -> "DropSums":
@@ -118,18 +109,11 @@ class DropSums:
         return DropSums(columns, np.hypot(self.of_pairs, other.of_pairs))
 
     @property
-    def mean(self) -> np.ndarray:
-        """Mean drops over the rows, (p,)."""
-        return np.array([column.total[0] / column.total[2] for column in self.columns])
-
-    @property
     def standard_error(self) -> np.ndarray | None:
         """Standard error of the mean drops over rows and shuffles; None for a single draw."""
-        n_draws = self.columns[0].n_rows
-        if n_draws < 2:
+        if self.columns[0].n_rows < 2:
             return None
-        errors = map(_error_of, self.columns, self.of_pairs)
-        return np.array([*errors])
+        return np.array([*map(_error_of, self.columns, self.of_pairs)])
 
 
 def _error_of(sums: RowSums, of_pairs: float) -> float:

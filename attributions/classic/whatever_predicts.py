@@ -25,6 +25,7 @@ from attributions.classic.scores import (
     checked_score,
     is_scorer,
     named_metric,
+    negative_squares,
     scorer_of,
 )
 from gbt.formats import import_model, labels_of
@@ -53,24 +54,12 @@ def only_predicts(model: Any) -> bool:
 
 
 class Predictions(NamedTuple):
-    """A model and the rows that it predicts.
+    """A model and the rows that it predicts."""
 
-    Parameters
-    ----------
-    model : object
-        With ``predict``, or a function of a table.
-    classes : list or None
-        The labels of a classifier.
-    target : array of shape (n,), or (n, K) for K targets
-        Numbers; of labels, their numbers in ``classes``.
-    names : tuple of str
-        Of the columns.
-    """
-
-    model: Any
-    classes: list[Any] | None
-    target: np.ndarray
-    names: tuple[str, ...]
+    model: Any  # with ``predict``, or a function of a table
+    classes: list[Any] | None  # the labels of a classifier
+    target: np.ndarray  # (n,), or (n, K) for K targets; of labels, their numbers in ``classes``
+    names: tuple[str, ...]  # of the columns
 
     @classmethod
     def of(cls, model: Any, X: Any, y: Any) -> "Predictions":
@@ -98,7 +87,7 @@ class Predictions(NamedTuple):
         if metric is not None:
             name = named_metric(metric)
         elif self.classes is None:
-            name, metric = "neg_mean_squared_error", _negative_squares
+            name, metric = "neg_mean_squared_error", negative_squares
         elif not hasattr(self.model, "predict_proba"):
             name, metric = "accuracy", np.equal
         elif len(self.classes) == 2:
@@ -129,11 +118,6 @@ def numbers_of(y: np.ndarray, classes: list[Any]) -> np.ndarray:
             f" with {unknown[:5]} among them."
         )
     return is_class.argmax(axis=0).astype(np.float64)
-
-
-def _negative_squares(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return the negative squared errors of all rows, added up over targets."""
-    return -((y - prediction) ** 2).reshape(len(y), -1).sum(axis=1)
 
 
 def _log_probability(y: np.ndarray, p: np.ndarray) -> np.ndarray:

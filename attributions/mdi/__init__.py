@@ -3,9 +3,8 @@
 Read ``stump_problem`` first (a tree as columns of stumps), then ``local_mdi`` (one row of numbers a
 sample) and ``mdi_plus`` (one number a feature, from rows that a fit has not used).
 ``training_trees`` reconstructs the rows, responses and weights of each tree. ``linear_models`` has
-the linear models by name: ``least_squares`` (with the ridge), ``elastic_net``, ``logistic_ridge``
-and ``logistic_elastic_net`` (both by Newton's method, ``logistic``), and ``explicit`` for any of
-scikit-learn's.
+the linear models by name: ``least_squares`` (with the ridge), ``elastic_net``, ``logistic`` (both
+for labels, by Newton's method), and ``explicit`` for any of scikit-learn's.
 """
 
 from attributions.mdi.local_mdi import LocalMDI, local_mdi

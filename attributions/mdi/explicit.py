@@ -9,6 +9,7 @@ columns.
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone, is_classifier
 
 from attributions.mdi.least_squares import Coefficients
 from attributions.mdi.stump_problem import StumpProblem
@@ -28,34 +29,6 @@ def explicit_columns(problem: StumpProblem) -> np.ndarray:
     return np.hstack([of_node[problem.rows.leaves], problem.columns(rows)[1:].T])
 
 
-def fit_explicit(estimator: Any, problem: StumpProblem) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Fit a clone of an estimator; return fitted values of nodes, raw coefficients and the clone.
-
-    A tree without splits has no columns, so nothing is fitted to it: the estimator is None, and the
-    value is the mean response or, for a classifier, its log-odds.
-    """
-    from sklearn.base import clone, is_classifier
-
-    rows = problem.rows
-    inner = np.flatnonzero(problem.tree.left >= 0)
-    if not len(inner):
-        mean = np.average(rows.response, weights=rows.weight)
-        with np.errstate(divide="ignore"):
-            value = np.log(mean / (1 - mean)) if is_classifier(estimator) else mean
-        return np.array([value]), np.empty(0), None
-    fitted = clone(estimator).fit(
-        explicit_columns(problem), rows.response, sample_weight=rows.weight
-    )
-    coefficients = np.ravel(fitted.coef_)  # a classifier has a row for every class
-    beta = np.zeros(problem.tree.n_nodes)
-    beta[inner] = coefficients[: len(inner)]
-    value = np.full(problem.tree.n_nodes, np.ravel(fitted.intercept_)[0])
-    for t in inner:
-        for side, child in enumerate((problem.tree.left[t], problem.tree.right[t])):
-            value[child] = value[t] + problem.stumps.ends[t, side] * beta[t]
-    return value, coefficients[len(inner) :], fitted
-
-
 class Explicit:
     """Any linear model of scikit-learn, fitted to the explicit columns, which is slow.
 
@@ -69,13 +42,28 @@ class Explicit:
     folds = 1
 
     def __init__(self, estimator: Any):
-        from sklearn.base import is_classifier
-
         self.estimator = estimator
         self.name = type(estimator).__name__
         self.is_for_labels = bool(is_classifier(estimator))
 
     def fit(self, problem: StumpProblem) -> Coefficients:
-        """Fit one tree."""
-        value, gamma, _ = fit_explicit(self.estimator, problem)
-        return Coefficients(value, gamma, np.nan)
+        """Fit one tree; the penalty is that which the estimator has chosen, if it did.
+
+        A tree without splits has no columns: its value is the mean response or, for a classifier,
+        the log-odds.
+        """
+        rows, tree, ends = problem.rows, problem.tree, problem.stumps.ends
+        inner = np.flatnonzero(tree.left >= 0)
+        if not len(inner):
+            mean = np.average(rows.response, weights=rows.weight)
+            with np.errstate(divide="ignore"):
+                value = np.log(mean / (1 - mean)) if self.is_for_labels else mean
+            return Coefficients(np.array([value]), np.empty(0), np.nan)
+        columns = explicit_columns(problem)
+        fitted = clone(self.estimator).fit(columns, rows.response, sample_weight=rows.weight)
+        beta, gamma = np.split(np.ravel(fitted.coef_), [len(inner)])  # a classifier has two axes
+        value = np.full(tree.n_nodes, np.ravel(fitted.intercept_)[0])
+        for t, coefficient in zip(inner, beta, strict=True):
+            value[tree.left[t]] = value[t] + ends[t, 0] * coefficient
+            value[tree.right[t]] = value[t] + ends[t, 1] * coefficient
+        return Coefficients(value, gamma, getattr(fitted, "alpha_", np.nan))

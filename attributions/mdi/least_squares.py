@@ -20,7 +20,7 @@ Penalties are those of scikit-learn: ``Ridge``'s alpha, and ``ElasticNet``'s alp
 the weights.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Protocol, runtime_checkable
@@ -61,11 +61,8 @@ class LinearModel(Protocol):
     name: str
     is_for_labels: bool
     """Whether the response must be 0 and 1, and the linear predictor is the log-odds."""
-
-    @property
-    def folds(self) -> Any:
-        """Return how rows are put into folds: a number of folds, a fold for every row, or "loo"."""
-        ...
+    folds: Any
+    """How rows are put into folds: a number of folds, a fold for every row, or "loo"."""
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Fit the model to one tree."""
@@ -98,8 +95,6 @@ class RidgeSolution:
     def own_gamma(self, leaves: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Return the raw part of J^-1 x_i for rows with some ``columns``, of shape (n, n_raw)."""
         beyond: np.ndarray = columns[1:].T - self.smoothed[leaves, 1:]
-        if not beyond.shape[1]:
-            return beyond
         return np.linalg.solve(self.system, beyond.T).T
 
     def own_say(self, leaves: np.ndarray, columns: np.ndarray) -> np.ndarray:
@@ -108,21 +103,34 @@ class RidgeSolution:
         raw = np.einsum("ij,ij->i", beyond, self.own_gamma(leaves, columns))
         return self.variance[leaves] + raw
 
+    def without_row(self, problem: StumpProblem) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows, and what residuals are when the model is fitted without the row.
 
-def solve_ridge(problem: StumpProblem, sums: StumpSums, penalty: float) -> RidgeSolution:
+        The formula is exact: the residual without row i is its residual over 1 - w_i x_i' J^-1 x_i.
+        A row that was drawn several times is left out with all its copies. A row whose fitted value
+        depends on no other row is predicted by the mean.
+        """
+        value = self.value
+        for rows in problem.blocks():
+            leaves, columns = problem.rows.leaves[rows], problem.columns(rows)
+            residual = columns[0] - value[leaves] - self.gamma @ columns[1:]
+            freedom = 1 - problem.rows.weight[rows] * self.own_say(leaves, columns)
+            alone = freedom < 1e-10
+            residual /= np.where(alone, 1.0, freedom)
+            yield rows, np.where(alone, columns[0] - value[0], residual)
+
+
+def solve_ridge(problem: StumpProblem, penalty: float) -> RidgeSolution:
     """Fit stumps and raw columns with one ridge penalty, exactly.
 
     Without a penalty, raw columns that in these rows depend linearly on each other, or on stumps,
     get the coefficients of least norm.
     """
-    n_nodes, n_columns = sums.columns.shape
-    smoothed = np.empty((n_nodes, n_columns))
-    variance, pull, share = np.empty((3, n_nodes))
-    smooth(
-        problem.stumps, sums.weight.copy(), sums.columns.copy(), penalty, smoothed, variance, pull,
-        share,
-    )  # fmt: skip
-    leaf = problem.leaf
+    sums, leaf = problem.sums, problem.leaf
+    smoothed = np.empty(sums.columns.shape)
+    of_nodes = variance, pull, share = np.empty((3, len(smoothed)))
+    weight, columns = sums.weight.copy(), sums.columns.copy()
+    smooth(problem.stumps, weight, columns, penalty, smoothed, *of_nodes)
     rest = sums.gram - sums.columns[leaf].T @ smoothed[leaf]
     system, gamma = _raw_coefficients(rest, sums.gram, penalty)
     return RidgeSolution(smoothed, variance, pull, share, system, gamma)
@@ -171,7 +179,7 @@ class OLS:
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Fit one tree."""
-        solution = solve_ridge(problem, problem.sums, 0.0)
+        solution = solve_ridge(problem, 0.0)
         return Coefficients(solution.value, solution.gamma, 0.0)
 
 
@@ -194,10 +202,7 @@ class Ridge:
     is_for_labels = False
 
     def __init__(self, penalty: float | None = None, folds: Any = 3, n_penalties: int = 29):
-        if penalty is not None and not 0 <= penalty < np.inf:
-            raise ValueError(
-                f"penalty={penalty!r}; use a number of at least 0, or None to choose one."
-            )
+        check_penalty(penalty)
         if n_penalties < 1:
             raise ValueError(f"n_penalties={n_penalties!r}; at least 1 is needed.")
         self.penalty, self.n_penalties = penalty, n_penalties
@@ -205,15 +210,15 @@ class Ridge:
 
     def fit(self, problem: StumpProblem) -> Coefficients:
         """Choose the penalty for one tree and fit it."""
-        solution, penalty = self.solve(problem)
+        solution, penalty, _ = self.solve(problem)
         return Coefficients(solution.value, solution.gamma, penalty)
 
-    def solve(self, problem: StumpProblem) -> tuple[RidgeSolution, float]:
-        """Return the solution in full, and its penalty."""
+    def solve(self, problem: StumpProblem) -> tuple[RidgeSolution, float, StumpProblem]:
+        """Return the solution in full, its penalty, and the problem that it solves."""
         penalty = self.penalty
         if penalty is None:
             penalty = search(lambda tried: self._losses(problem, tried), self.penalties(problem))[1]
-        return solve_ridge(problem, problem.sums, penalty), penalty
+        return solve_ridge(problem, penalty), penalty, problem
 
     def penalties(self, problem: StumpProblem) -> np.ndarray:
         """Return the penalties to choose from, falling."""
@@ -235,26 +240,17 @@ class Ridge:
 
 
 def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
-    """Return the mean squared error of every row when the model is fitted without it.
+    """Return the mean squared error of every row when the model is fitted without it."""
+    left_out = solve_ridge(problem, penalty).without_row(problem)
+    losses = [problem.rows.weight[rows] @ residual**2 for rows, residual in left_out]
+    return sum(losses) / problem.sums.weight[0]
 
-    The formula is exact: the residual without row i is its residual over 1 - w_i x_i' J^-1 x_i. A
-    row that was drawn several times is left out with all its copies. A row whose fitted value
-    depends on no other row is predicted by the mean.
-    """
-    solution = solve_ridge(problem, problem.sums, penalty)
-    value, loss = solution.value, 0.0
-    for rows in problem.blocks():
-        leaves, weight, columns = (
-            problem.rows.leaves[rows],
-            problem.rows.weight[rows],
-            problem.columns(rows),
-        )
-        residual = columns[0] - value[leaves] - solution.gamma @ columns[1:]
-        freedom = 1 - weight * solution.own_say(leaves, columns)
-        alone = freedom < 1e-10
-        residual = np.where(alone, columns[0] - value[0], residual / np.where(alone, 1.0, freedom))
-        loss += weight @ residual**2
-    return loss / problem.sums.weight[0]
+
+def check_penalty(penalty: float | None, may_be_0: bool = True) -> None:
+    """Raise ValueError unless a penalty is to be chosen, or may be taken."""
+    if penalty is not None and not (0 <= penalty < np.inf and (penalty > 0 or may_be_0)):
+        what = "of at least 0" if may_be_0 else "above 0"
+        raise ValueError(f"penalty={penalty!r}; use a number {what}, or None to choose one.")
 
 
 def as_folds(penalty: float | None, folds: Any) -> Any:

@@ -6,8 +6,8 @@ name                    object
 "ols"                   ``attributions.mdi.least_squares.OLS()``
 "ridge"                 ``attributions.mdi.least_squares.Ridge()``
 "elastic_net"           ``attributions.mdi.elastic_net.ElasticNet()``
-"logistic_ridge"        ``attributions.mdi.logistic_ridge.LogisticRidge()``
-"logistic_elastic_net"  ``attributions.mdi.logistic_elastic_net.LogisticElasticNet()``
+"logistic_ridge"        ``attributions.mdi.logistic.LogisticRidge()``
+"logistic_elastic_net"  ``attributions.mdi.logistic.LogisticElasticNet()``
 ======================  ========================================================================
 
 Folds choose the penalties, or left-out rows that of "logistic_ridge". The logistic ones are for
@@ -22,8 +22,7 @@ from typing import Any
 from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.explicit import Explicit
 from attributions.mdi.least_squares import OLS, LinearModel, Ridge
-from attributions.mdi.logistic_elastic_net import LogisticElasticNet
-from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
 from attributions.mdi.training_trees import TrainingTrees
 from gbt.tables.names import shown
 
@@ -38,7 +37,19 @@ MODELS: dict[str, Callable[[], LinearModel]] = {
 
 def as_linear_model(linear_model: Any, training: TrainingTrees) -> LinearModel:
     """Turn a name or a model into a model; refuse one for labels where targets are numbers."""
-    found = _as_object(linear_model)
+    is_estimator = hasattr(linear_model, "get_params") and hasattr(linear_model, "fit")
+    if isinstance(linear_model, str) and linear_model in MODELS:
+        found = MODELS[linear_model]()
+    elif isinstance(linear_model, LinearModel) and not isinstance(linear_model, type):
+        found = linear_model
+    elif is_estimator and not isinstance(linear_model, type):
+        found = Explicit(linear_model)
+    else:
+        raise ValueError(
+            f"linear_model={shown(linear_model)}; use one of {sorted(MODELS)}, such an object with"
+            " options, as Ridge(penalty=1.0) of attributions.mdi.least_squares, or a linear model"
+            " of scikit-learn."
+        )
     if found.is_for_labels and not (training.is_forest and hasattr(training.model, "classes_")):
         raise ValueError(
             f"linear_model={found.name!r} is for labels, but the trees of"
@@ -46,18 +57,3 @@ def as_linear_model(linear_model: Any, training: TrainingTrees) -> LinearModel:
             " the weights h): use 'elastic_net', 'ridge' or 'ols'."
         )
     return found
-
-
-def _as_object(linear_model: Any) -> LinearModel:
-    if isinstance(linear_model, str) and linear_model in MODELS:
-        return MODELS[linear_model]()
-    if not isinstance(linear_model, type):
-        if isinstance(linear_model, LinearModel):
-            return linear_model
-        if hasattr(linear_model, "get_params") and hasattr(linear_model, "fit"):
-            return Explicit(linear_model)
-    raise ValueError(
-        f"linear_model={shown(linear_model)}; use one of {sorted(MODELS)}, such an object with"
-        " options, as Ridge(penalty=1.0) of attributions.mdi.least_squares, or a linear model of"
-        " scikit-learn."
-    )

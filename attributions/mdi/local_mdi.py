@@ -17,10 +17,10 @@ classes has a linear model of its own label; boosted models use the weights h an
 a missing value counts as its column's mean, and categories have no raw columns.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice, pairwise
+from itertools import islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +32,13 @@ from attributions.inputs import row_labels
 from attributions.kernels.stumps import add_raw_columns
 from attributions.mdi.least_squares import Coefficients, LinearModel
 from attributions.mdi.linear_models import as_linear_model
-from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.mdi.stump_problem import RawColumns, StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.aggregates import AGGREGATES, aggregate_trees
 from attributions.per_row.individual import attribute, names_of_outputs
 from attributions.per_row.predecomp import PathChanges
 from attributions.results import LocalAttribution
 from gbt.model.ensemble import Ensemble
-from gbt.model.tree import Tree
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.threads import effective_n_jobs, run_all
 from gbt.tables.names import shown
@@ -212,43 +211,20 @@ def local_mdi(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class TreeModel:
-    """The linear model of one tree, with the features and units of its raw columns.
-
-    Parameters
-    ----------
-    coefficients : Coefficients
-    features : int64 array of shape (n_raw,)
-        Which features the raw columns are.
-    centre, factor : float64 arrays of shape (n_raw,)
-        Subtracted from the columns, in standard units, and then multiplied with them.
-    """
-
-    coefficients: Coefficients
-    features: np.ndarray
-    centre: np.ndarray
-    factor: np.ndarray
-
-
 class StumpModels:
     """The linear models of all trees, as an individual attribution.
 
-    Parameters
-    ----------
-    ensemble : Ensemble
-    trees : list of TreeModel
-        In the order of the ensemble's.
-    raw : RawColumns or None
+    Of every tree there are the coefficients and an array of `RAW_COLUMN`: columns of the table as
+    it was given. A missing value counts as the ``mean`` of its column.
     """
 
     name = "local_mdi"
 
-    def __init__(self, ensemble: Ensemble, trees: list[TreeModel], raw: RawColumns | None):
+    def __init__(self, ensemble: Ensemble, trees: list, mean: np.ndarray):
         n_outputs = ensemble.n_outputs
-        self.penalty = np.array([tree.coefficients.penalty for tree in trees])
+        self.penalty = np.array([found.penalty for found, _ in trees])
         self.outputs = [
-            BoundStumpModels(output, trees[k::n_outputs], raw)
+            BoundStumpModels(output, trees[k::n_outputs], mean)
             for k, output in enumerate(ensemble.outputs)
         ]
 
@@ -261,13 +237,18 @@ class StumpModels:
         n_jobs: int | None = None,
     ) -> "StumpModels":
         """Fit a linear model to every tree."""
+        rate = training.ensemble.learning_rate
 
-        def fit_one(problem: StumpProblem) -> TreeModel:
-            found = linear_model.fit(problem)
-            return TreeModel(found, problem.raw_features, problem.centre, problem.factor)
+        def fit_one(problem: StumpProblem) -> tuple[Coefficients, np.ndarray]:
+            found, table, k = linear_model.fit(problem), problem.raw, problem.raw_features
+            columns = np.empty(len(k), dtype=RAW_COLUMN)
+            columns["feature"] = k
+            columns["slope"] = rate * found.gamma * problem.factor / table.scale[k]
+            columns["centre"] = table.mean[k] + table.scale[k] * problem.centre
+            return found, columns
 
-        columns, problems = stump_problems(training, linear_model, raw)
-        return cls(training.ensemble, over_trees(fit_one, problems, n_jobs), columns)
+        table, trees = over_trees(fit_one, training, linear_model, raw, n_jobs)
+        return cls(training.ensemble, trees, table.mean)
 
     def bind(self, ensemble: Ensemble) -> "BoundStumpModels":
         """Return the linear models of ``ensemble``: the whole model, or one of its outputs."""
@@ -283,21 +264,15 @@ class StumpModels:
 class BoundStumpModels:
     """The linear models of the trees of one output."""
 
-    def __init__(self, ensemble: Ensemble, trees: list[TreeModel], raw: RawColumns | None):
-        rate = ensemble.learning_rate
-        value = np.concatenate([np.empty(0), *(tree.coefficients.value for tree in trees)])
-        self.ensemble = ensemble
-        self.stumps = PathChanges(ensemble, rate * value)
+    def __init__(self, ensemble: Ensemble, trees: list, mean: np.ndarray):
+        value = np.concatenate([np.empty(0), *(found.value for found, _ in trees)])
+        self.ensemble, self.mean = ensemble, mean
+        self.stumps = PathChanges(ensemble, ensemble.learning_rate * value)
         self.base_values = self.stumps.base_values
-        self.mean = np.zeros(ensemble.n_features) if raw is None else raw.mean
-        self.first = np.cumsum([0, *(len(tree.coefficients.gamma) for tree in trees)])
+        self.first = np.cumsum([0, *(len(columns) for _, columns in trees)])
         self.columns = np.empty(self.first[-1], dtype=RAW_COLUMN)
-        for tree, (start, stop) in zip(trees, pairwise(self.first), strict=True):
-            if raw is not None and stop > start:
-                own, k = self.columns[start:stop], tree.features
-                own["feature"] = k
-                own["slope"] = rate * tree.coefficients.gamma * tree.factor / raw.scale[k]
-                own["centre"] = raw.mean[k] + raw.scale[k] * tree.centre
+        for start, (_, columns) in zip(self.first, trees, strict=False):
+            self.columns[start : start + len(columns)] = columns
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
@@ -306,44 +281,37 @@ class BoundStumpModels:
         add_raw_columns(X, first, self.columns, self.mean, row_weight, out)
 
 
-Problem = tuple[Tree, TreeRows, RawColumns | None, np.ndarray]
-
-
-def stump_problems(
-    training: TrainingTrees, linear_model: LinearModel, raw: bool
-) -> tuple[RawColumns | None, Iterator[Problem]]:
-    """Return the raw columns, and an iterator of arguments from which problems are made.
+def over_trees(
+    work: Callable[[StumpProblem], Any],
+    training: TrainingTrees,
+    linear_model: LinearModel,
+    raw: bool,
+    n_jobs: int | None,
+) -> tuple[RawColumns, list]:
+    """Return the raw columns, and ``work`` of every tree's `StumpProblem`, some trees at a time.
 
     Rows are sorted by the linear model's folds, once.
     """
     labels = training.labels if linear_model.is_for_labels else None
     order, edges = fold_order(linear_model.folds, len(training.X), labels)
-    X = training.X if order is None else training.X[order]
-    columns = RawColumns.of(X, training.ensemble.categories) if raw else None
-
-    def problems() -> Iterator[Problem]:
-        for tree, rows in training:
-            yield tree, rows if order is None else rows.take(order), columns, edges
-
-    return columns, problems()
-
-
-def over_trees(
-    work: Callable[[StumpProblem], Any], problems: Iterator[Problem], n_jobs: int | None
-) -> list:
-    """Return ``work`` of every tree's `StumpProblem`; some trees are in memory at a time."""
+    columns = RawColumns.none(training.X.shape[1])
+    if raw:
+        X = training.X if order is None else training.X[order]
+        columns = RawColumns.of(X, training.ensemble.categories)
     results: list = []
-    n_threads = effective_n_jobs(n_jobs)
+    trees, n_threads = iter(training), effective_n_jobs(n_jobs)
     with one_blas_thread():
-        while batch := list(islice(problems, n_threads)):
+        while batch := list(islice(trees, n_threads)):
             found: list = [None] * len(batch)
 
-            def run(i: int, batch: list[Problem], found: list) -> None:
-                found[i] = work(StumpProblem(*batch[i]))
+            def run(i: int, batch: list = batch, found: list = found) -> None:
+                tree, rows = batch[i]
+                rows = rows if order is None else rows.take(order)
+                found[i] = work(StumpProblem(tree, rows, columns, edges))
 
-            run_all([partial(run, i, batch, found) for i in range(len(batch))])
+            run_all([partial(run, i) for i in range(len(batch))])
             results += found
-    return results
+    return columns, results
 
 
 def fold_order(
@@ -362,9 +330,8 @@ def fold_order(
         if not 1 <= folds <= n_rows:
             raise ValueError(f"folds={folds}; use from 2 to the number of rows, {n_rows}.")
         if labels is None or folds == 1:
-            sizes = np.full(folds, n_rows // folds)
-            sizes[: n_rows % folds] += 1
-            return None, np.cumsum([0, *sizes])
+            parts = np.array_split(np.arange(n_rows), folds)
+            return None, np.cumsum([0, *map(len, parts)])
         folds = _stratified(labels, folds)
     numbers = np.asarray(folds)
     if numbers.shape != (n_rows,):

@@ -1,24 +1,40 @@
-r"""Newton's method for logistic regression on the columns of one tree.
+r"""Logistic regression with a ridge or an elastic net penalty on the columns of one tree.
 
     minimise   sum_i w_i log-loss(y_i, eta_i) + penalty(beta, gamma)        eta = f(leaf) + x gamma
 
-Each step is a problem of weighted least squares with the same penalty, which the solvers of
-`attributions.mdi.least_squares` know: at the linear predictor eta, with p = 1 / (1 + exp(-eta)), it
-has the weights v = w p (1 - p) and the response eta + (y - p) / (p (1 - p)). A step that does not
-reduce the objective is halved until it does, so the method reaches the minimum from any start.
+by Newton's method. Each step is a problem of weighted least squares with the same penalty, which
+the solvers of `attributions.mdi.least_squares` and `attributions.mdi.elastic_net` know: at the
+linear predictor eta, with p = 1 / (1 + exp(-eta)), it has the weights v = w p (1 - p) and the
+response eta + (y - p) / (p (1 - p)). A step that does not reduce the objective is halved until it
+does, so the method reaches the minimum from any start.
+
+*Which penalty.* Of the ridge, leaving out a row is approximated by one Newton step from the full
+fit (Rad and Maleki 2020, equation 6), the same formula that is exact for least squares. For the
+elastic net folds choose penalty and ratio as scikit-learn's ``LogisticRegressionCV`` does, from the
+same numbers, but by the log-loss: by the share of right labels, its default, many penalties are
+equally good.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
 
+from attributions.kernels.elastic_net import Fits
+from attributions.mdi.elastic_net import ElasticNet, fit_elastic_net
+from attributions.mdi.least_squares import Coefficients, RidgeSolution, check_penalty, solve_ridge
 from attributions.mdi.stump_problem import StumpProblem
 
 MAX_STEPS = 50
 MAX_HALVINGS = 30
 LEAST_CURVATURE = 1e-12  # of a row whose label is certain
+# Largest change of a linear predictor, relative to the largest, at which the method ends; and of
+# the elastic net's steps the tolerance, a share of the sum of the weights.
+CLOSE, TOLERANCE = 1e-9, 1e-20
+SEARCH_CLOSE, SEARCH_TOLERANCE = 1e-4, 1e-9
+CLIPPED = (0.01, 0.99)  # probabilities in the loss of left-out rows, as in MDI+
+RISES, A_RISE = 2, 1.01  # losses that rise so often in a row, by this factor, end the path
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +55,6 @@ class Point:
         n_rows = len(problem.rows.leaves)
         return cls(np.zeros(problem.tree.n_nodes), np.zeros(problem.n_raw), np.zeros(n_rows))
 
-    @classmethod
-    def of(cls, problem: StumpProblem, value: np.ndarray, gamma: np.ndarray) -> "Point":
-        """Return the point with these coefficients."""
-        return cls(value, gamma, problem.predict(value, gamma))
-
     def towards(self, other: "Point", share: float) -> "Point":
         """Return the point a share of the way to another point."""
         return Point(
@@ -56,35 +67,26 @@ class Point:
 def minimise(
     problem: StumpProblem,
     solve: Callable[[StumpProblem, Point], tuple[np.ndarray, np.ndarray]],
-    penalty: Callable[[np.ndarray], float],
+    penalties: tuple[float, float],
     start: Point,
     close: float,
 ) -> Point:
-    """Return the minimum.
+    """Return the minimum for responses of 0 and 1.
 
-    Parameters
-    ----------
-    problem : StumpProblem
-        Its responses are 0 and 1.
-    solve : callable
-        Takes the least squares problem of a step and the point where it was made; returns value and
-        gamma of the penalised minimum.
-    penalty : callable
-        Takes all coefficients but the intercept; returns their penalty.
-    start : Point
-    close : float
-        Largest change of a linear predictor, relative to the largest, at which the method ends.
+    ``solve`` takes the least squares problem of a step and the point where it was made, and returns
+    value and gamma of the penalised minimum. The penalties are l1 and l2: of absolute values, and
+    of half the squares.
     """
-    here, cost = start, objective(problem, start, penalty)
+    here, cost = start, objective(problem, start, penalties)
     for _ in range(MAX_STEPS):
-        step = least_squares(problem, here.predictor)
-        there = Point.of(problem, *solve(step, here))
-        after = objective(problem, there, penalty)
+        value, gamma = solve(least_squares(problem, here.predictor), here)
+        there = Point(value, gamma, problem.predict(value, gamma))
+        after = objective(problem, there, penalties)
         for _ in range(MAX_HALVINGS):
             if after <= cost + 1e-12 * abs(cost):
                 break
             there = here.towards(there, 0.5)
-            after = objective(problem, there, penalty)
+            after = objective(problem, there, penalties)
         moved = np.abs(there.predictor - here.predictor).max()
         here, cost = there, after
         if moved < close * (1 + np.abs(here.predictor).max()):
@@ -101,12 +103,13 @@ def least_squares(problem: StumpProblem, predictor: np.ndarray) -> StumpProblem:
     return problem.with_rows(replace(rows, response=response, weight=rows.weight * curvature))
 
 
-def objective(problem: StumpProblem, point: Point, penalty: Callable[[np.ndarray], float]) -> float:
+def objective(problem: StumpProblem, point: Point, penalties: tuple[float, float]) -> float:
     """Return the sum of the log-losses and the penalty."""
-    rows = problem.rows
+    (l1, l2), rows = penalties, problem.rows
     losses = np.logaddexp(0, point.predictor) - rows.response * point.predictor
     coefficients = np.concatenate([stump_coefficients(problem, point.value), point.gamma])
-    return float(rows.weight @ losses) + penalty(coefficients)
+    size, squares = float(np.abs(coefficients).sum()), float(coefficients @ coefficients)
+    return float(rows.weight @ losses) + (l1 * size + l2 / 2 * squares)
 
 
 def stump_coefficients(problem: StumpProblem, value: np.ndarray) -> np.ndarray:
@@ -116,3 +119,155 @@ def stump_coefficients(problem: StumpProblem, value: np.ndarray) -> np.ndarray:
     change = value[problem.stumps.right[t]] - value[problem.stumps.left[t]]
     found: np.ndarray = change / (ends[t, 1] - ends[t, 0])
     return found
+
+
+class LogisticRidge:
+    """Logistic ridge whose penalty is chosen by leaving out single rows, approximately.
+
+    Parameters
+    ----------
+    penalty : float, optional
+        As 1 / C of scikit-learn's LogisticRegression. None chooses for every tree from
+        ``n_penalties`` between 1e-3 and 100, as MDI+ does.
+    n_penalties : int
+    """
+
+    name = "logistic_ridge"
+    folds = "loo"
+    is_for_labels = True
+
+    def __init__(self, penalty: float | None = None, n_penalties: int = 25):
+        check_penalty(penalty, may_be_0=False)
+        self.penalty, self.n_penalties = penalty, n_penalties
+
+    def fit(self, problem: StumpProblem) -> Coefficients:
+        """Choose the penalty for one tree and fit it."""
+        solution, penalty, _ = self.solve(problem)
+        return Coefficients(solution.value, solution.gamma, penalty)
+
+    def solve(self, problem: StumpProblem) -> tuple[RidgeSolution, float, StumpProblem]:
+        """Return the last Newton step's solution, its penalty, and its problem."""
+        if self.penalty is not None:
+            _, solution, step = ridge_newton(problem, self.penalty, Point.zero(problem))
+            return solution, self.penalty, step
+        tried, point = [], Point.zero(problem)
+        for penalty in np.geomspace(100.0, 1e-3, self.n_penalties):
+            point, solution, step = ridge_newton(problem, penalty, point)
+            tried.append((_left_out_loss(problem, step, solution), solution, float(penalty), step))
+        return min(tried, key=lambda trial: trial[0])[1:]
+
+
+def ridge_newton(
+    problem: StumpProblem, penalty: float, start: Point
+) -> tuple[Point, RidgeSolution, StumpProblem]:
+    """Return the minimum, with the solution and the problem of the last Newton step."""
+
+    def solve(step: StumpProblem, here: Point) -> tuple[np.ndarray, np.ndarray]:
+        solution = solve_ridge(step, penalty)
+        return solution.value, solution.gamma
+
+    point = minimise(problem, solve, (0.0, penalty), start, CLOSE)
+    step = least_squares(problem, point.predictor)
+    return point, solve_ridge(step, penalty), step
+
+
+def _left_out_loss(problem: StumpProblem, step: StumpProblem, solution: RidgeSolution) -> float:
+    """Return the mean log-loss of rows that are left out."""
+    loss = 0.0
+    for rows, residual in solution.without_row(step):
+        p = np.clip(expit(step.rows.response[rows] - residual), *CLIPPED)
+        y = problem.rows.response[rows]
+        loss -= problem.rows.weight[rows] @ (y * np.log(p) + (1 - y) * np.log1p(-p))
+    return loss / problem.rows.weight.sum()
+
+
+class LogisticElasticNet(ElasticNet):
+    """Logistic elastic net, its penalty and ratio chosen by folds.
+
+    Parameters
+    ----------
+    penalty : float, optional
+        As 1 / C of scikit-learn's LogisticRegression. None chooses for every tree from
+        ``n_penalties`` between 1e-4 and 1e4.
+    l1_ratio
+        As for `ElasticNet`.
+    folds : int or array of shape (n,)
+        Number of folds, each with the table's shares of the classes, rows in their order, as in
+        ``StratifiedKFold``; or a fold number a row.
+    n_penalties : int
+    """
+
+    name = "logistic_elastic_net"
+    is_for_labels = True
+
+    def __init__(
+        self,
+        penalty: float | None = None,
+        l1_ratio: float | Sequence[float] = (0.1, 0.5, 0.99),
+        folds: int | np.ndarray = 3,
+        n_penalties: int = 10,
+    ):
+        super().__init__(penalty, l1_ratio, folds, n_penalties)
+
+    def fit(self, problem: StumpProblem) -> Coefficients:
+        """Choose penalty and ratio for one tree and fit it."""
+        penalty, l1_ratio = self.penalty, float(self.l1_ratios[0])
+        if penalty is None:
+            penalties = np.geomspace(1e4, 1e-4, self.n_penalties)
+            losses = np.array([held_out_losses(problem, penalties, r) for r in self.l1_ratios])
+            best, least = np.unravel_index(np.argmin(losses), losses.shape)
+            penalty, l1_ratio = float(penalties[least]), float(self.l1_ratios[best])
+        start = Point.zero(problem)
+        point = elastic_net_newton(problem, penalty, l1_ratio, start, CLOSE, TOLERANCE)
+        return Coefficients(point.value, point.gamma, penalty)
+
+
+def held_out_losses(problem: StumpProblem, penalties: np.ndarray, l1_ratio: float) -> np.ndarray:
+    """Return the mean over folds of the mean log-loss in the fold, for falling penalties.
+
+    Once it has risen `RISES` times in a row, the following penalties are skipped: infinity.
+    """
+    rows, losses = problem.rows, np.full(len(penalties), np.inf)
+    folds = [fold for fold in problem.fold_slices() if rows.weight[fold].any()]
+    others = []
+    for fold in folds:
+        outside = rows.weight.copy()
+        outside[fold] = 0.0
+        others.append(problem.with_rows(replace(rows, weight=outside)))
+    points = [Point.zero(problem)] * len(folds)
+    for j, penalty in enumerate(penalties):
+        losses[j] = 0.0
+        for t, fold in enumerate(folds):
+            points[t] = elastic_net_newton(
+                others[t], penalty, l1_ratio, points[t], SEARCH_CLOSE, SEARCH_TOLERANCE
+            )
+            predictor, weight = points[t].predictor[fold], rows.weight[fold]
+            each = np.logaddexp(0, predictor) - rows.response[fold] * predictor
+            losses[j] += weight @ each / weight.sum() / problem.n_folds
+        if j >= RISES and (losses[j - RISES + 1 : j + 1] > A_RISE * losses[j - RISES : j]).all():
+            break
+    return losses
+
+
+def elastic_net_newton(
+    problem: StumpProblem,
+    penalty: float,
+    l1_ratio: float,
+    start: Point,
+    close: float,
+    tolerance: float,
+) -> Point:
+    """Return the minimum."""
+    smallest = tolerance * problem.rows.weight.sum()
+    splits = problem.stumps.ends[:, 0] != problem.stumps.ends[:, 1]
+
+    def solve(step: StumpProblem, here: Point) -> tuple[np.ndarray, np.ndarray]:
+        beta = np.zeros(len(here.value))
+        beta[splits] = stump_coefficients(step, here.value)
+        begin = Fits(beta, here.value, np.append(0.0, here.gamma))
+        total = step.sums.weight[0]
+        found = fit_elastic_net(step, penalty / total, l1_ratio, smallest, begin)
+        return found.value, found.gamma[1:]
+
+    penalties = penalty * l1_ratio, penalty * (1 - l1_ratio)
+    return minimise(problem, solve, penalties, start, close)

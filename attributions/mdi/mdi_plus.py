@@ -24,17 +24,15 @@ import numpy as np
 from attributions.kernels.stumps import trace_rows
 from attributions.mdi.least_squares import Ridge, RidgeSolution
 from attributions.mdi.linear_models import as_linear_model
-from attributions.mdi.local_mdi import StumpModels, over_trees, stump_problems
-from attributions.mdi.logistic_ridge import CLIPPED, LogisticRidge
+from attributions.mdi.local_mdi import StumpModels, over_trees
+from attributions.mdi.logistic import CLIPPED, LogisticRidge
 from attributions.mdi.stump_problem import StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.individual import as_individual
 from attributions.results import GlobalAttribution
 from attributions.statistics.row_sums import RowSums
-from gbt.model.predictor import transposed
+from gbt.model.predictor import over_transposed
 from gbt.model.stages import TREES_AT_ONCE, tree_blocks
-
-ROWS_AT_ONCE = 1008
 
 
 def mdi_plus(
@@ -54,24 +52,16 @@ def mdi_plus(
     ----------
     model : RandomForestRegressor, RandomForestClassifier or extra trees
         Of scikit-learn; one output, at most two classes.
-    X_train, y_train
-        All rows that it was fitted on, in their order; this is checked.
+    X_train, y_train, raw, sample_weight, n_jobs
+        As for `local_mdi`; metrics do not use the weights.
     linear_model : {"ridge", "logistic_ridge"}, Ridge or LogisticRidge, optional
         None is a ridge for numbers (``attributions.mdi.least_squares``) and a logistic ridge for
-        labels (``attributions.mdi.logistic_ridge``), with penalties chosen by leaving out single
+        labels (``attributions.mdi.logistic``), with penalties chosen by leaving out single
         rows: exactly for the first, by one Newton step for the second.
-    raw : bool
-        Whether the linear model has, beside the splits, the features that a tree splits on as
-        columns.
     metric : callable, optional
         Takes (y, prediction) and returns a number that is larger for better predictions; for
         labels, 0 and 1, predictions are probabilities. None is the R^2, or for labels the negative
         log-loss.
-    sample_weight : array of shape (n,), optional
-        The weights that the forest was fitted with. The linear models use them, too; metrics do
-        not.
-    n_jobs : int, optional
-        Threads; None for all cores.
 
     Returns
     -------
@@ -118,8 +108,8 @@ def mdi_plus(
             values[k] = score(y, prediction) - constant
         return values
 
-    _, problems = stump_problems(training, linear_model, raw)
-    per_tree = np.array(over_trees(importance, problems, n_jobs)) / training.ensemble.n_trees
+    _, found = over_trees(importance, training, linear_model, raw, n_jobs)
+    per_tree = np.array(found) / training.ensemble.n_trees
     name = getattr(score, "__name__", type(score).__name__).lstrip("_")
     return GlobalAttribution(
         values=per_tree.sum(axis=0),
@@ -146,16 +136,11 @@ def mdi_oob(
     ----------
     model : RandomForestRegressor, RandomForestClassifier or extra trees
         Of scikit-learn, fitted with ``bootstrap=True``; one output, at most two classes.
-    X_train, y_train
-        All rows that it was fitted on, in their order; this is checked.
+    X_train, y_train, raw, n_jobs
+        As for `local_mdi`.
     linear_model : {"elastic_net", "ridge", "ols"} or LinearModel, optional
         The model whose contributions are taken, as for `local_mdi`; it is fitted to the rows that
         the tree drew. None takes those of Saabas, which makes this the MDI-oob of Li et al.
-    raw : bool
-        Whether the linear model has, beside the splits, the features that a tree splits on as
-        columns.
-    n_jobs : int, optional
-        Threads; None for all cores.
 
     Returns
     -------
@@ -195,12 +180,15 @@ def mdi_oob(
         for m in range(len(trees)):
             is_fresh = next(rows_of) == 0
             fresh[m] = is_fresh * centred / max(1, is_fresh.sum())
-        for start in range(0, len(centred), ROWS_AT_ONCE):
-            rows = slice(start, min(start + ROWS_AT_ONCE, len(centred)))
-            out = np.zeros((ensemble.n_features, rows.stop - rows.start))
-            weight = np.ascontiguousarray(fresh[: len(trees), rows])
-            bound.add(transposed(training.X[rows]), trees, weight, out)
+
+        def add(
+            block: np.ndarray, rows: slice, trees: range = trees, fresh: np.ndarray = fresh
+        ) -> None:
+            out = np.zeros(block.shape[1:])
+            bound.add(block, trees, np.ascontiguousarray(fresh[: len(trees), rows]), out)
             total[rows] += out.T
+
+        over_transposed(add, training.X, n_jobs)
     names, method = ensemble.feature_names, f"mdi_oob({name})"
     return GlobalAttribution.of_sums(RowSums.of(total), len(total), names, method)
 
@@ -219,8 +207,7 @@ def left_out_predictions(problem: StumpProblem, linear_model: Any) -> np.ndarray
     Without row i the coefficients are theta - J^-1 x_i c_i with c_i = w_i e_i / (1 - h_i), so block
     k changes by its part of x_i' J^-1 x_i, which ``trace_rows`` finds on the row's path.
     """
-    solution, _, *step = linear_model.solve(problem)
-    problem = step[0] if step else problem  # the weighted problem of the last Newton step
+    solution, _, problem = linear_model.solve(problem)  # of labels, that of the last Newton step
     n_rows, n_blocks = len(problem.rows.leaves), len(problem.features)
     out = np.empty((n_rows, n_blocks))
     for rows in problem.blocks():

@@ -16,7 +16,7 @@ plus nodes, not with their product.
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import pairwise
 
@@ -37,30 +37,16 @@ ROWS_AT_ONCE = 4096  # 50 columns of them are 1.6 MB
 
 @dataclass(frozen=True, eq=False)
 class TreeRows:
-    """The training rows of one tree: their responses, and their weights in tree and linear model.
+    """The n training rows of one tree: responses, and weights in the tree and the linear model."""
 
-    Parameters
-    ----------
-    leaves : int32 array of shape (n,)
-        The leaf that each row reaches.
-    response : float64 array of shape (n,)
-        Target of the tree: y in a forest, -g/h in boosting.
-    grown : float64 array of shape (n,)
-        Weight of each row when the tree was grown; 0 for rows that it did not see.
-    weight : float64 array of shape (n,)
-        Weight of each row in the linear model.
-    """
-
-    leaves: np.ndarray
-    response: np.ndarray
-    grown: np.ndarray
-    weight: np.ndarray
+    leaves: np.ndarray  # that they reach, int32
+    response: np.ndarray  # target of the tree: y in a forest, -g/h in boosting
+    grown: np.ndarray  # weight when the tree was grown; 0 for rows that it did not see
+    weight: np.ndarray  # weight in the linear model
 
     def take(self, order: np.ndarray) -> "TreeRows":
         """Return the rows in another order."""
-        return TreeRows(
-            self.leaves[order], self.response[order], self.grown[order], self.weight[order]
-        )
+        return TreeRows(*(getattr(self, part.name)[order] for part in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,19 +55,18 @@ class RawColumns:
 
     A categorical feature has no raw column: its values are names, and multiples of the numbers
     under which names are stored mean nothing. Its stumps compare sets of levels.
-
-    Parameters
-    ----------
-    standardised : float64 array of shape (p, n)
-    mean, scale : float64 arrays of shape (p,)
-    is_number : bool array of shape (p,)
-        Which features may be raw columns.
     """
 
-    standardised: np.ndarray
-    mean: np.ndarray
+    standardised: np.ndarray  # (p, n)
+    mean: np.ndarray  # (p,)
     scale: np.ndarray
-    is_number: np.ndarray
+    is_used: np.ndarray  # which features may be raw columns
+
+    @classmethod
+    def none(cls, n_features: int) -> "RawColumns":
+        """Return what there is for stumps alone."""
+        zeros = np.zeros(n_features)
+        return cls(np.empty((n_features, 0)), zeros, zeros + 1, zeros > 0)
 
     @classmethod
     def of(cls, X: np.ndarray, categories: Sequence | None = None) -> "RawColumns":
@@ -121,22 +106,13 @@ def stump_ends(tree: Tree, node_weight: np.ndarray) -> np.ndarray:
 class StumpProblem:
     """The columns of one tree and the sums over its training rows, fold by fold.
 
-    Parameters
-    ----------
-    tree : Tree
-    rows : TreeRows
-    raw : RawColumns or None
-        None for stumps alone.
-    fold_edges : int array
-        Rows ``fold_edges[t]:fold_edges[t + 1]`` are fold t.
+    Rows ``fold_edges[t]:fold_edges[t + 1]`` are fold t.
     """
 
-    def __init__(
-        self, tree: Tree, rows: TreeRows, raw: RawColumns | None, fold_edges: np.ndarray
-    ) -> None:
+    def __init__(self, tree: Tree, rows: TreeRows, raw: RawColumns, fold_edges: np.ndarray) -> None:
         self.tree, self.rows, self.raw = tree, rows, raw
-        n_nodes = tree.n_nodes
-        self.node_weight = _total(tree, np.bincount(rows.leaves, rows.grown, minlength=n_nodes))
+        self.node_weight = np.bincount(rows.leaves, rows.grown, minlength=tree.n_nodes)
+        add_up_children(tree.left, tree.right, self.node_weight[:, np.newaxis])
         self.stumps = Stumps(
             tree.left.astype(np.int64),
             tree.right.astype(np.int64),
@@ -144,13 +120,10 @@ class StumpProblem:
         )
         self.leaf = np.flatnonzero(tree.left < 0)
         self.features = np.unique(tree.feature[tree.left >= 0]).astype(np.int64)
-        is_raw = np.full(len(self.features), raw is not None)
-        if raw is not None:
-            is_raw &= raw.is_number[self.features]
-        self.raw_blocks = np.flatnonzero(is_raw)
-        self.raw_features = self.features[is_raw]
+        self.raw_blocks = np.flatnonzero(raw.is_used[self.features])
+        self.raw_features = self.features[self.raw_blocks]
         self.n_raw = len(self.raw_features)
-        self.fold_edges = fold_edges
+        self.fold_edges, self.n_folds = fold_edges, len(fold_edges) - 1
         self._find_units()
 
     @cached_property
@@ -181,8 +154,6 @@ class StumpProblem:
     def _find_units(self) -> None:
         """Find centre and scale of the raw columns, in standard units, over the tree's own rows."""
         self.centre, self.factor, deviation = np.zeros((3, self.n_raw))
-        if self.raw is None or not self.n_raw:
-            return
         measure_columns(
             self.raw.standardised, self.raw_features, self.rows.grown, self.centre, deviation
         )
@@ -196,17 +167,16 @@ class StumpProblem:
         """Return response and raw columns of some rows, float64 of shape (1 + n_raw, n)."""
         columns = np.empty((1 + self.n_raw, rows.stop - rows.start))
         columns[0] = self.rows.response[rows]
-        if self.raw is not None:
+        if self.n_raw:
             raw = self.raw.standardised[self.raw_features, rows]
             columns[1:] = (raw - self.centre[:, np.newaxis]) * self.factor[:, np.newaxis]
         return columns
 
     def predict(self, value: np.ndarray, gamma: np.ndarray) -> np.ndarray:
         """Return the linear predictor of all rows, from values of nodes and raw coefficients."""
-        predictor = np.empty(len(self.rows.leaves))
-        standardised = np.empty((0, 0)) if self.raw is None else self.raw.standardised
+        predictor, raw = np.empty(len(self.rows.leaves)), self.raw.standardised
         slope, features = gamma * self.factor, self.raw_features
-        predict_rows(self.rows.leaves, standardised, features, self.centre, slope, value, predictor)
+        predict_rows(self.rows.leaves, raw, features, self.centre, slope, value, predictor)
         return predictor
 
     def blocks(self, rows: slice | None = None) -> Iterator[slice]:
@@ -218,13 +188,12 @@ class StumpProblem:
     def _add_up(self, rows: slice, sums: StumpSums) -> None:
         """Add the sums of some rows to ``sums``."""
         own, n_columns = self.rows, 1 + self.n_raw
-        standardised = np.empty((0, 0)) if self.raw is None else self.raw.standardised
         for block in self.blocks(rows):
             columns, weighted = np.empty((2, block.stop - block.start, n_columns))
             add_up_columns(
                 (own.leaves, own.weight, own.response),
                 block.start,
-                standardised,
+                self.raw.standardised,
                 self.raw_features,
                 (self.centre, self.factor),
                 columns,
@@ -235,11 +204,6 @@ class StumpProblem:
         sums.weight[:] = np.bincount(own.leaves[rows], own.weight[rows], len(sums.weight))
         for part in (sums.weight[:, np.newaxis], sums.columns):
             add_up_children(self.tree.left, self.tree.right, part)
-
-    @property
-    def n_folds(self) -> int:
-        """Number of folds."""
-        return len(self.fold_edges) - 1
 
     @cached_property
     def sums(self) -> StumpSums:
@@ -263,10 +227,3 @@ class StumpProblem:
     def slot(self) -> np.ndarray:
         """Position in ``features`` of the feature that every node splits on; 0 at a leaf."""
         return np.searchsorted(self.features, np.maximum(self.tree.feature, 0)).astype(np.int64)
-
-
-def _total(tree: Tree, leaf_weight: np.ndarray) -> np.ndarray:
-    """Return sums of leaf weights below every node."""
-    total = leaf_weight[:, np.newaxis].copy()
-    add_up_children(tree.left, tree.right, total)
-    return total[:, 0]

@@ -35,31 +35,16 @@ OWN, FOREIGN = 1e-9, 1e-4
 
 @dataclass(frozen=True, eq=False)
 class TrainingTrees:
-    """A model with the rows that it was fitted on.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    ensemble : Ensemble
-    X : array of shape (n, p)
-    y : float64 array of shape (n,), or (n, K) for K targets or classes of a forest
-    weight : float64 array of shape (n,)
-    rows : {"all", "inbag", "oob", "uniform"}
-        Which of these rows a linear model is fitted to.
-    n_jobs : int, optional
-        Threads that find the leaves of rows; None for all cores.
-    init_score : float64 array of shape (n, K), or None
-        Starting values of the rows, if the model was fitted with such (``gbt.model.starts``).
-    """
+    """A model with the rows that it was fitted on."""
 
     model: Any
     ensemble: Ensemble
     X: np.ndarray
-    y: np.ndarray
+    y: np.ndarray  # (n,), or (n, K) for K targets or classes of a forest
     weight: np.ndarray
-    rows: str
-    n_jobs: int | None = None
-    init_score: np.ndarray | None = None
+    rows: str  # which of them a linear model is fitted to, one of `ROWS`
+    n_jobs: int | None = None  # threads that find the leaves of rows
+    init_score: np.ndarray | None = None  # (n, K) starting values of a model that had such
 
     @classmethod
     def of(
@@ -101,8 +86,8 @@ class TrainingTrees:
 
     @property
     def is_forest(self) -> bool:
-        """Whether trees are averaged, each grown on y."""
-        return is_forest(self.model)
+        """Whether trees are averaged, each grown on y: forests and extra trees of scikit-learn."""
+        return hasattr(type(self.model), "estimators_samples_")
 
     @property
     def labels(self) -> np.ndarray:
@@ -118,7 +103,10 @@ class TrainingTrees:
         loss, n_outputs = self.ensemble.loss, self.ensemble.n_outputs
         start = raw_before(self.ensemble.base_score, len(self.X), self.init_score)
         raw_prediction = np.ascontiguousarray(start.T)
-        is_in_draws = draws_by_weight(self.model)
+        # Forests that keep the weights of the fit draw by them; in older versions trees used them.
+        is_in_draws = (
+            self.is_forest and self.model.bootstrap and hasattr(self.model, "_sample_weight")
+        )
         for m, (tree, drawn) in enumerate(zip(self.ensemble.trees, self.drawn(), strict=True)):
             k = m % n_outputs
             if k == 0:  # all trees of a round were grown on the derivatives before the round
@@ -128,7 +116,6 @@ class TrainingTrees:
             leaves = tree.find_leaves(np.asarray(self.X, dtype=np.float64), self.n_jobs)
             response = np.divide(-gradient, hessian, out=np.zeros_like(gradient), where=hessian > 0)
             grown_on = drawn if is_in_draws else self.weight * drawn
-            self._check(m, tree, leaves, response, hessian * grown_on, grown_on)
             if not self.ensemble.is_forest:
                 raw_prediction[:, k] += tree.value[leaves]
             is_fresh = drawn == 0
@@ -138,13 +125,16 @@ class TrainingTrees:
                 "oob": self.weight * is_fresh,
                 "uniform": self.weight,
             }
-            fitted_on = in_model[self.rows]
-            yield tree, TreeRows(leaves, response, hessian * grown_on, hessian * fitted_on)
+            grown, weight = hessian * grown_on, hessian * in_model[self.rows]
+            rows = TreeRows(leaves, response, grown, weight)
+            self._check(m, tree, rows, grown_on)
+            yield tree, rows
 
     def drawn(self) -> Iterator[np.ndarray]:
         """Yield how often each tree saw every row."""
         if self.is_forest:
-            for drawn in drawn_counts(self.model, len(self.X)):
+            for rows in self.model.estimators_samples_:
+                drawn = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
                 # Each tree of a forest counts once for each output.
                 yield from [drawn] * self.ensemble.n_outputs
             return
@@ -161,33 +151,22 @@ class TrainingTrees:
                 drawn[seen] = 1.0
             yield drawn
 
-    def _check(
-        self,
-        m: int,
-        tree: Any,
-        leaves: np.ndarray,
-        response: np.ndarray,
-        weight: np.ndarray,
-        count: np.ndarray,
-    ) -> None:
+    def _check(self, m: int, tree: Tree, rows: TreeRows, count: np.ndarray) -> None:
         """Refuse rows that do not add up to the sums that a tree's leaves keep."""
-        leaf = tree.left < 0
-        n_nodes = tree.n_nodes
         is_own = hasattr(self.model, "ensemble_") or self.ensemble.seen_rows is not None
-        tolerance = OWN if is_own else FOREIGN
         size = np.abs(self.y).reshape(len(self.y), -1).max(axis=1)
-        terms = weight * (np.abs(response) + size + 1.0)
-        allowed = tolerance * np.bincount(leaves, terms, minlength=n_nodes)
+        terms = rows.grown * (np.abs(rows.response) + size + 1.0)
+        allowed = (OWN if is_own else FOREIGN) * np.bincount(rows.leaves, terms, tree.n_nodes)
+        response = rows.grown * rows.response
         facts = {
-            "gradients": ("sum of gradients", -tree.sum_gradient, weight * response),
-            "hessians": ("sum of hessians", tree.sum_hessian, weight),
-            "counts": ("number of rows", tree.n_samples, (count > 0) * 1.0),
+            "counts": ("number of rows", tree.n_samples, (count > 0) * 1.0, 0.0),
+            "gradients": ("sum of gradients", -tree.sum_gradient, response, allowed),
+            "hessians": ("sum of hessians", tree.sum_hessian, rows.grown, allowed),
         }
         for statistic in sorted(self.ensemble.statistics & facts.keys()):
-            name, kept, rows = facts[statistic]
-            found = np.bincount(leaves, rows, minlength=n_nodes)
-            is_count = statistic == "counts"
-            wrong = leaf & (np.abs(found - kept) > (0.0 if is_count else allowed))
+            name, kept, of_rows, most = facts[statistic]
+            found = np.bincount(rows.leaves, of_rows, tree.n_nodes)
+            wrong = (tree.left < 0) & (np.abs(found - kept) > most)
             if wrong.any():
                 node = int(np.argmax(wrong))
                 _refuse_other_rows(
@@ -204,24 +183,3 @@ def _refuse_other_rows(wrong: str | None) -> None:
             " rows with their targets and weights, in their order. Boosted models that do not keep"
             " which rows they sampled are not supported."
         )
-
-
-def is_forest(model: Any) -> bool:
-    """Say whether a model is a random forest or extra trees of scikit-learn."""
-    names = {f"{cls.__module__}.{cls.__name__}" for cls in type(model).__mro__}
-    return "sklearn.ensemble._forest.BaseForest" in names
-
-
-def draws_by_weight(model: Any) -> bool:
-    """Say whether weights were chances of being drawn, so that the trees themselves used none.
-
-    Forests of scikit-learn that keep the weights of the fit draw by them; in older versions trees
-    used the weights.
-    """
-    return is_forest(model) and model.bootstrap and hasattr(model, "_sample_weight")
-
-
-def drawn_counts(forest: Any, n_rows: int) -> Iterator[np.ndarray]:
-    """Yield how often each tree drew every row, float64 of shape (n,)."""
-    for rows in forest.estimators_samples_:
-        yield np.bincount(rows, minlength=n_rows).astype(np.float64)

@@ -11,7 +11,6 @@ from attributions.plots.captions import unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.places import spread
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import Curve, PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.typing import ColorType
@@ -47,7 +46,7 @@ class BoostingDisplay(Display):
         One a feature, in the order of the columns.
     """
 
-    def __init__(self, attribution: PerFeature, *, max_display: int | None = 6):
+    def __init__(self, attribution: Any, *, max_display: int | None = 6):
         if attribution.per_tree is None:
             raise ValueError(
                 f"{attribution.method} has no per_tree; compute it with per_tree=True to see"
@@ -58,15 +57,15 @@ class BoostingDisplay(Display):
 
     def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
-        unit = unit_of(result, intervals=False)
-        by_tree = unit.factor * np.asarray(result.per_tree)
+        factor, label = unit_of(result, intervals=False)
+        by_tree = factor * np.asarray(result.per_tree)
         n_trees, n_features = by_tree.shape
         curves = np.concatenate([np.zeros((1, n_features)), np.cumsum(by_tree, axis=0)])
         named = np.argsort(-np.abs(curves[-1]), kind="stable")[: self.max_display]
         named = named[curves[:, named].any(axis=0)]
         seen = f"{facts_of(result.method).seen}, tree by tree"
         sheet = Sheet(paper, seen, [names[k] for k in named], (7.2, 4.4))
-        sheet.caption("trees", unit.label + sheet.uncrowd("y", curves[:, named]))
+        sheet.caption("trees", label + sheet.uncrowd("y", curves[:, named]))
 
         n_named, fontsize = sheet.rows_that_fit(len(named))
         named = named[:n_named]
@@ -106,7 +105,7 @@ def name_curves(
         line = {"arrowstyle": "-", "color": color[k], "linewidth": 0.7, "relpos": (0, 0.5)}
         ax.annotate(
             text, (last, end), xytext=(1.03, place), textcoords=ax.transAxes, fontsize=fontsize,
-            va="center", annotation_clip=False, color=readable(color[k], sheet.colors.outside),
+            va="center", annotation_clip=False, color=readable(color[k], sheet.outside),
             arrowprops={**line, "shrinkA": 1, "shrinkB": 0}, **sheet.lettering.properties,
         )  # fmt: skip
 
@@ -130,18 +129,18 @@ class CurveDisplay(Display):
 
     lines_: list[Any]
 
-    def __init__(self, curve: Curve):
+    def __init__(self, curve: Any):
         self.curve = curve
+        self.outputs = [str(name) for name in curve.output_names or ()]
+        self.levels = [str(level) for level in curve.levels or ()]
+        self.has_missing = curve.shares is not None and bool(curve.shares[-1] > 0)
 
     def _draw(self, paper: Paper) -> Sheet:
         curve, is_of_levels = self.curve, self.curve.levels is not None
         shown = self._shown_levels() if is_of_levels else np.empty(0, dtype=int)
-        words = [curve.feature_name, *self._names_of_levels(shown), *self._outputs]
-        seen, size = (
-            f"{SEEN} {on_one_line(curve.feature_name)}",
-            (5.6, 1.4 if is_of_levels else 3.8),
-        )
-        sheet = Sheet(paper, seen, words, size, len(shown))
+        name, size = on_one_line(curve.feature_name), (5.6, 1.4 if is_of_levels else 3.8)
+        words = [name, *(self.levels[k] for k in shown), *self.outputs]
+        sheet = Sheet(paper, f"{SEEN} {name}", words, size, len(shown))
         values = curve.values.reshape(len(curve.values), -1)
         n_outputs = values.shape[1]
         usual = CURVES if n_outputs > 1 else (BLUE,)
@@ -150,21 +149,10 @@ class CurveDisplay(Display):
             self._draw_levels(sheet, values, colors, shown)
             sheet.x = VALUE
             return sheet.finish(grid="x", left=False)
-        said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self._has_missing
-        sheet.caption(
-            on_one_line(curve.feature_name) + f"\n({'; '.join(said)})" * bool(said), VALUE
-        )
+        said = [OF_ROWS] * (curve.shares is not None) + [OF_MISSING] * self.has_missing
+        sheet.caption(name + f"\n({'; '.join(said)})" * bool(said), VALUE)
         self._draw_steps(sheet, values, colors)
         return sheet.finish(grid="y")
-
-    @property
-    def _outputs(self) -> list[str]:
-        return [str(name) for name in self.curve.output_names or ()]
-
-    @property
-    def _has_missing(self) -> bool:
-        shares = self.curve.shares
-        return shares is not None and bool(shares[-1] > 0)
 
     def _draw_steps(self, sheet: Sheet, values: np.ndarray, colors: Sequence["ColorType"]) -> None:
         """Draw one line an output, the distribution, and where the feature is missing."""
@@ -176,17 +164,17 @@ class CurveDisplay(Display):
             ax.stairs(of_output, edges, baseline=None, color=color, lw=1.8)
             for of_output, color in zip(values.T, colors, strict=True)
         ]
-        if self._has_missing:
+        if self.has_missing:
             for at_missing, color in zip(np.ravel(curve.missing), colors, strict=True):
                 ax.plot(edges[-1], at_missing, "o", mfc="none", color=color, clip_on=False)
         ax.set_xlim(edges[0], edges[-1])
         ax.margins(y=0.08)
         if curve.shares is not None:
             self._draw_distribution(sheet, edges)
-        if self._outputs:
+        if self.outputs:
             numbered, (_, fontsize) = dict(enumerate(colors)), sheet.rows_that_fit(len(colors))
             numbers, last = np.arange(len(colors)), edges[-1]
-            name_curves(sheet, self._outputs, numbers, values[-1], last, numbered, fontsize)
+            name_curves(sheet, self.outputs, numbers, values[-1], last, numbered, fontsize)
 
     def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
         """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.
@@ -203,7 +191,7 @@ class CurveDisplay(Display):
         low -= HEIGHT_OF_BINS * (high - low)
         ax.set_ylim(low, high)
         tall = HEIGHT_OF_BINS * (high - low) * heights / max(heights.max(), 1e-300)
-        ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.colors.faint, zorder=0)
+        ax.stairs(low + tall, bins, baseline=low, fill=True, color=sheet.faint, zorder=0)
 
     def _shown_levels(self) -> np.ndarray:
         """Return the numbers of the levels that are drawn, in their order."""
@@ -219,16 +207,13 @@ class CurveDisplay(Display):
         ax = sheet.ax
         n_shown, fontsize = sheet.rows_that_fit(len(shown))
         shown = shown[:n_shown]
-        places, outputs = np.arange(n_shown), self._outputs or [""] * len(colors)
+        places, outputs = np.arange(n_shown), self.outputs or [""] * len(colors)
         self.lines_ = [
             ax.plot(of_output[shown], places, "o", color=color, label=name)[0]
             for of_output, color, name in zip(values.T, colors, outputs, strict=True)
         ]
-        if self._outputs:
-            ax.legend(frameon=False, labelcolor=sheet.colors.ink)
+        if self.outputs:
+            ax.legend(frameon=False, labelcolor=sheet.ink)
         else:
             ax.hlines(places, values.min(), values[shown, 0], color=colors[0], lw=1.8)
-        sheet.name_rows(self._names_of_levels(np.arange(len(values))), shown, fontsize)
-
-    def _names_of_levels(self, numbers: np.ndarray) -> list[str]:
-        return [str((self.curve.levels or ())[number]) for number in numbers]
+        sheet.name_rows(self.levels, shown, fontsize)

@@ -19,7 +19,6 @@ from attributions.plots.captions import (
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
-from attributions.plots.shown import PerFeature, PerGroup, PerLabel
 from gbt.tables.names import shown
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
@@ -33,9 +32,6 @@ MARKED, UNMARKED = "ringed: changed beyond chance", "nothing changed beyond chan
 
 class ImportanceDisplay(Display):
     """Bars of the most important features, with 95 % intervals where there are standard errors.
-
-    Blue features help, vermilion ones hurt; of grey ones it cannot be told, since their interval
-    has 0 in it. A hollow bar is one whose interval is not to be relied on (``is_reliable``).
 
     The single shuffles of permutation importance are dots. If most bars would be too short to be
     seen, their values are written beside the names; the axis stays linear, since bars are compared
@@ -57,7 +53,7 @@ class ImportanceDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerFeature,
+        attribution: Any,
         *,
         max_display: int | None = 20,
         intervals: np.ndarray | None = None,
@@ -70,24 +66,24 @@ class ImportanceDisplay(Display):
         from matplotlib.colors import to_rgba
 
         result, names = self.attribution, self.attribution.feature_names
-        ranking, unit = result.ranking()[: self.max_display], unit_of(result)
+        ranking, (factor, label) = result.ranking()[: self.max_display], unit_of(result)
         seen, words = facts_of(result.method).seen, [names[k] for k in ranking]
         sheet = Sheet(paper, seen, words, (6.4, 1.2), len(ranking))
         ax, doubtful = sheet.ax, are_doubtful(result)
         colors = verdict_colors(result.values, self.ends)
-        label = unit.label + " (dots: single shuffles)" * (result.repeats is not None)
+        label += " (dots: single shuffles)" * (result.repeats is not None)
         sheet.caption(label + notes([colors[k] for k in ranking], doubtful[ranking]))
 
         n_shown, fontsize = sheet.rows_that_fit(len(ranking))
         shown = ranking[:n_shown]
-        places, values = np.arange(n_shown), unit.factor * result.values[shown]
+        places, values = np.arange(n_shown), factor * result.values[shown]
         reach = None
         if self.ends is not None:
-            ends = unit.factor * bounded(result.values, self.ends)[shown].T
+            ends = factor * bounded(result.values, self.ends)[shown].T
             reach = np.abs(ends - values)
             is_open = self.ends[shown, 1] == np.inf
-            ax.plot(ends[1][is_open], places[is_open], ">", color=sheet.colors.ink, ms=4)
-        self.bars_ = ax.barh(places, values, height=0.7, xerr=reach, ecolor=sheet.colors.ink)
+            ax.plot(ends[1][is_open], places[is_open], ">", color=sheet.ink, ms=4)
+        self.bars_ = ax.barh(places, values, height=0.7, xerr=reach, ecolor=sheet.ink)
         for k, bar in zip(shown, self.bars_, strict=True):
             edge = sheet.drawn_in(colors[k])
             bar.set(edgecolor=edge, linewidth=1.2)
@@ -96,11 +92,11 @@ class ImportanceDisplay(Display):
             lines: Any = self.bars_.errorbar.lines[2]
             lines[0].set(linewidth=1.6, path_effects=sheet.halo())
         if result.repeats is not None:
-            ax.plot(result.repeats[shown], places, "o", color=sheet.colors.ink, ms=2.5, alpha=0.6)
+            ax.plot(result.repeats[shown], places, "o", color=sheet.ink, ms=2.5, alpha=0.6)
         if ax.get_xlim()[0] < 0:
             sheet.zero_line("x")
         sheet.say_if_nothing(result.values, self.ends, result.repeats)
-        written = [f": {value:.3g}" for value in values] if is_crowded(values) else None
+        written = [f": {value:.3g}" for value in values] if is_crowded(values) else []
         sheet.name_rows(names, shown, fontsize, written)
         sheet.more = share(n_shown, len(names), best="best ")
         return sheet.finish(grid="x", left=False)
@@ -123,7 +119,7 @@ class ByLabelDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerLabel,
+        attribution: Any,
         *,
         changes: Any = None,
         kind: str | None = None,
@@ -140,6 +136,9 @@ class ByLabelDisplay(Display):
         self.max_display = as_max_display(max_display or min(usual, n_features), n_features)
         self.attribution, self.changes = attribution, changes
         self.unit = "percent" if changes is None else changes.unit
+        self.marked = np.zeros((len(attribution.labels), n_features), bool)
+        if changes is not None:
+            self.marked[list(changes.about)] = changes.changed()
         self.lines_: list[Any] = []
 
     def _draw(self, paper: Paper) -> Sheet:
@@ -160,7 +159,7 @@ class ByLabelDisplay(Display):
         else:
             about += ", 95 % intervals"
         if self.changes is not None:
-            about += f"\n({MARKED if self._is_marked()[:, ranking].any() else UNMARKED})"
+            about += f"\n({MARKED if self.marked[:, ranking].any() else UNMARKED})"
         few = [result.label_texts[j] for j in np.flatnonzero(~result.is_judged)]
         if few:
             about += f"\n(too few rows: {few[0] if len(few) == 1 else f'{len(few)} labels'})"
@@ -173,16 +172,9 @@ class ByLabelDisplay(Display):
             sheet.ax.grid(False)
         return sheet
 
-    def _is_marked(self) -> np.ndarray:
-        """Return which labels are marked for which feature, (L, p)."""
-        marked = np.zeros((len(self.attribution.labels), len(self.attribution.feature_names)), bool)
-        if self.changes is not None:
-            marked[list(self.changes.about)] = self.changes.changed()
-        return marked
-
     def _lines(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, texts = sheet.ax, self.attribution.label_texts
-        at, marked = np.arange(len(texts)), self._is_marked()
+        ax, texts, marked = sheet.ax, self.attribution.label_texts, self.marked
+        at = np.arange(len(texts))
         color = {k: sheet.drawn_in(CURVES[j % len(CURVES)]) for j, k in enumerate(ranking)}
         for k in ranking:
             low, high = values[:, k] - reach[:, k], values[:, k] + reach[:, k]
@@ -197,7 +189,7 @@ class ByLabelDisplay(Display):
         name_curves(sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize)
 
     def _dots(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, marked, n_labels = sheet.ax, self._is_marked(), len(values)
+        ax, marked, n_labels = sheet.ax, self.marked, len(values)
         _, fontsize = sheet.rows_that_fit(len(ranking))
         rows = np.arange(len(ranking))
         for j, text in enumerate(self.attribution.label_texts):
@@ -208,11 +200,11 @@ class ByLabelDisplay(Display):
             self.lines_ += ax.plot(x, y, "o", color=color, ms=4.5, label=text)
             self._ring(sheet, x[marked[j, ranking]], y[marked[j, ranking]])
         sheet.zero_line("x")
-        ax.legend(frameon=False, fontsize=fontsize, loc="lower right", labelcolor=sheet.colors.ink)
+        ax.legend(frameon=False, fontsize=fontsize, loc="lower right", labelcolor=sheet.ink)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
 
     def _heat(self, sheet: Sheet, ranking: Any, values: np.ndarray, reach: np.ndarray) -> None:
-        ax, marked = sheet.ax, self._is_marked()
+        ax = sheet.ax
         _, fontsize = sheet.rows_that_fit(len(ranking))
         cells = values[:, ranking].T
         shares = cells / (_largest(cells) or 1.0)
@@ -220,11 +212,11 @@ class ByLabelDisplay(Display):
         def color(share: float) -> Any:
             hue = BLUE if share > 0 else VERMILION
             known = np.isfinite(share)
-            return mixed(sheet.colors.background, hue, abs(share)) if known else sheet.colors.faint
+            return mixed(sheet.background, hue, abs(share)) if known else sheet.faint
 
         picture = [[color(share) for share in row] for row in shares]
         ax.imshow(np.array(picture), aspect="auto", interpolation="nearest")
-        feature, label = np.nonzero(marked[:, ranking].T)
+        feature, label = np.nonzero(self.marked[:, ranking].T)
         self._ring(sheet, label, feature)
         self._name_labels(sheet)
         sheet.name_rows(self.attribution.feature_names, ranking, fontsize)
@@ -232,8 +224,7 @@ class ByLabelDisplay(Display):
 
     def _ring(self, sheet: Sheet, x: np.ndarray, y: np.ndarray) -> None:
         """Draw rings around what changed."""
-        ink = sheet.colors.ink
-        sheet.ax.plot(x, y, "o", ms=10, mfc="none", mec=ink, mew=1.3, ls="none", zorder=5)
+        sheet.ax.plot(x, y, "o", ms=10, mfc="none", mec=sheet.ink, mew=1.3, ls="none", zorder=5)
 
     def _name_labels(self, sheet: Sheet) -> None:
         """Write labels below the axes: of words all that fit, else some at equal distances."""
@@ -266,7 +257,7 @@ class ForWhomDisplay(Display):
     points_ : list of matplotlib Line2D
     """
 
-    def __init__(self, groups: PerGroup):
+    def __init__(self, groups: Any):
         self.groups = groups
         self.points_: list[Any] = []
 
@@ -283,7 +274,7 @@ class ForWhomDisplay(Display):
             sheet.ax.hlines(y, low, high, color=color, linewidth=1.5)
             self.points_ += sheet.ax.plot(value, y, "o", color=color, ms=6)
         sheet.zero_line("x")
-        sheet.ax.axvline(result.overall, color=sheet.colors.ink, linewidth=0.8, linestyle=":")
+        sheet.ax.axvline(result.overall, color=sheet.ink, linewidth=0.8, linestyle=":")
         n_rows = [f"  ({rows:,} rows)" for rows in result.n_rows]
         sheet.name_rows(result.groups, range(n), fontsize, n_rows)
         return sheet.finish(grid="x", left=False)

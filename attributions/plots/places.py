@@ -44,29 +44,16 @@ def place_beside(
 def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:
     """Move names apart, as little as needed, until neighbours are ``gap`` apart.
 
-    Neighbours that are too close become a group, centred on the mean of its members' own places; a
-    group that then touches the next one is merged with it. At last, all are moved between ``low``
+    With the gaps before it subtracted, no name may be lower than the name before: what is nearest
+    to the names' own places is their isotonic regression. At last, all are moved between ``low``
     and ``high``, which does not bring neighbours closer.
     """
-    order = np.argsort(places, kind="stable")
-    groups: list[list[int]] = []
-    for j in order:
-        groups.append([j])
-        while len(groups) > 1 and _end(places, groups[-2], gap, +1) + gap > _end(
-            places, groups[-1], gap, -1
-        ):
-            groups[-2:] = [groups[-2] + groups[-1]]
-    starts = np.repeat([_end(places, group, gap, -1) for group in groups], [*map(len, groups)])
-    firsts = np.repeat(np.cumsum([0, *map(len, groups)])[:-1], [*map(len, groups)])
-    steps = gap * np.arange(len(order))
-    # With the gaps before it subtracted, no name is lower than the name before. So if the first and
-    # the last are within the bounds, all are.
-    level = np.clip(starts - gap * firsts, low, max(high - gap * (len(order) - 1), low))
+    from sklearn.isotonic import isotonic_regression
+
+    if not len(places):
+        return places
+    order, steps = np.argsort(places, kind="stable"), gap * np.arange(len(places))
+    level = isotonic_regression(places[order] - steps)
     moved = np.empty(len(places))
-    moved[order] = level + steps
+    moved[order] = np.clip(level, low, max(high - steps[-1], low)) + steps
     return moved
-
-
-def _end(places: Any, group: Any, gap: float, side: int) -> float:
-    """Return the highest (+1) or lowest (-1) place of a group of names."""
-    return np.mean(places[group]) + side * gap * (len(group) - 1) / 2

@@ -11,7 +11,6 @@ from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import PerRow
 from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ class LocalAttributionDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerRow,
+        attribution: Any,
         *,
         row: Hashable | None = None,
         kind: str = "waterfall",
@@ -70,6 +69,7 @@ class LocalAttributionDisplay(Display):
         self.attribution = attribution
         method, _, self.output = attribution.method.partition(" of ")  # of several
         self.facts = facts_of(method)
+        self.is_whole = self.facts.is_whole_prediction and self.row is not None
         self.unit = attribution.percent_of_one or 1.0
         self.up, self.down = (BLUE, VERMILION) if self.facts.is_judged else (VERMILION, BLUE)
 
@@ -116,15 +116,12 @@ class LocalAttributionDisplay(Display):
         if self.facts.is_judged:
             unit = f"{OF_CONSTANT}, of a row" if self.attribution.percent_of_one else "gain"
             return f"{unit} (above 0: helped)"
-        if self.row is None or not self.facts.is_whole_prediction:
-            return self.facts.unit_of_row
-        return "raw prediction"
+        return "raw prediction" if self.is_whole else self.facts.unit_of_row
 
     def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Steps:
         """Return what leads from the base value, or from 0, to the sum of all contributions."""
         result = self.attribution
-        is_whole = self.facts.is_whole_prediction and self.row is not None
-        start = float(result.base_values[self.row]) if is_whole else 0.0
+        start = float(result.base_values[self.row]) if self.is_whole else 0.0
         said = [""] * len(shown)
         if result.data is not None:
             said = [f" = {_in_words(value)}" for value in result.shown_data()[self.row, shown]]
@@ -150,7 +147,7 @@ class LocalAttributionDisplay(Display):
         colors = [self._color(sheet, move) for move in steps.moves]
         places = np.arange(len(ends))
         bars = ax.barh(places, steps.moves, left=lefts, height=0.7, color=colors)
-        ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.colors.ink, lw=0.6, ls=":")
+        ax.vlines(ends[:-1], places[:-1], places[1:], color=sheet.ink, lw=0.6, ls=":")
         low, high = min(steps.start, *ends), max(steps.start, *ends)
         margin = ROOM * ((high - low) or 1.0)
         ax.set_xlim(low - margin, high + margin)
@@ -163,14 +160,14 @@ class LocalAttributionDisplay(Display):
         """Mark where the way starts, above the first bar, and where it ends, below the last."""
         ax, n = sheet.ax, len(steps.moves)
         said = [("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1)]
-        if not self.facts.is_whole_prediction:
+        if not self.is_whole:
             sheet.zero_line("x")
             said = [("sum", steps.end, n + 0.1)]
         ax.set_ylim(n + 0.7, -1.7)
         middle = np.mean(ax.get_xlim())
         for word, value, place in said:
             ax.plot([value, value], [place, min(max(place, 0), n - 1)], lw=0.8,
-                    color=sheet.colors.ink, ls=":")  # fmt: skip
+                    color=sheet.ink, ls=":")  # fmt: skip
             side = 1 if value < middle else -1
             ax.annotate(
                 f"{word} {value:.4g}", (value, place), xytext=(4 * side, 0), va="center",
@@ -198,7 +195,7 @@ class LocalAttributionDisplay(Display):
                 move, middle = steps.moves[j], place + steps.moves[j] / 2
                 color, place = self._color(sheet, move), place + move
                 ax.barh(-1, move, left=place - move, height=0.8, color=color,
-                        edgecolor=sheet.colors.background)  # fmt: skip
+                        edgecolor=sheet.background)  # fmt: skip
                 ax.plot([middle] * 2, [-0.6, row], color=color, linewidth=0.7)
                 at = ax.transData.transform((middle, row))[0]
                 name = on_one_line(steps.names[steps.columns[j]]) + steps.said[j]
@@ -210,10 +207,9 @@ class LocalAttributionDisplay(Display):
                     xytext=(-3 * side, 0), textcoords="offset points", va="center",
                     ha="right" if side > 0 else "left", fontsize=fontsize, **sheet.write,
                 )  # fmt: skip
-        whole = self.facts.is_whole_prediction
-        said = f"prediction {steps.end:.4g}" if whole else f"sum {steps.end:.4g}"
-        said += f" (base value {steps.start:.4g})" * whole
-        ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.colors.ink, linewidth=1.2)
+        said = f"prediction {steps.end:.4g} (base value {steps.start:.4g})"
+        said = said if self.is_whole else f"sum {steps.end:.4g}"
+        ax.plot([steps.end] * 2, [-1.5, -0.5], color=sheet.ink, linewidth=1.2)
         ax.annotate(said, (steps.end, -1.6), ha="center", va="bottom", fontsize=fontsize,
                     fontweight="bold", **sheet.write)  # fmt: skip
 
@@ -225,43 +221,34 @@ class LocalAttributionDisplay(Display):
         axis has to say about colours.
         """
         from matplotlib import colormaps
-        from matplotlib.colors import ListedColormap, Normalize, to_rgba
+        from matplotlib.colors import ListedColormap, to_rgba
 
         result, ax = self.attribution, sheet.ax
-        is_dark = luminance(sheet.colors.background) < 0.2
+        is_dark = luminance(sheet.background) < 0.2
         cividis = colormaps["cividis"](np.linspace(DARKEST * is_dark, 1, 256))
         ranked = ListedColormap(cividis).with_extremes(bad=VERMILION)
+        red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
         to_axis = ax.xaxis.get_transform()
+        categories = result.categories or [None] * rows.shape[1]
+        are_words = [categories[k] is not None for k in shown]
         for place, k in enumerate(shown):
-            coloring: dict[str, Any] = {"c": sheet.drawn_in(BLUE)}
-            if result.data is not None and self._are_words(k):
-                is_missing = np.isnan(result.data[:, [k]])
-                red, grey = to_rgba(VERMILION), to_rgba(sheet.drawn_in(GREY))
-                coloring = {"c": np.where(is_missing, red, grey)}
+            color: Any = sheet.drawn_in(BLUE)
+            if result.data is not None and are_words[place]:
+                color = np.where(np.isnan(result.data[:, [k]]), red, grey)
             elif result.data is not None:
-                ranks = _rank_share(result.data[:, k])
-                coloring = {"c": ranks, "cmap": ranked, "norm": Normalize(0, 1)}
+                color = ranked(_rank_share(result.data[:, k]))
             aside = _swarm_offsets(to_axis.transform(rows[:, k]))
-            ax.scatter(
-                rows[:, k], place + aside, s=7, linewidths=0, zorder=2, plotnonfinite=True,
-                **coloring,
-            )  # fmt: skip
+            ax.scatter(rows[:, k], place + aside, s=7, linewidths=0, zorder=2, c=color)
         sheet.name_rows(result.feature_names, shown, fontsize)
         sheet.zero_line("x")
         if result.data is None:
             return ""
-        are_words = [self._are_words(k) for k in shown]
         has_missing = bool(np.isnan(result.data[:, shown]).any())
         marks = ["grey: words"] * any(are_words) + ["vermilion: missing"] * has_missing
         if all(are_words):
             return f"\n({', '.join(marks)})"
         self._color_bar(sheet, ranked, ", ".join(["feature value (rank)", *marks]))
         return ""
-
-    def _are_words(self, k: int) -> bool:
-        """Say whether a feature's values are levels, which have no low and high."""
-        categories = self.attribution.categories
-        return categories is not None and categories[k] is not None
 
     def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
         """Draw the colour bar of a swarm."""
@@ -297,11 +284,10 @@ def _in_words(value: object) -> str:
 
 def _rank_share(column: np.ndarray) -> np.ndarray:
     """Return ranks scaled to [0, 1], equal values alike; nan stays nan."""
-    known = ~np.isnan(column)
-    ranks = np.full(len(column), np.nan)
-    distinct, code = np.unique(column[known], return_inverse=True)
-    ranks[known] = code / max(len(distinct) - 1, 1)
-    return ranks
+    from scipy.stats import rankdata
+
+    ranks = rankdata(column, "dense", nan_policy="omit") - 1
+    return ranks / np.nanmax(ranks, initial=1)
 
 
 def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.38) -> np.ndarray:

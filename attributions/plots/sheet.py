@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from attributions.plots.colors import DRAWN, RGB, mixed, readable, seen_through
+from attributions.plots.colors import DRAWN, mixed, readable, seen_through
 from attributions.plots.lettering import Lettering, wrap
 from gbt.tables.names import shown
 
@@ -25,15 +25,6 @@ SLACK = 0.93  # letters are a little wider at fewer dots an inch
 CROWDED, LONE = 0.02, 0.25
 N_TICKS = 4  # on either side of a symlog axis
 LETTER_WIDTH = 0.6  # font sizes from one letter to the next
-
-
-class Colors(NamedTuple):
-    """The colours of one picture."""
-
-    background: RGB
-    ink: "ColorType"
-    faint: RGB
-    outside: RGB  # the figure around the axes
 
 
 class Paper(NamedTuple):
@@ -84,7 +75,8 @@ class Sheet:
     ``heading`` is the usual title, and ``words`` is all else that is going to be written. A new
     figure has ``size`` inches if no other is given, and is higher by ``n_rows`` named rows.
     ``figure`` is the outermost one, ``x`` and ``y`` are the labels of the axes, and ``more`` is
-    added to the usual title.
+    added to the usual title. What is drawn on the ``background`` of the axes is in ``ink`` or
+    ``faint``; the figure around them has the colour ``outside``.
     """
 
     def __init__(
@@ -103,19 +95,19 @@ class Sheet:
         self.lettering = Lettering(self.figure, [self.title, *words])
         faces = [figure.get_facecolor() for figure in (self.ax.figure, self.figure)]
         label = self.ax.xaxis.label.get_color()
-        outside = seen_through(faces, label)
-        background = seen_through([self.ax.get_facecolor(), *faces], label)
-        ink = readable(label, background)
-        self.colors = Colors(background, ink, mixed(background, ink, 0.13), outside)
+        self.outside = seen_through(faces, label)
+        self.background = seen_through([self.ax.get_facecolor(), *faces], label)
+        self.ink = readable(label, self.background)
+        self.faint = mixed(self.background, self.ink, 0.13)
 
     @property
     def write(self) -> dict[str, Any]:
         """Properties of a text in ink within the axes."""
-        return {**self.lettering.properties, "color": self.colors.ink}
+        return {**self.lettering.properties, "color": self.ink}
 
     def drawn_in(self, color: "ColorType") -> "ColorType":
         """Return a colour as it can be seen within the axes."""
-        return readable(color, self.colors.background, DRAWN)
+        return readable(color, self.background, DRAWN)
 
     def lay_out(self) -> None:
         """Run the figure's layout, so that sizes can be measured."""
@@ -129,8 +121,17 @@ class Sheet:
         self._write_captions()
 
     def finish(self, grid: Literal["both", "x", "y"], left: bool = True) -> "Sheet":
-        """Make quiet what says nothing, and fit the captions to the axes; return the sheet."""
-        self._quieten(grid, left)
+        """Remove frames and ticks that say nothing, and fit the captions; return the sheet."""
+        ax, ink = self.ax, readable(self.ax.xaxis.label.get_color(), self.outside)
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[["left", "bottom"]].set_color(ink)
+        ax.tick_params(which="both", color=ink, labelcolor=ink)
+        if not left:
+            ax.spines["left"].set_visible(False)
+            ax.tick_params(axis="y", length=0)
+        ax.grid(False)
+        ax.grid(axis=grid, color=self.faint, linewidth=0.8)
+        ax.set_axisbelow(True)
         self._write_captions()
         return self
 
@@ -141,7 +142,7 @@ class Sheet:
         in_title = ax.set_title(title, loc="left", **properties)
         in_x, in_y = ax.set_xlabel(self.x, **properties), ax.set_ylabel(self.y, **properties)
         for text in (in_title, in_x, in_y):
-            text.set_color(readable(text.get_color(), self.colors.outside))
+            text.set_color(readable(text.get_color(), self.outside))
         cell_width, cell_height = self._cell_size()
         wrap(in_y, self.y, cell_height, along="height")
         width = LEAST_LINE * cell_width
@@ -150,19 +151,6 @@ class Sheet:
             wrap(in_x, self.x, width)
             self.lay_out()
             width = max(width, SLACK * ax.get_window_extent().width)
-
-    def _quieten(self, grid: Literal["both", "x", "y"], left: bool) -> None:
-        """Remove frames and ticks that say nothing; draw the others in colours that can be seen."""
-        ax, ink = self.ax, readable(self.ax.xaxis.label.get_color(), self.colors.outside)
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.spines[["left", "bottom"]].set_color(ink)
-        ax.tick_params(which="both", color=ink, labelcolor=ink)
-        if not left:
-            ax.spines["left"].set_visible(False)
-            ax.tick_params(axis="y", length=0)
-        ax.grid(False)
-        ax.grid(axis=grid, color=self.colors.faint, linewidth=0.8)
-        ax.set_axisbelow(True)
 
     def rows_that_fit(self, n_wanted: int) -> tuple[int, float]:
         """Return how many named rows fit into the height of the axes, and the names' font size.
@@ -179,10 +167,10 @@ class Sheet:
         feature_names: Sequence[str],
         columns: Collection[int],
         fontsize: float,
-        numbers: Sequence[str] | None = None,
+        numbers: Sequence[str] = (),
     ) -> None:
         """Write the names of columns, and a number behind each, beside rows from top to bottom."""
-        numbers = [""] * len(columns) if numbers is None else numbers
+        numbers = numbers or [""] * len(columns)
         room = [self.room - self.lettering.size(n, fontsize)[0] for n in numbers]
         names = self.lettering.names(feature_names, columns, room, fontsize)
         texts = [name + number for name, number in zip(names, numbers, strict=True)]
@@ -234,19 +222,19 @@ class Sheet:
 
     def zero_line(self, across: Literal["x", "y"]) -> None:
         """Draw the line at 0 of one axis."""
-        draw = self.ax.axvline if across == "x" else self.ax.axhline
-        draw(0, color=self.colors.ink, linewidth=0.8, zorder=1.5)
+        draw = {"x": self.ax.axvline, "y": self.ax.axhline}[across]
+        draw(0, color=self.ink, linewidth=0.8, zorder=1.5)
 
     def halo(self, width: float = 2.5) -> list[Any]:
         """Return the effect that parts lines and letters from what they are drawn on."""
         from matplotlib.patheffects import withStroke
 
-        return [withStroke(linewidth=width, foreground=self.colors.background)]
+        return [withStroke(linewidth=width, foreground=self.background)]
 
     def say_if_nothing(self, *values: np.ndarray | None) -> None:
         """Write that all values are 0, if they are, since empty axes look like a defect."""
         if not any(np.any(v) for v in values):
-            box = {"facecolor": self.colors.background, "edgecolor": "none", "pad": 6}
+            box = {"facecolor": self.background, "edgecolor": "none", "pad": 6}
             self.ax.text(
                 0.5, 0.5, "all values are 0", bbox=box, zorder=6, ha="center", va="center",
                 transform=self.ax.transAxes, **self.write,

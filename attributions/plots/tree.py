@@ -41,16 +41,11 @@ LEGEND = {
 class Grid(NamedTuple):
     """Which cells the boxes of some nodes are in: a column for each depth, a line for each leaf."""
 
-    depth: int
     texts: dict[int, str]
     lines: dict[int, float]
     sizes: dict[int, np.ndarray]  # of boxes, in pixels at the font size `FONT`
     cell: np.ndarray  # its size
-
-    @property
-    def n_cells(self) -> np.ndarray:
-        """How many columns and lines there are."""
-        return np.array([self.depth + 1, max(self.lines.values()) + 1])
+    n_cells: np.ndarray  # how many columns and lines there are
 
 
 class TreeDisplay(Display):
@@ -159,27 +154,20 @@ class TreeDisplay(Display):
         sheet.ax.spines[:].set_visible(False)
         sheet.ax.set(xticks=[], yticks=[])
         known = [text for name, text in LEGEND.items() if name in {"values", *self.statistics}]
-        sheet.more = self._hidden(depth)
-        sheet.caption(". ".join([*known, "missing: where rows go whose value is missing"]))
-        grid = self._grid(sheet, depth)
-        while grid.depth > 0 and FONT * self._scale(sheet, grid) < LEAST_FONT:
-            grid = self._grid(sheet, grid.depth - 1)
-        if grid.depth < depth:
-            sheet.more = self._hidden(grid.depth)
-            sheet.caption(sheet.x)
+        for shown_depth in range(depth, -1, -1):
+            sheet.more = self._hidden(shown_depth)
+            sheet.caption(". ".join([*known, "missing: where rows go whose value is missing"]))
+            grid = self._grid(sheet, shown_depth)
+            if FONT * self._scale(sheet, grid) >= LEAST_FONT:
+                break
         self._draw_boxes(sheet, grid)
         return sheet
 
     def _hidden(self, depth: int) -> str:
         """Say how many nodes are not shown."""
         depths = self.tree.depth
-        n_hidden = int((depths > depth).sum())
-        if not n_hidden:
-            return ""
-        return (
-            f", depth 0 to {depth} of {depths.max()}: {n_hidden:,} of {len(depths):,} nodes not"
-            " shown"
-        )
+        hidden = f"{(depths > depth).sum():,} of {len(depths):,} nodes not shown"
+        return f", depth 0 to {depth} of {depths.max()}: {hidden}" * bool(depth < depths.max())
 
     def _grid(self, sheet: Sheet, depth: int) -> Grid:
         """Return the cells of the nodes down to ``depth``, and how large cells have to be."""
@@ -197,7 +185,8 @@ class TreeDisplay(Display):
         width += 1.4 * sheet.lettering.size(NO + MISSING, FONT)[0]
         # A box of two children has one and a half lines for itself.
         height = 1.15 * max(size[1] / (1 if t in ends else 1.5) for t, size in sizes.items())
-        return Grid(depth, texts, lines, sizes, np.array([width, height]))
+        n_cells = np.array([depth + 1, len(ends)])
+        return Grid(texts, lines, sizes, np.array([width, height]), n_cells)
 
     def _texts(self, sheet: Sheet, shown: list[int], is_deepest: np.ndarray) -> dict[int, str]:
         """Return the texts of the boxes."""
@@ -258,7 +247,7 @@ class TreeDisplay(Display):
 
     def _draw_boxes(self, sheet: Sheet, grid: Grid) -> None:
         """Draw the boxes, and lines with the answers between them."""
-        ax, tree, ink = sheet.ax, self.tree, sheet.colors.ink
+        ax, tree, ink = sheet.ax, self.tree, sheet.ink
         scale = self._scale(sheet, grid)
         n_seen = ax.get_window_extent().size / (scale * grid.cell)
         (width, height), (beside, above) = n_seen, (n_seen - grid.n_cells) / 2 + 0.5
@@ -270,7 +259,7 @@ class TreeDisplay(Display):
         for t, text in grid.texts.items():
             strength = STRONGEST * abs(tree.value[t]) / largest if largest > 0 else 0.0
             color = BLUE if tree.value[t] < 0 else VERMILION
-            face = mixed(sheet.colors.background, color, strength)
+            face = mixed(sheet.background, color, strength)
             self.boxes_[t] = ax.text(
                 tree.depth[t], grid.lines[t], text, fontsize=fontsize, ha="center", va="center",
                 linespacing=1.2, bbox=box | {"facecolor": face}, zorder=3,

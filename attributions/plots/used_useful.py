@@ -1,6 +1,6 @@
 """How much the model uses each feature, and how far that helps, as points."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from attributions.plots.captions import (
 )
 from attributions.plots.places import place_beside
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
@@ -29,8 +28,6 @@ class UsedUsefulDisplay(Display):
 
     A feature far to the right and above 0 is used and useful. One far to the right and below 0 is
     used, and makes predictions of new rows worse. The lines are 95 % intervals of how far it helps.
-    Blue features help, vermilion ones hurt, and of grey ones it cannot be told. A hollow
-    point has an interval that is not to be relied on (``is_reliable``).
 
     Parameters
     ----------
@@ -51,8 +48,8 @@ class UsedUsefulDisplay(Display):
 
     def __init__(
         self,
-        used: PerFeature,
-        useful: PerFeature,
+        used: Any,
+        useful: Any,
         *,
         intervals: np.ndarray | None = None,
         max_display: int | None = 12,
@@ -67,29 +64,29 @@ class UsedUsefulDisplay(Display):
         self.max_display = as_max_display(max_display, len(used.values))
 
     def _draw(self, paper: Paper) -> Sheet:
-        to_right, upwards = unit_of(self.used), unit_of(self.useful)
-        x, y = to_right.factor * self.used.values, upwards.factor * self.useful.values
+        (to_right, label), (upwards, _) = unit_of(self.used), unit_of(self.useful)
+        x, y = to_right * self.used.values, upwards * self.useful.values
         named, names = self._named(x, y), self.used.feature_names
         sheet = Sheet(paper, SEEN, [names[k] for k in named], (7.6, 5.2))
         ax, errors = sheet.ax, self.useful.standard_error
         doubtful = are_doubtful(self.useful)
         verdicts = verdict_colors(self.useful.values, self.ends)
-        sheet.x = f"{to_right.label.partition(',')[0]} (used){sheet.uncrowd('x', x)}"
+        sheet.x = f"{label.partition(',')[0]} (used){sheet.uncrowd('x', x)}"
         sheet.x += notes(verdicts, doubtful)
         percent = self.useful.percent_of_one is not None
         what = facts_of(self.useful.method).title
         sheet.y = f"{what}{', %' * percent} (useful){sheet.uncrowd('y', y)}"
         colors = [sheet.drawn_in(color) for color in verdicts]
         if self.ends is not None:
-            ends = upwards.factor * bounded(self.useful.values, self.ends).T
+            ends = upwards * bounded(self.useful.values, self.ends).T
             ax.vlines(x, ends[0], ends[1], colors=colors, linewidth=1.0, alpha=0.7, zorder=2)
             is_open = self.ends[:, 1] == np.inf
-            ax.plot(x[is_open], ends[1][is_open], "^", color=sheet.colors.ink, ms=3)
+            ax.plot(x[is_open], ends[1][is_open], "^", color=sheet.ink, ms=3)
         self.points_ = ax.scatter(
             x,
             y,
             s=32,
-            c=[sheet.colors.background if d else c for c, d in zip(colors, doubtful, strict=True)],
+            c=[sheet.background if d else c for c, d in zip(colors, doubtful, strict=True)],
             edgecolors=colors,
             linewidths=1.3,
             clip_on=False,  # points of unused features lie on the axis, and are drawn whole
@@ -122,7 +119,7 @@ class UsedUsefulDisplay(Display):
         room = NAMES_WIDTH * frame.width
         texts = sheet.lettering.names(self.used.feature_names, named, room, fontsize)
         gap = 0.6 * fontsize * sheet.figure.dpi / 72
-        line = {"arrowstyle": "-", "color": sheet.colors.ink, "linewidth": 0.6}
+        line = {"arrowstyle": "-", "color": sheet.ink, "linewidth": 0.6}
         for k, text in zip(named, texts, strict=True):
             size = sheet.lettering.size(text, fontsize)
             found = place_beside(pixels[k], size, pixels, gap, taken, frame)

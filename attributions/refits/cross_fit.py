@@ -14,7 +14,7 @@ ways round, the variance of the sum would be twice what single rows tell; if the
 do with each other, once. Trees lie between: `WIDER`, which docs/inference.md measures.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -39,10 +39,7 @@ from gbt.tables.given import as_given
 from gbt.tables.names import shown
 from gbt.tables.targets import distinct_labels
 
-# Between 1 and sqrt(2), see above. Without it 95 % intervals covered 90 to 92 %, and 16 to 22 % of
-# what held-out gain found at a nominal 10 % was false: python -m benchmarks.papers.inference
-# cross-fit. With it 95 to 97 %, and 3 to 7 %; the part cross-fit-other confirms it elsewhere.
-WIDER = 1.2
+WIDER = 1.2  # between 1 and sqrt(2): python -m benchmarks.papers.inference cross-fit
 
 
 def cross_fit(
@@ -99,10 +96,10 @@ def cross_fit(
     Notes
     -----
     Folds vary together, because the rows of each judge one model and take part in fitting the
-    others. Standard errors of independent rows would be too small: 95 % intervals would cover in 88
-    to 95 % of cases. So they are multiplied by 1.2, with which intervals cover in 94 to 98 %
-    (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
-    ``second_moments``, these are spread about their means by the same factor.
+    others. So standard errors of independent rows are multiplied by 1.2: 95 % intervals then cover
+    in 94 to 98 % of cases, and else in 88 to 95 % (:doc:`docs/inference.md </inference>`). Where
+    the result has ``contributions`` or ``second_moments``, these are spread about their means by
+    the same factor.
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that
     judge this model. A sum over K models may be carried by the rows of the only model that uses the
@@ -162,10 +159,16 @@ def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -
                 f" or pairs of the rows to fit and those to judge; got {shown(cv)}."
             )
         return check_cv(cv)
+    kind = kind_of_split(estimator, y, groups, (GroupKFold, StratifiedKFold, KFold))
+    shuffled = {"shuffle": True, "random_state": as_random_state(random_state)}
+    return kind(cv, **({} if groups is not None else shuffled))
+
+
+def kind_of_split(estimator: Any, y: Any, groups: Any, kinds: Sequence[Any]) -> Any:
+    """Return the first kind of splitter for groups, the second for classes, else the third."""
     if groups is not None:
-        return GroupKFold(cv)
-    kind = KFold
+        return kinds[0]
     if is_classifier(estimator):
-        distinct_labels(y)  # its errors name what is wrong with labels, those of the folds do not
-        kind = StratifiedKFold
-    return kind(cv, shuffle=True, random_state=as_random_state(random_state))
+        distinct_labels(y)  # its errors name what is wrong with labels, those of splitters do not
+        return kinds[1]
+    return kinds[2]

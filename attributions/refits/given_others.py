@@ -87,11 +87,8 @@ def given_others(
         columns; a clone is fitted for each column. It should follow both lines and curves: the
         simulations have a linear model and 50 small trees fitted to its residuals. Where the model
         is a pipeline and this is none, it is fitted behind clones of the pipeline's steps.
-    groups : array of shape (n,), optional
-        Labels of rows that belong together, as for `tree_inner`.
-    init_score : array of shape (n,), or (n, K), optional
-        Starting values of the rows (``gbt.model.starts``), where ``training`` has some. ``fit`` of
-        the model takes them under this name, as our estimators' and LightGBM's does.
+    groups, init_score
+        As for `cross_fit`; starting values where ``training`` has some.
     n_jobs : int, optional
         Threads of the attribution; the estimators use their own ``n_jobs``.
 

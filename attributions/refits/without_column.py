@@ -19,29 +19,13 @@ from gbt.tables.categories import chosen_columns
 from gbt.tables.given import Table
 
 # Of XGBoost, LightGBM with its aliases, CatBoost and scikit-learn.
-OF_COLUMNS = frozenset(
-    {
-        "cat_column",
-        "cat_feature",
-        "cat_features",
-        "categorical_column",
-        "categorical_feature",
-        "categorical_features",
-        "embedding_features",
-        "feature_contri",
-        "feature_types",
-        "feature_weights",
-        "ignored_features",
-        "interaction_constraints",
-        "interaction_cst",
-        "mc",
-        "monotone_constraint",
-        "monotone_constraints",
-        "monotonic_cst",
-        "per_float_feature_quantization",
-        "text_features",
-    }
-)
+OF_COLUMNS = {
+    "cat_column", "cat_feature", "cat_features", "categorical_column", "categorical_feature",
+    "categorical_features", "embedding_features", "feature_contri", "feature_types",
+    "feature_weights", "ignored_features", "interaction_constraints", "interaction_cst", "mc",
+    "monotone_constraint", "monotone_constraints", "monotonic_cst",
+    "per_float_feature_quantization", "text_features",
+}  # fmt: skip
 SAY_NO_COLUMN = ("auto", "from_dtype", "no_interactions", "pairwise", "")
 
 
@@ -62,14 +46,7 @@ def without_column(
 def clone_for(estimator: Any, names: Sequence[str], columns: Sequence[int]) -> Any:
     """Return an unfitted clone of an estimator for a table of some of the columns.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its parameters refer to the whole table.
-    names : sequence of str
-        Of all columns of the table.
-    columns : sequence of int
-        The numbers of those that are left.
+    Its parameters refer to the whole table, which has the ``names``.
     """
     if any(cls.__module__.partition(".")[0] == "gbt" for cls in type(estimator).__mro__):
         return clone(estimator).set_params(
@@ -116,10 +93,7 @@ def _directions(constraints: Any, names: Sequence[str], columns: Sequence[int]) 
         return None
     of_column = dict(enumerate(constraints))
     if isinstance(constraints, Mapping):
-        of_column = {
-            list(names).index(column) if isinstance(column, str) else int(column): direction
-            for column, direction in constraints.items()
-        }
+        of_column = {_number(k, names): direction for k, direction in constraints.items()}
     return [of_column.get(column, 0) for column in columns]
 
 
@@ -128,9 +102,11 @@ def _groups(constraints: Any, names: Sequence[str], columns: Sequence[int]) -> A
     if constraints is None or isinstance(constraints, str):
         return constraints
     place = {column: place for place, column in enumerate(columns)}
-    groups = [
-        [list(names).index(k) if isinstance(k, str) else int(k) for k in group]
-        for group in constraints
-    ]
+    groups = [{_number(k, names) for k in group} for group in constraints]
     left = [sorted(place[k] for k in group if k in place) for group in groups]
     return [group for group in left if group]
+
+
+def _number(column: Any, names: Sequence[str]) -> int:
+    """Return the number of a column that is given by its name or its number."""
+    return list(names).index(column) if isinstance(column, str) else int(column)

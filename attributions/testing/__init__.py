@@ -20,85 +20,13 @@ except ImportError as error:
         " hypothesis"
     ) from error
 
-from attributions.testing.comparing import (
-    EPS,
-    EPS_32,
-    assert_close,
-    assert_same,
-    sum_of_node_values,
-)
-from attributions.testing.per_feature import (
-    IMPORTANCE_CHECKS,
-    check_importance,
-    check_importance_again,
-    check_importance_in_any_order,
-    check_importance_of_unused_features,
-    check_sum_over_chunks,
-    check_sum_over_trees,
-    check_weights_repeat_rows,
-)
-from attributions.testing.per_row import (
-    ATTRIBUTION_CHECKS,
-    check_additivity,
-    check_attribution,
-    check_determinism,
-    check_dtypes,
-    check_independence_of_rows,
-    check_input_is_kept,
-    check_missing_values,
-    check_order_of_rows,
-    check_scale,
-    check_unused_features,
-)
-from attributions.testing.shown import model_as_text, tree_as_text
-from attributions.testing.strategies import (
-    MEETING_POINTS,
-    REG_LAMBDAS,
-    Judged,
-    Problem,
-    ensembles,
-    judged,
-    problems,
-    rows_for,
-    tables,
-    trees,
-)
+from attributions.testing import comparing, per_feature, per_row, shown, strategies
+from attributions.testing.comparing import *
+from attributions.testing.per_feature import *
+from attributions.testing.per_row import *
+from attributions.testing.shown import *
+from attributions.testing.strategies import *
 
-__all__ = [
-    "ATTRIBUTION_CHECKS",
-    "EPS",
-    "EPS_32",
-    "IMPORTANCE_CHECKS",
-    "MEETING_POINTS",
-    "REG_LAMBDAS",
-    "Judged",
-    "Problem",
-    "assert_close",
-    "assert_same",
-    "check_additivity",
-    "check_attribution",
-    "check_determinism",
-    "check_dtypes",
-    "check_importance",
-    "check_importance_again",
-    "check_importance_in_any_order",
-    "check_importance_of_unused_features",
-    "check_independence_of_rows",
-    "check_input_is_kept",
-    "check_missing_values",
-    "check_order_of_rows",
-    "check_scale",
-    "check_sum_over_chunks",
-    "check_sum_over_trees",
-    "check_unused_features",
-    "check_weights_repeat_rows",
-    "ensembles",
-    "judged",
-    "model_as_text",
-    "problems",
-    "rows_for",
-    "sum_of_node_values",
-    "tables",
-    "tree_as_text",
-    "trees",
-]
+__all__ = (
+    comparing.__all__ + per_feature.__all__ + per_row.__all__ + shown.__all__ + strategies.__all__
+)

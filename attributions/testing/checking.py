@@ -7,7 +7,7 @@ because the first call may compile for seconds.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol, TypeVar
+from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,39 +15,21 @@ from hypothesis import strategies as st
 from gbt.model.ensemble import Ensemble
 
 Models = st.SearchStrategy[Ensemble] | None
-
-
-class Case(Protocol):
-    """A drawn case, with its text for the message."""
-
-    def as_text(self) -> str:
-        """Return all that is needed to see what fails."""
-        ...
-
-
-class Check(Protocol):
-    """A check of a function, see `check_attribution` and `check_importance`."""
-
-    __name__: str
-
-    def __call__(self, function: Callable, models: Models = None) -> None:
-        """Raise AssertionError on the smallest case that was found to fail."""
-        ...
-
-
-C = TypeVar("C", bound=Case)
+# Takes the function that is checked and, optionally, a strategy of models to draw from; raises
+# AssertionError on the smallest case that was found to fail.
+Check = Callable[..., None]
 
 
 def check_on(
-    draw: Callable[[Models], st.SearchStrategy[C]],
-) -> Callable[[Callable[[Callable, C], None]], Check]:
+    draw: Callable[[Models], st.SearchStrategy],
+) -> Callable[[Callable[[Callable, Any], None]], Check]:
     """Make a check of a function that asserts an identity of one case.
 
-    The first line of that function's docstring is the identity, in words. Parameters of the check
-    are the function that is checked and, optionally, a strategy of models to draw from.
+    The first line of that function's docstring is the identity, in words. A case has ``as_text``:
+    all that is needed to see what fails.
     """
 
-    def as_check(identity: Callable[[Callable, C], None]) -> Check:
+    def as_check(identity: Callable[[Callable, Any], None]) -> Check:
         title = f"{identity.__name__}: {(identity.__doc__ or '').splitlines()[0]}"
 
         def check(function: Callable, models: Models = None) -> None:
@@ -60,7 +42,7 @@ def check_on(
                 suppress_health_check=[HealthCheck.too_slow],
             )
             @given(draw(models))
-            def holds(case: C) -> None:
+            def holds(case: Any) -> None:
                 try:
                     identity(function, case)
                 except AssertionError as error:

@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from gbt.model.ensemble import Ensemble
 
+__all__ = ["EPS", "EPS_32", "assert_close", "assert_same", "sum_of_node_values"]
+
 EPS = float(np.finfo(np.float64).eps)
 EPS_32 = float(np.finfo(np.float32).eps)  # numbers that a peer kept or added up in float32
 

@@ -20,6 +20,12 @@ from attributions.testing.comparing import assert_close, assert_same
 from attributions.testing.shown import model_as_text, rows_as_text
 from attributions.testing.strategies import Judged, judged
 
+__all__ = [
+    "IMPORTANCE_CHECKS", "check_importance", "check_importance_again",
+    "check_importance_in_any_order", "check_importance_of_unused_features",
+    "check_sum_over_chunks", "check_sum_over_trees", "check_weights_repeat_rows",
+]  # fmt: skip
+
 
 class Weighted(Judged):
     """A model and rows to judge it by, with their text."""

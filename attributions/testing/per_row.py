@@ -22,6 +22,12 @@ from attributions.testing.shown import model_as_text, rows_as_text
 from attributions.testing.strategies import ensembles, rows_for
 from gbt.model.ensemble import Ensemble
 
+__all__ = [
+    "ATTRIBUTION_CHECKS", "check_additivity", "check_attribution", "check_determinism",
+    "check_dtypes", "check_independence_of_rows", "check_input_is_kept", "check_missing_values",
+    "check_order_of_rows", "check_scale", "check_unused_features",
+]  # fmt: skip
+
 FITS_FLOAT32 = 1e30
 
 
@@ -36,6 +42,32 @@ class Explained:
         """Return the trees and the rows."""
         return f"{model_as_text(self.model)}\n{rows_as_text(self.X)}"
 
+    def values(self, function: Callable, X: np.ndarray | None = None) -> np.ndarray:
+        """Return what a function says of these rows, or others: finite numbers, (n, p)."""
+        return self.values_and_base(function, self.X if X is None else X)[0]
+
+    def values_and_base(
+        self, function: Callable, X: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return what a function says of rows and what it starts from, None if it does not say."""
+        result = function(self.model, X)
+        values = np.asarray(getattr(result, "values", result), dtype=np.float64)
+        if values.shape != X.shape:
+            raise AssertionError(f"values have shape {values.shape} for X of shape {X.shape}")
+        if not np.isfinite(values).all():
+            row, feature = np.argwhere(~np.isfinite(values))[0]
+            raise AssertionError(f"row {row} gets {values[row, feature]} for feature {feature}")
+        base = getattr(result, "base_values", None)
+        if base is not None:
+            base = np.asarray(base, dtype=np.float64)
+            if base.shape != (len(X),):
+                raise AssertionError(f"base_values have shape {base.shape} for {len(X)} rows")
+        return values, base
+
+    def assert_alike(self, actual: np.ndarray, expected: np.ndarray) -> None:
+        """Check that contributions are equal within rounding of node values, and their own."""
+        assert_close(actual, expected, sum_of_node_values(self.model) + np.abs(expected))
+
 
 def explained(models: Models) -> st.SearchStrategy[Explained]:
     """Draw a model, one of `ensembles` unless others are given, and rows for it."""
@@ -46,43 +78,13 @@ def explained(models: Models) -> st.SearchStrategy[Explained]:
     return (ensembles() if models is None else models).flatmap(with_rows)
 
 
-def values_of(function: Callable, model: Ensemble, X: np.ndarray) -> np.ndarray:
-    """Return what a function says of rows: finite numbers, one a row and feature."""
-    return values_and_base(function, model, X)[0]
-
-
-def values_and_base(
-    function: Callable, model: Ensemble, X: np.ndarray
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return what a function says of rows and what it starts from, None if it does not say."""
-    result = function(model, X)
-    values = np.asarray(getattr(result, "values", result), dtype=np.float64)
-    if values.shape != X.shape:
-        raise AssertionError(f"values have shape {values.shape} for X of shape {X.shape}")
-    if not np.isfinite(values).all():
-        row, feature = np.argwhere(~np.isfinite(values))[0]
-        raise AssertionError(f"row {row} gets {values[row, feature]} for feature {feature}")
-    base = getattr(result, "base_values", None)
-    if base is None:
-        return values, None
-    base = np.asarray(base, dtype=np.float64)
-    if base.shape != (len(X),):
-        raise AssertionError(f"base_values have shape {base.shape} for {len(X)} rows")
-    return values, base
-
-
-def assert_alike(model: Ensemble, actual: np.ndarray, expected: np.ndarray) -> None:
-    """Check that contributions are equal within rounding of sums of node values, and their own."""
-    assert_close(actual, expected, sum_of_node_values(model) + np.abs(expected))
-
-
 @check_on(explained)
 def check_additivity(function: Callable, case: Explained) -> None:
     """Base value and contributions add up to the raw prediction of every row.
 
     Of values without base values: what they leave of the raw prediction is the same for all rows.
     """
-    values, base = values_and_base(function, case.model, case.X)
+    values, base = case.values_and_base(function, case.X)
     rest = case.model.raw_predict(case.X) - values.sum(axis=1)
     expected = np.full(len(rest), rest[0]) if base is None else base
     assert_close(rest, expected, sum_of_node_values(case.model) + np.abs(values).sum(axis=1))
@@ -92,30 +94,27 @@ def check_additivity(function: Callable, case: Explained) -> None:
 def check_unused_features(function: Callable, case: Explained) -> None:
     """A feature that no tree splits on gets exactly 0."""
     unused = np.setdiff1d(np.arange(case.model.n_features), case.model.feature)
-    values = values_of(function, case.model, case.X)[:, unused]
+    values = case.values(function)[:, unused]
     assert_same(values, np.zeros(values.shape))
 
 
 @check_on(explained)
 def check_independence_of_rows(function: Callable, case: Explained) -> None:
     """What a row gets does not depend on which other rows are explained with it."""
-    together = values_of(function, case.model, case.X)
-    alone = [values_of(function, case.model, case.X[[i]])[0] for i in range(len(case.X))]
-    assert_alike(case.model, together, np.array(alone))
+    alone = [case.values(function, case.X[[i]])[0] for i in range(len(case.X))]
+    case.assert_alike(case.values(function), np.array(alone))
 
 
 @check_on(explained)
 def check_order_of_rows(function: Callable, case: Explained) -> None:
     """Rows in another order get the same."""
-    forward = values_of(function, case.model, case.X)
-    assert_alike(case.model, values_of(function, case.model, case.X[::-1])[::-1], forward)
+    case.assert_alike(case.values(function, case.X[::-1])[::-1], case.values(function))
 
 
 @check_on(explained)
 def check_determinism(function: Callable, case: Explained) -> None:
     """Asked again, it says the same to the last bit."""
-    first = values_of(function, case.model, case.X)
-    assert_same(values_of(function, case.model, case.X), first)
+    assert_same(case.values(function), case.values(function))
 
 
 @check_on(explained)
@@ -129,8 +128,8 @@ def check_scale(function: Callable, case: Explained) -> None:
         value=2 * model.value,
         gain=4 * model.gain,
     )
-    expected = 2 * values_of(function, model, case.X)
-    assert_alike(doubled, values_of(function, doubled, case.X), expected)
+    twice = Explained(doubled, case.X)
+    twice.assert_alike(twice.values(function), 2 * case.values(function))
 
 
 @check_on(explained)
@@ -145,17 +144,17 @@ def check_missing_values(function: Callable, case: Explained) -> None:
     X = case.X.copy()
     X[0] = np.nan
     for missing_left, number in ((is_inner, -beyond), (np.zeros_like(is_inner), beyond)):
-        model = replace(case.model, missing_left=missing_left)
+        sent = Explained(replace(case.model, missing_left=missing_left), X)
         filled = np.where(np.isnan(X), number, X)
-        assert_alike(model, values_of(function, model, X), values_of(function, model, filled))
+        sent.assert_alike(sent.values(function), sent.values(function, filled))
 
 
 @check_on(explained)
 def check_dtypes(function: Callable, case: Explained) -> None:
     """The same numbers get the same in a table of float32 and in one of float64."""
     single = np.clip(case.X, -FITS_FLOAT32, FITS_FLOAT32).astype(np.float32)
-    expected = values_of(function, case.model, single.astype(np.float64))
-    assert_alike(case.model, values_of(function, case.model, single), expected)
+    expected = case.values(function, single.astype(np.float64))
+    case.assert_alike(case.values(function, single), expected)
 
 
 @check_on(explained)

@@ -5,6 +5,8 @@ import numpy as np
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import Tree
 
+__all__ = ["model_as_text", "tree_as_text"]
+
 
 def model_as_text(ensemble: Ensemble) -> str:
     """Return the numbers of a model and its trees, a line a node."""

@@ -19,6 +19,11 @@ from gbt.losses.half import LOSSES
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 
+__all__ = [
+    "MEETING_POINTS", "REG_LAMBDAS", "Judged", "Problem", "ensembles", "judged", "problems",
+    "rows_for", "tables", "trees",
+]  # fmt: skip
+
 REG_LAMBDAS = (0.0, 0.1, 1.0, 10.0, 100.0)
 
 # Few, so that thresholds repeat and meet data; integers, and decimals that no float represents.

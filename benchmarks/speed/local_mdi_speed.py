@@ -27,10 +27,9 @@ from threadpoolctl import threadpool_limits
 
 from attributions import local_mdi
 from attributions.mdi.elastic_net import ElasticNet
-from attributions.mdi.explicit import Explicit, fit_explicit
-from attributions.mdi.least_squares import Coefficients, Ridge
-from attributions.mdi.logistic_elastic_net import LogisticElasticNet
-from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.mdi.explicit import Explicit
+from attributions.mdi.least_squares import Ridge
+from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
 from benchmarks.speed.timing import Page, conditions, in_turn, median, timed
 from benchmarks.study import ours
 from benchmarks.study.files import RESULTS, fill
@@ -120,20 +119,12 @@ def agree(page: Page) -> None:
         page.row(name, f"{largest:.3g}", *gaps, same)
 
 
-class _WithPenalty(Explicit):
-    """scikit-learn's ElasticNetCV on the columns of a tree, and which penalty it chose."""
-
-    def fit(self, problem) -> Coefficients:
-        value, gamma, fitted = fit_explicit(self.estimator, problem)
-        return Coefficients(value, gamma, fitted.alpha_)
-
-
 def same_penalties(peer, forest, X, y, found) -> str:
     """Say for how many trees folds chose the same penalty."""
     if not isinstance(peer, ElasticNetCV):
         return "given"
     peer = ElasticNetCV(cv=3, l1_ratio=RATIOS, **TIGHT)
-    reference = local_mdi(forest, X, y, linear_model=_WithPenalty(peer), n_jobs=1)
+    reference = local_mdi(forest, X, y, linear_model=Explicit(peer), n_jobs=1)
     n_same = np.isclose(reference.penalty, found.penalty, rtol=1e-6).sum()
     return f"{n_same} of {len(found.penalty)} trees"
 

@@ -15,12 +15,15 @@ from hypothesis import strategies as st
 from attributions.reference import definitions as reference
 from attributions.reference import held_out as reference_held_out
 from attributions.reference import inference as reference_inference
+from attributions.reference import stumps as reference_stumps
 from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
 
 
-@pytest.mark.parametrize("page", [reference, reference_inference, reference_held_out])
+@pytest.mark.parametrize(
+    "page", [reference, reference_inference, reference_held_out, reference_stumps]
+)
 def test_it_imports_numpy_and_the_standard_library_alone(page):
     tree = ast.parse(Path(page.__file__).read_text())
     modules = set()
@@ -134,26 +137,6 @@ def test_shapley_values_of_games_that_are_known():
     assert_close(reference.shapley_values(majority, 3), [1 / 3] * 3, 1.0, k=4)
     assert_close(reference.shapley_values(gloves, 3), [1 / 6, 1 / 6, 4 / 6], 1.0, k=4)
     assert_close(reference.shapley_values(sum_of_numbers, 4), [0.0, 1, 2, 3], 3.0, k=8)
-
-
-@given(st.data())
-def test_games_begin_and_end_where_they_should(data):
-    ensemble = data.draw(ensembles(max_trees=1))
-    tree = ensemble.trees[0]
-    x, *background = data.draw(rows_for(ensemble, n=4))
-    everything = frozenset(range(ensemble.n_features))
-    prediction = tree.value[reference.path(tree, x)[-1]]
-    terms = np.abs(tree.value).sum()
-
-    averaged = reference.path_dependent_game(tree, x, tree.sum_hessian)
-    assert averaged(everything) == prediction
-    mean = reference.mean_of_leaves(tree, tree.sum_hessian)[0]
-    assert_close(averaged(frozenset()), mean, terms)
-
-    hybrid = reference.interventional_game(tree, x, background)
-    of_background = [tree.value[reference.path(tree, z)[-1]] for z in background]
-    assert_close(hybrid(everything), prediction, terms)
-    assert_close(hybrid(frozenset()), np.mean(of_background), terms)
 
 
 # -------------------------------------------------------------------------------- over drawn trees

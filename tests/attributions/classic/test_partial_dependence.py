@@ -85,14 +85,6 @@ def test_it_is_scikit_learns(estimator, cover, method):
         np.testing.assert_allclose(ours, found, rtol=1e-5, atol=1e-6)
 
 
-def test_by_brute_force_ours_is_scikit_learns():
-    X, y = table()
-    model = GreedyRegressor(n_estimators=20).fit(X, y)
-    grid = np.linspace(-2, 2, 23)
-    found = theirs_of(model, X, [1], kind="average", custom_values={1: grid})["average"][0]
-    np.testing.assert_allclose(partial_dependence(model, 1, X).at(grid), found, rtol=1e-12)
-
-
 def test_by_hand():
     """Half of the cover is left of x1 <= 3, where x0 <= 5 predicts 1 and x0 > 5 predicts 3."""
     X = np.array([[0.0, 3.0], [10.0, 3.0], [0.0, 4.0], [10.0, 4.0]])

@@ -4,40 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 
-import attributions.mdi.logistic_elastic_net as logistic
-from attributions.kernels.elastic_net import Fits, Part, cut, hold_out_folds, room_for, weigh_stumps
-from attributions.mdi.elastic_net import elastic_net_path
-from attributions.mdi.logistic import Point
-from attributions.mdi.stump_problem import StumpProblem
+from attributions.kernels.elastic_net import hold_out_folds, room_for
+from attributions.mdi import logistic
+from attributions.mdi.elastic_net import fit_elastic_net, no_fits
 from tests.asserts import assert_close
 from tests.attributions.mdi.test_stump_models import fitted_case
 from tests.kernel_call import call
-from tests.stump_cases import cases
 
 pytestmark = pytest.mark.kernels
-
-
-def no_fits(problem, *shape):
-    n_nodes, n_columns = problem.tree.n_nodes, 1 + problem.n_raw
-    return Fits(*(np.zeros((*shape, n)) for n in (n_nodes, n_nodes, n_columns)))
-
-
-@given(cases())
-def test_weights_of_stumps(case):
-    problem = case.problem
-    inner, squares = np.flatnonzero(case.tree.left >= 0), np.full(case.tree.n_nodes, -1.0)
-    given = {"stumps": problem.stumps, "inner": inner, "total": problem.sums.weight}
-    call(weigh_stumps, **given, squares=squares)
-    assert (np.delete(squares, inner) == -1.0).all()
-    if not len(inner):
-        return
-    stumps = case.columns[0][:, : len(inner)]
-    expected = case.weight @ stumps**2
-    assert_close(squares[inner], expected, 1 + expected, k=2**12)
 
 
 @pytest.mark.parametrize("raw", [False, True])
@@ -49,9 +25,10 @@ def test_every_penalty_of_a_path_meets_its_conditions(raw, l1_ratio):
     inner = np.flatnonzero(case.tree.left >= 0)
     penalties = np.array([20.0, 2.0, 0.1, 0.01, 0.001, 0.3, 3.0])
     smallest = 1e-18 * case.problem.sums.gram[0, 0]
-    fits = elastic_net_path(case.problem, case.problem.sums, penalties, l1_ratio, smallest)
-    total, n_used = case.weight.sum(), []
-    for penalty, beta, value, gamma in zip(penalties, *fits, strict=True):
+    fit, total, n_used = no_fits(case.problem), case.weight.sum(), []
+    for penalty in penalties:
+        fit = fit_elastic_net(case.problem, penalty, l1_ratio, smallest, fit)
+        beta, value, gamma = fit
         residual = case.y - value[case.problem.rows.leaves] - columns[:, len(inner) :] @ gamma[1:]
         coefficients = np.concatenate([beta[inner], gamma[1:]])
         slopes = columns.T @ (case.weight * residual) / total
@@ -98,36 +75,10 @@ def test_folds_are_judged_by_fits_to_the_others():
 def test_a_fit_begins_where_it_is_told_to():
     """At its own end nothing changes but by the tolerance."""
     problem = fitted_case(6).problem
-    first = elastic_net_path(problem, problem.sums, [0.05], 0.5, 1e-20)
-    end = Fits(*(of[0] for of in first))
-    second = elastic_net_path(problem, problem.sums, [0.05], 0.5, np.inf, end)
+    first = fit_elastic_net(problem, 0.05, 0.5, 1e-20, no_fits(problem))
+    second = fit_elastic_net(problem, 0.05, 0.5, np.inf, first)
     for one, other in zip(first, second, strict=True):
         assert_close(one, other, 1 + np.abs(one), k=2**20)
-
-
-@given(cases(), st.integers(0, 2**12))
-def test_a_cut_tree_has_all_stumps_that_are_not_0_and_ends_above_the_others(case, bits):
-    problem: StumpProblem = case.problem
-    tree, n_nodes = case.tree, case.tree.n_nodes
-    inner = np.flatnonzero(tree.left >= 0)
-    beta = np.zeros(n_nodes)
-    beta[inner] = [bits >> i % 12 & 1 for i in range(len(inner))]
-    part = Part(*np.empty((2, n_nodes), np.int64))
-    whole = Part(inner, np.flatnonzero(tree.left < 0))
-    given = {"stumps": problem.stumps, "whole": whole, "beta": beta, "part": part}
-    n_inner, n_leaves = call(cut, **given, is_used=np.zeros(n_nodes, bool)).result
-
-    def is_used(t):
-        below = [c for c in (tree.left[t], tree.right[t]) if c >= 0]
-        return beta[t] != 0 or any(is_used(c) for c in below)
-
-    used = [t for t in inner if is_used(t)]
-    if len(used) > 0.8 * len(inner):
-        used = [*inner]
-    assert part.inner[:n_inner].tolist() == used
-    tops = {0} | {int(c) for t in used for c in (tree.left[t], tree.right[t])}
-    assert {*part.leaf[:n_leaves].tolist()} == tops - {*used}
-    assert n_leaves == len(used) + 1
 
 
 @pytest.mark.parametrize(
@@ -145,16 +96,16 @@ def test_penalties_are_given_up_when_the_loss_has_risen_twice(monkeypatch, mista
     rows = problem.rows
     sign = np.where(rows.response > np.median(rows.response), 1.0, -1.0)
     labelled = problem.with_rows(replace(rows, response=(sign + 1) / 2))
-    model, asked = logistic.LogisticElasticNet(n_penalties=len(mistakes)), []
+    penalties, asked = np.geomspace(1e4, 1e-4, len(mistakes)), []
 
     def newton(problem, penalty, l1_ratio, start, close, tolerance):
         asked.append(penalty)
-        loss = mistakes[int(np.flatnonzero(model.penalties == penalty)[0])]
+        loss = mistakes[int(np.flatnonzero(penalties == penalty)[0])]
         margin = -np.log(np.expm1(loss)) if loss else 50.0
-        return Point(start.value, start.gamma, sign * margin)
+        return logistic.Point(start.value, start.gamma, sign * margin)
 
-    monkeypatch.setattr(logistic, "newton", newton)
-    losses = model._held_out_losses(labelled, 0.5)
+    monkeypatch.setattr(logistic, "elastic_net_newton", newton)
+    losses = logistic.held_out_losses(labelled, penalties, 0.5)
     assert losses[:tried] == pytest.approx(mistakes[:tried], abs=1e-12)
     assert np.isinf(losses[tried:]).all()
-    assert asked == np.repeat(model.penalties[:tried], 3).tolist()
+    assert asked == np.repeat(penalties[:tried], 3).tolist()

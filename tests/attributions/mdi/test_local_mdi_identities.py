@@ -11,8 +11,9 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 
 import attributions
 from attributions.mdi.least_squares import OLS, Ridge
-from attributions.mdi.stump_problem import StumpProblem, TreeRows
+from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
 from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from attributions.testing import trees
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, peer
@@ -159,7 +160,8 @@ def test_mdi_is_the_sum_of_squares_of_the_stumps(bootstrap):
         grown = np.bincount(rows, minlength=200).astype(float)
         tree = as_ensemble(forest).trees[m]
         leaves = tree.find_leaves(X.astype(np.float32).astype(float))
-        problem = StumpProblem(tree, TreeRows(leaves, y, grown, grown), None, np.array([0, 200]))
+        rows, raw = TreeRows(leaves, y, grown, grown), RawColumns.none(6)
+        problem = StumpProblem(tree, rows, raw, np.array([0, 200]))
         value = OLS().fit(problem).value
         found = np.zeros(6)
         for t in np.flatnonzero(tree.left >= 0):
@@ -209,8 +211,8 @@ def test_ridge_on_leaf_values_is_saabas(tree, penalty):
 @given(cases(raw=False, all_rows=True), st.sampled_from([0.1, 1.0, 10.0]))
 def test_ridge_on_stumps_is_saabas_of_the_shrunken_tree(case, penalty):
     """Hierarchical shrinkage: every step from node to child times N_t / (N_t + penalty)."""
-    weight = reference.node_weights(case.tree, case.X, case.grown)
-    total = reference.node_weights(case.tree, case.X, case.grown * case.y)
+    weight = plain.node_weights(case.tree, case.X, case.grown)
+    total = plain.node_weights(case.tree, case.X, case.grown * case.y)
     mean = np.divide(total, weight, out=np.zeros_like(total), where=weight > 0)
     value = Ridge(penalty).fit(case.problem).value
     for t in np.flatnonzero(case.tree.left >= 0):

@@ -1,4 +1,4 @@
-"""Local MDI+ of several classes and targets, of labels, and of categories, by the definition."""
+"""Local MDI+ of several classes, of labels, and of categories; and linear models that are none."""
 
 import numpy as np
 import pandas as pd
@@ -11,9 +11,8 @@ import attributions
 from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.least_squares import OLS, Ridge
 from attributions.mdi.linear_models import MODELS
-from attributions.mdi.logistic_elastic_net import LogisticElasticNet
-from attributions.mdi.logistic_ridge import LogisticRidge
-from attributions.reference import definitions as reference
+from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
+from attributions.reference import stumps as plain
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor
@@ -25,9 +24,6 @@ classes = np.digitize(y, np.quantile(y, [0.3, 0.7]))
 labels = np.array(["high", "low"])[(y < np.median(y)).astype(int)]
 targets = np.column_stack([y, y[::-1]])
 
-SOFTMAX = GreedyClassifier(n_estimators=3, max_depth=3, subsample=0.8, random_state=0).fit(
-    X, classes
-)
 OF_CLASSES = RandomForestClassifier(3, min_samples_leaf=4, random_state=0).fit(X, classes)
 OF_TARGETS = RandomForestRegressor(3, min_samples_leaf=4, random_state=0).fit(X, targets)
 OF_LABELS = RandomForestClassifier(4, min_samples_leaf=5, random_state=0).fit(X, labels)
@@ -35,75 +31,6 @@ OF_LABELS = RandomForestClassifier(4, min_samples_leaf=5, random_state=0).fit(X,
 
 def drawn_by(model):
     return [np.bincount(rows, minlength=N) * 1.0 for rows in model.estimators_samples_]
-
-
-def softmax_steps():
-    """Response, hessian and drawn rows of every tree, output by output in a round."""
-    ensemble = SOFTMAX.ensemble_
-    raw = np.tile(ensemble.base_score, (N, 1))
-    for m in range(0, ensemble.n_trees, K):
-        p = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
-        before = raw.copy()
-        for k in range(K):
-            tree = ensemble.trees[m + k]
-            h = 2 * p[:, k] * (1 - p[:, k])
-            drawn = np.isin(np.arange(N), SOFTMAX.sampled_rows(m + k)) * 1.0
-            yield k, tree, ((classes == k) - p[:, k]) / h, h, drawn
-            before[:, k] += [tree.value[reference.path(tree, x)[-1]] for x in X]
-        raw = before
-
-
-def forest_steps(model, of_output):
-    trees = as_ensemble(model).trees
-    for m, drawn in enumerate(drawn_by(model)):
-        for k, response in enumerate(of_output):
-            yield k, trees[m * len(of_output) + k], response, np.ones(N), drawn
-
-
-CASES = {
-    "softmax": (SOFTMAX, classes, 0.1, softmax_steps),
-    "classes": (
-        OF_CLASSES,
-        classes,
-        1 / 3,
-        lambda: forest_steps(OF_CLASSES, [(classes == k) * 1.0 for k in range(K)]),
-    ),
-    "targets": (OF_TARGETS, targets, 1 / 3, lambda: forest_steps(OF_TARGETS, targets.T)),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_every_output_has_the_scores_of_the_definition(case):
-    model, target, rate, steps = CASES[case]
-    n_outputs = as_ensemble(model).n_outputs
-    parts, starts = [[] for _ in range(n_outputs)], np.zeros(n_outputs)
-    starts += as_ensemble(model).base_score
-    for k, tree, response, hessian, drawn in steps():
-        columns, blocks = reference.mdi_columns(tree, X, hessian * drawn)
-        weight = hessian * np.where(drawn > 0, drawn, 1.0)
-        b, c = reference.ridge(columns, response, weight, 2.0)
-        parts[k].append(rate * reference.by_block(columns, blocks, c, P))
-        starts[k] += rate * b
-    found = attributions.local_mdi(model, X, target, linear_model=Ridge(2.0))
-    expected = np.stack([np.sum(part, axis=0) for part in parts], axis=-1)
-    assert_close(found.values, expected, 99.0, k=2**16)
-    assert_close(found.base_values, np.tile(starts, (N, 1)), 99.0, k=2**16)
-    assert_close(found.surrogate_prediction, starts + expected.sum(axis=1), 99.0, k=2**16)
-    assert_close(found.model_prediction, as_ensemble(model).raw_predict(X), 99.0)
-    assert found.surrogate_residual.shape == (N, n_outputs)
-    assert len(found.penalty) == as_ensemble(model).n_trees
-    one = found.output(1)
-    assert_same(one.values, found.values[:, :, 1])
-    assert_same(one.base_values, found.base_values[:, 1])
-    assert_same(one.surrogate_prediction, found.surrogate_prediction[:, 1])
-    assert_same(one.model_prediction, found.model_prediction[:, 1])
-    assert_same(one.surrogate_residual, found.surrogate_residual[:, 1])
-    assert_same(one.residual(one.model_prediction), found.residual(found.model_prediction)[:, 1])
-    ranks = attributions.local_mdi(model, X, target, linear_model=Ridge(2.0), aggregate="rank")
-    mean = [
-        np.mean([[reference.ranks(r) for r in tree] for tree in part], axis=0) for part in parts
-    ]
-    assert_close(ranks.values, np.stack(mean, axis=-1), float(P))
 
 
 def test_least_squares_of_every_class_is_saabas_and_adds_up_to_the_forest():
@@ -136,9 +63,9 @@ def test_sizes_and_ranks_are_no_parts_of_a_prediction():
 def expected_of_labels(coefficients_of):
     parts, starts = [], []
     for tree, drawn in zip(as_ensemble(OF_LABELS).trees, drawn_by(OF_LABELS), strict=True):
-        columns, blocks = reference.mdi_columns(tree, X, drawn)
+        columns, blocks = plain.mdi_columns(tree, X, drawn)
         b, c = coefficients_of(columns, (labels == "low") * 1.0, np.where(drawn > 0, drawn, 1.0))
-        parts.append(reference.by_block(columns, blocks, c, P))
+        parts.append(plain.by_block(columns, blocks, c, P))
         starts.append(b)
     return np.mean(parts, axis=0), np.mean(starts)
 
@@ -170,7 +97,6 @@ def log_loss_slopes(columns, target, weight, b, c):
 @pytest.mark.parametrize(("penalty", "l1_ratio"), [(0.5, 0.5), (3.0, 0.1), (2.0, 1.0), (0.01, 0.9)])
 def test_logistic_elastic_net_meets_its_conditions(penalty, l1_ratio):
     """Subgradients: l1 sign + l2 coefficient where that is not 0, elsewhere at most l1."""
-    model = LogisticElasticNet(penalty, l1_ratio)
     trees = as_ensemble(OF_LABELS).trees
     seen = []
 
@@ -182,7 +108,7 @@ def test_logistic_elastic_net_meets_its_conditions(penalty, l1_ratio):
     attributions.local_mdi(OF_LABELS, X, labels, linear_model=Spy(penalty, l1_ratio), n_jobs=1)
     assert len(seen) == len(trees)
     for (problem, found), tree, drawn in zip(seen, trees, drawn_by(OF_LABELS), strict=True):
-        columns, _ = reference.mdi_columns(tree, X, drawn)
+        columns, _ = plain.mdi_columns(tree, X, drawn)
         weight = np.where(drawn > 0, drawn, 1.0)
         inner = np.flatnonzero(tree.left >= 0)
         step = found.value[tree.right[inner]] - found.value[tree.left[inner]]
@@ -193,7 +119,7 @@ def test_logistic_elastic_net_meets_its_conditions(penalty, l1_ratio):
         )
         assert abs(of_intercept) < 1e-6
         is_used = np.abs(c) > 1e-8
-        wanted = model.penalties[0] * (l1_ratio * np.sign(c) + (1 - l1_ratio) * c)
+        wanted = penalty * (l1_ratio * np.sign(c) + (1 - l1_ratio) * c)
         assert np.abs(slopes - wanted)[is_used].max(initial=0.0) < 1e-5
         assert (np.abs(slopes[~is_used]) <= penalty * l1_ratio + 1e-5).all()
 
@@ -215,9 +141,9 @@ def test_labels_of_three_classes_have_three_logistic_models():
     for k in range(K):
         parts = []
         for tree in as_ensemble(extra).trees[k::K]:
-            columns, blocks = reference.mdi_columns(tree, X, np.ones(N))
+            columns, blocks = plain.mdi_columns(tree, X, np.ones(N))
             peer = LogisticRegression(tol=1e-10, max_iter=100_000).fit(columns, classes == k)
-            parts.append(reference.by_block(columns, blocks, peer.coef_[0], P))
+            parts.append(plain.by_block(columns, blocks, peer.coef_[0], P))
         expected = np.mean(parts, axis=0)
         assert np.abs(found.values[:, :, k] - expected).max() < 1e-5 * np.abs(expected).max()
     spread = attributions.local_mdi(extra, X, classes, linear_model="logistic_elastic_net")

@@ -8,8 +8,9 @@ from sklearn.metrics import r2_score
 
 from attributions import GlobalAttribution, mdi_oob, mdi_plus
 from attributions.mdi.least_squares import Ridge
-from attributions.mdi.logistic_ridge import LogisticRidge
+from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import definitions as reference
+from attributions.reference import stumps as plain
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
@@ -31,11 +32,11 @@ def test_mdi_plus_of_numbers(raw):
     """Every row predicted from one block, by coefficients that were found without the row."""
     importance = np.zeros((4, P))
     for m, (tree, grown) in enumerate(zip(as_ensemble(FOREST).trees, drawn(FOREST), strict=True)):
-        columns, blocks = reference.mdi_columns(tree, X, grown, raw)
+        columns, blocks = plain.mdi_columns(tree, X, grown, raw)
         predictions = np.zeros((N, P))
         for i in range(N):
-            b, c = reference.without_row(columns, y, np.ones(N), 2.0, i)
-            predictions[i] = b + reference.by_block(columns[i : i + 1], blocks, c, P)[0]
+            b, c = plain.without_row(columns, y, np.ones(N), 2.0, i)
+            predictions[i] = b + plain.by_block(columns[i : i + 1], blocks, c, P)[0]
         for k in set(blocks):
             importance[m, k] = r2_score(y, predictions[:, k])
     found = mdi_plus(FOREST, X, y, linear_model=Ridge(2.0), raw=raw)

@@ -94,35 +94,18 @@ def targets_of(case):
 @pytest.mark.slow
 @pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
 @pytest.mark.parametrize("case", STEPS)
-def test_the_rows_that_a_model_was_fitted_on(case, weight):
+def test_the_rows_that_a_model_was_fitted_on_and_others(case, weight):
+    """Others are those of other targets, and those whose weights are left out."""
     y = targets_of(case)
     model = STEPS[case][0]().fit(X, y, sample_weight=weight)
     assert as_ensemble(model, X, y, weight).statistics == set(STATISTICS)  # without a warning
     assert len([*TrainingTrees.of(model, X, y, weight)]) == as_ensemble(model).n_trees
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weight", [ALIKE, UNLIKE], ids=["alike", "weighted"])
-@pytest.mark.parametrize("case", STEPS)
-def test_targets_of_other_rows(case, weight):
-    y = targets_of(case)
-    model = STEPS[case][0]().fit(X, y, sample_weight=weight)
-    with told():
-        ensemble = as_ensemble(model, X, y[::-1], weight)
-    assert ensemble.statistics == set(STATISTICS)
-    with pytest.raises(ValueError, match=r"not what the model was fitted on: .* they give"):
-        local_mdi(model, X, y[::-1], sample_weight=weight)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", STEPS)
-def test_weights_that_are_left_out(case):
-    y = targets_of(case)
-    model = STEPS[case][0]().fit(X, y, sample_weight=UNLIKE)
-    with told():
-        as_ensemble(model, X, y)
-    with pytest.raises(ValueError, match="not what the model was fitted on"):
-        local_mdi(model, X, y)
+    for target, given in [(y[::-1], weight), *[(y, None)] * (weight is UNLIKE)]:
+        with told():
+            ensemble = as_ensemble(model, X, target, given)
+        assert ensemble.statistics == set(STATISTICS)
+        with pytest.raises(ValueError, match="not what the model was fitted on: "):
+            local_mdi(model, X, target, sample_weight=given)
 
 
 def test_what_a_leaf_says_by_hand():

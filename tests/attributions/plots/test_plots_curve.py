@@ -1,20 +1,12 @@
 """The curve of one feature: the steps that are drawn are those of the curve, the bars its rows."""
 
 import numpy as np
-import pytest
-from matplotlib import pyplot
 
 from attributions import FeatureCurve, partial_dependence
 from attributions.plots import CurveDisplay
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same, peer
 from tests.pictures import assert_inside, words_on, written
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def curve(**others):

@@ -1,5 +1,7 @@
 """Every picture can be read: names as they are, apart and within the figure, in any style."""
 
+import re
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -18,12 +20,6 @@ from tests.pictures import (
     words_on,
     written,
 )
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def values_of(p, shape=()):
@@ -128,7 +124,9 @@ NAMES = {
     "hundred": tuple(f"x{k}" for k in range(100)),
     "hundred long": tuple(f"{LONG[0]}{k}" for k in range(100)),
 }
+FEW = ("age", "income", "rooms", "unused")
 every_kind = pytest.mark.parametrize("draw", KINDS.values(), ids=KINDS)
+kinds_of_features = pytest.mark.parametrize("draw", [bars, curves, used, swarm, row])
 
 
 # ------------------------------------------------------------- names
@@ -202,6 +200,44 @@ def test_of_too_many_names_the_best_are_shown_and_counted():
     display = row(names, figsize=(5, 3), max_display=None)
     *shown, others = [name for name in tick_labels(display.ax_.yaxis) if name]
     assert others == f"{100 - len(shown)} other features"
+
+
+# ------------------------------------------------------------- options
+
+
+@pytest.mark.slow
+@kinds_of_features
+def test_every_picture_takes_the_same_options(draw):
+    display = draw(FEW, title="Mine", figsize=(5.0, 4.0), max_display=2)
+    assert_same(display.figure_.get_size_inches(), [5.0, 4.0])
+    words = words_on(display.figure_)
+    assert "Mine" in words
+    assert not any("each feature" in line for line in words)
+    named = {name for name in FEW for line in words if re.split(" = |  ", line)[0] == name}
+    assert len(named) == 2
+    assert draw(FEW, title="").ax_.get_title(loc="left") == ""
+
+    figure, (left, right) = pyplot.subplots(1, 2, layout="constrained")
+    display = draw(FEW, ax=left)
+    assert display.ax_ is left
+    assert display.figure_ is figure
+    assert not right.has_data()
+    assert display.plot(right, title="Again") is display
+    assert display.ax_ is right
+    assert right.has_data()
+    assert "Again" in words_on(figure)
+
+
+@kinds_of_features
+def test_wrong_options_are_refused(draw):
+    for wrong in (0, -1, 2.5, "5", True):
+        with pytest.raises(ValueError, match=f"max_display={wrong!r}; it must be a whole number"):
+            draw(FEW, max_display=wrong)
+    axes = pyplot.subplots(1, 2)[1]
+    with pytest.raises(ValueError, match="ax is a ndarray; it must be one Axes of Matplotlib"):
+        draw(FEW, ax=axes)
+    with pytest.raises(ValueError, match="figsize is the size of a new figure, but ax belongs to"):
+        draw(FEW, ax=axes[0], figsize=(5, 4))
 
 
 # ------------------------------------------------------------- colours

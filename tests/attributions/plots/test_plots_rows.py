@@ -1,20 +1,12 @@
 """Pictures of rows say what is known of them: words have no low and high."""
 
 import numpy as np
-import pytest
-from matplotlib import pyplot
 from matplotlib.colors import to_rgba
 
 from attributions import LocalAttribution
 from attributions.plots import VERMILION
 from tests.asserts import assert_same
 from tests.pictures import words_on
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def rows(categories):

@@ -5,19 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pandas
 import pytest
-from matplotlib import pyplot
 
 from attributions.plots import TreeDisplay
 from gbt import GBTClassifier, GBTRegressor
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_same
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    pyplot.close("all")
 
 
 def by_hand():

@@ -55,6 +55,7 @@ def test_it_is_the_sum_of_out_of_fold_rows(measure, rows):
 
     result = cross_fit(MODEL, X, y, measure, cv=folds)
 
+    assert not hasattr(MODEL, "ensemble_")
     terms = np.abs(values).sum(axis=0)
     assert_close(result.values, values.sum(axis=0), terms)
     expected = WIDER * reference.standard_error(values, np.arange(90))
@@ -147,13 +148,6 @@ def test_a_selector_cuts_no_query_in_two():
     assert_same(selector.p_values_, expected)
     pairs = np.column_stack([grade, query])
     assert_same(HeldOutSelector(ranker, cv=None).fit(X, pairs).p_values_, expected)
-
-
-def test_the_estimator_is_not_fitted():
-    X, y = table(n=40, p=2)
-    estimator = GBTRegressor(n_estimators=2, splitter="greedy")
-    cross_fit(estimator, X, y, cv=2)
-    assert not hasattr(estimator, "ensemble_")
 
 
 def test_classes_and_frames():
@@ -255,19 +249,8 @@ def test_folds_that_are_no_partition_are_refused():
         cross_fit(MODEL, X, y, cv=ShuffleSplit(3, test_size=0.5, random_state=0))
     with pytest.raises(ValueError, match="of several models cannot be added"):
         cross_fit(MODEL, X, y, permutation, cv=2)
-
-
-def test_a_doubt_that_some_folds_cannot_have_is_left_out():
-    """`is_reliable` needs training rows, given where a fold's model has lost its sums."""
-    X, y = table(n=90, p=3)
-    is_known = iter([True, False, False])
-
-    def measure(model, X, y):
-        return replace(tree_inner(model, X, y), kurtosis=np.ones(3) if next(is_known) else None)
-
-    result = cross_fit(MODEL, X, y, measure, cv=3)
-    assert result.is_reliable is None
-    assert_same(result.values, cross_fit(MODEL, X, y, tree_inner, cv=3).values)
+    with pytest.raises(TypeError, match=r"cv must be a number of folds, a splitter .* got '5'"):
+        cross_fit(MODEL, X, y, cv="5")
 
 
 def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
@@ -286,16 +269,3 @@ def test_missing_labels_are_refused_before_rows_are_cut():
     ):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)
-
-
-def test_folds_that_are_none_are_refused():
-    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
-    with pytest.raises(TypeError, match=r"cv must be a number of folds, a splitter .* got '5'"):
-        cross_fit(MODEL, X, y, cv="5")
-
-
-def test_folds_may_be_listed():
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    model, splitter = GBTRegressor(n_estimators=3, splitter="greedy"), KFold(3)
-    listed = cross_fit(model, X, X[:, 0], cv=list(splitter.split(X)))
-    assert_same(listed.values, cross_fit(model, X, X[:, 0], cv=splitter).values)

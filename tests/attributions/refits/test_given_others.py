@@ -31,34 +31,40 @@ def copies(n=800, seed=0):
 
 
 def by_definition(model, X, y, training, models, regressors):
-    """Return q_ik column by column, with residuals of squared error or of labels 0 and 1.
+    """Return q_ik column by column, with residuals of squared error or of the labels 0, 1, ...
 
     ``models[k]`` and ``regressors[k]`` are fitted without column k. Both residuals are those that a
-    constant and the prediction leave of them, by least squares over the judged rows.
+    constant and the prediction leave of them, by least squares over the judged rows. Every class of
+    several has contributions, residuals and predictions of its own.
     """
     X_fit, y_fit = training
     is_class = hasattr(models[0], "predict_proba")
+    fitted, judged = (saabas(model, rows).values.reshape(*X.shape, -1) for rows in (X_fit, X))
     q = np.zeros(X.shape)
     for k in range(X.shape[1]):
         own_fit, own = np.delete(X_fit, k, axis=1), np.delete(X, k, axis=1)
         without = clone(models[k]).fit(own_fit, y_fit)
-        predicted = without.predict_proba(own)[:, 1] if is_class else without.predict(own)
-        F_fit, F = saabas(model, X_fit).values[:, k], saabas(model, X).values[:, k]
-        F = F - clone(regressors[k]).fit(own_fit, F_fit).predict(own)
-        line = np.column_stack([np.ones(len(y)), predicted])
-        F, left = (v - line @ np.linalg.lstsq(line, v)[0] for v in (F, y - predicted))
-        q[:, k] = F * left
+        predicted = without.predict_proba(own) if is_class else without.predict(own)[:, np.newaxis]
+        truth = y[:, np.newaxis] == np.arange(predicted.shape[1]) if is_class else y[:, np.newaxis]
+        for c in range(fitted.shape[2]):
+            output = c - fitted.shape[2]  # of two classes the second
+            F = clone(regressors[k]).fit(own_fit, fitted[:, k, c]).predict(own)
+            left = truth[:, output] - predicted[:, output]
+            line = np.column_stack([np.ones(len(y)), predicted[:, output]])
+            F, left = (v - line @ np.linalg.lstsq(line, v)[0] for v in (judged[:, k, c] - F, left))
+            q[:, k] += F * left
     return q
 
 
-@pytest.mark.parametrize("task", ["regression", "classification"])
+@pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])
 @pytest.mark.parametrize("regressor", [LinearRegression(), REGRESSOR])
 def test_it_is_its_definition(task, regressor):
     X, y = copies(120)
     model = REGRESSOR
-    if task == "classification":
-        y = (np.random.default_rng(1).random(120) < expit(2 * y)).astype(float)
+    if task != "regression":
         model = GreedyClassifier(n_estimators=10, max_depth=2)
+        drawn = (np.random.default_rng(1).random(120) < expit(2 * y)).astype(int)
+        y = drawn if task == "two classes" else np.digitize(y, [-0.5, 1.0])
     training = X[:60], y[:60]
     model = clone(model).fit(*training)
     groups = np.arange(60) // 3
@@ -74,32 +80,6 @@ def test_it_is_its_definition(task, regressor):
     assert_close(result.standard_error, reference.standard_error(q, np.arange(60)), terms)
     assert_close(grouped.standard_error, reference.standard_error(q, groups), terms)
     assert result.method == "given_others(saabas)"
-
-
-def test_of_several_classes_it_is_the_sum_over_classes():
-    """Every class has contributions, residuals and predictions of its own."""
-    X, y = copies(160)
-    y = np.digitize(y, [-0.5, 1.0])
-    training = X[:80], y[:80]
-    model = GreedyClassifier(n_estimators=10, max_depth=2).fit(*training)
-
-    result = given_others(model, X[80:], y[80:], training=training, regressor=LinearRegression())
-
-    q = np.zeros((80, 3))
-    contributed = [saabas(model, rows).values for rows in (X[:80], X[80:])]
-    for k in range(3):
-        own_fit, own = np.delete(X[:80], k, axis=1), np.delete(X[80:], k, axis=1)
-        predicted = clone(model).fit(own_fit, y[:80]).predict_proba(own)
-        for c in range(3):
-            F_fit, F = (values[:, k, c] for values in contributed)
-            F = F - LinearRegression().fit(own_fit, F_fit).predict(own)
-            line = np.column_stack([np.ones(80), predicted[:, c]])
-            left = (y[80:] == c) - predicted[:, c]
-            F, left = (v - line @ np.linalg.lstsq(line, v)[0] for v in (F, left))
-            q[:, k] += F * left
-    terms = 80 * np.abs(q).max()
-    assert_close(result.values, q.sum(axis=0), terms)
-    assert_close(result.standard_error, reference.standard_error(q, np.arange(80)), terms)
 
 
 def test_a_copy_is_spared_and_what_matters_is_found():

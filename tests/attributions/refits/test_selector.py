@@ -94,25 +94,6 @@ def test_it_keeps_what_matters():
     assert_same(again.p_values_, selector.p_values_)
 
 
-def test_one_model_has_the_errors_of_its_measure():
-    X, y = table()
-    seen = []
-
-    def measure(model, X, y):
-        seen.append(held_out_gain(model, X, y))
-        return seen[-1]
-
-    selector = HeldOutSelector(MODEL, measure=measure, cv=None, random_state=0).fit(X, y)
-    assert_same(selector.attribution_.standard_error, seen[0].standard_error)
-    assert_same(selector.p_values_, seen[0].p_values())
-
-
-@pytest.mark.parametrize("test_size", [0, 1, 2, 1.5])
-def test_a_share_is_below_1(test_size):
-    with pytest.raises(ValueError, match=f"test_size={test_size}; it is a share"):
-        HeldOutSelector(MODEL, cv=None, test_size=test_size).fit(*table(n=60))
-
-
 def test_every_row_judges_once():
     X, y = table()
     selector = HeldOutSelector(MODEL, fdr=0.01).fit(X, y)
@@ -351,6 +332,8 @@ def test_unusable_parameters_are_refused():
     for options, message in (
         ({"fdr": 5}, "fdr=5; it must lie between 0 and 1"),
         ({"correction": "holm"}, "correction='holm'; use one of"),
+        ({"cv": None, "test_size": 0}, "test_size=0; it is a share"),
+        ({"cv": None, "test_size": 1.5}, "test_size=1.5; it is a share"),
         ({"measure": lambda m, X, y: absolute(m, X)}, "has no p-values"),
     ):
         with pytest.raises(ValueError, match=message):
