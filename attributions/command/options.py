@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -102,19 +103,21 @@ def check_places(options: argparse.Namespace) -> None:
     for option, place in (("out", options.out), ("report", options.report)):
         for reason in _wrong_with(option, place, options) if place is not None else ():
             raise UnusableTableError(f"--{option}{reason}")
+    if options.report is not None and find_spec("matplotlib") is None:
+        raise UnusableTableError(
+            "--report draws with Matplotlib, which is not installed: pip install matplotlib."
+        )
 
 
 def _wrong_with(option: str, place: Path, options: argparse.Namespace) -> Iterator[str]:
     """Say why results cannot be written to a place."""
     existing = next(path for path in (place, *place.parents) if path.exists())
-    written = [place]
-    if option == "out":
-        written = [place / FEATURES, place / PICTURE]
-        if not existing.is_dir():
-            yield f" takes a folder, and {existing} is a file; name another."
-    elif place.is_dir():
+    written = [place / FEATURES, place / PICTURE] if option == "out" else [place]
+    if option == "out" and not existing.is_dir():
+        yield f" takes a folder, and {existing} is a file; name another."
+    elif option == "report" and place.is_dir():
         yield f" takes a file, and {place} is a folder; name a file."
-    elif not place.parent.is_dir():
+    elif option == "report" and not place.parent.is_dir():
         yield f": there is no folder {place.parent}; make it first."
     if not os.access(existing, os.W_OK):
         yield f": {existing} may not be written to; name another place."
@@ -139,52 +142,55 @@ def read_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         for name, (how, meaning) in options.items():
             group.add_argument(f"--{name}", help=meaning, **how)
     read = parser.parse_args(arguments)
-    for text in _contradictions(read):
-        parser.error(text)
+    for is_so, text in _contradictions(read):
+        if is_so:
+            parser.error(text)
     if read.report is None and read.out is None:
         read.out = DEFAULT_FOLDER
     return read
 
 
-def _contradictions(options: argparse.Namespace) -> Iterator[str]:
-    """Say which options do not go with each other."""
+def _contradictions(options: argparse.Namespace) -> Iterator[tuple[Any, str]]:
+    """Yield what options do not go with each other, and whether they are given."""
+    task, model, report = options.task, options.model, options.report
     for name in [*ABOUT_A_TABLE, "task"]:
-        if options.data is None and getattr(options, name.replace("-", "_")):
-            yield f"--{name} is about a table; name its file with --data"
-    if options.task in ("regression", "counts", "ranking") and options.positive is not None:
-        yield f"--positive names a class, so it does not go with --task {options.task}"
-    yield from _about_pairs(options)
-    if options.open and options.report is None:
-        yield "--open shows the report; name its file with --report"
-    if options.groups is not None and options.no_groups:
-        yield "--groups and --no-groups contradict each other; choose one"
-    if options.model is not None:
-        yield from _beside_a_model(options)
-    if options.seed < 0:
-        yield f"--seed must not be negative; got {options.seed}"
-
-
-def _about_pairs(options: argparse.Namespace) -> Iterator[str]:
-    """Say what is missing where times or an order are asked for, and what does not go with them."""
-    if options.task == "ranking" and options.groups is None:
         yield (
-            "--task ranking puts the rows of a group in order, such as those of one search; name"
-            " with --groups the column that says which rows these are"
+            options.data is None and getattr(options, name.replace("-", "_")),
+            f"--{name} is about a table; name its file with --data",
         )
-    if options.task == "survival" and options.event is None:
-        yield (
-            "--task survival asks when an event comes; name with --event the column that says"
-            " whether it has come"
-        )
-    if options.event is not None and options.task not in (None, "survival"):
-        yield f"--event is about times, and does not go with --task {options.task}"
-
-
-def _beside_a_model(options: argparse.Namespace) -> Iterator[str]:
-    """Say what does not go with a model that is given."""
-    if options.time is not None:
-        yield "--time is for a model that is fitted here; judge --model on a table of later rows"
-    if options.by is not None and options.report is None:
-        yield "--by with --model takes rows in memory: write a report with --report"
-    if options.report is not None and options.out is not None:
-        yield "--model goes with --report or with --out, which writes no report"
+    yield (
+        task in ("regression", "counts", "ranking") and options.positive is not None,
+        f"--positive names a class, so it does not go with --task {task}",
+    )
+    yield (
+        task == "ranking" and options.groups is None,
+        "--task ranking puts the rows of a group in order, such as those of one search; name with"
+        " --groups the column that says which rows these are",
+    )
+    yield (
+        task == "survival" and options.event is None,
+        "--task survival asks when an event comes; name with --event the column that says whether"
+        " it has come",
+    )
+    yield (
+        options.event is not None and task not in (None, "survival"),
+        f"--event is about times, and does not go with --task {task}",
+    )
+    yield options.open and report is None, "--open shows the report; name its file with --report"
+    yield (
+        options.groups is not None and options.no_groups,
+        "--groups and --no-groups contradict each other; choose one",
+    )
+    yield (
+        model and options.time is not None,
+        "--time is for a model that is fitted here; judge --model on a table of later rows",
+    )
+    yield (
+        model and options.by is not None and report is None,
+        "--by with --model takes rows in memory: write a report with --report",
+    )
+    yield (
+        model and report is not None and options.out is not None,
+        "--model goes with --report or with --out, which writes no report",
+    )
+    yield options.seed < 0, f"--seed must not be negative; got {options.seed}"

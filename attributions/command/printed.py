@@ -7,19 +7,20 @@ from pathlib import Path
 
 import numpy as np
 
-from attributions.command.judging.findings import Findings
+from attributions.command.judging.findings import MODEL, Findings
 from attributions.command.judging.verdicts import UNUSED
+from attributions.command.said import IN_SHORT, sections
 from attributions.command.said.in_short import of_constant, ranks
-from attributions.command.said.sections import IN_SHORT, sections
 from attributions.command.wording import (
     ABOVE_100,
     N_DECIMALS,
     OPEN_ABOVE,
     alike,
-    elided_apart,
+    apart,
     lines_of,
     value_and_interval,
 )
+from attributions.names import elided
 from gbt.files.whole_files import write_whole
 from gbt.tables.spelled import plain_number
 
@@ -37,11 +38,15 @@ def report(found: Findings) -> list[str]:
 
     Its sentences are those of the page that ``--report`` writes.
     """
-    said = sections(found)
+    said, scores = sections(found), found.scores
     first = {IN_SHORT: said.pop(IN_SHORT)}
+    rows = {f"On {len(found.task.y_valid):,} held-out rows": [*scores]}
+    rows |= {f"  {name}": alike([of[name] for of in scores.values()]) for name in scores[MODEL]}
+    width = max(map(len, rows))
     return [
         *_section_lines(first),
-        *_score_lines(found),
+        *(f"{name:{width}}" + "".join(f"   {of:>10}" for of in row) for name, row in rows.items()),
+        f"  ({of_constant(found)})",
         "",
         *table_lines(found),
         "",
@@ -61,20 +66,10 @@ def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
     return lines
 
 
-def _score_lines(found: Findings) -> list[str]:
-    """Say how good the model is beside the constant model."""
-    held_out = f"On {len(found.task.y_valid):,} held-out rows"
-    width = max(len(held_out), *(len(score.name) + 2 for score in found.scores))
-    heads = ["model", "constant", *found.scores[0].of_others]
-    rows = [(held_out, heads), *((f"  {s.name}", alike(s.numbers)) for s in found.scores)]
-    lines = [f"{first:{width}}" + "".join(f"   {text:>10}" for text in row) for first, row in rows]
-    return [*lines, f"  ({of_constant(found)})"]
-
-
 def table_lines(found: Findings) -> list[str]:
     """Return the best and the worst features, and those that gain or the truth puts on top."""
     task, doubtful, order = found.task, found.doubtful, found.order
-    names = elided_apart(task.feature_names)
+    names = apart(task.feature_names, elided)
     gain_rank = ranks(found.gain)
     used = [k for k in order if found.is_used[k]]
     listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP]}

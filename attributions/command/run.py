@@ -18,21 +18,20 @@ from hashlib import file_digest
 from importlib.metadata import version
 from importlib.util import find_spec
 from math import inf
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from attributions.command.judging.findings import Findings, findings_of
-from attributions.command.judging.of_file import findings_of_file
-from attributions.command.judging.of_table import judged, of_given_model
-from attributions.command.model_file import ModelFile, UnusableModelError, read_model
+from attributions.command.judging.of_model import judged_in_batches, judged_in_memory
+from attributions.command.judging.of_table import judged
+from attributions.command.model_file import ModelFile, question_of_model, read_model
 from attributions.command.options import check_places, program_name, read_options
 from attributions.command.page.page import page
 from attributions.command.printed import draw, report, write_table
+from attributions.command.question import Question
 from attributions.command.table.demonstration import GREEDY, demonstration
-from attributions.command.table.file import open_batches, read_table
-from attributions.command.table.given import task_of_model
-from attributions.command.table.task import Question, Task
+from attributions.command.table.file import BatchFile, TableFile, open_batches, read_table
+from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError, listed
 from attributions.command.wording import lines_of
 from attributions.inputs import SeenRowsWarning
@@ -40,7 +39,6 @@ from attributions.statistics.groups import FewGroupsWarning
 from gbt import __version__
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.files.whole_files import write_whole
-from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.training.evaluation import Round
 
@@ -50,48 +48,51 @@ SECONDS_BETWEEN_LINES = 5
 def main(arguments: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit status."""
     options = read_options(arguments)
-    with warnings.catch_warnings():  # the report itself says it
-        for kind in (FewGroupsWarning, SeenRowsWarning):
-            warnings.simplefilter("ignore", kind)
-        return _answer(options, sys.argv[1:] if arguments is None else arguments)
-
-
-def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> int:
-    """Do what the options ask for; return the exit status."""
     try:
-        check_places(options)
-        if options.report is not None and find_spec("matplotlib") is None:
-            raise UnusableTableError(
-                "--report draws with Matplotlib, which is not installed: pip install matplotlib."
-            )
-        given = read_model(options.model) if options.model else None
-        found = _findings(options, given)
-        if given is None or options.report is None:
-            _say("", *report(found), "")
-        if options.out is not None:
-            _write_folder(found, options.out)
-        if options.report is not None:
-            made = _how_made(options, given, arguments)
-            text = page(found, made, options.seed)
-            write_whole(text.encode("utf-8", "backslashreplace"), options.report)
-            _say(f"Report: {options.report}")
-            if options.open and not webbrowser.open(options.report.resolve().as_uri()):
-                _say("No browser was found to show it; open the file yourself.")
-    except (UnusableTableError, UnusableModelError) as error:
-        print(f"{program_name()}: {error}", file=sys.stderr)
-        return 2
+        with warnings.catch_warnings():  # the report itself says it
+            for kind in (FewGroupsWarning, SeenRowsWarning):
+                warnings.simplefilter("ignore", kind)
+            _answer(options, sys.argv[1:] if arguments is None else arguments)
+    except UnusableTableError as error:
+        return _failed(str(error))
     except BrokenPipeError:  # whoever read the output has gone, as ``head`` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         places = [f"--{n} {p}" for n in ("out", "report") if (p := getattr(options, n))]
-        print(
-            f"{program_name()}: results cannot be written to {' or '.join(places)}"
-            f" ({error.strerror or error}); name another place.",
-            file=sys.stderr,
+        return _failed(
+            f"results cannot be written to {' or '.join(places)} ({error.strerror or error}); name"
+            " another place."
         )
-        return 2
     return 0
+
+
+def _failed(why: str) -> int:
+    """Print why nothing comes of it; return the exit status."""
+    print(f"{program_name()}: {why}", file=sys.stderr)
+    return 2
+
+
+def _answer(options: argparse.Namespace, arguments: Sequence[str]) -> None:
+    """Find out what the options ask for, print and write it."""
+    check_places(options)
+    given = read_model(options.model) if options.model else None
+    found = _findings(options, given)
+    if given is None or options.report is None:
+        _say("", *report(found), "")
+    if options.out is not None:
+        options.out.mkdir(parents=True, exist_ok=True)
+        _say(f"All features: {write_table(found, options.out)}")
+        if find_spec("matplotlib") is None:
+            _say("No picture: Matplotlib is not installed (pip install matplotlib).")
+        else:
+            _say(f"Used against useful: {draw(found, options.out)}")
+    if options.report is not None:
+        text = page(found, _how_made(options, given, arguments), options.seed)
+        write_whole(text.encode("utf-8", "backslashreplace"), options.report)
+        _say(f"Report: {options.report}")
+        if options.open and not webbrowser.open(options.report.resolve().as_uri()):
+            _say("No browser was found to show it; open the file yourself.")
 
 
 def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
@@ -100,23 +101,30 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
         task = demonstration(options.seed)
         _describe(task)
         return findings_of(fit(task, GREEDY), task)
-    in_batches = given and options.report is None and not given.ensemble.loss.has_pairs
-    file = open_batches(options.data) if in_batches else None
-    if given is not None and file is not None:
-        question = _question(options, given, options.data, [*file.names])
-        found = findings_of_file(file, question, given)
+    if given is None:
+        table = read_table(options.data)
+        fit_table = partial(fit, parameters={"random_state": options.seed})
+        return judged(table, _question(options, table), fit_table, _describe)
+    in_batches = options.report is None and not given.ensemble.loss.has_pairs
+    if in_batches and (file := open_batches(options.data)):
+        question = question_of_model(_question(options, file), given)
+        found = judged_in_batches(file, question, given)
         _describe(found.task)
         return found
-    as_text = given is not None and given.ensemble.categories is not None
-    table = read_table(options.data, as_text)
-    question = _question(options, given, table.path, [*table.columns])
-    if given is not None:
-        task = task_of_model(table, question, given.ensemble)
-        _describe(task)
-        model = replace(given.ensemble, feature_names=task.feature_names)
-        return of_given_model(findings_of(model, task, given.name, given.doubt))
-    fit_table = partial(fit, parameters={"random_state": options.seed})
-    return judged(table, question, fit_table, _describe)
+    table = read_table(options.data, as_text=given.ensemble.categories is not None)
+    question = question_of_model(_question(options, table), given)
+    return judged_in_memory(table, question, given, _describe)
+
+
+def _question(options: argparse.Namespace, table: TableFile | BatchFile) -> Question:
+    """Return what the options ask of a table."""
+    if options.target is None:
+        raise UnusableTableError(
+            f"Say with --target which column of {table.path} to predict; it has"
+            f" {listed([*table.columns])}."
+        )
+    names = [field.name for field in fields(Question) if field.name in options]
+    return Question(**{name: getattr(options, name) for name in names})
 
 
 def _describe(task: Task) -> None:
@@ -125,14 +133,9 @@ def _describe(task: Task) -> None:
     _say(*(line for text in texts for line in lines_of(text)))
 
 
-def _write_folder(found: Findings, folder: Path) -> None:
-    """Write the table of all features and the picture, and say where they are."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _say(f"All features: {write_table(found, folder)}")
-    if find_spec("matplotlib") is None:
-        _say("No picture: Matplotlib is not installed (pip install matplotlib).")
-    else:
-        _say(f"Used against useful: {draw(found, folder)}")
+def _say(*lines: str) -> None:
+    """Print lines at once."""
+    print(*lines, sep="\n", flush=True)
 
 
 def _how_made(
@@ -158,11 +161,6 @@ def _how_made(
     return made
 
 
-def _say(*lines: str) -> None:
-    """Print lines at once."""
-    print(*lines, sep="\n", flush=True)
-
-
 def fit(task: Task, parameters: dict[str, Any]) -> Ensemble:
     """Fit a model, with the names of the table's columns; parameters left open are the defaults."""
     words = [k for k, column in enumerate(task.features) if column.words]
@@ -185,76 +183,11 @@ class TimeLeft:
 
     def __call__(self, done: Round) -> None:
         """Look at the clock after a round."""
-        now = perf_counter()
+        now, n_left = perf_counter(), done.n_rounds - done.number - 1
         if done.number == 0:
             self.started = self.said = now
-        elif now - self.said >= SECONDS_BETWEEN_LINES and done.number + 1 < done.n_rounds:
-            self.said, n_left = now, done.n_rounds - done.number - 1
-            text = (
-                f"Fitting: {done.number + 1} of {done.n_rounds} rounds,"
-                f" {(now - self.started) / done.number * n_left:.0f} s left"
-            )
-            print(text, file=sys.stderr, flush=True)
-
-
-def _question(
-    options: argparse.Namespace, given: ModelFile | None, path: Path, names: list[str]
-) -> Question:
-    """Return what the options ask of a table; a given model says what it predicts."""
-    if options.target is None:
-        raise UnusableTableError(
-            f"Say with --target which column of {path} to predict; it has {listed(names)}."
-        )
-    names_of_options = [field.name for field in fields(Question) if field.name in options]
-    question = Question(**{name: getattr(options, name) for name in names_of_options})
-    if given is None:
-        return question
-    loss, several = given.ensemble.loss.name, given.ensemble.n_outputs > 1
-    is_classification = loss in ("half_logistic", "softmax")
-    if several and question.positive is not None:
-        raise UnusableTableError(
-            f"--positive {question.positive}: the model tells {given.ensemble.n_outputs} classes"
-            " apart, and is judged by all of them; leave out --positive."
-        )
-    task = "classification" if is_classification else "regression"
-    if given.ensemble.loss.has_pairs:
-        return _question_of_pairs(options, question, given.ensemble.loss)
-    refused = {
-        f"--event {options.event}": bool(options.event),
-        f"--positive {options.positive}": bool(options.positive) and not is_classification,
-        f"--task {options.task}": options.task not in (None, task),
-    }
-    if asked := next((text for text, is_so in refused.items() if is_so), ""):
-        raise UnusableTableError(
-            f"{asked}: the model predicts {'classes' if is_classification else 'numbers'};"
-            f" leave out {asked.split()[0]}."
-        )
-    if options.positive in given.classes[:-1]:
-        raise UnusableTableError(
-            f"--positive {options.positive}: the model predicts the probability of"
-            f" {given.classes[-1]!r}; leave out --positive."
-        )
-    positive = options.positive or (given.classes[-1] if given.classes else None)
-    return replace(
-        question,
-        task=task,
-        positive=positive if is_classification and not several else None,
-        classes=given.classes if several else None,
-    )
-
-
-def _question_of_pairs(options: argparse.Namespace, question: Question, loss: Loss) -> Question:
-    """Return what is asked of a table where a given model predicts times, or an order."""
-    if loss.has_queries and (options.groups is None or options.event is not None):
-        raise UnusableTableError(
-            "The model puts the rows of a group in order: name with --groups the column that says"
-            " which rows these are, and no --event."
-        )
-    if not loss.has_queries and options.event is None:
-        raise UnusableTableError(
-            f"The model predicts when an event comes: {options.target} must hold times, and another"
-            " column, to be named with --event, whether the event had come by then."
-        )
-    if loss.has_queries and options.positive is not None:
-        raise UnusableTableError("--positive names a class, and the model predicts an order.")
-    return replace(question, task="ranking" if loss.has_queries else "survival")
+        elif now - self.said >= SECONDS_BETWEEN_LINES and n_left:
+            self.said = now
+            seconds = (now - self.started) / done.number * n_left
+            said = f"Fitting: {done.number + 1} of {done.n_rounds} rounds, {seconds:.0f} s left"
+            print(said, file=sys.stderr, flush=True)

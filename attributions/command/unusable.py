@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attributions.names import elided, first_of
 
-N_SHOWN = 10  # names in a message
+N_SHOWN, LEAST_ALIKE = 20, 0.5  # names in a message; of letters that are the same
 BYTES_A_CELL = 32  # a float in the column, the rows, a half of them, and the trainer's table
 
 
@@ -56,11 +56,11 @@ def nearest(
 ) -> str:
     """Return "; did you mean 'a' or 'b'?" with the names most like ``name``, or ``otherwise``."""
     others = {part(other).casefold(): other for other in names}
-    found = get_close_matches(part(name).casefold(), others, n=3)
+    found = get_close_matches(part(name).casefold(), others, n=3, cutoff=LEAST_ALIKE)
     alike = " or ".join(repr(others[key]) for key in found)
     return f"; did you mean {alike}?" if found else otherwise
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, the first ten of many."""
+    """Return names for a message, the first of many."""
     return first_of([repr(elided(name)) for name in names], N_SHOWN) or "nothing"

@@ -3,20 +3,20 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from textwrap import TextWrapper
 
 import numpy as np
 
 from attributions.command.rules.columns import Column
-from attributions.names import cut_in_the_middle, elided, first_of, on_one_line
+from attributions.names import cut_in_the_middle, first_of, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
 WIDTH = 100  # of a line in the terminal
 N_DECIMALS, MOST_DECIMALS = 3, 7  # of importances in per cent, and of scores
-LONGEST, LENGTHENED = 60, 12  # letters of a cell or a name where there is little room
+LONGEST = 60  # letters of a cell or a name where there is little room
 MISSING = "(missing)"
 ABOVE_100 = (
     "A gain above 100 % is no mistake: each tree is credited by the slope of the loss, and slopes"
@@ -33,11 +33,11 @@ def shown_names(names: Sequence[str]) -> str:
     return first_of([shortened(name, NAME_WIDTH) for name in names], N_NAMED)
 
 
-def elided_apart(names: Sequence[str]) -> list[str]:
-    """Return names cut to the width of a table's column; those that would be alike stay whole."""
-    cut = [elided(name) for name in names]
-    whole = {text for text in cut if cut.count(text) > 1}
-    return [on_one_line(n) if c in whole else c for n, c in zip(names, cut, strict=True)]
+def apart(texts: Sequence[str], cut: Callable[[str], str]) -> list[str]:
+    """Return texts that are cut; those that would be alike stay whole."""
+    short = [cut(text) for text in texts]
+    times = Counter(short)
+    return [on_one_line(t) if times[s] > 1 else s for t, s in zip(texts, short, strict=True)]
 
 
 def option(name: str, column: str) -> str:
@@ -119,15 +119,3 @@ def shortened(text: str, length: int = LONGEST) -> str:
     """Return a text on one line, without its middle if it is long."""
     text = on_one_line(text)
     return text if len(text) <= length else cut_in_the_middle(text, length - 1)
-
-
-def shortened_apart(texts: Sequence[str], length: int = LONGEST) -> list[str]:
-    """Return texts cut to a length; those that would be alike are cut less, until they differ."""
-    lengths = dict.fromkeys(texts, length)
-    while True:
-        cut = {text: shortened(text, lengths[text]) for text in lengths}
-        alike = Counter(cut.values())
-        longer = [t for t in lengths if alike[cut[t]] > 1 and lengths[t] < len(t)]
-        if not longer:
-            return [cut[text] for text in texts]
-        lengths |= {text: lengths[text] + LENGTHENED for text in longer}

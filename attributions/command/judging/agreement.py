@@ -23,6 +23,7 @@ from gbt.losses.loss import Loss
 CHANCE = 1e-3  # larger p-values are taken for chance
 LEAST_SHARE = 0.03  # a smaller share does no visible harm
 FEWEST_GROUPS = 5
+TINY = 1e-12  # of the errors' variance is what rounding leaves of it within groups
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,14 @@ def agreement_within(errors: np.ndarray, groups: np.ndarray) -> Agreement:
     n, n_groups = len(places), len(sizes)
     if n_groups < FEWEST_GROUPS or n <= n_groups:
         return Agreement()
+    r = errors - errors.mean(axis=0)
+    squares = (r**2).sum(axis=0)
+    of_means = np.array([(np.bincount(places, own) ** 2 / sizes).sum() for own in r.T])
+    within = np.maximum((squares - of_means) / (n - n_groups), TINY * squares + TINY)
+    between = of_means / (n_groups - 1)
     mean_size = (n - (sizes**2).sum() / n) / (n_groups - 1)
-    found = []
-    for r in (errors - errors.mean(axis=0)).T:
-        sums = np.bincount(places, weights=r)
-        between = (sums**2 / sizes).sum()
-        within = max((r @ r - between) / (n - n_groups), 1e-12 * max(r @ r, 1e-300))
-        between /= n_groups - 1
-        share = (between - within) / (between + (mean_size - 1) * within)
-        p_value = f_distribution.sf(between / within, n_groups - 1, n - n_groups)
-        found.append(Agreement(float(share), min(1.0, float(p_value) * errors.shape[1])))
-    return min(found, key=lambda each: (each.p_value, -each.share))
+    shares = (between - within) / (between + (mean_size - 1) * within)
+    return _clearest(shares, f_distribution.sf(between / within, n_groups - 1, n - n_groups))
 
 
 def agreement_along(errors: np.ndarray, order: np.ndarray) -> Agreement:
@@ -69,13 +67,15 @@ def agreement_along(errors: np.ndarray, order: np.ndarray) -> Agreement:
     n = len(order)
     if n < 10 * FEWEST_GROUPS:
         return Agreement()
-    ordered = (errors - errors.mean(axis=0))[np.argsort(order, kind="stable")]
-    found = []
-    for r in ordered.T:
-        share = float(r[1:] @ r[:-1] / max(r @ r, 1e-300))
-        p_value = float(norm.sf(share * np.sqrt(n))) * errors.shape[1]
-        found.append(Agreement(share, min(1.0, p_value)))
-    return min(found, key=lambda each: (each.p_value, -each.share))
+    r = (errors - errors.mean(axis=0))[np.argsort(order, kind="stable")]
+    shares = (r[1:] * r[:-1]).sum(axis=0) / np.maximum((r**2).sum(axis=0), TINY)
+    return _clearest(shares, norm.sf(shares * np.sqrt(n)))
+
+
+def _clearest(shares: np.ndarray, p_values: np.ndarray) -> Agreement:
+    """Return the agreement of the output that shows it best, allowing for the number of outputs."""
+    k = np.lexsort((-shares, p_values))[0]
+    return Agreement(float(shares[k]), min(1.0, float(p_values[k]) * len(p_values)))
 
 
 @dataclass(frozen=True)

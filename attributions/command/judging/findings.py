@@ -35,22 +35,8 @@ from gbt.model.known_by_leaves import (
     may_be_training_rows,
 )
 
+MODEL, CONSTANT = "model", "constant"
 Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]  # X, y and groups
-
-
-@dataclass(frozen=True)
-class Score:
-    """One measure of predictions of the held-out rows."""
-
-    name: str
-    of_model: float
-    of_constant: float
-    of_others: Mapping[str, float] = field(default_factory=dict)  # of simpler models, by name
-
-    @property
-    def numbers(self) -> list[float]:
-        """The model's, the constant's, and those of simpler models."""
-        return [self.of_model, self.of_constant, *self.of_others.values()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,17 +48,15 @@ class Findings:
 
     model: Ensemble
     task: Task
-    scores: list[Score]
+    scores: Mapping[str, Mapping[str, float]]  # of the model, the constant, simpler ones: measures
     saved: float  # how far the model's held-out loss is below the constant model's, in per cent
     useful: GlobalAttribution  # held-out gain in per cent of the constant's loss, also `per_tree`
     gain: GlobalAttribution  # total gain, in its own unit
-    used: GlobalAttribution  # absolute contributions to the raw prediction, per held-out row
     raw_prediction: np.ndarray = field(default_factory=lambda: np.empty(0))  # of held-out rows
+    moved: np.ndarray = field(default_factory=lambda: np.empty(0))  # (p,), sums of |contributions|
     per_cent_of_row: float = 1.0  # a gain of 1 in one row, in per cent of the constant's mean loss
     constant_loss: float = 1.0  # its sum over the held-out rows, above perfect predictions
-    saved_by_best: tuple[
-        float, ...
-    ] = ()  # by a model of the best feature, of the best two; if asked
+    saved_by_best: tuple[float, ...] = ()  # by a model of the best feature, of two; if asked
     also_enough: tuple[int, ...] = ()  # further features of which one alone saves nearly as much
     n_seen: int = 0  # held-out rows that equal rows of training, beyond chance
     on_training_rows: bool = False  # rows that should be held out are those of a given model
@@ -81,9 +65,7 @@ class Findings:
     together: Together | None = None  # rows that belong together, if something speaks for it
     in_time: InTime | None = None  # what speaks for an order of time
     beside: "Findings | None" = None  # with halves drawn at random, if rows were split otherwise
-    over: tuple[
-        Any, ...
-    ] = ()  # what changed over time, or by a column (`attributions.command.judging.over`)
+    over: tuple[Any, ...] = ()  # what changed over time, or by a column (`judging.over`)
 
     @property
     def loss_name(self) -> str:
@@ -165,40 +147,31 @@ class Findings:
         return gains.values * self.per_cent_of_row
 
 
-def findings_of(model: Ensemble, task: Task, model_file: str = "", doubt: str = "") -> Findings:
-    """Judge a model on the held-out rows of a task."""
-    known = model.seen_rows
-    n_seen = 0 if known is None else known.count(model.as_input(task.X_valid), task.y_valid)
-    found = findings_in_batches(
-        model, task, lambda: [(task.X_valid, task.y_valid, task.groups)], model_file, doubt
-    )
-    return replace(found, n_seen=n_seen)
-
-
-def findings_in_batches(
+def findings_of(
     model: Ensemble,
     task: Task,
-    read: Callable[[], Batches],
     model_file: str = "",
     doubt: str = "",
+    read: Callable[[], Batches] | None = None,
 ) -> Findings:
-    """Judge a model on held-out rows that come some at a time: X, y and groups of each batch.
+    """Judge a model on the held-out rows of a task, or on rows that come some at a time.
 
-    What is kept of a row is its target and its raw prediction. ``read`` is called several times.
+    ``read`` is called several times, and yields X, y and groups of each batch. What is kept of a
+    row is its target and its raw prediction.
     """
-    targets, predictions, of_batches = [], [], []
+    known = None if read else model.seen_rows
+    read = read or (lambda: [(task.X_valid, task.y_valid, task.groups)])
+    targets, predictions, moved = [], [], np.zeros(len(task.feature_names))
     for X, y, _ in read():
         targets.append(y)
         predictions.append(model.raw_predict(X))
-        of_batches.append(absolute(model, X))
+        moved += absolute(model, X).values
     y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
-    used = reduce(GlobalAttribution.merge, of_batches)
     useful = held_out_gain_of_batches(model, read)
     # Of the training rows, as far as they are there.
     best = model.loss.best_constant(task.y_train if len(task.y_train) else task.y_valid, np.ones(1))
-    constant = np.broadcast_to(best, (len(y), *np.shape(best)))
-    loss, constant_loss = (excess(model.loss, y, raw).sum() for raw in (raw_prediction, constant))
-    of_model, of_constant = (measures(model.loss, y, raw) for raw in (raw_prediction, constant))
+    predicted = {MODEL: raw_prediction, CONSTANT: np.broadcast_to(best, (len(y), *np.shape(best)))}
+    loss, constant_loss = (excess(model.loss, y, raw).sum() for raw in predicted.values())
     # Of many batches the result does not know it: it keeps no more than a million targets.
     per_cent = percent_of_one(model, Targets(y, np.ones(len(y))), removes_own_work=True)
     if per_cent is None:
@@ -206,17 +179,22 @@ def findings_in_batches(
             "On these rows a constant predicts perfectly, so there is no loss that features could"
             " reduce; give rows whose targets differ."
         )
+    factors = dict.fromkeys(("values", "standard_error", "per_tree", "contributions"), per_cent)
+    factors["second_moments"] = per_cent**2
+    numbers = {name: getattr(useful, name) for name in factors}
+    in_per_cent = {name: factors[name] * of for name, of in numbers.items() if of is not None}
     return Findings(
         model=model,
         task=task,
-        scores=[Score(name, of_model[name], of_constant[name]) for name in of_model],
+        scores={who: measures(model.loss, y, raw) for who, raw in predicted.items()},
         saved=100 * (1 - loss / constant_loss),
-        useful=replace(_scaled(useful, per_cent), percent_of_one=1.0),
+        useful=replace(useful, percent_of_one=1.0, **in_per_cent),
         gain=total_gain(model),
-        used=_scaled(used, 1 / len(y)),
         raw_prediction=raw_prediction,
+        moved=moved,
         per_cent_of_row=per_cent * len(y),
         constant_loss=float(constant_loss),
+        n_seen=0 if known is None else known.count(model.as_input(task.X_valid), y),
         on_training_rows=_are_training_rows(model, y, read),
         model_file=model_file,
         doubt=doubt,
@@ -265,11 +243,3 @@ def measures(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> dict[str,
         return error
     score = loss.score(y, loss.inverse_link(raw_prediction), np.ones(len(y)))
     return {loss.name_of_score: score, **error}
-
-
-def _scaled(result: GlobalAttribution, factor: float) -> GlobalAttribution:
-    """Return an importance in another unit."""
-    in_its_unit = ("values", "standard_error", "per_tree", "per_output", "contributions")
-    factors = dict.fromkeys(in_its_unit, factor) | {"second_moments": factor**2}
-    numbers = {name: getattr(result, name) for name in factors}
-    return replace(result, **{k: factors[k] * v for k, v in numbers.items() if v is not None})

@@ -37,7 +37,7 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
     Nothing is fitted where the model saves little, or where a column is all that there is.
     """
     used = helpful(found)
-    if found.task.event:
+    if found.task.question.event:
         return replace(found, also_enough=tuple(k for k in used if _is_in_order(found, k)))
     if found.saved < LEAST_SAVED or len(used) < 2 or found.task.has_pairs:
         return found

@@ -23,8 +23,6 @@ from attributions.command.judging.leaks import with_given_away
 from attributions.command.judging.over import with_changes
 from attributions.command.judging.simpler import beside_simpler
 from attributions.command.rules.belonging import Belonging, belonging, columns_of_time
-from attributions.command.rules.columns import Column
-from attributions.command.rules.target import Target
 from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question, Task, read_columns, table_task
 from attributions.command.unusable import UnusableTableError
@@ -35,55 +33,59 @@ MOST_TRIED = 2  # columns for which a model is fitted
 LEAST_ALONG = 0.1  # correlation of neighbours' errors in the file that is worth reporting
 SORTED = 0.1  # of the changes from row to row that chance would make
 Fit = Callable[[Task], Ensemble]
-Read = tuple[dict[str, Column], Target]
+TaskOf = Callable[[Question], Task]
 
 
 def judged(
     table: TableFile, question: Question, fit: Fit, announce: Callable[[Task], None]
 ) -> Findings:
     """Return the findings of a table; ``announce`` prints the task as soon as it is known."""
-    read = read_columns(table, question)
-    if question.task == "ranking":  # groups are what is put in order, and stay whole
-        task = table_task(table, question, read)
-        announce(task)
-        found = findings_of(fit(task), task)
-    elif question.groups is not None or question.time is not None:
-        plain = table_task(table, replace(question, groups=None, time=None), read)
-        task = table_task(table, question, read)
-        announce(task)
-        at_random, found = findings_of(fit(plain), plain), findings_of(fit(task), task)
-        found = _with_asked_groups(found) if task.grouped_by else with_hint(found)
-        found = replace(found, beside=without_rows(at_random))
-    else:
-        found = _with_groups_if_they_are_there(table, question, fit, announce, read)
+    columns, target = read_columns(table, question)
+
+    def task_of(asked: Question) -> Task:
+        return table_task(table, asked, columns, target)
+
+    is_asked = question.groups is not None or question.time is not None
+    together, task, model = None, None, None
+    if not (is_asked or question.no_groups):
+        candidates = belonging(columns, question.target)
+        together, task, model = _by_groups(candidates, question, fit, task_of)
+    task = task or task_of(question)
+    announce(task)
+    found = replace(findings_of(model or fit(task), task), together=together)
+    if question.task != "ranking":  # there groups are what is put in order, and stay whole
+        if is_asked:
+            found = _with_asked_groups(found) if question.groups else with_hint(found)
+        if is_asked or model is not None:
+            plain = task_of(replace(question, groups=None, time=None))
+            found = replace(found, beside=without_rows(findings_of(fit(plain), plain)))
+        if not is_asked:
+            found = with_time(found)
     # What simpler models predict, what the best columns predict alone, and what changed.
     return with_changes(with_given_away(beside_simpler(found), fit))
 
 
-def _with_groups_if_they_are_there(
-    table: TableFile, question: Question, fit: Fit, announce: Callable[[Task], None], read: Read
-) -> Findings:
-    """Judge with random halves, and by groups where columns and errors show that there are some."""
-    plain, (columns, _) = table_task(table, question, read), read
-    said, task, model = None, plain, None
-    for candidate in belonging(columns, question.target)[:MOST_TRIED] * (not question.no_groups):
+def _by_groups(
+    candidates: list[Belonging], question: Question, fit: Fit, task_of: TaskOf
+) -> tuple[Together | None, Task | None, Ensemble | None]:
+    """Return what is to be said of a column that may hold rows together.
+
+    Also the task and the model by its groups, if errors show that there are some.
+    """
+    said = None
+    for candidate in candidates[:MOST_TRIED]:
         try:
-            with_groups = table_task(table, replace(question, groups=candidate.name), read)
+            task = task_of(replace(question, groups=candidate.name))
         except UnusableTableError:  # it is the only feature, or too few values have a target
             continue
-        fitted = fit(with_groups)
-        raw_prediction = fitted.raw_predict(with_groups.X_valid)
-        together = _together(candidate, fitted.loss, with_groups, raw_prediction)
+        model = fit(task)
+        raw_prediction = model.raw_predict(task.X_valid)
+        together = _together(candidate, model.loss, task, raw_prediction)
         if together.is_strong:
-            said, task, model = replace(together, is_heeded=True), with_groups, fitted
-            break
+            return replace(together, is_heeded=True), task, model
         if said is None and together.is_worth_saying:
             said = together
-    announce(task)
-    found = findings_of(fit(plain), plain)
-    if model is not None:
-        found = replace(findings_of(model, task), beside=without_rows(found))
-    return with_time(replace(found, together=said))
+    return said, None, None
 
 
 def _together(candidate: Belonging, loss: Loss, task: Task, raw_prediction: np.ndarray) -> Together:
@@ -96,21 +98,20 @@ def _together(candidate: Belonging, loss: Loss, task: Task, raw_prediction: np.n
 
 def _with_asked_groups(found: Findings) -> Findings:
     """Add how far errors agree within the groups that were asked for."""
-    task, name = found.task, found.task.grouped_by
-    column = task.columns[name]
-    n_values, n_rows = max(column.n_distinct, 1), len(column.known)
-    usual = Belonging(name, n_values, n_rows, is_person=False, is_place=False)
+    task = found.task
+    column = task.columns[str(task.question.groups)]
+    unknown = Belonging(column.name, max(column.n_distinct, 1), len(column.known))
     candidates = belonging(task.columns, task.target.name)
-    candidate = next((c for c in candidates if c.name == name), usual)
+    candidate = next((c for c in candidates if c.name == column.name), unknown)
     together = _together(candidate, found.model.loss, task, found.raw_prediction)
     return replace(found, together=replace(together, is_heeded=True, is_found=False))
 
 
 def of_given_model(found: Findings) -> Findings:
     """Add what the rows that judge a given model have in common; nothing is fitted."""
-    if not len(found.task.X_valid) or found.on_training_rows:
+    if found.on_training_rows:
         return found
-    return with_changes(with_time(found if found.task.grouped_by else with_hint(found)))
+    return with_changes(with_time(found if found.task.question.groups else with_hint(found)))
 
 
 def with_hint(found: Findings) -> Findings:
@@ -127,8 +128,7 @@ def with_time(found: Findings) -> Findings:
     """Add whether neighbours' errors agree in the order of time, or of the file."""
     task = found.task
     errors = errors_of(found.model.loss, task.y_valid, found.raw_prediction)
-    named = columns_of_time(task.columns, task.target.name)
-    of_named = []
+    named, of_named = columns_of_time(task.columns, task.target.name), []
     for name in named:
         times = task.columns[name].numbers[task.held_out]
         known = ~np.isnan(times)
@@ -138,9 +138,7 @@ def with_time(found: Findings) -> Findings:
         return replace(found, in_time=InTime(tuple(named), clearest))
     along = agreement_along(errors, task.held_out)
     is_told = along.is_clear and along.share >= LEAST_ALONG and found.together is None
-    if is_told and not _is_sorted(task):
-        return replace(found, in_time=InTime((), along))
-    return found
+    return replace(found, in_time=InTime((), along)) if is_told and not _is_sorted(task) else found
 
 
 def _is_sorted(task: Task) -> bool:

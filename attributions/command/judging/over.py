@@ -42,7 +42,7 @@ class Over:
 def with_changes(found: Findings) -> Findings:
     """Add what changed over time and by the column that was asked for."""
     task = found.task
-    asked = [(task.in_time, True), (task.by, False)]
+    asked = [(task.question.time, True), (task.question.by, False)]
     over = [_over(found, name, is_time) for name, is_time in asked if name]
     return replace(found, over=tuple(each for each in over if each is not None))
 
@@ -52,7 +52,7 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
     task = found.task
     column = task.columns[name]
     numbers = column.numbers[task.held_out]
-    labels = _periods(column, numbers, _most_periods(task)) if is_time else _values(column, numbers)
+    labels = _periods(task, column, numbers) if is_time else _values(column, numbers)
     if len(labels.names) < 2:
         if is_time:
             return None
@@ -68,19 +68,15 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
     return Over(name, is_time, result, reference, changes)
 
 
-def _most_periods(task: Task) -> int:
-    """Return into how many periods rows may be cut, each of enough events or groups."""
-    n = len(task.held_out) // ROWS_OF_PERIOD
-    if task.event:
+def _periods(task: Task, column: Column, times: np.ndarray) -> Labels:
+    """Cut times, all of which are known, into periods, each of enough rows, events or groups."""
+    n = min(len(task.held_out) // ROWS_OF_PERIOD, MOST_PERIODS)
+    if task.question.event:
         n = min(n, int(task.y_valid[:, 1].sum()) // EVENTS_OF_PERIOD)
     elif task.groups is not None and task.has_pairs:
         n = min(n, len(np.unique(task.groups)) // GROUPS_OF_PERIOD)
-    return max(1, min(n, MOST_PERIODS))
-
-
-def _periods(column: Column, times: np.ndarray, n: int) -> Labels:
-    """Cut times, all of which are known, into periods; rows of one moment stay together."""
-    first = np.unique(np.quantile(times, np.arange(n) / n, method="lower"))
+    shares = np.arange(max(n, 1)) / max(n, 1)
+    first = np.unique(np.quantile(times, shares, method="lower"))  # one moment stays together
     names = tuple(f"from {cell(column, moment)}" for moment in first)
     return Labels(names, np.searchsorted(first, times, side="right") - 1, True)
 

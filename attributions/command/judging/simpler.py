@@ -35,23 +35,17 @@ FARTHEST = 10.0  # standard deviations from the mean
 def beside_simpler(found: Findings) -> Findings:
     """Return findings whose scores have those of simpler models."""
     task = found.task
-    if not len(task.X_train) or not len(task.X_valid):
-        return found
-    rows, made, others = some_rows(task), design(task), {}
+    rows, made, scores = some_rows(task), design(task), dict(found.scores)
     with np.errstate(invalid="ignore", over="ignore"):  # a column may have no mean, or a huge one
         fitted = made.fit_transform(task.X_train[rows])
-    models = {LINEAR: _linear(found), TREE: _tree(found)}
+    models = _models(found)
     for name in models if len(rows) >= ROWS_FOR_A_TREE else [LINEAR]:
         models[name].fit(fitted, task.y_train[rows])
-        some = [
-            task.X_valid[i : i + ROWS_AT_ONCE] for i in range(0, len(task.X_valid), ROWS_AT_ONCE)
+        parts = [
+            _raw(models[name], made.transform(task.X_valid[i : i + ROWS_AT_ONCE]), found)
+            for i in range(0, len(task.X_valid), ROWS_AT_ONCE)
         ]
-        parts = [_raw(models[name], made.transform(X), found) for X in some]
-        others[name] = measures(found.model.loss, task.y_valid, np.concatenate(parts))
-    scores = [
-        replace(score, of_others={name: of[score.name] for name, of in others.items()})
-        for score in found.scores
-    ]
+        scores[name] = measures(found.model.loss, task.y_valid, np.concatenate(parts))
     return replace(found, scores=scores)
 
 
@@ -111,24 +105,21 @@ class LinearOrder:
         return X @ self.slopes
 
 
-def _linear(found: Findings) -> Any:
-    if found.task.has_pairs:
-        return LinearOrder(Cox() if found.task.event else Pairwise())
-    if found.task.is_classification:
-        return LogisticRegression(max_iter=300)
-    if found.model.loss.name == "poisson":
-        return PoissonRegressor(alpha=1e-3, max_iter=300)
-    return Ridge(alpha=1.0)
-
-
-def _tree(found: Findings) -> Any:
-    if found.task.has_pairs:
-        return GBTRegressor(
-            1, 1.0, loss=found.task.loss, splitter="greedy", max_leaves=LEAVES, max_depth=None,
+def _models(found: Findings) -> dict[str, Any]:
+    """Return the models to be fitted, by name."""
+    task, limits = found.task, {"max_leaf_nodes": LEAVES, "min_samples_leaf": ROWS_A_LEAF}
+    if task.has_pairs:
+        tree = GBTRegressor(
+            1, 1.0, loss=task.loss, splitter="greedy", max_leaves=LEAVES, max_depth=None,
             min_samples_leaf=ROWS_A_LEAF, min_child_weight=0.0,
         )  # fmt: skip
-    kind = DecisionTreeClassifier if found.task.is_classification else DecisionTreeRegressor
-    return kind(max_leaf_nodes=LEAVES, min_samples_leaf=ROWS_A_LEAF, random_state=0)
+        return {LINEAR: LinearOrder(Cox() if task.question.event else Pairwise()), TREE: tree}
+    if task.is_classification:
+        tree = DecisionTreeClassifier(**limits, random_state=0)
+        return {LINEAR: LogisticRegression(max_iter=300), TREE: tree}
+    is_count = found.model.loss.name == "poisson"
+    linear = PoissonRegressor(alpha=1e-3, max_iter=300) if is_count else Ridge(alpha=1.0)
+    return {LINEAR: linear, TREE: DecisionTreeRegressor(**limits, random_state=0)}
 
 
 def _raw(model: Any, X: np.ndarray, found: Findings) -> np.ndarray:

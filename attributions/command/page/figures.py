@@ -1,12 +1,11 @@
-"""The pictures of the report: those of ``plot()`` as SVG in the colours of the page.
+"""The pictures of the report: those of ``plot()`` as SVG, with headings, captions and alternatives.
 
-Matplotlib draws them on white. Each of its colours becomes a variable of the page's style, to which
-`dark_colors` gives another value where the reader's screen is dark. Letters stay letters, so that
-they can be found, and are drawn in the reader's own font.
+Matplotlib draws them on white; on a dark screen the page's style turns light and dark around.
+Letters stay letters, so that they can be found, and are drawn in the reader's own font.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
 from textwrap import fill
@@ -17,7 +16,8 @@ import numpy as np
 from attributions.classic.partial_dependence import distribution, partial_dependence
 from attributions.command.judging.findings import Findings
 from attributions.command.judging.over import Over
-from attributions.command.page.markup import Markup, element
+from attributions.command.page.markup import Markup, element, join
+from attributions.command.page.tables import over as table
 from attributions.command.wording import amount, cell, shortened
 from attributions.plots import (
     BoostingDisplay,
@@ -26,19 +26,17 @@ from attributions.plots import (
     ImportanceDisplay,
     UsedUsefulDisplay,
 )
-from attributions.plots.colors import WRITTEN, contrast, mixed, readable
 from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
 from attributions.results import FeatureCurve
 
 N_BARS, N_NAMED = 10, 8  # features in a picture, and named there, at most
+N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
 LOW = (6.4, 4.2)  # inches, of a picture as wide as others
 N_CLASSES = 4  # of several, that have a curve
 N_SAID_OF, N_SAID = 5, 6  # features, and values of a curve, in text alternatives
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
-PAPER, INK = "#16181b", "#e7e9ec"  # of the page on a dark screen
-GREYISH = 0.1  # colours whose red, green and blue are this near
 
 
 def answer(found: Findings) -> Markup:
@@ -50,28 +48,44 @@ def answer(found: Findings) -> Markup:
     return _drawn(bars, "answer", label)
 
 
-def used_useful(found: Findings) -> Markup:
-    """Draw the share of total gain (to the right) against held-out gain (upwards)."""
+def pictures(found: Findings) -> Iterator[Markup]:
+    """Yield the other pictures with their headings and captions."""
+    points = UsedUsefulDisplay(
+        found.gain, found.useful, intervals=found.intervals, max_display=N_NAMED
+    )
     label = "Used against useful: share of total gain and held-out gain. " + _listed(
         found,
         lambda k: f"{100 * found.gain_share[k]:.1f} % of gain, {found.useful.values[k]:.2f} %",
     )
-    points = UsedUsefulDisplay(
-        found.gain, found.useful, intervals=found.intervals, max_display=N_NAMED
+    yield _figure(
+        "What the model uses, and what of it helps",
+        _drawn(points, "used", label, is_low=True),
+        "To the right: the feature's share of the gain that all splits promised in training."
+        " Upwards: what they are worth on held-out rows. Far right and above 0: used and useful."
+        " Far right and near 0 or below: used, but of no use on new rows.",
     )
-    return _drawn(points, "used", label, is_low=True)
-
-
-def boosting(found: Findings) -> Markup:
-    """Draw how held-out gain adds up tree by tree."""
     curves = np.cumsum(np.asarray(found.useful.per_tree), axis=0)
-    label = f"Held-out gain along {len(curves):,} trees{in_rounds(found)}. At the end: " + _listed(
+    trees, n_classes = f"{len(curves):,} trees", len(found.task.classes)
+    if n_classes:
+        trees += f" ({found.model.n_rounds:,} rounds of {n_classes}, one for each class)"
+    label = f"Held-out gain along {trees}. At the end: " + _listed(
         found, lambda k: f"{curves[-1, k]:.2f} %, highest {curves[:, k].max():.2f} %"
     )
-    return _drawn(BoostingDisplay(found.useful), "trees", label, is_low=True)
+    yield _figure(
+        "What each feature is worth, tree by tree",
+        _drawn(BoostingDisplay(found.useful), "trees", label, is_low=True),
+        f"{trees}. A curve that turns down has begun to learn what holds in the training rows"
+        " only.",
+    )
+    for number, over in enumerate(found.over):
+        yield _by_label(found, over, f"labels{number}")
+    moved = found.moved
+    for k in np.argsort(-moved, kind="stable")[:N_CURVES]:
+        if moved[k] > LEAST_MOVE * moved.max():
+            yield _dependence(found, int(k))
 
 
-def by_label(found: Findings, over: Over, number: int) -> Markup:
+def _by_label(found: Findings, over: Over, name: str) -> Markup:
     """Draw what the best features are worth by period or value, with rings where that changed."""
     values = over.result.values_in(over.changes.unit)
     label = f"{UNITS[over.changes.unit].capitalize()}. " + _listed(
@@ -79,12 +93,19 @@ def by_label(found: Findings, over: Over, number: int) -> Markup:
         lambda k: f"{values[-1, k]:.3g} in the last, {values[0, k]:.3g} in the first",
         over.result.ranking(),
     )
-    return _drawn(ByLabelDisplay(over.result, changes=over.changes), f"labels{number}", label)
+    return _figure(
+        join("What features are worth by ", element("bdi", over.column)),
+        join(_drawn(ByLabelDisplay(over.result, changes=over.changes), name, label), table(over)),
+        "What a feature saves of the loss, first order, judged by the rows of each"
+        f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
+        f" \u201c{over.result.label_texts[over.reference]}\u201d has rings in the picture and stars"
+        " in the table; numbers of the table are per cent of the loss of the best constant there.",
+    )
 
 
-def dependence(found: Findings, k: int) -> Markup:
+def _dependence(found: Findings, k: int) -> Markup:
     """Draw how the mean prediction changes with a feature, in the words and dates of the file."""
-    column = found.task.features[k]
+    column, name = found.task.features[k], found.task.feature_names[k]
     curve = partial_dependence(found.model, k)
     curve = replace(curve, shares=distribution(found.task.X_valid[:, k], curve.cuts, curve.levels))
     if curve.levels is not None:
@@ -106,10 +127,19 @@ def dependence(found: Findings, k: int) -> Markup:
             ax.xaxis.set_major_formatter(lambda time, _: cell(column, time).split(" ")[0])
 
     some = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
-    label = f"Mean predictions by {found.task.feature_names[k]}: " + ", ".join(
+    label = f"Mean predictions by {name}: " + ", ".join(
         f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in some
     )
-    return _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None)
+    of_classes = ", of the classes that change most" * bool(found.task.classes)
+    return _figure(
+        join("How the prediction changes with ", element("bdi", name)),
+        _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None),
+        f"Partial dependence: the {unit}{of_classes}.{about_unit(found)}",
+    )
+
+
+def _figure(heading: Any, picture: Markup, caption: str) -> Markup:
+    return element("figure", element("h3", heading), picture, element("figcaption", caption))
 
 
 def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
@@ -130,7 +160,7 @@ def raw_unit(found: Findings) -> str:
         return "unnormalised log-probability"
     if task.is_classification:
         return "log-odds"
-    if task.event:
+    if task.question.event:
         return "the logarithm of the " + ("hazard" if loss.name == "cox" else "time")
     if task.has_pairs:
         return "points of a score"
@@ -142,37 +172,13 @@ def raw_unit(found: Findings) -> str:
 def about_unit(found: Findings) -> str:
     """Return a sentence on a unit that few readers know; of others nothing."""
     task = found.task
-    if task.event and found.model.loss.name == "cox":
+    if task.question.event and found.model.loss.name == "cox":
         return (
             " 0.7 more makes the event about twice as likely at any moment, for who is without it."
         )
-    if task.event:
+    if task.question.event:
         return " 0.7 more is about twice the time."
     return " Rows of a group are put in the order of their scores." if task.has_pairs else ""
-
-
-def in_rounds(found: Findings) -> str:
-    """Return a note on rounds, if several classes have a tree in each; else nothing."""
-    n_classes = len(found.task.classes)
-    if not n_classes:
-        return ""
-    return f" ({found.model.n_rounds:,} rounds of {n_classes}, one for each class)"
-
-
-def dark_colors(page: str) -> str:
-    """Return the style that gives the colours of all pictures another value on dark screens."""
-    found = sorted({*re.findall(r"var\(--x([0-9a-f]{6}),", page)})
-    return "".join(f"--x{color}:{_on_dark(f'#{color}')};" for color in found)
-
-
-def _on_dark(color: str) -> str:
-    """Return a colour with about the contrast to dark paper that the given one has to white."""
-    from matplotlib.colors import to_hex, to_rgb
-
-    rgb, least = to_rgb(color), min(contrast(color, "white"), WRITTEN)
-    if max(rgb) - min(rgb) < GREYISH:
-        color = to_hex(mixed(INK, PAPER, sum(rgb) / 3))
-    return to_hex(readable(color, PAPER, least))
 
 
 def _drawn(
@@ -197,26 +203,14 @@ def _drawn(
 
 
 def as_markup(svg: str, label: str) -> Markup:
-    """Return an SVG of Matplotlib as a part of a page: no names of its own, colours as variables.
+    """Return an SVG of Matplotlib as a part of a page: groups have no names of their own.
 
     Names of parts that others refer to are digests, and stay.
     """
     box = re.search(r'viewBox="([^"]*)"', svg)
-    body = svg[svg.index("<g") : svg.rindex("</svg>")]
+    body = re.sub(r'<g id="[^"]*"', "<g", svg[svg.index("<g") : svg.rindex("</svg>")])
     assert box is not None
-    return element(
-        "svg",
-        Markup(re.sub(r"<[^>]+>", _in_page, body)),
-        viewBox=box[1],
-        role="img",
-        aria_label=label,
-    )
-
-
-def _in_page(tag: re.Match[str]) -> str:
-    """Return a tag of Matplotlib's as the page has it."""
-    text = re.sub(r'^<g id="[^"]*"', "<g", tag[0])
-    return re.sub(r"(?<=[:;] )#([0-9a-f]{6})\b", r"var(--x\1, #\1)", text)
+    return element("svg", Markup(body), viewBox=box[1], role="img", aria_label=label)
 
 
 def _listed(found: Findings, what: Callable[[int], str], order: Iterable[int] | None = None) -> str:

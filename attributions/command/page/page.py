@@ -1,13 +1,10 @@
 """All of the report in the order of the page: the template filled with what the report says."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from string import Template
-from typing import Any
-
-import numpy as np
 
 import attributions.command.page.figures as figures
 import attributions.command.page.tables as tables
@@ -15,11 +12,9 @@ from attributions.command.judging.findings import Findings
 from attributions.command.judging.verdicts import RULES
 from attributions.command.page.markup import Markup, data, element, join
 from attributions.command.page.rows import MOST_FEATURES, MOST_ROWS, row_data
+from attributions.command.said import CHANGED, IN_SHORT, NEXT, WARNINGS, sections
 from attributions.command.said.in_short import of_constant
-from attributions.command.said.sections import CHANGED, IN_SHORT, NEXT, WARNINGS, sections
 from attributions.command.wording import OPEN_ABOVE
-
-N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
 
 
 def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
@@ -36,106 +31,52 @@ def page(found: Findings, made: Mapping[str, str], seed: int) -> str:
         " what the model saves."
     )
     marks = f" {OPEN_ABOVE} An asterisk and a hollow circle mark such features."
-    warned, warnings = _warnings(said[WARNINGS])
+    task, n_warnings = found.task, len(said[WARNINGS])
+    title = "What a model uses, and what of it helps: a demonstration"
+    if task.path is not None:
+        title = f"What predicts {task.target.name} in {task.path.name}"
+    lead = (
+        "A model of gradient boosted trees was fitted to the table and judged on"
+        f" {len(task.y_valid):,} rows that the model has not been trained on."
+    )
+    if found.model_file:
+        lead = f"The model of {found.model_file}, judged on {len(task.y_valid):,} rows."
+    warned, warnings = "", element("p", "None of the checks found anything.", class_="none")
+    if n_warnings:
+        to_read = f"{n_warnings} warning{'s' * (n_warnings > 1)} to read first"
+        warned = element("p", element("a", to_read, href="#warnings"))
+        warnings = _listed(said[WARNINGS], class_="warnings")
     parts = {
-        "title": join(_title(found)),
-        "lead": join(_lead(found)),
+        "title": join(title),
+        "lead": join(lead),
         "answer": figures.answer(found),
         "good": join(said[IN_SHORT][0]),
         "said": _listed(said[IN_SHORT][1:] + said[CHANGED]),
         "next": _listed(said[NEXT]),
         "warnings": warnings,
-        "n_warnings": str(len(said[WARNINGS])),
+        "n_warnings": str(n_warnings),
         "warned": warned,
-        "description": _listed(found.task.description),
+        "description": _listed(task.description),
         "columns": tables.columns(found),
         "scores": tables.scores(found),
         "about_scores": join(*(element("p", text) for text in (of_constant(found), of_gain))),
         "rules": _defined(RULES),
         "features": tables.features(found),
         "asterisk": join(marks if found.doubtful.any() else ""),
-        "figures": join(*_figures(found)),
+        "figures": join(*figures.pictures(found)),
         "about_rows": element("p", _about_rows(found, len(rows["rows"]))),
         "made": _defined(made),
         "most_rows": str(MOST_ROWS),
         "row_data": data("row-data", rows),
+        "style": style,
         "script": script,
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
     }
-    drawn = figures.dark_colors(parts["answer"] + parts["figures"])
-    return Template(template).substitute(parts, style=style.replace("/*pictures*/", drawn))
-
-
-def _title(found: Findings) -> str:
-    task = found.task
-    if task.path is None:
-        return "What a model uses, and what of it helps: a demonstration"
-    return f"What predicts {task.target.name} in {task.path.name}"
-
-
-def _lead(found: Findings) -> str:
-    rows = f"{len(found.task.y_valid):,} rows"
-    if found.model_file:
-        return f"The model of {found.model_file}, judged on {rows}."
-    return (
-        "A model of gradient boosted trees was fitted to the table and judged on"
-        f" {rows} that the model has not been trained on."
-    )
+    return Template(template).substitute(parts)
 
 
 def _listed(texts: Sequence[str], **attributes: str) -> Markup:
     return element("ul", *(element("li", text) for text in texts), **attributes)
-
-
-def _warnings(texts: Sequence[str]) -> tuple[Markup, Markup]:
-    """Return a link to the warnings, to be followed before anything is believed, and these."""
-    if not texts:
-        return Markup(), element("p", "None of the checks found anything.", class_="none")
-    said = f"{len(texts)} warning{'s' * (len(texts) > 1)} to read first"
-    link = element("p", element("a", said, href="#warnings"))
-    return link, _listed(texts, class_="warnings")
-
-
-def _figures(found: Findings) -> Iterator[Markup]:
-    """Return the pictures with their headings and captions."""
-    yield _figure(
-        "What the model uses, and what of it helps",
-        figures.used_useful(found),
-        "To the right: the feature's share of the gain that all splits promised in training."
-        " Upwards: what they are worth on held-out rows. Far right and above 0: used and useful."
-        " Far right and near 0 or below: used, but of no use on new rows.",
-    )
-    if found.useful.per_tree is not None:
-        yield _figure(
-            "What each feature is worth, tree by tree",
-            figures.boosting(found),
-            f"{found.model.n_trees:,} trees{figures.in_rounds(found)}. A curve that turns down"
-            " has begun to learn what holds in the training rows only.",
-        )
-    for number, over in enumerate(found.over):
-        other = over.result.label_texts[over.reference]
-        yield _figure(
-            join("What features are worth by ", element("bdi", over.column)),
-            join(figures.by_label(found, over, number), tables.over(over)),
-            "What a feature saves of the loss, first order, judged by the rows of each"
-            f" {'period' if over.is_time else 'value'} alone. What differs beyond chance from"
-            f" \u201c{other}\u201d has rings in the picture and stars in the table; numbers of the"
-            " table are per cent of the loss of the best constant there.",
-        )
-    strength = found.used.values
-    strongest = np.argsort(-strength, kind="stable")[:N_CURVES]
-    for k in strongest[strength[strongest] > LEAST_MOVE * strength.max()]:
-        yield _figure(
-            join("How the prediction changes with ", element("bdi", found.task.feature_names[k])),
-            figures.dependence(found, k),
-            f"Partial dependence: the mean prediction, in {figures.raw_unit(found)}"
-            f"{', of the classes that change most' * bool(found.task.classes)}."
-            + figures.about_unit(found),
-        )
-
-
-def _figure(heading: Any, picture: Markup, caption: str) -> Markup:
-    return element("figure", element("h3", heading), picture, element("figcaption", caption))
 
 
 def _about_rows(found: Findings, n_shown: int) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from attributions.command.judging.findings import Findings, excess
 from attributions.command.page.figures import raw_unit
 from attributions.command.table.task import Task
-from attributions.command.wording import amount, cell, shortened, shortened_apart
+from attributions.command.wording import amount, apart, cell, shortened
 from attributions.per_row.predecomp import predecomp
 
 MOST_ROWS = 200  # that can be looked at
@@ -64,7 +64,7 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
         rows.append([int(in_file[row]) + 1, kind, *said, features, of_others, *of_class])
     base = [_rounded(number) for number in np.ravel(explained.base_values[0])]
     return {
-        "names": shortened_apart(task.feature_names),
+        "names": apart(task.feature_names, shortened),
         "base": base if task.classes else base[0],
         "unit": raw_unit(found),
         "rows": rows,
@@ -110,7 +110,7 @@ def predicted(task: Task, number: Any, c: int | None) -> str:
 def truth(task: Task, row: int) -> str:
     """Return the target of a held-out row as the file writes it."""
     text = cell(task.target, task.target.numbers[task.held_out[row]])
-    is_censored = bool(task.event) and task.y_valid[row, 1] in (0, np.inf)
+    is_censored = bool(task.question.event) and task.y_valid[row, 1] in (0, np.inf)
     return f"{text} or later" if is_censored else text
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.command.judging.findings import Findings
+from attributions.command.judging.findings import MODEL, Findings
 from attributions.command.judging.over import Over
-from attributions.command.judging.simpler import LINEAR, TREE
+from attributions.command.judging.simpler import LINEAR
 from attributions.command.judging.verdicts import HELPS, HURTS
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column
@@ -32,18 +32,20 @@ SCORES = {  # what each measure is, for readers who do not know it
 MARKS = {HELPS: "good", HURTS: "bad"}  # classes of the page's style
 N_OVER = 8  # features in a table of labels
 LAST = 1e300  # by which what is not known is sorted
-OTHERS = {LINEAR: "linear model", TREE: "one tree"}
+WHOSE = {MODEL: "this model", LINEAR: "linear model"}
 
 
 def scores(found: Findings) -> Markup:
     """Return how good the model is beside a constant."""
     rows = [
-        [join(score.name, element("small", SCORES.get(score.name, ""))), *alike(score.numbers)]
-        for score in found.scores
+        [
+            join(name, element("small", SCORES.get(name, ""))),
+            *alike([of[name] for of in found.scores.values()]),
+        ]
+        for name in found.scores[MODEL]
     ]
-    others = [OTHERS[name] for name in found.scores[0].of_others]
+    head = ["measure", *(WHOSE.get(who, who) for who in found.scores)]
     n_rows = len(found.task.y_valid)
-    head = ["measure", "this model", "constant", *others]
     return table(f"How good predictions of {n_rows:,} held-out rows are", head, rows)
 
 
@@ -111,6 +113,7 @@ def _row_of(
     interval = join(interval_bar(found, k, axis), element("span", shown_ends, class_="ends"))
     start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
     p_value, verdict, share = float(found.p_values[k]), found.verdicts[k], found.gain_share[k]
+    shown_p = "" if np.isnan(p_value) else "<0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
     told = join(verdict, "*" * bool(found.doubtful[k]))
     if k in found.twins:
         twin = name(found.task.feature_names[found.twins[k]])
@@ -118,7 +121,7 @@ def _row_of(
     shown = [
         ("number", float(value), shown_value if is_used else ""),
         ("number", float(start), interval if is_used else ""),
-        (None, float(np.nan_to_num(p_value, nan=LAST)), _p_value(p_value)),
+        (None, float(np.nan_to_num(p_value, nan=LAST)), shown_p),
         ("number", float(share), f"{100 * share:.2f}"),
         ("number", gain_rank, gain_rank),
     ]
@@ -213,10 +216,3 @@ def _range(column: Column) -> str:
         shown = ", ".join(shortened(column.words[j]) for j in frequent if counts[j])
         return shown + ", ..." * (column.n_distinct > len(frequent))
     return f"{cell(column, known.min())} to {cell(column, known.max())}"
-
-
-def _p_value(value: float) -> str:
-    """Return a p-value with four decimals; nothing for one that is not known."""
-    if np.isnan(value):
-        return ""
-    return "<0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -65,8 +65,8 @@ class Belonging:
     name: str
     n_values: int
     n_rows: int  # that have one of them
-    is_person: bool  # as its name says
-    is_place: bool
+    is_person: bool = False  # as its name says
+    is_place: bool = False
     constant: tuple[str, ...] = ()  # columns that never change within its values
     times: str = ""  # the column of times of which no value has one twice, or nothing
     is_in_a_row: bool = False
@@ -108,26 +108,35 @@ class Belonging:
 
 
 def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
-    """Return the columns that may hold rows together, the most telling first."""
+    """Return the columns that may hold rows together, the most telling first.
+
+    Their values are many, whole numbers or words, and shared by several rows.
+    """
     others = {name: _places(column) for name, column in columns.items() if name != target}
     found = []
-    for name in others:
-        if not _may_hold_together(columns[name]) or _is_time_by_name(name):
+    for name, values in others.items():
+        column, n_rows = columns[name], int((values >= 0).sum())
+        sizes = np.bincount(values[values >= 0])
+        if (
+            not FEWEST_VALUES <= len(sizes) < n_rows
+            or column.kind == "dates"
+            or (column.kind == "numbers" and not _are_whole(column))
+            or sizes[sizes > 1].sum() < FEWEST_SHARING * len(values)
+            or _is_time_by_name(name)
+        ):
             continue
-        values, is_person = others[name], _ends_with(name, PERSONS)
-        known = values >= 0
-        sizes = np.bincount(values[known])
+        is_person = _ends_with(name, PERSONS)
         candidate = Belonging(
             name,
             n_values=len(sizes),
-            n_rows=int(known.sum()),
+            n_rows=n_rows,
             is_person=is_person,
             is_place=_ends_with(name, PLACES),
             constant=tuple(_constant_within(columns, others, name, is_a_number=not is_person)),
             times=next(_times_within(columns, others, name), ""),
             is_in_a_row=1 + (np.diff(values) != 0).sum() <= 1.1 * len(sizes),
             is_alike=bool(sizes.max() == sizes.min()),
-            are_words=bool(columns[name].words),
+            are_words=bool(column.words),
         )
         if candidate.is_person or candidate.is_place or candidate.is_built:
             found.append(candidate)
@@ -177,27 +186,15 @@ def labels_of_groups(column: Column) -> np.ndarray:
     return values
 
 
-def _may_hold_together(column: Column) -> bool:
-    """Say whether values are many, and shared by several rows: whole numbers or words."""
-    known = column.known
-    if column.kind == "dates" or not FEWEST_VALUES <= column.n_distinct < len(known):
-        return False
-    if column.kind == "numbers" and not _are_whole(column):
-        return False
-    sizes = np.unique(known, return_counts=True)[1]
-    return bool(sizes[sizes > 1].sum() >= FEWEST_SHARING * len(column.numbers))
-
-
 def _are_whole(column: Column) -> bool:
     return bool((column.known == np.floor(column.known)).all())
 
 
 def _places(column: Column) -> np.ndarray:
     """Return the place of every row's value among the sorted ones; -1 where it is missing."""
-    known = ~np.isnan(column.numbers)
-    values = np.full(len(known), -1, dtype=np.int64)
-    values[known] = np.unique(column.numbers[known], return_inverse=True)[1].reshape(-1)
-    return values
+    import pandas as pd
+
+    return pd.factorize(column.numbers, sort=True)[0]
 
 
 def _constant_within(

@@ -4,12 +4,12 @@
 since whole numbers of few different values are classes more often than amounts, but not always.
 """
 
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attributions.command.question import Question
 from attributions.command.rules.columns import FEW, Column
 from attributions.command.rules.identifiers import reason_to_leave_out
 from attributions.command.unusable import UnusableTableError, listed, nearest
@@ -58,38 +58,25 @@ class Target:
         return self.y if self.y.ndim == 1 else self.y[:, int(self.loss == "cox")]
 
 
-def read_target(
-    column: Column,
-    task: str | None = None,
-    positive: str | None = None,
-    classes: Sequence[str] | None = None,
-) -> Target:
-    """Take a target for classes or numbers; what is asked is that of a `Question`.
+def read_target(column: Column, question: Question) -> Target:
+    """Take a target for classes or numbers, as is asked.
 
     Without a task the rule is ``CLASSES_OR_NUMBERS``. The class ``positive`` becomes 1, by default
     the last of two; more are all told apart.
     """
-    name = _usable(column)
-    is_asked = task is not None or positive is not None
+    task, positive = question.task, question.positive
+    name, single = _usable(column), ""
     names: tuple[str, ...] = ()
-    single = ""
+    is_asked = task is not None or positive is not None
     is_regression = task in ("regression", "counts")
-    if not is_regression and positive is None and classes is None:
+    if not is_regression and positive is None and question.classes is None:
         column, single = _without_single_rows(column, is_asked)
     if is_regression or not (is_asked or _looks_like_classes(column)):
         y, what = _numbers(column, task, name), f"regression of {name}"
         what += " by the Poisson loss" * (task == "counts")
-    elif classes is not None or (positive is None and column.n_distinct > 2):
-        y, names = _several_classes(column, classes)
-        counts = np.bincount(y[~np.isnan(y)].astype(np.intp))
-        largest, share = elided(names[counts.argmax()]), 100 * counts.max() / counts.sum()
-        what = (
-            f"classification of {name}, {len(names)} classes, the largest {largest!r}"
-            f" ({share:.1f} % of rows)"
-        )
     else:
-        y, of_two = _two_classes(column, positive)
-        what = f"classification of {name}, {of_two}"
+        y, names, classes = _classes(column, question)
+        what = f"classification of {name}, {classes}"
     why = f"because it holds {column.n_distinct:,} different {column.kind}"
     rule = f" (The rule: {CLASSES_OR_NUMBERS}; --task says otherwise.)"
     why, rule = ("as asked for", "") if is_asked else (why, rule)
@@ -256,16 +243,14 @@ def looks_like_counts(numbers: np.ndarray) -> bool:
 
 def _without_single_rows(column: Column, is_asked: bool) -> tuple[Column, str]:
     """Leave out classes of a single row, which cannot be in both halves, and say so."""
-    values, place, counts = np.unique(column.known, return_inverse=True, return_counts=True)
-    is_single = counts < 2
+    values, labels = _values_and_labels(column)
+    is_single = np.unique(column.known, return_counts=True)[1] < 2
     n_left = len(values) - int(is_single.sum())
     are_classes = is_asked or _looks_like_classes(column)
     if not is_single.any() or not 2 <= n_left <= MOST_CLASSES or not are_classes:
         return column, ""
-    numbers = column.numbers.copy()
-    known = np.flatnonzero(~np.isnan(numbers))
-    numbers[known[is_single[place.reshape(-1)]]] = np.nan
-    _, labels = _values_and_labels(column)
+    is_gone = np.isin(column.numbers, values[is_single])
+    numbers = np.where(is_gone, np.nan, column.numbers)
     gone = [label for label, single in zip(labels, is_single, strict=True) if single]
     are, rows = ("is", "this row is") if len(gone) == 1 else ("are", "these rows are")
     said = f" {listed(gone)} {are} in one row alone, and a class is needed in both halves: {rows}"
@@ -273,41 +258,39 @@ def _without_single_rows(column: Column, is_asked: bool) -> tuple[Column, str]:
     return replace(column, numbers=numbers, n_distinct=n_left), said
 
 
-def _two_classes(column: Column, positive: str | None) -> tuple[np.ndarray, str]:
-    """Return 0 and 1, nan where missing, and words for the two."""
-    values, labels = _values_and_labels(column)
-    name = f"The target {elided(column.name)!r}"
-    place = 1 if positive is None else _place(positive, labels, name)
-    y = np.where(np.isnan(column.numbers), np.nan, column.numbers == values[place])
-    others = f"the other {len(labels) - 1} classes"
-    others = repr(elided(labels[1 - place])) if len(labels) == 2 else others
-    return y, f"{elided(labels[place])!r} ({100 * np.nanmean(y):.1f} % of rows) against {others}"
+def _classes(column: Column, question: Question) -> tuple[np.ndarray, tuple[str, ...], str]:
+    """Return the class of every row, nan where missing, as 0 and 1, or as number of several.
 
-
-def _several_classes(
-    column: Column, classes: Sequence[str] | None
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return the number of each row's class, nan where missing, and the classes in words."""
+    Also the names of several classes, and words for them or for the two.
+    """
     values, labels = _values_and_labels(column)
-    name = repr(elided(column.name))
-    if classes is None:
-        others = "choose --positive LABEL, one class against the rest"
-        others += ", or, if they are amounts, --task regression" * (column.kind == "numbers")
-        if len(labels) > MOST_CLASSES:
-            raise UnusableTableError(
-                f"The target {name} holds {len(labels):,} classes: {listed(labels)}. At most"
-                f" {MOST_CLASSES} are told apart; {others}."
-            )
-        classes = labels
-    unknown = [label for label in labels if label not in classes]
-    if unknown:
+    name, classes, positive = repr(elided(column.name)), question.classes, question.positive
+    if classes is None and (positive is not None or len(labels) == 2):
+        place = 1 if positive is None else _place(positive, labels, f"The target {name}")
+        y = np.where(np.isnan(column.numbers), np.nan, column.numbers == values[place])
+        others = f"the other {len(labels) - 1} classes"
+        others = repr(elided(labels[1 - place])) if len(labels) == 2 else others
+        what = f"{elided(labels[place])!r} ({100 * np.nanmean(y):.1f} % of rows) against {others}"
+        return y, (), what
+    if classes is None and len(labels) > MOST_CLASSES:
+        others = ", or, if they are amounts, --task regression" * (column.kind == "numbers")
+        raise UnusableTableError(
+            f"The target {name} holds {len(labels):,} classes: {listed(labels)}. At most"
+            f" {MOST_CLASSES} are told apart; choose --positive LABEL, one class against the"
+            f" rest{others}."
+        )
+    classes = classes or labels
+    if unknown := [label for label in labels if label not in classes]:
         raise UnusableTableError(
             f"The target {name} holds {listed(unknown)}, and the model's classes are"
             f" {listed([*classes])}. Give rows of these, by these names."
         )
-    place = {value: classes.index(label) for value, label in zip(values, labels, strict=True)}
-    y = np.array([place.get(number, np.nan) for number in column.numbers.tolist()], dtype=float)
-    return y, tuple(classes)
+    number = {value: classes.index(label) for value, label in zip(values, labels, strict=True)}
+    y = np.array([number.get(value, np.nan) for value in column.numbers.tolist()], dtype=float)
+    counts = np.bincount(y[~np.isnan(y)].astype(np.intp))
+    largest, share = elided(classes[int(counts.argmax())]), 100 * counts.max() / counts.sum()
+    what = f"{len(classes)} classes, the largest {largest!r} ({share:.1f} % of rows)"
+    return y, tuple(classes), what
 
 
 def _values_and_labels(column: Column) -> tuple[np.ndarray, list[str]]:

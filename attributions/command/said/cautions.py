@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from attributions.command.judging.findings import Findings
+from attributions.command.judging.findings import MODEL, Findings
 from attributions.command.judging.leaks import given_away_by, helpful, how_many_are_enough
 from attributions.command.judging.verdicts import UNCLEAR
 from attributions.command.rules.identifiers import reason_to_leave_out
-from attributions.command.said.about_belonging import about_belonging
 from attributions.command.said.in_short import right_of_100
-from attributions.command.wording import N_NAMED, shown_names
-from attributions.names import first_of
+from attributions.command.wording import N_NAMED, option, shown_names
+from attributions.names import elided, first_of
 
 # With fewer held-out rows 95 % intervals of long-tailed features covered 92 % (docs/inference.md).
 FEW_ROWS = 300
+FEW_GROUPS = 30
 FEW_OF_A_CLASS = 30
 FEW_EVENTS = 50
 MANY_WORDS = 10  # a column has many words if each stands in fewer rows than this on average
@@ -28,7 +28,8 @@ SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 def cautions(found: Findings) -> list[str]:
     """Return the warnings that stand on the page and in the terminal."""
     return [
-        *about_belonging(found),
+        *_about_time(found),
+        *_about_belonging(found),
         *_about_rows(found),
         *_about_censoring(found),
         *_about_the_model(found),
@@ -37,6 +38,71 @@ def cautions(found: Findings) -> list[str]:
         *_about_twins(found),
         *_about_intervals(found),
     ]
+
+
+def _about_time(found: Findings) -> Iterator[str]:
+    """Say if rows have times, or neighbours in the file have something in common."""
+    if found.in_time is None or found.task.question.time:
+        return
+    columns, agreement = found.in_time.columns, found.in_time.agreement
+    if not columns:
+        yield (
+            "Rows beside each other in the file have similar errors (correlation"
+            f" {agreement.share:.2f}), as rows of one person, one place or one stretch of time do."
+            " No column says which. If there is one, add it to the table and name it: --groups"
+            " NAME, or --time NAME. Until then every verdict is too optimistic."
+        )
+        return
+    agree = (
+        f", and rows that follow each other have similar errors (correlation {agreement.share:.2f})"
+    ) * agreement.is_clear
+    remedy = f"{option('--time', columns[0])} fits on the earlier rows and judges on the later."
+    if found.model_file:
+        remedy = "Judge it on rows that are later than those of its training."
+    yield (
+        f"Rows have a time ({shown_names(columns)}){agree}. If the model is to predict what comes"
+        f" later, rows drawn at random are too easy. {remedy}"
+    )
+
+
+def _about_belonging(found: Findings) -> Iterator[str]:
+    """Say if rows may belong together, or how they were grouped."""
+    together = found.together
+    if together is None:
+        return
+    name, reasons = elided(together.column.name), together.column.reasons
+    if together.agreement.is_clear:
+        share = 100 * together.agreement.share
+        reasons += f"; the model's errors agree within one ({share:.0f} % of their variance)"
+    if not together.is_heeded:
+        what = "Errors are counted as those of independent rows, and verdicts may be too good."
+        if not found.model_file:
+            what = (
+                "Here such rows stand in both halves, so that the model knows these values. If it"
+                " is to predict rows of other values, the verdicts are too good."
+            )
+        yield (
+            f"Rows with the same {name!r} may belong together ({reasons}). {what}"
+            f" {option('--groups', together.column.name)} judges on values that the model has not"
+            " seen."
+        )
+        return
+    halves = "all rows of a value were kept in one half, and count as one draw."
+    if found.task.question.time:
+        halves = "all rows of a value count as one draw; they may stand in both halves of the time."
+    if found.beside is not None:
+        halves += (
+            " Of values that are not in the table, expect what is said of values that the model has"
+            " not seen; what is said of random halves holds for more rows of those that are."
+        )
+    halves += " --no-groups judges with random halves alone." * together.is_found
+    yield f"Rows with the same {name!r} belong together ({reasons}). So {halves}"
+    n_groups = found.useful.n_draws
+    if n_groups < FEW_GROUPS:
+        yield (
+            f"Only {n_groups} values of {name!r} are held out, each of which counts as one draw:"
+            f" with fewer than {FEW_GROUPS} little can be told, and intervals are too narrow."
+        )
 
 
 def _about_rows(found: Findings) -> Iterator[str]:
@@ -65,25 +131,21 @@ def _about_rows(found: Findings) -> Iterator[str]:
             " told from chance, and intervals may be too narrow."
         )
     if task.is_classification:
-        yield from _about_classes(y.astype(np.intp), len(task.classes))
-
-
-def _about_classes(y: np.ndarray, n_named: int) -> Iterator[str]:
-    """Say if there are too few rows of a class, of two or of several that have names."""
-    counts = np.bincount(y, minlength=max(n_named, 2))
-    few = counts[counts < FEW_OF_A_CLASS]
-    if n_named and len(few):
-        yield (
-            f"{len(few)} of {n_named} classes have fewer than {FEW_OF_A_CLASS} held-out"
-            f" rows, the rarest {few.min()}; how well these are told apart is hardly known."
-        )
-    elif len(few):
-        yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
+        counts = np.bincount(y.astype(np.intp), minlength=max(len(task.classes), 2))
+        few = counts[counts < FEW_OF_A_CLASS]
+        if len(few) and not task.classes:  # of two
+            yield f"The rarer class has only {few.min()} held-out rows, on which everything rests."
+        elif len(few):
+            yield (
+                f"{len(few)} of {len(task.classes)} classes have fewer than {FEW_OF_A_CLASS}"
+                f" held-out rows, the rarest {few.min()}; how well these are told apart is hardly"
+                " known."
+            )
 
 
 def _about_censoring(found: Findings) -> Iterator[str]:
     """Say what censoring may hide, and that events count, not rows."""
-    if not found.task.event:
+    if not found.task.question.event:
         return
     is_censored = np.isin(found.task.y_valid[:, 1], (0, np.inf))
     n_rows, n_events = len(is_censored), int(np.sum(~is_censored))
@@ -114,8 +176,13 @@ def _about_the_model(found: Findings) -> Iterator[str]:
             "Always naming the commonest class would be right more often than the model is. Its"
             " probabilities save loss all the same, and that is what features are judged by."
         )
-    error = found.scores[-1]  # the measure of which less is better
-    better = [SIMPLER[name] for name, of in error.of_others.items() if of < error.of_model]
+    of_model = found.scores[MODEL]
+    *_, error = of_model  # the measure of which less is better
+    better = [
+        name
+        for who, name in SIMPLER.items()
+        if who in found.scores and found.scores[who][error] < of_model[error]
+    ]
     if better and saved > 0:
         yield (
             f"On held-out rows {' and '.join(better)} predict{'s' * (len(better) == 1)} better than"
@@ -138,7 +205,7 @@ def _about_leaks(found: Findings) -> Iterator[str]:
         f"Ask whether {'it' if is_one else 'each'} is known at the time when the prediction is"
         " needed, or comes after it."
     )
-    if found.task.event and leaks:
+    if found.task.question.event and leaks:
         yield (
             f"{names} alone put{'s' * is_one} the held-out rows nearly in the order of their"
             " events, as columns do that are made of the time: the length of observation, the"
@@ -171,62 +238,53 @@ def _about_leaks(found: Findings) -> Iterator[str]:
 
 def _about_columns(found: Findings) -> Iterator[str]:
     """Say which features look like identifiers, hold hardly anything, or hold too many words."""
-    columns, unseen = found.task.features, found.task.unseen
-    if unseen is not None and (unseen > MANY_UNSEEN).any():
-        yield (
+    unseen = found.task.unseen
+    unknown = [] if unseen is None else [*np.flatnonzero(unseen > MANY_UNSEEN)]
+    like_rows, wordy, lone, empty = [], [], [], []
+    for k, column in enumerate(found.task.features):
+        n_missing, n_rows = int(np.isnan(column.numbers).sum()), len(column.numbers)
+        if found.task.path and found.is_used[k] and reason_to_leave_out(column):
+            like_rows.append(k)
+        elif column.words and found.is_used[k] and n_rows < MANY_WORDS * column.n_distinct:
+            wordy.append(k)
+        if column.n_distinct + (n_missing > 0) < 2:  # to a tree missing is one value more
+            lone.append(k)
+        elif 2 * n_missing > n_rows:
+            empty.append(k)
+    sentences = [
+        (
+            unknown,
             f"Columns in which more than {100 * MANY_UNSEEN:.0f} % of the cells hold values that"
-            f" the model has not learned: {found.names(np.flatnonzero(unseen > MANY_UNSEEN))}."
-            " To it they are all alike. Look whether the table writes them as the rows of training"
-            " did."
-        )
-    numbers = dict(enumerate(columns))
-    like_rows = [
-        k
-        for k, c in numbers.items()
-        if found.task.path and found.is_used[k] and reason_to_leave_out(c)
+            " the model has not learned: {}. To it they are all alike. Look whether the table"
+            " writes them as the rows of training did.",
+        ),
+        (
+            like_rows,
+            "Features that look like identifiers or dates: {}. They can single out rows of"
+            " training, and say nothing of new ones.",
+        ),
+        (
+            wordy,
+            f"Columns of words with fewer than {MANY_WORDS} rows a word on average: {{}}. What is"
+            " learned of a rare word is mostly chance.",
+        ),
+        (lone, "Features with one value alone, which tell nothing: {}."),
+        (empty, "Features that are missing in more than half of the rows: {}."),
     ]
-    if like_rows:
-        yield (
-            f"Features that look like identifiers or dates: {found.names(like_rows)}. They can"
-            " single out rows of training, and say nothing of new ones."
-        )
-    many = [
-        k
-        for k, c in numbers.items()
-        if c.words
-        and found.is_used[k]
-        and k not in like_rows
-        and len(c.numbers) < MANY_WORDS * c.n_distinct
-    ]
-    if many:
-        yield (
-            f"Columns of words with fewer than {MANY_WORDS} rows a word on average:"
-            f" {found.names(many)}. What is learned of a rare word is mostly chance."
-        )
-    n_missing = [np.isnan(c.numbers).sum() for c in columns]  # one value more to a tree
-    lone = [k for k, c in numbers.items() if c.n_distinct + (n_missing[k] > 0) < 2]
-    if lone:
-        yield f"Features with one value alone, which tell nothing: {found.names(lone)}."
-    empty = [k for k, c in numbers.items() if n_missing[k] > len(c.numbers) / 2 and k not in lone]
-    if empty:
-        yield f"Features that are missing in more than half of the rows: {found.names(empty)}."
+    yield from (text.format(found.names(features)) for features, text in sentences if features)
 
 
 def _about_twins(found: Findings) -> Iterator[str]:
     """Say which features say what another one says, so that they share what both bring."""
-    twins = found.twins
-    unused = [k for k in twins if not found.is_used[k]]
-    if unused:
+    if unused := [k for k in found.twins if not found.is_used[k]]:
         yield (
             "Not used, and yet not without use, since they say what another feature says, or less:"
             f" {_pairs(found, unused)}. A model needs one of them."
         )
-    used = [k for k in twins if found.is_used[k]]
-    if used:
+    if used := [k for k in found.twins if found.is_used[k]]:
         yield (
-            "Used beside a feature that tells the same rows apart:"
-            f" {_pairs(found, used)}. Which of the two a tree takes is chance: add up what both"
-            " bring, or leave one out."
+            f"Used beside a feature that tells the same rows apart: {_pairs(found, used)}. Which of"
+            " the two a tree takes is chance: add up what both bring, or leave one out."
         )
 
 

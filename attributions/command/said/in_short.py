@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attributions.command.judging.findings import Findings
+from attributions.command.judging.findings import MODEL, Findings
 from attributions.command.judging.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
-from attributions.command.said.about_belonging import compared
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
@@ -40,6 +39,34 @@ def in_short(found: Findings) -> Iterator[str]:
         yield both
 
 
+def compared(found: Findings) -> str:
+    """Return a comparison with random halves; empty if rows were split at random."""
+    other = found.beside
+    if other is None:
+        return ""
+    asked = found.task.question
+    which = f"values of {elided(str(asked.groups))} that it has not seen"
+    if asked.time:
+        which = f"later rows by {elided(asked.time)}"
+    return (
+        f"With random halves {_saves(other)}, and {_help(other)}. On {which} {_saves(found)}, and"
+        f" {_help(found)}."
+    )
+
+
+def _saves(found: Findings) -> str:
+    """Return a clause on how good the model is."""
+    if found.saved <= 0:
+        return "the model is no better than a constant"
+    return f"the model is {found.saved:.1f} % better than a constant"
+
+
+def _help(found: Findings) -> str:
+    told = found.with_verdict(HELPS)
+    count = f"{len(told)} of {len(found.useful)} features help"
+    return f"{count} ({found.names(told)})" if told else "no feature can be told to help"
+
+
 def how_good(found: Findings) -> str:
     """Say how good the model is by a number that needs no explanation."""
     if found.saved <= 0:
@@ -53,8 +80,7 @@ def how_good(found: Findings) -> str:
     rows = f"{n_rows:,} rows" + " that it has not seen" * (not found.model_file)
     if found.loss_name == "log-loss":
         return _how_often_right(found, rows)
-    explained = _score(found, "R^2")
-    if explained is not None:
+    if (explained := found.scores[MODEL].get("R^2")) is not None:
         spread = f"the spread of {elided(found.task.target.name)}"
         return f"The model explains {_of_100(max(100 * explained, 0.0))} % of {spread} in {rows}."
     return (
@@ -65,16 +91,16 @@ def how_good(found: Findings) -> str:
 
 def _how_well_in_order(found: Findings) -> str:
     """Say what the concordance is, or the NDCG, in words."""
-    score = found.scores[0]
-    if found.task.event:
+    of_model, of_constant = (next(iter(of.values())) for of in [*found.scores.values()][:2])
+    if found.task.question.event:
         return (
             "Of 100 pairs of rows of which it is known whose event came first, the model expects"
-            f" the right one first in {100 * score.of_model:.0f}; guessing is right in 50."
+            f" the right one first in {100 * of_model:.0f}; guessing is right in 50."
         )
     return (
-        f"The model's order of the rows of a group is worth {100 * score.of_model:.0f} % of the"
+        f"The model's order of the rows of a group is worth {100 * of_model:.0f} % of the"
         " best there is, where early places count most (NDCG); a random order is worth"
-        f" {100 * score.of_constant:.0f} %."
+        f" {100 * of_constant:.0f} %."
     )
 
 
@@ -82,7 +108,7 @@ def of_constant(found: Findings) -> str:
     """Say what the constant model predicts."""
     task = found.task
     if not found.model.loss.is_by_row:
-        what = "risk" if task.event else "score"
+        what = "risk" if task.question.event else "score"
         return f"The constant model gives every row the same {what}, so that chance orders them."
     average = "shares of the classes" if task.classes else "share of the class"
     if not task.is_classification:
@@ -98,8 +124,7 @@ def _how_often_right(found: Findings, rows: str) -> str:
         f"The model is right in {_of_100(of_model)} of 100 cases, on {rows}; always naming the"
         f" commonest class would be right in {_of_100(commonest)}."
     )
-    auc = _score(found, "AUC")
-    if auc is not None:
+    if (auc := found.scores[MODEL].get("AUC")) is not None:
         said += (
             " Of two rows of different classes it tells which is which in"
             f" {_of_100(100 * auc)} of 100 pairs."
@@ -112,10 +137,6 @@ def right_of_100(found: Findings) -> tuple[float, float]:
     y, raw = found.task.y_valid.astype(np.intp), found.raw_prediction
     is_right = (raw > 0) == y if raw.ndim == 1 else raw.argmax(axis=1) == y
     return 100 * is_right.mean(), 100 * np.bincount(y).max() / len(y)
-
-
-def _score(found: Findings, name: str) -> float | None:
-    return next((score.of_model for score in found.scores if score.name == name), None)
 
 
 def _of_100(number: float) -> str:
@@ -140,9 +161,10 @@ def _rows_that_would_tell(found: Findings) -> str:
         for k in nearest[:N_NEAREST]
     ]
     others = "; the others take more" * (len(told) > len(names))
+    half = ", about half of the table" * (not found.model_file)
     return (
         ". If what was measured is true, this many held-out rows would tell (there are"
-        f" {useful.n_samples:,}): {', '.join(names)}{others}."
+        f" {useful.n_samples:,}{half}): {', '.join(names)}{others}."
     )
 
 

@@ -13,39 +13,33 @@ from attributions.command.wording import option, shown_names
 
 def next_steps(found: Findings) -> list[str]:
     """Return what a reader can do with these findings; there is always something."""
-    steps = [*_about_the_rows(found), *_about_the_loss(found), *_about_the_features(found)]
+    steps = [*_about_the_rows(found), *_about_the_features(found)]
     return steps or [
         "Ask somebody who knows the subject whether the features that help are those that should."
     ]
 
 
 def _about_the_rows(found: Findings) -> Iterator[str]:
-    """Say what to do about rows that know or repeat each other, or are too few."""
+    """Say what to do about rows that know or repeat each other, are too few, or count something."""
+    task, together, in_time = found.task, found.together, found.in_time
     if found.on_training_rows:
         yield "Judge the model on rows that it was not trained on; nothing below can be trusted."
         return
-    together, in_time = found.together, found.in_time
     if together is not None and not together.is_heeded:
         yield (
             f"If rows with the same {together.column.name!r} are of one person, place or thing, run"
             f" it again with {option('--groups', together.column.name)}."
         )
-    if in_time is not None and in_time.columns and not found.task.in_time and not found.model_file:
+    has_time = in_time is not None and in_time.columns and not task.question.time
+    if in_time is not None and has_time and not found.model_file:
         yield (
             "If you want to predict what comes later, run it again with"
             f" {option('--time', in_time.columns[0])}."
         )
-    if len(found.task.y_valid) < FEW_ROWS:
+    if len(task.y_valid) < FEW_ROWS:
         yield "Get more rows, if you can: with so few, chance hides most of what there may be."
-
-
-def _about_the_loss(found: Findings) -> Iterator[str]:
-    """Offer the Poisson loss for counts that vary the more the larger they are."""
-    task, model = found.task, found.model
-    is_fitted = len(task.X_train) > 0
-    if not is_fitted or model.loss.name != "half_squared_error":
-        return
-    if vary_as_counts(task.y_valid, found.raw_prediction):
+    is_fitted_to_numbers = len(task.X_train) > 0 and found.model.loss.name == "half_squared_error"
+    if is_fitted_to_numbers and vary_as_counts(task.y_valid, found.raw_prediction):
         yield (
             "The target seems to count something, and larger counts vary more. Run it again with"
             " --task counts: the Poisson loss is made for such targets, and its predictions are"
@@ -85,7 +79,7 @@ def _about_the_features(found: Findings) -> Iterator[str]:
             f" again with {drops}."
         )
     helping, hurting = found.with_verdict(HELPS), found.with_verdict(HURTS)
-    if hurting and found.task.in_time:
+    if hurting and found.task.question.time:
         yield (
             f"{found.names(hurting)} made predictions of later rows worse: what held before may"
             " hold no more. Try the model without, or one of recent rows alone."

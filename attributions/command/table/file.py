@@ -8,18 +8,19 @@ may be packed by gzip. What was found out is told in ``TableFile.read_as``.
 import gzip
 import json
 import re
+import shutil
 import warnings
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
-from attributions.command.table.text import SEPARATORS, columns_of, layout_of
+from attributions.command.table.text import SEPARATORS, read_text
 from attributions.command.unusable import UnusableTableError, check_fits, listed, named, nearest
 
 GZIP = b"\x1f\x8b"
@@ -49,42 +50,40 @@ class TableFile:
     path: Path
     columns: dict[str, Any]  # series of pandas, all equally long
     read_as: str  # what the file turned out to be, for the reader: "gzip, UTF-8, commas"
-    is_latin_1_assumed: bool = False  # no encoding fitted: letters beyond ASCII may be wrong
     has_decimal_commas: bool = False  # a comma separates no cells, so it may be a decimal mark
     comments: tuple[str, ...] = ()  # lines before that of the names which begin with #
 
 
-@dataclass(frozen=True)
 class BatchFile:
-    """A Parquet or Arrow file that is read in batches."""
+    """A Parquet or Arrow file, of which some columns are read, in batches or whole."""
 
-    path: Path
-    kind: str  # "Parquet" or "Arrow"
-    names: dict[str, str]  # the columns, by the names that they have here, as the file calls them
+    def __init__(self, source: Path, kind: str, path: Path) -> None:
+        from pyarrow import dataset
 
-    @property
-    def read_as(self) -> str:
-        """What the file turned out to be, for the reader."""
-        return f"{self.kind}, in batches"
+        self.path, self.read_as = path, f"{kind}, in batches"
+        self._file = dataset.dataset(source, format=kind.lower())
+        of_file = self._file.schema.names
+        # The columns, by the names that they have here, as the file calls them.
+        self.columns = dict(zip(named(of_file, path), of_file, strict=True))
 
     def batches(self, columns: Sequence[str]) -> Iterator[list[Any]]:
         """Yield some columns of each batch, in the order asked for."""
         n_rows = max(LEAST_ROWS, CELLS_AT_ONCE // max(len(columns), 1))
-        originals = [self.names[name] for name in columns]
+        asked = [self.columns[name] for name in columns]
+        few = {"batch_size": n_rows, "batch_readahead": 1, "fragment_readahead": 1}
         with _errors(self.path):
-            for batch in _batches(self.path, self.kind, originals, n_rows):
-                for start in range(0, batch.num_rows, n_rows):
-                    part = batch.slice(start, n_rows)
-                    yield [_series(part.column(name)) for name in originals]
+            for batch in self._file.to_batches(columns=asked, use_threads=False, **few):
+                yield [_series(column) for column in batch.columns]
 
     def read(self, name: str) -> Any:
         """Read one whole column."""
-        import pandas as pd
+        with _errors(self.path):
+            return _series(self._file.to_table(columns=[self.columns[name]]).column(0))
 
-        columns = [column for (column,) in self.batches([name])]
-        if not columns:
-            raise UnusableTableError(f"{self.path} has no rows.")
-        return pd.concat(columns, ignore_index=True)
+    def read_all(self) -> dict[str, Any]:
+        """Read one column after the other: a whole table would stay beside its copies."""
+        check_fits(self.path, self._file.count_rows(), len(self.columns))
+        return {name: self.read(name) for name in self.columns}
 
 
 def read_table(path: Path, as_text: bool = False) -> TableFile:
@@ -95,19 +94,27 @@ def read_table(path: Path, as_text: bool = False) -> TableFile:
     head, is_packed = _head(path)
     kind = _kind(head, path)
     _check_installed(path, "pandas", *filter(None, [NEEDED.get(kind)]))
+    read_as = ["gzip"] * is_packed
     with _errors(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what has been looked at, and of options grown needless
         if kind == "text":
-            return _of_text(path, is_packed, as_text)
-        source = BytesIO(gzip.decompress(path.read_bytes())) if is_packed else path
-        if kind in BEGINNINGS.values():
-            names, columns = (_parquet if kind == "Parquet" else _arrow)(source, path)
-        else:
-            names, columns = _of_pandas(source, kind)
-    if not columns or not len(columns[0]):
+            opened = cast(Any, partial(gzip.open if is_packed else open, path, "rb"))
+            layout, names, series = read_text(opened, path, as_text)
+            return TableFile(
+                path,
+                dict(zip(named(names, path), series, strict=True)),
+                ", ".join([*read_as, layout.encoding, SEPARATORS[layout.separator]]),
+                has_decimal_commas=layout.separator != ",",
+                comments=layout.comments,
+            )
+        with _unpacked(path) if is_packed else nullcontext(path) as source:
+            if kind in BEGINNINGS.values():
+                columns = BatchFile(source, kind, path).read_all()
+            else:
+                columns = _of_pandas(source, kind, path)
+    if not columns or not len(next(iter(columns.values()))):
         raise UnusableTableError(f"{path} has no rows.")
-    read_as = ", ".join(["gzip"] * is_packed + [kind])
-    return TableFile(path, dict(zip(named(names, path), columns, strict=True)), read_as)
+    return TableFile(path, columns, ", ".join([*read_as, kind]))
 
 
 def open_batches(path: Path) -> BatchFile | None:
@@ -120,11 +127,8 @@ def open_batches(path: Path) -> BatchFile | None:
     if kind not in BEGINNINGS.values() or find_spec("pyarrow") is None:
         return None
     _check_installed(path, "pandas")
-    from pyarrow import dataset
-
     with _errors(path):
-        names = dataset.dataset(path, format=kind.lower()).schema.names
-    return BatchFile(path, kind, dict(zip(named(names, path), names, strict=True)))
+        return BatchFile(path, kind, path)
 
 
 def _head(path: Path) -> tuple[bytes, bool]:
@@ -193,40 +197,14 @@ def _check_installed(path: Path, *packages: str) -> None:
             )
 
 
-def _of_text(path: Path, is_packed: bool, as_text: bool) -> TableFile:
-    opened = cast(Any, partial(gzip.open if is_packed else open, path, "rb"))
-    layout = layout_of(opened, path)
-    columns = columns_of(opened, layout, as_text)
-    return TableFile(
-        path,
-        dict(zip(named(layout.names, path), columns, strict=True)),
-        ", ".join(["gzip"] * is_packed + [layout.encoding, SEPARATORS[layout.separator]]),
-        is_latin_1_assumed=layout.encoding == "Latin-1",
-        has_decimal_commas=layout.separator != ",",
-        comments=layout.comments,
-    )
-
-
-def _parquet(source: Path | BinaryIO, path: Path) -> tuple[list[str], list[Any]]:
-    """Read one column after the other: a whole table would stay beside its copies."""
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(source) as file:
-        check_fits(path, file.metadata.num_rows, file.metadata.num_columns)
-        names = file.schema_arrow.names
-        columns = []
-        for name in names:
-            part = file.read(columns=[name])  # what is asked for by "a" may be "a" and "a.b"
-            columns.append(_series(part.column(part.column_names.index(name))))
-    return names, columns
-
-
-def _arrow(source: Path | BinaryIO, path: Path) -> tuple[list[str], list[Any]]:
-    from pyarrow import feather
-
-    table = feather.read_table(source)
-    check_fits(path, table.num_rows, table.num_columns)
-    return table.column_names, [_series(column) for column in table.columns]
+@contextmanager
+def _unpacked(path: Path) -> Iterator[Path]:
+    """Unpack a file for a while."""
+    with TemporaryDirectory() as folder:
+        whole = Path(folder, "table")
+        with gzip.open(path) as packed, whole.open("wb") as out:
+            shutil.copyfileobj(packed, out)
+        yield whole
 
 
 def _series(column: Any) -> Any:
@@ -241,32 +219,19 @@ def _series(column: Any) -> Any:
     return pd.Series(column.to_pandas(date_as_object=False))
 
 
-def _of_pandas(source: Path | BinaryIO, kind: str) -> tuple[list[str], list[Any]]:
+def _of_pandas(source: Path, kind: str, path: Path) -> dict[str, Any]:
     """Read the first sheet of a workbook, or objects of JSON, whose types are JSON's."""
     import pandas as pd
 
     if kind == "Excel":
         frame = pd.read_excel(source, keep_default_na=False, na_values=[""])
+    elif kind == "JSON":
+        frame = pd.DataFrame(json.loads(source.read_bytes()))
     else:
-        content = source.read_bytes() if isinstance(source, Path) else source.read()
-        parts = content.splitlines() if kind == "JSON Lines" else [content]
-        objects = [json.loads(part) for part in parts if part.strip()]
-        frame = pd.DataFrame(objects if kind == "JSON Lines" else objects[0])
-    return [*map(str, frame.columns)], [frame.iloc[:, k] for k in range(frame.shape[1])]
-
-
-def _batches(path: Path, kind: str, columns: list[str], n_rows: int) -> Iterator[Any]:
-    import pyarrow
-    from pyarrow import parquet
-
-    if kind == "Parquet":
-        with parquet.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=n_rows, columns=columns)
-        return
-    with pyarrow.memory_map(str(path)) as file:
-        reader = pyarrow.ipc.open_file(file)
-        for k in range(reader.num_record_batches):
-            yield reader.get_batch(k).select(columns)
+        lines = source.read_bytes().splitlines()
+        frame = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+    names = named([*map(str, frame.columns)], path)
+    return {name: frame.iloc[:, k] for k, name in enumerate(names)}
 
 
 @contextmanager

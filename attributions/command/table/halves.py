@@ -5,7 +5,104 @@ harm. Groups stay whole. In the order of time all rows of one moment, such as a 
 side.
 """
 
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
 import numpy as np
+
+from attributions.command.question import Question
+from attributions.command.rules.belonging import labels_of_groups
+from attributions.command.rules.columns import Column
+from attributions.command.rules.target import Target, differ
+from attributions.command.unusable import UnusableTableError, listed
+from attributions.names import elided
+
+NEEDED = {"cox": "an event before another row's", "ndcg": "rows of one group with different grades"}
+
+
+class Halves(NamedTuple):
+    """Rows that have a target, and their targets."""
+
+    train: np.ndarray  # their numbers
+    valid: np.ndarray
+    y: np.ndarray  # of all rows
+    classes: tuple[str, ...]  # in words, where they are more than two
+    description: list[str]
+
+
+def halves_of(
+    path: Path, columns: Mapping[str, Column], target: Target, question: Question
+) -> Halves:
+    """Split the rows that have a target as is asked; say how."""
+    labelled = np.flatnonzero(target.is_known)
+    n_labelled, n_unlabelled = len(labelled), len(target.y) - len(labelled)
+    y, has_shares = target.shared[labelled], target.has_shares
+    if question.time is not None:
+        times = columns[question.time]
+        if times.kind == "words" or times.n_distinct < 2:
+            raise UnusableTableError(
+                f"--time {question.time}: {path} has {times.n_distinct:,} different {times.kind}"
+                " there; it takes a column of dates or numbers, by which rows can be put in order."
+            )
+        labelled = labelled[~np.isnan(times.numbers[labelled])]
+        train, valid = halves_in_time(times.numbers[labelled])
+        how = f"the earlier and the later ones by {elided(question.time)}"
+    elif question.groups is not None:
+        groups = labels_of_groups(columns[question.groups])[labelled]
+        train, valid = halves_of_groups(groups, y, has_shares, question.seed)
+        n_each = [len(np.unique(groups[half])) for half in (train, valid)]
+        how = (
+            f"{n_each[0]:,} and {n_each[1]:,} whole values of {elided(question.groups)}, at random"
+            f" (seed {question.seed})"
+        )
+    else:
+        train, valid = random_halves(y, has_shares, question.seed)
+        how = f"at random (seed {question.seed})"
+        how += ", with the same share of each class" * target.is_classification
+        how += ", with the same share of events" * (target.loss == "cox")
+    halves = labelled[train], labelled[valid]
+    y, classes, rare = _without_rare(target, *halves)
+    train, valid = (half[~np.isnan(y[half].reshape(len(half), -1)[:, 0])] for half in halves)
+    if not all(differ(y[half], target.loss) for half in (train, valid)):
+        kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
+        needed = "every class" if target.is_classification else "different values"
+        needed = NEEDED.get(target.loss or "", needed)
+        raise UnusableTableError(
+            f"{path} has {n_labelled:,} rows with a target: too few to have {needed} in both"
+            f" halves{kept}; it needs more rows."
+        )
+    without = f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
+    said = f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}{without}."
+    return Halves(train, valid, y, classes, [said, *rare])
+
+
+def _without_rare(
+    target: Target, train: np.ndarray, valid: np.ndarray
+) -> tuple[np.ndarray, tuple[str, ...], list[str]]:
+    """Leave out rows of classes that are in one half only, and renumber the other classes.
+
+    Returns targets (nan: left out), the classes if they are more than two, and lines for the user.
+    """
+    y, classes = target.y, np.array(target.classes, dtype=object)
+    if not len(classes):
+        return y, (), []
+    count = partial(np.bincount, minlength=len(classes))
+    n_of = np.array([count(y[half].astype(np.int64)) for half in (train, valid)])
+    is_rare = (n_of == 0).any(axis=0)
+    if not is_rare.any():
+        return y, target.classes, []
+    number = np.where(is_rare, np.nan, np.cumsum(~is_rare) - 1.0)
+    known = ~np.isnan(y)
+    left = np.full(len(y), np.nan)
+    left[known] = number[y[known].astype(np.int64)]
+    n_rows, names = int(n_of[:, is_rare].sum()), tuple(classes[~is_rare])
+    said = (
+        f"Classes that have no rows in one of the halves are left out, {n_rows:,}"
+        f" row{'s' * (n_rows > 1)}: {listed([*classes[is_rare]])}."
+    )
+    return left, names if len(names) > 2 else (), [said]
 
 
 def random_halves(

@@ -1,58 +1,29 @@
 """A table becomes a task: what is predicted, from which columns, and on which rows it is judged.
 
-What the target holds says which kind of task it is (``attributions.command.rules.target``), and
-what a column holds says whether it can be a feature (``attributions.command.rules.columns``). Half
-of the rows are to train on and half are held out, at random, so that a file sorted by its target
-does no harm; each half gets the same share of every class.
+What the target holds says which kind of task it is (``attributions.command.rules.target``), what a
+column holds whether it can be a feature (``attributions.command.rules.columns``), and ``halves``
+which rows are held out.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from attributions.command.question import SAID_BY, Question
 from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import Column, column_of, columns_of_date
 from attributions.command.rules.dates import PARTS
-from attributions.command.rules.identifiers import reason_to_leave_out
-from attributions.command.rules.target import Target, differ, read_grades, read_target, read_times
-from attributions.command.table.description import (
-    how_cells_were_read,
-    what_is_left_out,
-    what_is_there,
-)
-from attributions.command.table.file import TableFile
-from attributions.command.table.halves import halves_in_time, halves_of_groups, random_halves
+from attributions.command.rules.identifiers import LEFT_OUT, reason_to_leave_out
+from attributions.command.rules.target import Target, read_grades, read_target, read_times
+from attributions.command.table.file import BatchFile, TableFile
+from attributions.command.table.halves import halves_of
 from attributions.command.table.text import SEPARATORS
 from attributions.command.unusable import UnusableTableError, listed, nearest
-from attributions.names import elided
+from attributions.names import elided, first_of
 
-NEEDED = {"cox": "an event before another row's", "ndcg": "rows of one group with different grades"}
-SAID_BY = {
-    "groups": "which rows belong together",
-    "time": "when a row was",
-    "event": "whether the event came",
-}
-
-
-@dataclass(frozen=True)
-class Question:
-    """The options of the command line that are about a table."""
-
-    target: str
-    task: str | None = None  # None: the rule of `CLASSES_OR_NUMBERS`
-    positive: str | None = None  # the class to predict, or what `event` holds where the event came
-    keep: Collection[str] = ()  # columns that are to be features, whatever they look like
-    drop: Collection[str] = ()  # columns that are not to be
-    seed: int = 0  # of the split into two halves
-    classes: Sequence[str] | None = None  # what a given model calls its classes, if more than two
-    groups: str | None = None  # the column whose values hold rows together
-    time: str | None = None  # the column in whose order the earlier rows are fitted
-    by: str | None = None  # the column by whose values the held-out rows are judged apart
-    no_groups: bool = False  # none are looked for
-    no_dates: bool = False  # dates are not taken apart
-    event: str | None = None  # the column that says whether the event had come
+N_COUNTED = 8  # columns of words that are named
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +42,10 @@ class Task:
     X_valid: np.ndarray
     y_valid: np.ndarray
     feature_names: tuple[str, ...]
+    question: Question = field(default_factory=lambda: Question(""))  # that it answers
     noise: int | None = None  # the feature that is known to be random, in the demonstration
     classes: tuple[str, ...] = ()  # in words, where they are more than two
-    unseen: np.ndarray | None = (
-        None  # (p,), shares of cells whose level a given model does not know
-    )
+    unseen: np.ndarray | None = None  # (p,), shares of cells that a given model does not know
     path: Path | None = None  # the table's; None for drawn data
     target: Column = field(default_factory=lambda: Column("y", np.empty(0), "numbers", 0))
     columns: Mapping[str, Column] = field(default_factory=dict)  # all of the table
@@ -83,11 +53,7 @@ class Task:
     left_out: Mapping[str, str] = field(default_factory=dict)  # what is no feature, and why
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows
     groups: np.ndarray | None = None  # (n_valid,), a number shared by rows that belong together
-    grouped_by: str = ""  # the column that holds rows together, or nothing
-    in_time: str = ""  # the column that orders them
-    by: str = ""  # the column by whose values they are judged
     loss: str | None = None  # of the fit; None: the estimators' default
-    event: str = ""  # the column that says whether the event came
 
     @property
     def has_pairs(self) -> bool:
@@ -102,55 +68,38 @@ class Task:
 
 
 def table_task(
-    table: TableFile, question: Question, read: tuple[dict[str, Column], Target] | None = None
+    table: TableFile, question: Question, columns: Mapping[str, Column], target: Target
 ) -> Task:
-    """Return the task that is asked of a table; ``read`` is the result of `read_columns`."""
-    columns, target = read or read_columns(table, question)
+    """Return the task that is asked of a table, whose columns `read_columns` has read."""
     features, reasons = _features(columns, question)
-    labelled, train, valid, how = _split(table, columns, target, question)
-    y, classes, rare = _without_rare(target, target.y, train, valid)
-    if classes or rare:
-        train, valid = train[~np.isnan(y[train])], valid[~np.isnan(y[valid])]
-    if not all(differ(y[half], target.loss) for half in (train, valid)):
-        kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
-        needed = "every class" if target.is_classification else "different values"
-        needed = NEEDED.get(target.loss or "", needed)
-        raise UnusableTableError(
-            f"{table.path} has {len(labelled):,} rows with a target: too few to have {needed} in"
-            f" both halves{kept}; it needs more rows."
-        )
-    n_unlabelled = len(target.y) - len(labelled)
+    halves = halves_of(table.path, columns, target, question)
     X_train, X_valid = (
-        np.column_stack([column.numbers[half] for column in features]) for half in (train, valid)
+        np.column_stack([column.numbers[half] for column in features])
+        for half in (halves.train, halves.valid)
     )
     return Task(
         description=[
-            *what_is_there(table, target, len(columns)),
-            f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}"
-            f"{f'; {n_unlabelled:,} without a target are left out' * (n_unlabelled > 0)}.",
-            *rare,
-            *how_cells_were_read(table, columns[question.target], features),
-            *what_is_left_out(question.drop, question.groups, reasons),
+            *what_is_there(table, target),
+            *halves.description,
+            *_how_cells_were_read(table, columns[question.target], features),
+            *_what_is_left_out(question, reasons),
         ],
         is_classification=target.is_classification,
         X_train=X_train,
-        y_train=y[train],
+        y_train=halves.y[halves.train],
         X_valid=X_valid,
-        y_valid=y[valid],
+        y_valid=halves.y[halves.valid],
         feature_names=tuple(column.name for column in features),
-        classes=classes,
+        question=question,
+        classes=halves.classes,
         path=table.path,
         target=columns[question.target],
         columns=columns,
         of_dates={c.name: c for c in features if c.name not in columns},
         left_out=left_out(question, reasons),
-        held_out=valid,
-        groups=groups_of(columns, question, valid),
-        grouped_by=question.groups or "",
-        in_time=question.time or "",
-        by=question.by or "",
+        held_out=halves.valid,
+        groups=groups_of(columns, question, halves.valid),
         loss=target.loss,
-        event=question.event or "",
     )
 
 
@@ -169,93 +118,28 @@ def groups_of(
     return labels_of_groups(columns[question.groups])[rows]
 
 
-def _split(
-    table: TableFile, columns: Mapping[str, Column], target: Target, question: Question
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """Return the rows with a target, those to train on, those held out, and how they were split."""
-    labelled = np.flatnonzero(target.is_known)
-    y, has_shares = target.shared[labelled], target.has_shares
-    if question.time is not None:
-        times = columns[question.time].numbers
-        if columns[question.time].kind == "words" or columns[question.time].n_distinct < 2:
-            raise UnusableTableError(
-                f"--time {question.time}: {table.path} has {columns[question.time].n_distinct:,}"
-                f" different {columns[question.time].kind} there; it takes a column of dates or"
-                " numbers, by which rows can be put in order."
-            )
-        labelled = labelled[~np.isnan(times[labelled])]
-        train, valid = halves_in_time(times[labelled])
-        how = f"the earlier and the later ones by {elided(question.time)}"
-    elif question.groups is not None:
-        groups = labels_of_groups(columns[question.groups])[labelled]
-        train, valid = halves_of_groups(groups, y, has_shares, question.seed)
-        n_each = [len(np.unique(groups[half])) for half in (train, valid)]
-        how = (
-            f"{n_each[0]:,} and {n_each[1]:,} whole values of {elided(question.groups)}, at random"
-            f" (seed {question.seed})"
-        )
-    else:
-        train, valid = random_halves(y, has_shares, question.seed)
-        how = f"at random (seed {question.seed})"
-        how += ", with the same share of each class" * target.is_classification
-        how += ", with the same share of events" * (target.loss == "cox")
-    return labelled, labelled[train], labelled[valid], how
-
-
-def _without_rare(
-    target: Target, y: np.ndarray, train: np.ndarray, valid: np.ndarray
-) -> tuple[np.ndarray, tuple[str, ...], list[str]]:
-    """Leave out rows of classes that are in one half only, and renumber the other classes.
-
-    Returns targets (nan: left out), the classes if they are more than two, and lines for the user.
-    """
-    if not target.classes:
-        return y, target.classes, []
-    counts = [
-        np.bincount(y[half].astype(np.int64), minlength=len(target.classes))
-        for half in (train, valid)
-    ]
-    is_rare = (counts[0] == 0) | (counts[1] == 0)
-    if not is_rare.any():
-        return y, target.classes, []
-    number = np.where(is_rare, np.nan, np.cumsum(~is_rare) - 1.0)
-    left = np.full(len(y), np.nan)
-    known = ~np.isnan(y)
-    left[known] = number[y[known].astype(np.int64)]
-    names = tuple(c for c, rare in zip(target.classes, is_rare, strict=True) if not rare)
-    n_rows = int((counts[0] + counts[1])[is_rare].sum())
-    rare = listed([c for c, is_it in zip(target.classes, is_rare, strict=True) if is_it])
-    said = (
-        f"Classes that have no rows in one of the halves are left out, {n_rows:,}"
-        f" row{'s' * (n_rows > 1)}: {rare}."
-    )
-    return left, names if len(names) > 2 else (), [said]
-
-
 def read_columns(
     table: TableFile, question: Question, may_be_codes: bool = True
 ) -> tuple[dict[str, Column], Target]:
     """Return all columns of a table by name, and what is to be predicted.
 
-    A given model may take 007 for a number, so that what its table holds ``may_be_codes`` no more.
+    ``may_be_codes`` is False for a given model, which may take 007 for a number.
     """
     check_names(table.path, [*table.columns], question)
     columns = {
         name: column_of(name, cells, table.has_decimal_commas, may_be_codes)
         for name, cells in table.columns.items()
     }
+    target = columns[question.target]
     if question.event is not None:
-        times = columns[question.target], columns[question.event]
-        return columns, read_times(*times, question.positive)
+        return columns, read_times(target, columns[question.event], question.positive)
     if question.task == "ranking" and question.groups is not None:
         groups = labels_of_groups(columns[question.groups])
         for option, name in (("--time", question.time), ("--by", question.by)):
             if name is not None:
                 _refuse_to_cut_groups(f"{option} {name}", columns[name].numbers, groups)
-        return columns, read_grades(columns[question.target], groups)
-    return columns, read_target(
-        columns[question.target], question.task, question.positive, question.classes
-    )
+        return columns, read_grades(target, groups)
+    return columns, read_target(target, question)
 
 
 def _refuse_to_cut_groups(asked: str, numbers: np.ndarray, groups: np.ndarray) -> None:
@@ -299,7 +183,7 @@ def check_names(path: Path, names: Sequence[str], question: Question) -> None:
 
 
 def _features(
-    columns: dict[str, Column], question: Question
+    columns: Mapping[str, Column], question: Question
 ) -> tuple[list[Column], dict[str, str]]:
     """Return the columns that are features, and why each of the others is none."""
     others = [c for c in columns.values() if c.name not in (question.target, question.event)]
@@ -326,3 +210,54 @@ def _features(
             " one in."
         )
     return features, reasons
+
+
+def what_is_there(table: TableFile | BatchFile, target: Target) -> list[str]:
+    """Return lines that say what the file holds, and what is predicted."""
+    size = f"{len(target.y):,} rows, {len(table.columns)} columns"
+    return [f"{table.path.name}: {size} (read as {table.read_as}).", target.description]
+
+
+def _how_cells_were_read(
+    table: TableFile, target: Column, features: Sequence[Column]
+) -> Iterator[str]:
+    """Say how cells became features."""
+    if "Latin-1" in table.read_as:
+        yield "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
+    if table.comments:
+        yield (
+            f"Lines before the names of columns that begin with # are comments"
+            f" ({len(table.comments)}, such as {elided(table.comments[0])!r})."
+        )
+    if with_commas := [elided(column.name) for column in features if column.has_decimal_commas]:
+        yield f"Decimal commas were read in: {', '.join(with_commas)}."
+    if dressed := [c for c in (*features, target) if c.dressed]:
+        shown = ", ".join(f"{elided(c.name)} (such as {elided(c.dressed)!r})" for c in dressed)
+        yield f"Numbers were read between their signs and commas in: {shown}."
+    for column in features:
+        if column.n_strays:
+            yield (
+                f"{elided(column.name)}: cells that are no finite numbers count as missing"
+                f" ({column.n_strays:,}, such as {elided(column.stray)!r})."
+            )
+    if words := sorted((c for c in features if c.kind == "words"), key=lambda c: -c.n_distinct):
+        counts = [f"{elided(column.name)} ({column.n_distinct:,})" for column in words]
+        yield (
+            f"Words are categories in {len(words)} of {len(features)} features, with so many"
+            f" different words: {first_of(counts, N_COUNTED)}."
+        )
+    if dates := [elided(column.name) for column in features if column.kind == "dates"]:
+        yield f"Dates became seconds since 1970: {', '.join(dates)}."
+
+
+def _what_is_left_out(question: Question, reasons: Mapping[str, str]) -> Iterator[str]:
+    """Say which columns became no features."""
+    groups = question.groups
+    if question.drop:
+        yield f"Left out, as asked for: {', '.join(map(elided, question.drop))}."
+    if groups in reasons:
+        yield f"{elided(str(groups))} says which rows belong together, so it is no feature."
+    if others := [f"{elided(name)} ({why})" for name, why in reasons.items() if name != groups]:
+        yield (
+            f"Left out: {'; '.join(others)}. --keep NAME takes a column in. (The rule: {LEFT_OUT}.)"
+        )

@@ -9,9 +9,9 @@ import pandas as pd
 
 from attributions.command.judging.findings import Findings
 from attributions.command.judging.of_table import judged
+from attributions.command.question import Question
 from attributions.command.run import fit
 from attributions.command.table.file import TableFile
-from attributions.command.table.task import Question
 
 
 def found_in(columns: Mapping[str, Sequence[Any]], target: str = "y") -> Findings:

@@ -1,7 +1,7 @@
 """Rows that belong together: which columns say so, how halves are made, what is said and judged."""
 
-import csv
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,13 +14,13 @@ from attributions.command.judging.agreement import agreement_along, agreement_wi
 from attributions.command.judging.verdicts import said_of
 from attributions.command.rules.belonging import belonging, columns_of_time, labels_of_groups
 from attributions.command.rules.columns import column_of
-from attributions.command.run import main
 from attributions.command.said.cautions import cautions
 from attributions.command.table.halves import halves_in_time, halves_of_groups
 from attributions.results import GlobalAttribution
 from benchmarks.papers.report.belonging import WITHOUT, panel, what_is_said
 from benchmarks.papers.report.drawn import found_in
 from tests.asserts import assert_close, assert_same
+from tests.attributions.command.tables import write_csv
 
 
 def columns(**cells):
@@ -152,31 +152,28 @@ def test_rows_are_put_in_order_before_neighbours_are_compared():
     assert abs(agreement_along(wave[order], np.arange(200)).share) < 0.3
 
 
-def write(path, table):
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([[*table], *zip(*table.values(), strict=True)])
-    return path
-
-
 @pytest.fixture(scope="module")
 def a_panel():
     return panel("plain", 60, 0.5, np.random.default_rng(5))
 
 
 @pytest.fixture
-def said(tmp_path, capsys, a_panel):
+def panel_run(run, tmp_path, a_panel):
+    """Run the command on the panel."""
+    path = write_csv(tmp_path / "panel.csv", a_panel)
+    return partial(run, "--data", path, "--target", "y")
+
+
+@pytest.fixture
+def said(panel_run):
     """Run the command on the panel; return what it prints, on one line."""
-    path = write(tmp_path / "panel.csv", a_panel)
 
-    def run(*arguments):
-        out = ["--out", str(tmp_path / "out")]
-        status = main(["--data", str(path), "--target", "y", *out, *arguments])
-        printed = capsys.readouterr()
-        assert printed.err == ""
-        assert status == 0
-        return " ".join(printed.out.split())
+    def said(*arguments):
+        ran = panel_run(*arguments)
+        assert (ran.status, ran.err) == (0, "")
+        return ran.said
 
-    return run
+    return said
 
 
 def test_a_panel_is_judged_by_subjects_and_both_verdicts_are_told(said):
@@ -219,16 +216,14 @@ def test_the_later_rows_judge(said, a_panel):
         (["--time", "y"], "--time 'y' is the target"),
     ],
 )
-def test_groups_that_cannot_be(arguments, why, tmp_path, capsys, a_panel):
-    path = write(tmp_path / "panel.csv", a_panel)
-    assert main(["--data", str(path), "--target", "y", *arguments]) == 2
-    assert re.search(why, capsys.readouterr().err)
+def test_groups_that_cannot_be(arguments, why, panel_run):
+    assert re.search(why, panel_run(*arguments).err)
 
 
-def test_words_are_no_times(tmp_path, capsys):
-    path = write(tmp_path / "t.csv", {"w": ["a", "b"] * 20, "x": range(40), "y": NOISE[:40]})
-    assert main(["--data", str(path), "--target", "y", "--time", "w"]) == 2
-    assert "2 different words there; it takes a column of dates" in capsys.readouterr().err
+def test_words_are_no_times(run, tmp_path):
+    table = {"w": ["a", "b"] * 20, "x": range(40), "y": NOISE[:40]}
+    ran = run("--data", write_csv(tmp_path / "t.csv", table), "--target", "y", "--time", "w")
+    assert "2 different words there; it takes a column of dates" in ran.err
 
 
 def test_p_values_of_few_groups_are_students():

@@ -12,7 +12,7 @@ from sklearn.metrics import (
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
-from attributions.command.judging.findings import _scaled, findings_of
+from attributions.command.judging.findings import findings_of
 from attributions.command.table.task import Task
 from attributions.held_out.gain import held_out_gain
 from gbt.estimators import GBTClassifier, GBTRegressor
@@ -33,7 +33,8 @@ def fitted(is_classification, scale=1.0, shift=0.0):
 
 
 def by_name(findings):
-    return {score.name: (score.of_model, score.of_constant) for score in findings.scores}
+    of_model, of_constant = findings.scores.values()
+    return {name: (of_model[name], of_constant[name]) for name in of_model}
 
 
 def test_a_classifier_is_scored_as_scikit_learn_scores_it():
@@ -82,17 +83,8 @@ def test_importances_are_per_cent_of_the_constant_models_loss(is_classification)
     assert_close(found.useful.per_tree, factor * raw.per_tree, np.abs(factor * raw.per_tree))
     shares = total_gain(model).values / total_gain(model).values.sum()
     assert_close(found.gain_share, shares, shares)
-    used = absolute(model, task.X_valid).values / 150
-    assert_close(found.used.values, used, used)
-
-
-def test_parts_of_outputs_are_in_the_unit_of_their_sum():
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    model = GBTClassifier(n_estimators=3, splitter="greedy").fit(X, np.digitize(X[:, 0], [-1, 1]))
-    gain = total_gain(model, per_output=True)
-    scaled = _scaled(gain, 0.5)
-    assert_close(scaled.per_output, gain.per_output / 2, gain.per_output)
-    assert_close(scaled.per_output.sum(axis=0), scaled.values, scaled.values)
+    moved = absolute(model, task.X_valid).values
+    assert_close(found.moved, moved, moved)
 
 
 def test_units_of_the_target_do_not_matter():

@@ -10,7 +10,7 @@ import pytest
 
 from attributions.command import run
 from attributions.command.run import main
-from tests.attributions.command.test_html_report import (
+from tests.attributions.command.tables import (
     HOSTILE,
     columns,
     explored,

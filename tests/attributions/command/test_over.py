@@ -6,8 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attributions.command.run import main
-
 
 @pytest.fixture(scope="module")
 def sales(tmp_path_factory):
@@ -23,11 +21,10 @@ def sales(tmp_path_factory):
     return path
 
 
-def test_what_changed_is_said_and_drawn(sales, capsys):
+def test_what_changed_is_said_and_drawn(sales, run):
     page = sales.with_suffix(".html")
-    arguments = ["--data", str(sales), "--target", "y", "--report", str(page)]
-    assert main([*arguments, "--time", "day", "--by", "region"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    asked = ["--data", sales, "--target", "y", "--report", page]
+    said = run(*asked, "--time", "day", "--by", "region").said
     over = re.search(r"Over day: price is worth less than in the period from (\S+), .*?\.", said)
     assert over[1] == "2023-04-15"  # the first day of the later half
     for text in (over[0], "By region: price is worth less than in east"):
@@ -43,15 +40,13 @@ def test_what_changed_is_said_and_drawn(sales, capsys):
     assert html.count('aria-label="Loss saved a row.') == 2
 
 
-def test_columns_that_tell_nothing(sales, capsys):
-    arguments = ["--data", str(sales), "--target", "y", "--out", str(sales.parent)]
-    assert main([*arguments, "--by", "regio"]) == 2
-    assert "--by: " in capsys.readouterr().err
-    assert main([*arguments, "--by", "noise"]) == 0
-    assert "By noise: what features are worth differs from" in capsys.readouterr().out
+def test_columns_that_tell_nothing(sales, run):
+    asked = ["--data", sales, "--target", "y"]
+    assert "--by: " in run(*asked, "--by", "regio").err
+    assert "By noise: what features are worth differs from" in run(*asked, "--by", "noise").out
 
 
-def test_what_a_half_in_time_does_to_groups_and_classes_is_said(tmp_path, capsys):
+def test_what_a_half_in_time_does_to_groups_and_classes_is_said(run, tmp_path):
     rng = np.random.default_rng(0)
     n = 600
     person = np.arange(n) % 100
@@ -59,11 +54,9 @@ def test_what_a_half_in_time_does_to_groups_and_classes_is_said(tmp_path, capsys
     columns = {"day": np.arange(n), "person": person, "x": up + rng.normal(size=n)}
     table = pd.DataFrame(columns | {"y": np.where(up, "up", "down")})
     table.loc[17, "y"] = "sideways"
-    path = tmp_path / "visits.csv"
-    table.to_csv(path, index=False)
-    asked = ["--data", str(path), "--target", "y", "--out", str(tmp_path)]
-    assert main([*asked, "--time", "day", "--groups", "person"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    asked = ["--data", tmp_path / "visits.csv", "--target", "y"]
+    said = run(*asked, "--time", "day", "--groups", "person").said
     assert "they may stand in both halves of the time" in said
     assert "kept in one half" not in said
     assert "'sideways' is in one row alone" in said

@@ -1,31 +1,30 @@
 """``--task ranking``: what is said of a table of grades within groups, and what is refused."""
 
-import csv
 import re
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
-from attributions.__main__ import main
 from attributions.command import run as command
 from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
+from tests.attributions.command.tables import write_csv
 from tests.html_checks import Page
+
+RANKING = ("--task", "ranking", "--groups", "search")
 
 
 @pytest.fixture
-def run(capsys, tmp_path):
-    """Run the command line in this process; return the status and both outputs on one line."""
+def judge(run, tmp_path):
+    """Run the command on columns; return the status, and both outputs on one line."""
 
-    def run(path, *options):
-        places = [] if "--report" in options else ["--out", str(tmp_path / "out")]
-        asked = ["--data", str(path), "--target", "grade", *map(str, options), *places]
-        status = main(asked)
-        printed = capsys.readouterr()
-        return status, " ".join(printed.out.split()), " ".join(printed.err.split())
+    def judge(columns, *options):
+        path = write_csv(tmp_path / "t.csv", columns)
+        ran = run("--data", path, "--target", "grade", *options)
+        return ran.status, ran.said
 
-    return run
+    return judge
 
 
 def drawn(n_groups=80, seed=0):
@@ -38,16 +37,8 @@ def drawn(n_groups=80, seed=0):
     return {"x": x, "noise": noise, "search": [f"s{q}" for q in search], "grade": grade}
 
 
-def write(path, columns):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[*columns], *zip(*columns.values(), strict=True)])
-    return path
-
-
-def test_a_table_of_grades(run, tmp_path):
-    status, out, _ = run(
-        write(tmp_path / "t.csv", drawn()), "--task", "ranking", "--groups", "search"
-    )
+def test_a_table_of_grades(judge):
+    status, out = judge(drawn(), *RANKING)
     assert status == 0
     assert "Task: the order of the rows of each of 80 groups by 'grade', larger first." in out
     assert "40 and 40 whole values of search, at random" in out
@@ -57,30 +48,28 @@ def test_a_table_of_grades(run, tmp_path):
     assert "helps, 1 of 2: x" in out
 
 
-def test_its_page_and_a_given_model(run, tmp_path):
+def test_its_page_and_a_given_model(judge, tmp_path):
     columns, page = drawn(), tmp_path / "report.html"
     X = np.column_stack([columns["x"], columns["noise"]])
     model = GBTRegressor(loss="ndcg", n_estimators=20, max_depth=2, splitter="greedy")
     model.fit(X, columns["grade"], groups=columns["search"]).save(tmp_path / "model.json")
-    new = drawn(60, seed=1)
-    path = write(tmp_path / "new.csv", new)
-    given = ("--model", tmp_path / "model.json")
-    assert run(path, *given, "--groups", "search", "--report", page)[0] == 0
+    new, given = drawn(60, seed=1), ("--model", tmp_path / "model.json")
+    assert judge(new, *given, "--groups", "search", "--report", page)[0] == 0
     read = Page(page.read_text(encoding="utf-8"))
     assert read.problems == []
     score = model.score(
         np.column_stack([new["x"], new["noise"]]), new["grade"], groups=new["search"]
     )
     assert f"worth {100 * score:.0f} % of the best there is" in read.text
-    status, _, err = run(path, *given)
+    status, err = judge(new, *given)
     assert status == 2
     assert "The model puts the rows of a group in order: name with --groups" in err
-    status, _, err = run(path, *given, "--groups", "search", "--by", "noise", "--report", page)
+    status, err = judge(new, *given, "--groups", "search", "--by", "noise", "--report", page)
     assert status == 2
     assert "--by noise: row 2 differs from others of its group there" in err
 
 
-def test_what_changed_by_device_and_over_time(run, tmp_path, monkeypatch):
+def test_what_changed_by_device_and_over_time(judge, monkeypatch):
     """x orders results in the first 330 of 400 searches, and only where they are on a desk."""
     fit = command.fit
     monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))  # is faster
@@ -91,9 +80,7 @@ def test_what_changed_by_device_and_over_time(run, tmp_path, monkeypatch):
     columns["grade"] = np.digitize(x + 0.3 * columns["noise"], [-0.5, 0, 0.5])
     columns["device"] = np.where(desk, "desk", "phone")
     columns["day"] = [str(date(2020, 1, 1) + timedelta(day)) for day in number.tolist()]
-    path = write(tmp_path / "t.csv", columns)
-    asked = ("--task", "ranking", "--groups", "search", "--time", "day", "--by", "device")
-    status, out, _ = run(path, *asked)
+    status, out = judge(columns, *RANKING, "--time", "day", "--by", "device")
     assert status == 0
     assert "the earlier and the later ones by day" in out
     over = re.search(r"Over day: x is worth less than in the period from (\S+), where", out)
@@ -101,14 +88,13 @@ def test_what_changed_by_device_and_over_time(run, tmp_path, monkeypatch):
     saved = re.search(r"By device: x is worth less than in desk, where it saves (\S+) %", out)
     assert float(saved[1]) > 10
     assert "By device: noise is worth more" in out
-    assert run(path, *asked[:4], "--time", "x")[0] == 2
+    assert judge(columns, *RANKING, "--time", "x")[0] == 2
 
 
-def test_rows_alone_in_their_group_are_left_out(run, tmp_path):
+def test_rows_alone_in_their_group_are_left_out(judge):
     columns = drawn(40)
     columns["search"][-3:] = ["a", "b", ""]
-    path = write(tmp_path / "t.csv", columns)
-    status, out, _ = run(path, "--task", "ranking", "--groups", "search")
+    status, out = judge(columns, *RANKING)
     assert status == 0
     assert "larger first; 3 rows alone in theirs are left out" in out
 
@@ -122,32 +108,20 @@ def test_rows_alone_in_their_group_are_left_out(run, tmp_path):
         ({}, ("--groups", "grade"), "--groups 'grade' is the target"),
     ],
 )
-def test_bad_tables_are_refused(change, options, message, run, tmp_path):
+def test_bad_tables_are_refused(change, options, message, judge):
     columns = drawn(40)
     columns |= {name: make(columns) for name, make in change.items()}
-    asked = ("--task", "ranking", "--groups", "search", *options)
-    status, _, err = run(write(tmp_path / "t.csv", columns), *asked)
+    status, err = judge(columns, *RANKING, *options)
     assert status == 2
     assert re.search(message, err), err
 
 
-def test_a_half_without_an_order_is_refused(run, tmp_path):
+def test_a_half_without_an_order_is_refused(judge):
     columns = drawn(40)
     search, grade = np.array(columns["search"]), columns["grade"] // 2  # groups differ in grades
     for q in set(search) - {"s0"}:
         grade[search == q] = grade[search == q][0]
     grade[:2] = 0, 1
-    path = write(tmp_path / "t.csv", columns | {"grade": grade})
-    status, _, err = run(path, "--task", "ranking", "--groups", "search")
+    status, err = judge(columns | {"grade": grade}, *RANKING)
     assert status == 2
     assert "too few to have rows of one group with different grades in both halves" in err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [((), "name with --groups"), (("--groups", "search", "--positive", "3"), "does not go with")],
-)
-def test_contradictions_are_refused(options, message, run, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        run(tmp_path / "t.csv", "--task", "ranking", *options)
-    assert message in " ".join(capsys.readouterr().err.split())

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attributions.command.judging.findings import Findings, Score
+from attributions.command.judging.findings import CONSTANT, MODEL, Findings
 from attributions.command.judging.verdicts import rows_needed, said_of
 from attributions.command.printed import report, table_lines
+from attributions.command.question import Question
 from attributions.command.rules.columns import column_of
 from attributions.command.said.cautions import cautions
 from attributions.command.said.in_short import how_good, in_short, ranks
+from attributions.command.said.next_steps import next_steps
 from attributions.command.table.task import Task
 from attributions.names import elided
 from attributions.results import GlobalAttribution
@@ -27,11 +29,12 @@ USED = np.array([True])
 GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
-def findings(score=None, saved=50.0):
+def findings(score=("R^2", 0.5, 0.0), saved=50.0):
     useful = GlobalAttribution(VALUES, np.array(ERRORS), 100, NAMES, "held_out_gain")
     gain = GlobalAttribution(GAINS, None, 100, NAMES, "total_gain")
-    scores = [score or Score("R^2", 0.5, 0.0)]
-    return Findings(model(), task(), scores, saved, useful, gain, useful, np.zeros(100))
+    name, of_model, of_constant = score
+    scores = {MODEL: {name: of_model}, CONSTANT: {name: of_constant}}
+    return Findings(model(), task(), scores, saved, useful, gain, np.zeros(100))
 
 
 def task():
@@ -107,14 +110,14 @@ def test_long_names_are_elided():
 @pytest.mark.parametrize(
     ("score", "line"),
     [
-        (Score("R^2", 0.5, -1e-9), "R^2 0.5000 0.0000"),
-        (Score("R^2", -0.25, -0.001), "R^2 -0.2500 -0.0010"),
+        (("R^2", 0.5, -1e-9), "R^2 0.5000 0.0000"),
+        (("R^2", -0.25, -0.001), "R^2 -0.2500 -0.0010"),
         (
-            Score("root mean squared error", 28312.4, 84316.2),
+            ("root mean squared error", 28312.4, 84316.2),
             "root mean squared error 28,312 84,316",
         ),
         (
-            Score("root mean squared error", 2.5e-7, 3e-6),
+            ("root mean squared error", 2.5e-7, 3e-6),
             "root mean squared error 2.500e-07 3.000e-06",
         ),
     ],
@@ -141,12 +144,12 @@ def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
     [
         (
             [-1.0, -1.0, 1.0, 1.0],
-            Score("AUC", 0.875, 0.5),
+            ("AUC", 0.875, 0.5),
             " Of two rows of different classes it tells which is which in 88 of 100 pairs.",
         ),
         (
             [[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 3.0]],
-            Score("accuracy", 0.75, 0.75),
+            ("accuracy", 0.75, 0.75),
             "",
         ),
     ],
@@ -166,10 +169,32 @@ def test_how_many_of_a_hundred_a_classifier_tells_rightly(raw, score, said):
     )
 
 
+@pytest.mark.parametrize("names_the_rarer", [True, False])
+def test_a_commonest_class_that_is_right_more_often_is_said(names_the_rarer):
+    """Of 100 rows 25 are of the rarer class; a model that always names it is right in these."""
+    y = np.repeat([0.0, 1.0], [75, 25])
+    raw = np.ones(100) if names_the_rarer else 2 * y - 1
+    classified = replace(task(), y_valid=y, is_classification=True)
+    said = " ".join(cautions(replace(findings(), task=classified, raw_prediction=raw)))
+    assert ("the commonest class would be right more often than the model" in said) == (
+        names_the_rarer
+    )
+
+
+@pytest.mark.parametrize("time", [None, "day"])
+def test_what_hurts_later_rows_is_another_advice(time):
+    """What held before may hold no more; in rows at random the feature is noise."""
+    hurting = GlobalAttribution([10.0, -10.0, 0, 0, 0], np.ones(5), 100, NAMES, "held_out_gain")
+    asked = replace(task(), question=Question("y", time=time))
+    said = " ".join(next_steps(replace(findings(), useful=hurting, task=asked)))
+    assert ("small made predictions of later rows worse" in said) == (time is not None)
+    assert ("the model without small, which made predictions worse" in said) == (time is None)
+
+
 def test_what_a_regression_explains():
     said = "The model explains 50 % of the spread of y in 100 rows that it has not seen."
     assert how_good(findings()) == said
-    assert "explains 99.7 % of" in how_good(findings(Score("R^2", 0.997, 0.0)))
+    assert "explains 99.7 % of" in how_good(findings(("R^2", 0.997, 0.0)))
     assert "in 100 rows." in how_good(replace(findings(), model_file="model.json"))
 
 
@@ -208,7 +233,9 @@ def test_the_rows_that_would_tell_are_said_of_the_nearest():
             for k in (2, 4)
         )
     ]
-    assert text.endswith(f"would tell (there are 100): {', '.join(nearest)}.")
+    assert text.endswith(
+        f"would tell (there are 100, about half of the table): {', '.join(nearest)}."
+    )
     doubtful = replace(found.useful, kurtosis=np.array([3.0, 3.0, 21.0, 21.0, 21.0]))
     assert "would tell" not in " ".join(in_short(replace(found, useful=doubtful)))
 

@@ -9,10 +9,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
-from attributions.command.judging.findings import findings_of
+from attributions.command.judging.findings import CONSTANT, MODEL, findings_of
 from attributions.command.judging.simpler import LINEAR, TREE, LinearOrder, design
 from attributions.command.rules.columns import column_of_numbers
-from attributions.command.run import fit, main
+from attributions.command.run import fit
 from attributions.command.said.cautions import cautions
 from attributions.command.said.next_steps import next_steps, vary_as_counts
 from attributions.command.table.demonstration import GREEDY
@@ -33,18 +33,14 @@ def columns_of(X, y):
     return {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": y}
 
 
-def others(found):
-    return {score.name: score.of_others for score in found.scores}
-
-
 def test_a_linear_model_is_judged_on_the_same_rows():
     found = found_in(columns_of(*numbers()))
     task = found.task
     center, scale = task.X_train.mean(axis=0), task.X_train.std(axis=0)
     ridge = Ridge(alpha=1.0).fit((task.X_train - center) / scale, task.y_train)
     expected = r2_score(task.y_valid, ridge.predict((task.X_valid - center) / scale))
-    assert_close(others(found)["R^2"][LINEAR], expected, 1.0)
-    assert others(found)["R^2"][LINEAR] > found.scores[0].of_model
+    assert_close(found.scores[LINEAR]["R^2"], expected, 1.0)
+    assert found.scores[LINEAR]["R^2"] > found.scores[MODEL]["R^2"]
     assert any("a linear model predicts better" in text for text in cautions(found))
 
 
@@ -58,8 +54,8 @@ def test_a_linear_model_of_classes():
         task.y_valid, model.predict_proba((task.X_valid - center) / scale)[:, 1]
     )
     # Shares beyond .999 are alike here, which may tie a few pairs of rows.
-    assert abs(others(found)["AUC"][LINEAR] - expected) < 0.01
-    assert set(others(found)["log-loss"]) == {LINEAR, TREE}
+    assert abs(found.scores[LINEAR]["AUC"] - expected) < 0.01
+    assert {*found.scores} == {MODEL, CONSTANT, LINEAR, TREE}
 
 
 @pytest.mark.parametrize("loss", [Cox(), Pairwise()])
@@ -81,7 +77,7 @@ def test_a_linear_model_of_an_order_is_where_the_loss_is_least(loss):
 
 def test_with_few_rows_there_is_no_tree_and_columns_may_be_empty():
     columns = columns_of(*numbers(100)) | {"empty": np.full(100, np.nan)}
-    assert set(others(found_in(columns))["R^2"]) == {LINEAR}
+    assert {*found_in(columns).scores} == {MODEL, CONSTANT, LINEAR}
 
 
 def test_missing_numbers_and_words_have_columns_of_their_own():
@@ -172,16 +168,12 @@ def test_what_to_do_next_depends_on_what_was_found():
     assert "rows that it was not trained on" in seen[0]
 
 
-def test_the_report_is_shown_in_a_browser(tmp_path, monkeypatch, capsys):
+def test_the_report_is_shown_in_a_browser(run, tmp_path, monkeypatch):
     shown = []
     monkeypatch.setattr(webbrowser, "open", lambda address: shown.append(address) or False)
     path = tmp_path / "a report.html"
-    assert main(["--report", str(path), "--open"]) == 0
+    assert "No browser was found" in run("--report", path, "--open").out
     assert shown == [path.as_uri()]
-    assert "No browser was found" in capsys.readouterr().out
-    with pytest.raises(SystemExit):
-        main(["--open"])
-    assert "name its file with --report" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

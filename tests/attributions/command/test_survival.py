@@ -1,31 +1,29 @@
 """``--task survival``: what is said of a table of times to an event, and what is refused."""
 
-import csv
 import re
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
-from attributions.__main__ import main
 from attributions.command import run as command
 from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
 from gbt.losses import Aft
+from tests.attributions.command.tables import write_csv
 from tests.html_checks import Page
 
 
 @pytest.fixture
-def run(capsys, tmp_path):
-    """Run the command line in this process; return the status and both outputs on one line."""
+def judge(run, tmp_path):
+    """Run the command on columns; return the status, and both outputs on one line."""
 
-    def run(path, *options):
-        places = [] if "--report" in options else ["--out", str(tmp_path / "out")]
-        status = main(["--data", str(path), "--target", "days", *map(str, options), *places])
-        printed = capsys.readouterr()
-        return status, " ".join(printed.out.split()), " ".join(printed.err.split())
+    def judge(columns, *options):
+        path = write_csv(tmp_path / "t.csv", columns)
+        ran = run("--data", path, "--target", "days", *options)
+        return ran.status, ran.said
 
-    return run
+    return judge
 
 
 def drawn(n=400, seed=0):
@@ -43,16 +41,9 @@ def drawn(n=400, seed=0):
     }
 
 
-def write(path, columns):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[*columns], *zip(*columns.values(), strict=True)])
-    return path
-
-
-def test_a_table_of_times(run, tmp_path):
-    path = write(tmp_path / "t.csv", drawn())
+def test_a_table_of_times(judge):
     asked = ("--task", "survival", "--event", "status", "--drop", "visits")
-    status, out, _ = run(path, *asked)
+    status, out = judge(drawn(), *asked)
     assert status == 0
     share = 100 * np.mean(drawn()["status"] == "dead")
     assert f"the event had come where 'status' is 'dead' ({share:.1f} % of rows)" in out
@@ -68,23 +59,23 @@ def test_a_table_of_times(run, tmp_path):
     assert "no table can show it" in out
 
 
-def test_a_column_made_of_the_time_is_told(run, tmp_path):
-    status, out, _ = run(write(tmp_path / "t.csv", drawn()), "--event", "status")
+def test_a_column_made_of_the_time_is_told(judge):
+    status, out = judge(drawn(), "--event", "status")
     assert status == 0
     assert "visits alone puts the held-out rows nearly in the order of their events" in out
     assert "run it again with --drop visits" in out
     assert "x alone puts" not in out
 
 
-def test_nobody_is_censored(run, tmp_path):
+def test_nobody_is_censored(judge):
     columns = drawn(200) | {"status": np.ones(200, dtype=int)}
-    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    status, out = judge(columns, "--event", "status")
     assert status == 0
     assert "(100.0 % of rows)" in out
     assert "visits alone puts" in out
 
 
-def test_what_changed_by_region_and_over_time(run, tmp_path, monkeypatch):
+def test_what_changed_by_region_and_over_time(judge, monkeypatch):
     """x shortens times in the east of the first 2000 patients; the north has hardly an event."""
     fit = command.fit
     monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))  # is faster
@@ -99,8 +90,7 @@ def test_what_changed_by_region_and_over_time(run, tmp_path, monkeypatch):
         "dead": (time <= end) * 1,
         "came": [str(date(2018, 1, 1) + timedelta(day)) for day in range(n)],
     }  # fmt: skip
-    path = write(tmp_path / "t.csv", columns)
-    status, out, _ = run(path, "--event", "dead", "--time", "came", "--by", "region")
+    status, out = judge(columns, "--event", "dead", "--time", "came", "--by", "region")
     assert status == 0
     over = r"Over came: x is worth less than in the period from 2021-04-15, where it saves"
     periods = re.search(over + r" \S+ % of the constant model's loss: (.*?)\.  ?By", out)[1]
@@ -112,10 +102,9 @@ def test_what_changed_by_region_and_over_time(run, tmp_path, monkeypatch):
     assert "noise is worth" not in out
 
 
-def test_simpler_models_are_judged_beside(run, tmp_path):
+def test_simpler_models_are_judged_beside(judge):
     """The true hazard is linear in x, so that Cox's linear model is not to be beaten."""
-    path = write(tmp_path / "t.csv", drawn(1600))
-    status, out, _ = run(path, "--event", "status", "--drop", "visits")
+    status, out = judge(drawn(1600), "--event", "status", "--drop", "visits")
     assert status == 0
     row = re.search(r"one tree concordance (\S+) 0.5\S* (\S+) (\S+) Cox", out)
     of_model, linear, tree = map(float, row.groups())
@@ -123,40 +112,39 @@ def test_simpler_models_are_judged_beside(run, tmp_path):
     assert "a linear model predicts better than the model" in out
 
 
-def test_a_half_whose_only_event_is_the_last_is_refused(run, tmp_path):
+def test_a_half_whose_only_event_is_the_last_is_refused(judge):
     columns = {name: values[:60] for name, values in drawn().items()}
     last = np.argsort(columns["days"])[-3:]
     columns["status"] = np.isin(np.arange(60), last).astype(int)
     columns["days"][last] = columns["days"].max()
-    status, _, err = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    status, err = judge(columns, "--event", "status")
     assert status == 2
     assert "too few to have an event before another row's in both halves" in err
 
 
-def test_a_date_made_of_the_time_is_told(run, tmp_path):
+def test_a_date_made_of_the_time_is_told(judge):
     columns = drawn(200)
     days = columns.pop("visits")
     columns["seen"] = [date(2020, 1, 1) + timedelta(day) for day in days]
-    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    status, out = judge(columns, "--event", "status")
     assert status == 0
     assert "seen: days since the first alone puts the held-out rows nearly in the order" in out
 
 
-def test_a_column_that_is_hardly_ever_filled_is_no_leak(run, tmp_path):
+def test_a_column_that_is_hardly_ever_filled_is_no_leak(judge):
     """Its few known rows are all censored, so that none can be put in order."""
     columns = drawn(200) | {"late": np.full(200, "", dtype=object)}
     del columns["visits"]
     last = np.argsort(columns["days"])[-12:]
     columns["late"][last], columns["status"][last] = np.arange(12), "alive"
-    status, out, _ = run(write(tmp_path / "t.csv", columns), "--event", "status")
+    status, out = judge(columns, "--event", "status")
     assert status == 0
     assert "late alone puts" not in out
 
 
-def test_the_page_and_rows_of_a_table_of_times(run, tmp_path):
+def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
     page = tmp_path / "report.html"
-    path = write(tmp_path / "t.csv", drawn())
-    assert run(path, "--event", "status", "--drop", "visits", "--report", page)[0] == 0
+    assert judge(drawn(), "--event", "status", "--drop", "visits", "--report", page)[0] == 0
     read = Page(page.read_text(encoding="utf-8"))
     assert read.problems == []
     for text in ("the same risk", "hazard. 0.7 more makes", "it says whether the event came"):
@@ -165,30 +153,28 @@ def test_the_page_and_rows_of_a_table_of_times(run, tmp_path):
 
 
 @pytest.mark.parametrize("loss", ["cox", Aft("extreme", 0.8)])
-def test_a_given_model_of_times(loss, run, tmp_path):
+def test_a_given_model_of_times(loss, judge, tmp_path):
     columns = drawn()
     X = np.column_stack([columns["x"], columns["noise"]])
     y = np.empty(400, dtype=[("dead", bool), ("days", float)])
     y["dead"], y["days"] = columns["status"] == "dead", columns["days"]
     model = GBTRegressor(loss=loss, n_estimators=30, max_depth=2, splitter="greedy").fit(X, y)
     model.save(tmp_path / "model.json")
-    del columns["visits"]
     new = drawn(300, seed=1)
     del new["visits"]
-    path = write(tmp_path / "new.csv", new)
-    status, out, _ = run(path, "--model", tmp_path / "model.json", "--event", "status")
+    given = ("--model", tmp_path / "model.json", "--event", "status")
+    status, out = judge(new, *given)
     assert status == 0
     y_new = np.empty(300, dtype=y.dtype)
     y_new["dead"], y_new["days"] = new["status"] == "dead", new["days"]
     score = model.score(np.column_stack([new["x"], new["noise"]]), y_new)
     assert f"expects the right one first in {100 * score:.0f}" in out
     assert "helps, 1 of 2: x" in out
-    status, _, err = run(path, "--model", tmp_path / "model.json")
+    status, err = judge(new, *given[:2])
     assert status == 2
     assert "another column, to be named with --event, whether the event had come" in err
-    given = ("--model", tmp_path / "model.json", "--event", "status")
     new["days"][0], new["status"][0] = 0, "dead"
-    status, _, err = run(write(tmp_path / "zero.csv", new), *given)
+    status, err = judge(new, *given)
     assert (status == 2) == isinstance(loss, Aft)
     assert ("knows no event at time 0" in err) == isinstance(loss, Aft)
 
@@ -206,22 +192,9 @@ def test_a_given_model_of_times(loss, run, tmp_path):
         ({"days": lambda days: np.where(days > 200, "long", "short")}, (), "words such as 'long'"),
     ],
 )
-def test_bad_tables_are_refused(change, options, message, run, tmp_path):
+def test_bad_tables_are_refused(change, options, message, judge):
     columns = drawn() | {"status": (drawn()["status"] == "dead").astype(int)}
     columns |= {name: make(columns[name]) for name, make in change.items()}
-    status, _, err = run(write(tmp_path / "t.csv", columns), "--event", "status", *options)
+    status, err = judge(columns, "--event", "status", *options)
     assert status == 2
     assert re.search(message, err), err
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--task", "survival"), "name with --event the column"),
-        (("--event", "status", "--task", "counts"), "does not go with --task counts"),
-    ],
-)
-def test_contradictions_are_refused(options, message, run, tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        run(tmp_path / "t.csv", *options)
-    assert message in " ".join(capsys.readouterr().err.split())

@@ -61,7 +61,6 @@ def test_text_is_recognised_by_its_content(read, content, read_as):
     table = read(content)
     pd.testing.assert_frame_equal(pd.DataFrame(cells_of(table)), pd.DataFrame(COLUMNS))
     assert table.read_as == read_as
-    assert not table.is_latin_1_assumed
 
 
 @pytest.mark.parametrize(

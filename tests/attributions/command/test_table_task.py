@@ -10,19 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attributions.command.judging.of_model import task_of_model
+from attributions.command.question import Question
 from attributions.command.rules.columns import column_of
 from attributions.command.rules.target import read_target
 from attributions.command.table.file import TableFile, read_table
-from attributions.command.table.given import task_of_model
 from attributions.command.table.halves import random_halves
-from attributions.command.table.task import Question, table_task
+from attributions.command.table.task import read_columns, table_task
 from attributions.command.unusable import UnusableTableError
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 
 
 def target(cells, **options):
-    return read_target(column_of("y", pd.Series(cells)), **options)
+    return read_target(column_of("y", pd.Series(cells)), Question("y", **options))
 
 
 def many(*cells):
@@ -235,10 +236,15 @@ TABLE = {
 }
 
 
-def task(table=TABLE, decimal_commas=True, latin_1=False, comments=(), **question):
+def task(table=TABLE, decimal_commas=True, encoding="UTF-8", comments=(), **question):
     cells = {name: pd.Series(column) for name, column in table.items()}
-    file = TableFile(Path("t.csv"), cells, "UTF-8, semicolons", latin_1, decimal_commas, comments)
-    return table_task(file, Question("y", **question))
+    file = TableFile(Path("t.csv"), cells, f"{encoding}, semicolons", decimal_commas, comments)
+    return task_of(file, **question)
+
+
+def task_of(file, **asked):
+    question = Question("y", **asked)
+    return table_task(file, question, *read_columns(file, question))
 
 
 def text(of):
@@ -260,7 +266,7 @@ def test_columns_are_features_or_left_out_and_both_are_told():
     assert "features were made: weekday, days since the first). --keep NAME takes a" in said
     assert "(The rule: a column is left out if it has no name; if it holds dates, in whose" in said
     assert "Latin-1" not in said
-    assert "not UTF-8, so Latin-1 was assumed" in text(task(latin_1=True))
+    assert "not UTF-8, so Latin-1 was assumed" in text(task(encoding="Latin-1"))
     assert "begin with # are comments" not in said
     assert "begin with # are comments (2, such as '# by X')." in text(
         task(comments=("# by X", "#"))
@@ -322,6 +328,7 @@ def test_rows_stay_together():
             "t.csv has no column 'y'; its columns are 'x', 'z'",
         ),
         ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
+        ({"y at the end": ["1"], "x": ["2"]}, {}, "'y'; its columns are 'y at the end', 'x'"),
         ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),
         (TABLE, {"keep": ["sise"]}, "--keep: .* did you mean 'size'"),
         (TABLE, {"drop": ["sise"]}, "--drop: .* did you mean 'size'"),
@@ -360,7 +367,7 @@ def test_whatever_a_file_holds_it_becomes_a_task_or_is_refused(lines, separator,
             path = Path(folder) / "t.csv"
             path.write_bytes(text.encode(encoding, errors="replace"))
             table = read_table(path)
-        found = table_task(table, Question("y"))
+        found = task_of(table)
     except UnusableTableError as error:
         refusal = str(error)
         assert len(refusal.splitlines()) == 1
@@ -382,10 +389,12 @@ def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
     """LightGBM writes them; a column of the very name comes first."""
     rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
     (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
-    question = Question("price", "regression", None, (), (), 0)
+    question = Question("price", "regression")
     model = GBTRegressor(n_estimators=1, splitter="greedy").fit(
         np.arange(6.0)[:, np.newaxis], np.arange(6.0)
     )
     ensemble = replace(model.ensemble_, feature_names=("floor_area",))
-    task = task_of_model(read_table(tmp_path / "table.csv"), question, ensemble)
-    assert task.feature_names == (taken,)
+    table = read_table(tmp_path / "table.csv")
+    columns, target = read_columns(table, question)
+    found = task_of_model(table, question, ensemble, target, columns)
+    assert found.feature_names == (taken,)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from attributions import permutation, tree_shap
-from attributions.command.table.given import as_model_takes
+from attributions.command.judging.of_model import as_model_takes
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm

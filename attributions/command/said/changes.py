@@ -6,15 +6,16 @@ import numpy as np
 
 from attributions.command.judging.findings import Findings
 from attributions.command.judging.over import Over
-from attributions.command.wording import elided, shown_names
+from attributions.command.wording import shown_names
+from attributions.names import elided
 
 OF_UNIT = {"loss": " of loss a row", "percent": " % of the constant model's loss"}
 
 
-def about_changes(found: Findings) -> Iterator[str]:
+def changes(found: Findings) -> Iterator[str]:
     """Yield what changed beyond chance, column by column."""
     for over in found.over:
-        yield from _about(over, "events" if found.task.event else "rows")
+        yield from _about(over, "events" if found.task.question.event else "rows")
 
 
 def _about(over: Over, what_judges: str) -> Iterator[str]:

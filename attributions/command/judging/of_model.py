@@ -1,64 +1,103 @@
-"""A given model is judged on a table: which columns it takes, and how it reads their cells.
+"""A saved model is judged on a table in memory, or on a file that may be larger than memory.
 
 The model's features are the columns of their names. A model that does not know the names of its
 columns takes the table's columns in their order, if there are as many. Words are looked up among
 the levels that the model has learned, as the table writes them.
+
+Of an Arrow or Parquet file the target is read first, one number a row, because its values decide
+what kind of task this is and which scores are printed. Then the model's columns are read in
+batches: the model knows whether a column holds numbers or levels, so a batch is converted without a
+look at the rest of the file. Of every row the target and the prediction are kept, 16 bytes, because
+scores such as the AUC need all rows at once; while they are computed they take several times that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from attributions.command.judging.findings import Batches, Findings, findings_of
+from attributions.command.judging.of_table import of_given_model
+from attributions.command.model_file import ModelFile
+from attributions.command.question import Question
+from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import (
     NEARLY_ALL,
     Column,
+    column_of,
     numbers_of,
     texts_of,
     written_moments,
 )
-from attributions.command.rules.target import Target
-from attributions.command.table.description import what_is_there
+from attributions.command.rules.target import Target, read_target
 from attributions.command.table.file import BatchFile, TableFile
-from attributions.command.table.task import Question, Task, groups_of, left_out, read_columns
+from attributions.command.table.task import (
+    Task,
+    check_names,
+    groups_of,
+    left_out,
+    read_columns,
+    what_is_there,
+)
 from attributions.command.unusable import UnusableTableError, listed
+from attributions.names import elided
 from gbt.losses.survival.times import bounds_of
 from gbt.model.ensemble import Ensemble
 from gbt.tables.categories import EncodedRows
 from gbt.tables.spelled import plain_number
 
 
-def task_of_model(table: TableFile, question: Question, model: Ensemble) -> Task:
-    """Return the task of judging a given model: all rows of the table that have a target."""
+def judged_in_memory(
+    table: TableFile, question: Question, given: ModelFile, announce: Callable[[Task], None]
+) -> Findings:
+    """Judge a model on a table; ``announce`` prints the task as soon as it is known."""
     columns, target = read_columns(table, question, may_be_codes=False)
-    task, labelled = task_without_rows(table, question, model, [*columns], target)
-    features = [columns[name] for name in task.feature_names]
-    named = replace(model, feature_names=task.feature_names)
-    X, unseen = as_model_takes(features, table.columns, named)
-    return replace(
-        task,
-        X_valid=X[labelled],
-        unseen=unseen,
-        target=columns[question.target],
-        columns=columns,
-        left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
-        held_out=labelled,
-        groups=groups_of(columns, question, labelled),
-        grouped_by=question.groups or "",
-        by=question.by or "",
-    )
+    task = task_of_model(table, question, given.ensemble, target, columns)
+    announce(task)
+    model = replace(given.ensemble, feature_names=task.feature_names)
+    return of_given_model(findings_of(model, task, given.name, given.doubt))
 
 
-def task_without_rows(
+def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> Findings:
+    """Judge a model on a file; the task that the findings are about has no rows."""
+    check_names(file.path, [*file.columns], question)
+    target = read_target(column_of(question.target, file.read(question.target)), question)
+    task = task_of_model(file, question, given.ensemble, target, {})
+    model = replace(given.ensemble, feature_names=task.feature_names)
+    groups = None
+    if question.groups is not None:
+        groups = labels_of_groups(column_of(question.groups, file.read(question.groups)))
+    readers = []  # the first counts strays; the others, when rows are read again, count the same
+
+    def read() -> Batches:
+        readers.append(Reader(model))
+        return _batches(file, readers[-1], target.y, groups)
+
+    found = findings_of(model, task, given.name, given.doubt, read)
+    reader = readers[0]
+    reader.refuse_words()
+    strays = [
+        f"{elided(name)}: cells that are no finite numbers count as missing ({n:,})."
+        for name, n in zip(reader.names, reader.n_strays.tolist(), strict=True)
+        if n
+    ]
+    described = [*task.description, *strays]
+    return replace(found, task=replace(task, description=described, unseen=reader.unseen_shares))
+
+
+def task_of_model(
     table: TableFile | BatchFile,
     question: Question,
     model: Ensemble,
-    names: list[str],
     target: Target,
-) -> tuple[Task, np.ndarray]:
-    """Return the task of judging a given model without X, and which rows have a target."""
-    features, are_by_name = _features_of_model(names, question, model.feature_names)
+    columns: Mapping[str, Column],
+) -> Task:
+    """Return the task of judging a given model on all rows of a table that have a target.
+
+    Of a table that is read in batches there are no ``columns``, and the task has no X.
+    """
+    features, are_by_name = _features_of_model([*table.columns], question, model.feature_names)
     labelled = np.flatnonzero(target.is_known)
     y = target.y[labelled]
     if model.loss.name == "aft" and (y[:, 0] == 0)[y[:, 1] == 1].any():
@@ -72,7 +111,7 @@ def task_without_rows(
             " model can be judged on rows of different targets only."
         )
     description = [
-        *what_is_there(table, target, len(names)),
+        *what_is_there(table, target),
         f"Rows: {len(labelled):,} with a target, all of them to judge the model on.",
     ]
     if not are_by_name:
@@ -80,21 +119,32 @@ def task_without_rows(
             "The model does not know the names of its features: columns are in order."
         )
     nothing = np.empty((0, len(features)))
-    if model.loss.name == "aft":
-        y = bounds_of(y)
     task = Task(
         description=description,
         is_classification=target.is_classification,
         X_train=nothing,
         y_train=np.empty(0),
         X_valid=nothing,
-        y_valid=y,
+        y_valid=bounds_of(y) if model.loss.name == "aft" else y,
         feature_names=tuple(features),
+        question=question,
         classes=target.classes,
         path=table.path,
-        event=question.event or "",
     )
-    return task, labelled
+    if not columns:
+        return task
+    named = replace(model, feature_names=task.feature_names)
+    X, unseen = as_model_takes([columns[name] for name in features], table.columns, named)
+    return replace(
+        task,
+        X_valid=X[labelled],
+        unseen=unseen,
+        target=columns[question.target],
+        columns=columns,
+        left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
+        held_out=labelled,
+        groups=groups_of(columns, question, labelled),
+    )
 
 
 def _features_of_model(
@@ -183,6 +233,19 @@ class Reader:
     def unseen_shares(self) -> np.ndarray:
         """Which share of the known cells of each column are levels that the model has not seen."""
         return self.n_unseen / np.maximum(self.n_known, 1)
+
+
+def _batches(
+    file: BatchFile, reader: Reader, y: np.ndarray, groups: np.ndarray | None
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+    """Yield the rows of each batch that have a target, their targets and groups."""
+    start = 0
+    for columns in file.batches(reader.names):
+        X = reader.rows(columns)
+        rows = start + np.flatnonzero(~np.isnan(y[start : start + len(X)]))
+        if len(rows):
+            yield X[rows - start], y[rows], None if groups is None else groups[rows]
+        start += len(X)
 
 
 def _looked_up(cells: Any, places: Mapping[str, float]) -> np.ndarray:
