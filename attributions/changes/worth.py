@@ -93,17 +93,13 @@ def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None
         labels = rows.groups.labels
         _, both = rows.groups.within(slice(0, n), np.column_stack([saved, part_of_whole]))
         saved, part_of_whole = both[:, :-1], both[:, -1]
-    ratio = np.full(p, np.nan)
-    if _n_that_carry(part_of_whole) >= FEWEST_THAT_CARRY or unit == "loss":
+    ratio, squares = np.full(p, np.nan), float((part_of_whole**2).sum())
+    # How many draws of equal parts would make up the sum as surely as these do?
+    n_that_carry = float(part_of_whole.sum()) ** 2 / squares if squares > 0 else 0.0
+    if n_that_carry >= FEWEST_THAT_CARRY or unit == "loss":
         ratio = UNITS[unit] * total / whole
     draws = (UNITS[unit] * saved - np.outer(part_of_whole, ratio)) / (whole or 1.0)
     return Worth(ratio, draws - draws.mean(axis=0), labels)
-
-
-def _n_that_carry(parts: np.ndarray) -> float:
-    """Return how many draws of equal parts would make up a sum as surely as these do."""
-    squares = float((parts**2).sum())
-    return float(parts.sum()) ** 2 / squares if squares > 0 else 0.0
 
 
 def saved_by_features(rows: RowsAtSplits, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -222,6 +222,7 @@ class LocalAttributionDisplay(Display):
         """
         from matplotlib import colormaps
         from matplotlib.colors import ListedColormap, to_rgba
+        from scipy.stats import rankdata
 
         result, ax = self.attribution, sheet.ax
         is_dark = luminance(sheet.background) < 0.2
@@ -236,7 +237,8 @@ class LocalAttributionDisplay(Display):
             if result.data is not None and are_words[place]:
                 color = np.where(np.isnan(result.data[:, [k]]), red, grey)
             elif result.data is not None:
-                color = ranked(_rank_share(result.data[:, k]))
+                ranks = rankdata(result.data[:, k], "dense", nan_policy="omit") - 1
+                color = ranked(ranks / np.nanmax(ranks, initial=1))
             aside = _swarm_offsets(to_axis.transform(rows[:, k]))
             ax.scatter(rows[:, k], place + aside, s=7, linewidths=0, zorder=2, c=color)
         sheet.name_rows(result.feature_names, shown, fontsize)
@@ -280,14 +282,6 @@ def _in_words(value: object) -> str:
         return on_one_line(value)
     in_full = f"{value:.15g}"
     return in_full if len(in_full) <= SHORT else f"{value:.4g}"
-
-
-def _rank_share(column: np.ndarray) -> np.ndarray:
-    """Return ranks scaled to [0, 1], equal values alike; nan stays nan."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(column, "dense", nan_policy="omit") - 1
-    return ranks / np.nanmax(ranks, initial=1)
 
 
 def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.38) -> np.ndarray:

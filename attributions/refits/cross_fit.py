@@ -118,22 +118,20 @@ def cross_fit(
             f"{splitter!r} judges {len(judged)} rows of {len(y)}, {len(np.unique(judged))} of them"
             " different; cross_fit needs every row in exactly one fold, as KFold has them."
         )
-    results = [_of_fold(estimator, rows, measure, fold) for fold in folds]
+    results = []
+    for fold in folds:
+        fitted_on, held_out = rows.sides(fold)
+        model = fitted_on.fitted(estimator)
+        options = held_out.beside | needed_option(fitted_on.training, measure, model)
+        result = measure(model, held_out.X, held_out.y, **options)
+        # The kurtosis is that of one model, and no guide to the sum over several.
+        results.append(replace(result, kurtosis=None))
     total = reduce(added, with_all_features(results))
     if facts_of(total.method).is_testable:  # targets judge, which also trained the other models
         total = _widened(total)
     name, _, details = total.method.partition("(")
     details = f", {details}" if details else ")"
     return replace(total, method=f"{name}({len(folds)} fits{details}")
-
-
-def _of_fold(estimator: Any, rows: GivenRows, measure: Any, fold: Any) -> GlobalAttribution:
-    """Fit on one side of a fold and judge on the other."""
-    fitted_on, held_out = rows.sides(fold)
-    model = fitted_on.fitted(estimator)
-    options = held_out.beside | needed_option(fitted_on.training, measure, model)
-    result = measure(model, held_out.X, held_out.y, **options)
-    return replace(result, kurtosis=None)  # of one model, and no guide to the sum over several
 
 
 def _widened(total: GlobalAttribution) -> GlobalAttribution:

@@ -47,7 +47,6 @@ from attributions.rows import Intake, Rows
 from attributions.statistics.row_sums import sum_over_rows
 from gbt.model.credit import members_of
 from gbt.model.ensemble import Ensemble
-from gbt.model.preparation import Preparation
 from gbt.parallel.chunks import Chunk
 from gbt.tables.given import collected
 from gbt.tables.names import column_names
@@ -124,7 +123,8 @@ def given_others(
     tables, names, steps = [fitted_on.X, X], ensemble.feature_names, ensemble.preparation
     if steps is not None:
         tables, names = [*map(steps.in_order, tables)], steps.names
-        regressor = _behind(steps, regressor)
+        if not hasattr(regressor, "steps"):  # it is no pipeline
+            regressor = make_pipeline(*(clone(step) for _, step in steps.steps), regressor)
     else:
         refuse_credit(ensemble, "given_others")
     n_features = len(names)
@@ -149,13 +149,6 @@ def given_others(
             product[:, k] += own_part * residuals_of_line(left[:, output], predicted[:, output])
     sums = sum_over_rows(lambda block: (product[block], None), n_rows, 1, rows.groups)
     return GlobalAttribution.of_sums(sums, n_rows, names, "given_others(saabas)")
-
-
-def _behind(steps: Preparation, regressor: Any) -> Any:
-    """Return a pipeline as it is, any other regressor behind clones of the model's steps."""
-    if hasattr(regressor, "steps"):
-        return regressor
-    return make_pipeline(*(clone(step) for _, step in steps.steps), regressor)
 
 
 def _by_column(ensemble: Ensemble, values: np.ndarray) -> np.ndarray:

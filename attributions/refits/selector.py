@@ -34,7 +34,6 @@ from attributions.refits.measures import (
     refuse_no_measure,
     refuse_unreadable_by,
 )
-from attributions.results import GlobalAttribution
 from gbt.model.credit import Group, members_of
 from gbt.tables.given import as_given, collected
 from gbt.tables.names import shown
@@ -154,7 +153,11 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         refuse_no_measure(self.measure, *rows.beside)
         refuse_unreadable_by(self.measure, self.estimator)
         if self.cv is None:
-            self.attribution_ = self._judged_by_one_model(rows)
+            fitted_on, held_out = rows.sides(self._cut(rows.X, rows.y, rows.kept_whole))
+            self.estimator_ = fitted_on.fitted(self.estimator)
+            options = held_out.beside | as_option(fitted_on.training, self.measure)
+            judged = self.measure(self.estimator_, held_out.X, held_out.y, **options)
+            self.attribution_ = judged
         else:
             self.attribution_ = cross_fit(
                 self.estimator,
@@ -185,13 +188,6 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             m for name, own in zip(names, is_kept, strict=True) if own for m in members_of(name)
         }
         return np.array([name in kept for name in columns])
-
-    def _judged_by_one_model(self, rows: GivenRows) -> GlobalAttribution:
-        """Fit on one side of a cut and judge on the other."""
-        fitted_on, held_out = rows.sides(self._cut(rows.X, rows.y, rows.kept_whole))
-        self.estimator_ = fitted_on.fitted(self.estimator)
-        options = held_out.beside | as_option(fitted_on.training, self.measure)
-        return self.measure(self.estimator_, held_out.X, held_out.y, **options)
 
     def transform(self, X: Any) -> Any:
         """Return the columns that are kept.
