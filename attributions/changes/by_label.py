@@ -107,12 +107,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return np.array([result.values for result in self.results]) * self._one_in(unit)
 
     def standard_error_in(self, unit: str) -> np.ndarray:
-        """Return the standard errors, (L, p), with the constant's loss taken as it is.
-
-        Parameters
-        ----------
-        unit : {"percent", "loss"}
-        """
+        """Return the errors of `values_in` a unit, with the constant's loss taken as it is."""
         missing = np.full(len(self.feature_names), np.nan)
         errors = [r.standard_error for r in self.results]
         return np.array([missing if e is None else e for e in errors]) * self._one_in(unit)

@@ -184,7 +184,8 @@ class ByLabelDisplay(Display):
         sheet.zero_line("y")
         self._name_labels(sheet)
         _, fontsize = sheet.rows_that_fit(len(ranking))
-        ends = np.array([_last_known(values[:, k]) for k in ranking])
+        known = [values[np.isfinite(values[:, k]), k] for k in ranking]
+        ends = np.array([own[-1] if len(own) else 0.0 for own in known])
         ax.set_xlim(-0.2, len(texts) - 0.8)
         name_curves(sheet, self.attribution.feature_names, ranking, ends, at[-1], color, fontsize)
 
@@ -237,12 +238,6 @@ class ByLabelDisplay(Display):
 def _largest(values: np.ndarray) -> float:
     """Return the largest size of some numbers, nan aside."""
     return float(np.nanmax(np.abs(values), initial=0.0))
-
-
-def _last_known(values: np.ndarray) -> float:
-    """Return the last number that is not nan; 0 if there is none."""
-    known = values[np.isfinite(values)]
-    return float(known[-1]) if len(known) else 0.0
 
 
 class ForWhomDisplay(Display):
