@@ -9,6 +9,7 @@ what the feature is worth to all, and the shares, weighted by rows, add up to th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -177,11 +178,9 @@ def for_whom(
             f"No groups differ in what {feature!r} is worth to them: with {len(rows.X)} rows a tree"
             f" of groups of {FEWEST_IN_GROUP} found no split."
         )
-    inside = {
-        j: _worth_within(at_new == j, adds_new[:, k], weight, for_confirming) for j in numbers
-    }
+    within = partial(_worth_within, for_confirming, adds_new[:, k])
+    inside = {j: within(at_new == j) for j in numbers}
     numbers.sort(key=lambda j: -inside[j].values[0])
-    outside = [_worth_within(at_new != j, adds_new[:, k], weight, for_confirming) for j in numbers]
     found = [adds[at_found == j, k].sum() / weight_found[at_found == j].sum() for j in numbers]
     names = tuple(rules[j] for j in numbers)
     about = {"labels": names, "feature_names": (feature,), "unit": "loss"}
@@ -191,7 +190,7 @@ def for_whom(
         np.array([(at_new == j).sum() for j in numbers]),
         np.array(found),
         stacked([combination([inside[j]], np.ones(1)) for j in numbers], **about),
-        stacked([difference(inside[j], o) for j, o in zip(numbers, outside, strict=True)], **about),
+        stacked([difference(inside[j], within(at_new != j)) for j in numbers], **about),
         float(total[k] / weight.sum()),
     )
 
@@ -208,10 +207,9 @@ def _halves(rows: RowsAtSplits, random_state: int) -> tuple[RowsAtSplits, RowsAt
     return rows.at(np.flatnonzero(is_first[of_row])), rows.at(np.flatnonzero(~is_first[of_row]))
 
 
-def _worth_within(
-    is_in: np.ndarray, adds: np.ndarray, weight: np.ndarray, rows: RowsAtSplits
-) -> Worth:
+def _worth_within(rows: RowsAtSplits, adds: np.ndarray, is_in: np.ndarray) -> Worth:
     """Return what a feature is worth to a row of some, from what every row adds."""
+    weight = rows.weight
     whole = (weight * is_in).sum()
     value = (adds * is_in).sum() / whole
     moved_by = ((adds - value * weight) * is_in / whole)[:, np.newaxis]

@@ -156,10 +156,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             fitted_on, held_out = rows.sides(self._cut(rows.X, rows.y, rows.kept_whole))
             self.estimator_ = fitted_on.fitted(self.estimator)
             options = held_out.beside | as_option(fitted_on.training, self.measure)
-            judged = self.measure(self.estimator_, held_out.X, held_out.y, **options)
-            self.attribution_ = judged
+            result = self.measure(self.estimator_, held_out.X, held_out.y, **options)
         else:
-            self.attribution_ = cross_fit(
+            result = cross_fit(
                 self.estimator,
                 X,
                 y,
@@ -170,6 +169,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 init_score=init_score,
                 random_state=self.random_state,
             )
+        self.attribution_ = result
         self.p_values_ = self.attribution_.p_values()
         adjusted = false_discovery_control(self.p_values_, method=self.correction)
         self.support_ = self._columns_of(adjusted <= self.fdr)
