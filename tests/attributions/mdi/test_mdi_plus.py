@@ -89,14 +89,15 @@ def test_mdi_plus_of_labels_and_any_metric():
 
 
 def test_mdi_oob_is_a_mean_over_fresh_rows():
-    ensemble = as_ensemble(FOREST)
+    """Of 40 trees, which are more than are walked at once."""
+    forest = RandomForestRegressor(40, min_samples_leaf=4, random_state=0).fit(X, y)
     per_row = np.zeros((N, P))
-    for tree, grown in zip(ensemble.trees, drawn(FOREST), strict=True):
-        fresh = np.flatnonzero(grown == 0)
+    for tree, grown in zip(as_ensemble(forest).trees, drawn(forest), strict=True):
+        fresh, value = np.flatnonzero(grown == 0), reference.mean_of_leaves(tree, tree.sum_hessian)
         for i in fresh:
-            steps = 4 * reference.saabas(tree, X[i], tree.sum_hessian)
-            per_row[i] += (y[i] - y.mean()) * steps / len(fresh) / 4
-    found = mdi_oob(FOREST, X, y)
+            steps = reference.predecomp(tree, X[i], value)  # of the mean over trees
+            per_row[i] += (y[i] - y.mean()) * steps / len(fresh)
+    found = mdi_oob(forest, X, y)
     assert_close(found.values, per_row.sum(axis=0), np.abs(per_row).sum(axis=0))
     expected = np.sqrt(N / (N - 1) * ((per_row - per_row.mean(axis=0)) ** 2).sum(axis=0))
     assert_close(found.standard_error, expected, np.abs(per_row).sum(axis=0))
