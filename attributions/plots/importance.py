@@ -19,6 +19,7 @@ from attributions.plots.captions import (
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
+from attributions.plots.shown import PerFeature, PerGroup, PerLabel
 from gbt.tables.names import shown
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
@@ -53,7 +54,7 @@ class ImportanceDisplay(Display):
 
     def __init__(
         self,
-        attribution: Any,
+        attribution: PerFeature,
         *,
         max_display: int | None = 20,
         intervals: np.ndarray | None = None,
@@ -119,7 +120,7 @@ class ByLabelDisplay(Display):
 
     def __init__(
         self,
-        attribution: Any,
+        attribution: PerLabel,
         *,
         changes: Any = None,
         kind: str | None = None,
@@ -252,7 +253,7 @@ class ForWhomDisplay(Display):
     points_ : list of matplotlib Line2D
     """
 
-    def __init__(self, groups: Any):
+    def __init__(self, groups: PerGroup):
         self.groups = groups
         self.points_: list[Any] = []
 

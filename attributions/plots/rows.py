@@ -11,6 +11,7 @@ from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
+from attributions.plots.shown import PerRow
 from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class LocalAttributionDisplay(Display):
 
     def __init__(
         self,
-        attribution: Any,
+        attribution: PerRow,
         *,
         row: Hashable | None = None,
         kind: str = "waterfall",

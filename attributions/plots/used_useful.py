@@ -1,6 +1,6 @@
 """How much the model uses each feature, and how far that helps, as points."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from attributions.plots.captions import (
 )
 from attributions.plots.places import place_beside
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
+from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.transforms import Bbox
@@ -48,8 +49,8 @@ class UsedUsefulDisplay(Display):
 
     def __init__(
         self,
-        used: Any,
-        useful: Any,
+        used: PerFeature,
+        useful: PerFeature,
         *,
         intervals: np.ndarray | None = None,
         max_display: int | None = 12,
