@@ -81,39 +81,51 @@ def test_two_stumps_by_hand_on_other_rows():
     assert_same(forest_inner(ensemble, X, y, variant="target").values, [2 * (1.5 * 4 - 1.5 * 1)])
 
 
+DEFINITIONS = {
+    "tree_inner": (tree_inner, reference.tree_inner),
+    "partial_inner": (partial_inner, reference.partial_inner),
+    **{
+        f"forest_inner, {variant}": (
+            partial(forest_inner, variant=variant),
+            partial(reference.forest_inner, variant=variant),
+        )
+        for variant in ("residual", "target")
+    },
+}
+
+
+@pytest.mark.parametrize("measure", DEFINITIONS)
 @pytest.mark.parametrize("ifa", INDIVIDUAL)
 @given(case=judged())
-def test_tree_inner_is_its_definition(case, ifa):
-    one_by_one = products(case, INDIVIDUAL[ifa])
-    q = one_by_one.sum(axis=0) * case.weight[:, np.newaxis]
+def test_measures_are_their_definitions(case, ifa, measure):
+    measured, of_page = DEFINITIONS[measure]
+    n, of_tree = len(case.X), INDIVIDUAL[ifa]
+    alone = [of_page(case.ensemble, case.X[[i]], case.y[[i]], of_tree) for i in range(n)]
+    q = np.array(alone) * case.weight[:, np.newaxis]
+    rows = {"X": case.X, "y": case.y, "ifa": ifa, "sample_weight": case.weight}
 
-    result = tree_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, per_tree=True
-    )
+    result = measured(case.ensemble, **rows)
 
-    assert_close(result.values, q.sum(axis=0), case.terms)
-    weighted = one_by_one * case.weight[:, np.newaxis]
-    assert_close(result.per_tree, weighted.sum(axis=1), case.terms)
-    assert result.n_samples == len(case.X)
-    if len(q) > 1:
-        error = np.sqrt(len(q)) * q.std(axis=0, ddof=1)
-        assert_close(result.standard_error, error, case.terms)
+    terms = case.terms * (case.ensemble.n_trees if "forest" in measure else 1)
+    assert_close(result.values, q.sum(axis=0), terms)
+    assert result.n_samples == n
+    if n > 1:
+        assert_close(result.standard_error, np.sqrt(n) * q.std(axis=0, ddof=1), terms)
     else:
         assert result.standard_error is None
-
-    # Path attributions then add up gradients by leaf.
-    without = tree_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, standard_error=False,
-        per_tree=True,
-    )  # fmt: skip
-    assert_close(without.values, q.sum(axis=0), case.terms)
-    assert_close(without.per_tree, weighted.sum(axis=1), case.terms)
+    without = measured(case.ensemble, **rows, standard_error=False)  # adds up gradients by leaf
+    assert_close(without.values, q.sum(axis=0), terms)
     assert without.standard_error is None
-    assert (without.method, without.n_samples) == (result.method, len(case.X))
-
-    unweighted = tree_inner(case.ensemble, case.X, case.y, ifa=ifa)
-    by_loops = reference.tree_inner(case.ensemble, case.X, case.y, INDIVIDUAL[ifa])
-    assert_close(unweighted.values, by_loops, case.terms)
+    assert (without.method, without.n_samples) == (result.method, n)
+    if "forest" in measure:
+        return
+    for standard_error in (True, False):
+        per_tree = measured(
+            case.ensemble, **rows, per_tree=True, standard_error=standard_error
+        ).per_tree
+        for m in range(len(per_tree)):
+            of_first = measured(case.ensemble.truncate(m + 1), **rows).values
+            assert_close(per_tree[: m + 1].sum(axis=0), of_first, terms)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 4, 5, 9])
@@ -143,50 +155,6 @@ def test_any_number_of_trees(n_trees):
         assert_close(result.values, expected.sum(axis=0), case.terms)
     alone = reference.partial_inner(ensemble, case.X, case.y)
     assert_close(partial_inner(ensemble, case.X, case.y).values, alone, case.terms)
-
-
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_partial_inner_is_its_definition(case, ifa):
-    alone = [
-        reference.partial_inner(case.ensemble, case.X[[i]], case.y[[i]], INDIVIDUAL[ifa])
-        for i in range(len(case.X))
-    ]
-    q = np.array(alone) * case.weight[:, np.newaxis]
-
-    result = partial_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, per_tree=True
-    )
-
-    assert_close(result.values, q.sum(axis=0), case.terms)
-    assert_close(result.per_tree.sum(axis=0), q.sum(axis=0), case.terms)
-    first = tree_inner(
-        case.ensemble.truncate(1), case.X, case.y, ifa=ifa, sample_weight=case.weight
-    )
-    assert_close(result.per_tree[0], first.values, case.terms)  # no earlier work to add back yet
-    if len(q) > 1:
-        error = np.sqrt(len(q)) * q.std(axis=0, ddof=1)
-        assert_close(result.standard_error, error, case.terms)
-
-
-@pytest.mark.parametrize("variant", ["residual", "target"])
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_forest_inner_is_its_definition(case, ifa, variant):
-    alone = [
-        reference.forest_inner(case.ensemble, case.X[[i]], case.y[[i]], INDIVIDUAL[ifa], variant)
-        for i in range(len(case.X))
-    ]
-    q = np.array(alone) * case.weight[:, np.newaxis]
-
-    result = forest_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, variant=variant
-    )
-
-    terms = case.terms * case.ensemble.n_trees
-    assert_close(result.values, q.sum(axis=0), terms)
-    if len(q) > 1:
-        assert_close(result.standard_error, np.sqrt(len(q)) * q.std(axis=0, ddof=1), terms)
 
 
 @given(case=judged(), data=st.data())
