@@ -21,36 +21,38 @@ JUDGING = (
 FEW = {"n_estimators": 3, "splitter": "greedy", "random_state": 0}
 
 
-def explaining(name, **options):
-    return lambda model, X, y, training: getattr(attributions, name)(model, X, **options)
+def explaining(name, **asked):
+    return lambda model, X, y, training, **options: getattr(attributions, name)(
+        model, X, **asked, **options
+    )
 
 
-def judging(name, **options):
-    return lambda model, X, y, training: getattr(attributions, name)(model, X, y, **options)
+def judging(name, **asked):
+    return lambda model, X, y, training, **options: getattr(attributions, name)(
+        model, X, y, **asked, **options
+    )
 
 
-def after_training(name, **options):
-    return lambda model, X, y, training: getattr(attributions, name)(model, *training, **options)
+def beside_background(model, X, y, training, **options):
+    return attributions.tree_shap(model, X[:40], background=X[40:50], **options)
 
 
 def unbiased_gain(model, X, y, training, **options):
     return attributions.unbiased_gain(model, *training, X, y, **options)
 
 
-def given_others(model, X, y, training):
+def given_others(model, X, y, training, **options):
     asked = {"training": training, "regressor": GBTRegressor(**FEW)}
-    return attributions.given_others(model, X, y, **asked)
+    return attributions.given_others(model, X, y, **asked, **options)
 
 
-def local_mdi(model, X, y, training):
-    return attributions.local_mdi(model, *training, X, linear_model="ridge")
+def local_mdi(model, X, y, training, **options):
+    return attributions.local_mdi(model, *training, X, linear_model="ridge", **options)
 
 
 MEASURES = {
     **{name: explaining(name) for name in EXPLAINING},
-    "tree_shap, background": lambda model, X, y, training: attributions.tree_shap(
-        model, X[:40], background=X[40:50]
-    ),
+    "tree_shap, background": beside_background,
     **{name: judging(name) for name in JUDGING},
     "permutation": judging("permutation", random_state=0, n_repeats=2),
     "unbiased_gain": unbiased_gain,

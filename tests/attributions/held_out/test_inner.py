@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from attributions import (
     GlobalAttribution,
-    absolute,
     forest_inner,
     held_out_gain,
     partial_inner,
@@ -302,17 +301,6 @@ def test_a_function_is_an_attribution():
         assert "thirds" in result.method
 
 
-MEASURES = {
-    "tree_inner": partial(tree_inner, per_tree=True),
-    "tree_inner by leaf": partial(tree_inner, per_tree=True, standard_error=False),
-    "partial_inner": partial(partial_inner, per_tree=True),
-    "forest_inner": forest_inner,
-    "tree_inner_rows": tree_inner_rows,
-    "absolute": lambda model, X, y, ifa: absolute(model, X, ifa=ifa),
-}
-ARRAYS = ("values", "per_tree", "standard_error", "base_values")
-
-
 def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
     """Return a model of three stumps and two columns that it does not use, and n new rows."""
     rng = np.random.default_rng(seed)
@@ -323,17 +311,6 @@ def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
     if loss == "half_logistic":
         y = (y > 0).astype(float)
     return fit_values(ensemble, X[:200], y[:200]), X[200:], y[200:]
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("measure", [name for name in MEASURES if "inner" in name])
-def test_the_number_of_threads_changes_nothing(measure, loss):
-    ensemble, X, y = fitted_rows(5 * ROWS_PER_BLOCK + 7, loss=loss)
-    ask = MEASURES[measure]
-    one, two, seven = (ask(ensemble, X, y, ifa="saabas", n_jobs=n_jobs) for n_jobs in (1, 2, 7))
-    for other in (two, seven):
-        for array in ARRAYS:
-            assert_same(getattr(other, array, None), getattr(one, array, None))
 
 
 @pytest.mark.parametrize("where", ["part", "merge"])
@@ -415,26 +392,6 @@ def test_any_chunks_merge_to_the_whole(case, data):
         if len(case.X) > 1:
             # A root of cancelled squares: eps of the terms under the root, so sqrt(eps) of terms.
             assert_close(merged.standard_error**2, whole.standard_error**2, terms**2)
-
-
-@pytest.mark.parametrize(
-    "inner", [tree_inner, tree_inner_rows, partial_inner, partial_inner_rows, forest_inner]
-)
-def test_labels_of_a_classifier(inner):
-    ensemble, X, y = fitted_rows(40, loss="half_logistic")
-    words = np.where(y == 1, "yes", "no")
-    model = GreedyClassifier()
-    model.ensemble_, model.classes_ = ensemble, np.array(["no", "yes"])
-
-    expected = inner(ensemble, X, y).values
-    assert_same(inner(ensemble, X, y.astype(bool)).values, expected)
-    assert_same(inner(model, X, words).values, expected)
-    with pytest.raises(ValueError, match=r"'maybe'.*'no' from 'yes'"):
-        inner(model, X, np.where(y == 1, "yes", "maybe"))
-    with pytest.raises(ValueError, match="-1"):
-        inner(ensemble, X, 2 * y - 1)
-    with pytest.raises(ValueError, match="'no'"):
-        inner(ensemble, X, words)
 
 
 @pytest.mark.parametrize(

@@ -200,6 +200,7 @@ def test_what_does_not_add_up_is_refused_by_name():
         ("total_gain", "not summed over rows"),
         ("permutation(roc_auc)", "shuffling a chunk"),
         ("unbiased_gain", "ratios"),
+        ("held_out_gain", "means of nodes are those of all rows.*tables of Dask"),
     ):
         other = replace(result, method=method)
         with pytest.raises(ValueError, match=why):
