@@ -137,8 +137,9 @@ def test_rows_climb_the_whole_paths_of_deep_trees(depth):
     assert_close(found, expected, size * (size + np.abs(y).max()))
 
 
+@pytest.mark.parametrize("ifa", ["predecomp", "tree_shap"])
 @pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 7, 130])
-def test_any_number_of_trees(n_trees):
+def test_any_number_of_trees(n_trees, ifa):
     """Trees are taken 64 at a time, and by leaf four at a time."""
     rng = np.random.default_rng(n_trees)
     stumps = [stump_on(int(rng.integers(3)), rng.normal()) for _ in range(n_trees)]
@@ -146,10 +147,11 @@ def test_any_number_of_trees(n_trees):
     y = X[:, 0] + rng.normal(size=40)
     ensemble = fit_values(ensemble_of(stumps, 3, learning_rate=0.1), X[:20], y[:20])
     case = Judged(ensemble, X[20:], y[20:], np.ones(20))
-    expected = products(case, INDIVIDUAL["predecomp"]).sum(axis=1)
+    expected = products(case, INDIVIDUAL[ifa]).sum(axis=1)
 
     for standard_error in (True, False):
-        result = tree_inner(ensemble, case.X, case.y, standard_error=standard_error, per_tree=True)
+        asked = {"standard_error": standard_error, "per_tree": True, "ifa": ifa}
+        result = tree_inner(ensemble, case.X, case.y, **asked)
         assert_close(result.per_tree, expected, case.terms)
         assert_close(result.values, expected.sum(axis=0), case.terms)
     alone = reference.partial_inner(ensemble, case.X, case.y)
