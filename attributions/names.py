@@ -50,6 +50,13 @@ def find_feature(name: str, feature_names: Sequence[str]) -> int:
     raise UnknownFeatureError(f"No feature is called {name!r}{meant} There are {listed}.")
 
 
+def find_pair(names: Any, feature_names: Sequence[str]) -> list[int]:
+    """Return the numbers of two features, given by their names."""
+    if not (isinstance(names, tuple) and len(names) == 2):
+        raise ValueError(f"A pair is asked for by two names; got {shown(names)}.")
+    return [find_feature(name, feature_names) for name in names]
+
+
 def first_of(texts: Sequence[str], most: int) -> str:
     """List texts for a sentence: the first of many, and how many more there are."""
     more = f" and {len(texts) - most} more" * (len(texts) > most)

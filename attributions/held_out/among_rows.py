@@ -68,7 +68,7 @@ def ask_together(
     """
     ensemble, paths, n = model.ensemble, model.paths, raw.shape[1]
     loss: Any = ensemble.loss
-    work = np.zeros((1, ensemble.n_credited, n))
+    work = np.zeros((ensemble.n_credited, n, 1))
     for m in range(ensemble.n_trees):
         at = (spots.first[m] + spots.of_row[m]).astype(np.int64)
         steps = np.empty((max(1, int(spots.tree_depth[m])), n), np.int64)
@@ -78,13 +78,13 @@ def ask_together(
         tree = slice(*ensemble.tree_offset[m : m + 2])
         features = np.unique(paths.feature[tree]).astype(np.int64)
         which = np.searchsorted(features, paths.feature[steps].astype(np.int64))
-        without = raw - work[0, features]
+        without = raw - work[features, :, 0]
         gradient, hessian = loss.gradient_hessian(prepared, without)
         exposure = loss.exposure(prepared, gradient, hessian)
         own, exposed = (
             np.take_along_axis(of, which, axis=0)[np.newaxis] for of in (gradient, exposure)
         )
-        ask(spots, m, paths, raw, work, np.empty((1, 1, n, 1)))  # moves raw and work
+        ask(spots, m, paths, None, raw.reshape(n, 1), work, np.empty((1, 1, n, 1)))  # moves them
         yield Asked(m, own, exposed, Together(features, without, steps, which))
 
 

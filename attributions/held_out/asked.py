@@ -12,7 +12,7 @@ import numpy as np
 
 from attributions.held_out.exposures import exposures
 from attributions.held_out.splits import StepsOfModel
-from attributions.kernels.held_out import ask, ask_classes
+from attributions.kernels.held_out import ask
 from attributions.kernels.spots import MAX_ODDS, Spots, odds
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import Softmax
@@ -51,10 +51,11 @@ def ask_by_row(
         yield from _ask_softmax(model, spots, y, raw)
         return
     n_outputs, n = raw.shape
-    work = np.zeros((n_outputs, model.ensemble.n_credited, n))
+    state, work = np.ascontiguousarray(raw.T), np.zeros((model.ensemble.n_credited, n, n_outputs))
     for first, n_trees, n_steps in _some_trees(model, spots, raw):
         asked = np.empty((n_trees, n_steps, n, n_outputs))
-        ask(spots, first, model.paths, raw, work, asked)
+        ask(spots, first, model.paths, None, state, work, asked)
+        raw[:] = state.T
         u = exposures(loss, asked[..., 0]) if has_exposures else None
         yield Asked(first, _gradients(loss, y, asked), u)
 
@@ -68,10 +69,10 @@ def _ask_softmax(
     state = np.ascontiguousarray(odds(raw - raw.max(axis=0)).T)
     spots = spots._replace(value=odds(spots.value))
     for first, n_trees, n_steps in _some_trees(model, spots, raw):
-        gradient = np.empty((n_trees, n_steps, n))
-        ask_classes(spots, first, model.paths_of_odds, y, state, work, gradient)
+        gradient = np.empty((n_trees, n_steps, n, 1))
+        ask(spots, first, model.paths_of_odds, y, state, work, gradient)
         np.log(state.T, out=raw)
-        yield Asked(first, gradient)
+        yield Asked(first, gradient[..., 0])
 
 
 def _may_be_odds(model: StepsOfModel, raw: np.ndarray) -> bool:

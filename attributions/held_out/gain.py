@@ -42,7 +42,7 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
-from attributions.held_out.steps import Wanted, sum_by_output
+from attributions.held_out.steps import Wanted
 from attributions.inputs import explained_data, labels_by, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
 from attributions.rows import AllRows, Intake, Tally
@@ -227,10 +227,9 @@ def _held_out_gain(
         n_samples=totals.n_rows,
         feature_names=ensemble.credited_names,
         method=steps.method,
-        per_tree=by_tree if wanted.per_tree else None,
         groups=totals.groups,
-        per_output=sum_by_output(ensemble, by_tree) if wanted.per_output else None,
         percent_of_one=percent_of_one(ensemble, totals.targets, removes_own_work=True),
+        **wanted.beside(ensemble, by_tree),
         **of_spread,
     )
 

@@ -49,6 +49,14 @@ class Wanted(NamedTuple):
             )
         return wanted
 
+    def beside(self, ensemble: Ensemble, by_tree: Any) -> dict[str, Any]:
+        """Return what is wanted of the contributions of trees, (M, p), as fields of a result."""
+        of_output = None
+        if self.per_output:
+            shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
+            of_output = by_tree.reshape(shape).sum(axis=0)
+        return {"per_tree": by_tree if self.per_tree else None, "per_output": of_output}
+
 
 class JudgedRows(RowsAtSpots):
     """Rows whose model is a `Judge`."""
@@ -170,9 +178,3 @@ class JudgedRows(RowsAtSpots):
     def per_unit_of_step(self, products: np.ndarray) -> np.ndarray:
         """Divide by alpha: products of shrunk steps become comparable with total gain."""
         return products / self.ensemble.learning_rate
-
-
-def sum_by_output(ensemble: Ensemble, by_tree: np.ndarray) -> np.ndarray:
-    """Add up contributions of trees, (M, p), by the output that trees belong to: (K, p)."""
-    shape = (ensemble.n_rounds, ensemble.n_outputs, by_tree.shape[1])
-    return by_tree.reshape(shape).sum(axis=0)

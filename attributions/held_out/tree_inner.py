@@ -48,7 +48,7 @@ from typing import Any
 import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
-from attributions.held_out.steps import JudgedRows, Wanted, sum_by_output
+from attributions.held_out.steps import JudgedRows, Wanted
 from attributions.inputs import as_training
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
@@ -340,16 +340,13 @@ def _measure(
     if removes_own_work is not None and rows.rows is not None:
         targets = Targets(rows.rows.y, rows.rows.weight)
         percent = percent_of_one(ensemble, targets, removes_own_work)
-    method, names = (
-        f"{name}({', '.join([judge.ifa_name, *options.values()])})",
-        ensemble.credited_names,
-    )
+    method = f"{name}({', '.join([judge.ifa_name, *options.values()])})"
+    names, has_error = ensemble.credited_names, wanted.standard_error
     return replace(
-        GlobalAttribution.of_sums(sums, n_rows, names, method, wanted.standard_error),
-        per_tree=sums.beside if wanted.per_tree else None,
-        per_output=sum_by_output(ensemble, sums.beside) if wanted.per_output else None,
+        GlobalAttribution.of_sums(sums, n_rows, names, method, has_error),
         kurtosis=kurtosis,
         percent_of_one=percent,
+        **wanted.beside(ensemble, sums.beside),
     )
 
 

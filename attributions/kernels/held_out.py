@@ -20,8 +20,8 @@ For the squared error and the logistic loss one kernel does all three, row by ro
 is stored between them: `add_up_known` in the first walk, `add_parts_of_known` in the second.
 Logistic rows carry odds (``attributions.kernels.spots``) and the factors e^-F that remove features.
 
-Rows of several classes carry odds, too, unless a model could take them beyond that: `ask_classes`
-does the first two steps for the softmax.
+Rows of several classes carry odds, too, unless a model could take them beyond that: for the softmax
+`ask` does the first two steps.
 """
 
 from typing import NamedTuple
@@ -43,7 +43,7 @@ class Paths(NamedTuple):
 
 
 @internal
-def write_asked(m, spots, paths, raw, work, at, asked):
+def write_asked(m, spots, paths, state, work, at, asked):
     """Write for every step of tree m the raw predictions without the step's feature.
 
     spots ... work             see ``ask``
@@ -54,42 +54,9 @@ def write_asked(m, spots, paths, raw, work, at, asked):
     for s in range(asked.shape[0]):
         for i in range(at.shape[0]):
             k = paths.feature[at[i]]
-            for o in range(raw.shape[0]):
-                asked[s, i, o] = raw[o, i] - work[o, k, i]
+            for o in range(state.shape[1]):
+                asked[s, i, o] = state[i, o] - work[k, i, o]
             at[i] = paths.up[at[i]]
-
-
-@internal
-def move_output(m, spots, paths, at, raw, work):
-    """Take one output's raw predictions (n,), and contributions (p, n), beyond its tree m."""
-    stand_at_spots(m, spots, at)
-    for i in range(at.shape[0]):
-        raw[i] += spots.value[at[i]]
-    for _ in range(spots.tree_depth[m]):
-        for i in range(at.shape[0]):
-            work[paths.feature[at[i]], i] += paths.step[at[i]]
-            at[i] = paths.up[at[i]]
-
-
-@kernel
-def ask(spots, first, paths, raw, work, asked):
-    """Write for every step the raw predictions without the step's feature, round by round.
-
-    T trees of whole rounds, K outputs, S steps at most from a leaf to the root.
-
-    spots                   ``Spots``  IN     of all M trees
-    first                   int64      IN     the first of the T trees
-    paths                   ``Paths``  IN
-    raw      (K, n)         float64    INOUT  before the first round; then after the last
-    work     (K, p, n)      float64    INOUT  what each feature has contributed
-    asked    (T, S, n, K)   float64    OUT
-    """
-    n_outputs, at = raw.shape[0], np.empty(raw.shape[1], np.uint64)
-    for begin in range(0, asked.shape[0], n_outputs):
-        for m in range(begin, begin + n_outputs):
-            write_asked(first + m, spots, paths, raw, work, at, asked[m])
-        for o in range(n_outputs):
-            move_output(first + begin + o, spots, paths, at, raw[o], work[o])
 
 
 @internal
@@ -97,8 +64,8 @@ def write_gradients_of_class(m, spots, paths, own, y, odds, work, at, gradient):
     """Write p - [y = own] without the feature of every step of tree m, which adds to class own.
 
     at             (n,)     uint64    memory
-    gradient       (S, n)   float64   OUT      first steps of the S, as many as the tree has
-    others         see ``ask_classes``
+    gradient       (S, n, 1)  float64  OUT     first steps of the S, as many as the tree has
+    others         see ``ask``
     """
     stand_at_spots(m, spots, at)
     for s in range(spots.tree_depth[m]):
@@ -107,42 +74,57 @@ def write_gradients_of_class(m, spots, paths, own, y, odds, work, at, gradient):
             for o in range(odds.shape[1]):
                 total += odds[i, o] * work[k, i, o]
             p = odds[i, own] * work[k, i, own] / total
-            gradient[s, i] = p - (1.0 if y[i] == own else 0.0)
+            gradient[s, i, 0] = p - (1.0 if y[i] == own else 0.0)
             at[i] = paths.up[at[i]]
 
 
+@forced_inline
+def moved_output(y, number, step):
+    """Return the number of an output after a step; with ``y`` odds, which are multiplied."""
+    return number + step if y is None else number * step
+
+
 @internal
-def move_class(m, spots, paths, own, at, odds, work):
-    """Take odds and what features take from them beyond tree m, of class own."""
+def move_output(m, spots, paths, own, y, state, work, at):
+    """Take the states of output own, and what features do to them, beyond its tree m."""
     stand_at_spots(m, spots, at)
     for i in range(at.shape[0]):
-        odds[i, own] *= spots.value[at[i]]
+        state[i, own] = moved_output(y, state[i, own], spots.value[at[i]])
     for _ in range(spots.tree_depth[m]):
         for i in range(at.shape[0]):
             k = paths.feature[at[i]]
-            work[k, i, own] *= paths.step[at[i]]
+            work[k, i, own] = moved_output(y, work[k, i, own], paths.step[at[i]])
             at[i] = paths.up[at[i]]
 
 
 @kernel
-def ask_classes(spots, first, paths, y, odds, work, gradient):
-    """Write the softmax's derivatives without the feature of every step, round by round.
+def ask(spots, first, paths, y, state, work, asked):
+    """Ask for every step without the step's feature, round by round.
 
-    Nothing is cut off: neither odds nor what features take from them may go beyond `MAX_ODDS`.
+    Written are the raw predictions at which the derivatives of the loss are wanted or, with ``y``,
+    the derivatives of the softmax by the class that the tree adds to. There rows carry odds, and
+    nothing is cut off: neither odds nor what features take from them may go beyond `MAX_ODDS`.
 
-    spots, first, paths   see ``ask``; values and steps are of odds
-    y          (n,)          float64      IN     classes 0 .. K - 1
-    odds       (n, K)        float64      INOUT  before the first round; then after the last
-    work       (p, n, K)     float64      INOUT  e^-F of every feature and class
-    gradient   (T, S, n)     float64      OUT    of the class that the tree adds to
+    T trees of whole rounds, K outputs, S steps at most from a leaf to the root.
+
+    spots                   ``Spots``  IN     of all M trees
+    first                   int64      IN     the first of the T trees
+    paths                   ``Paths``  IN
+    y        (n,)           float64    IN     classes 0 .. K - 1; None for other losses
+    state    (n, K)         float64    INOUT  before the first round; then after the last
+    work     (p, n, K)      float64    INOUT  F of each feature, or e^-F
+    asked    (T, S, n, K)   float64    OUT    with ``y`` (T, S, n, 1)
     """
-    n_outputs, at = odds.shape[1], np.empty(odds.shape[0], np.uint64)
-    for begin in range(0, gradient.shape[0], n_outputs):
+    n_outputs, at = state.shape[1], np.empty(state.shape[0], np.uint64)
+    for begin in range(0, asked.shape[0], n_outputs):
         for o in range(n_outputs):
             m = begin + o
-            write_gradients_of_class(first + m, spots, paths, o, y, odds, work, at, gradient[m])
+            if y is None:
+                write_asked(first + m, spots, paths, state, work, at, asked[m])
+            else:
+                write_gradients_of_class(first + m, spots, paths, o, y, state, work, at, asked[m])
         for o in range(n_outputs):
-            move_class(first + begin + o, spots, paths, o, at, odds, work)
+            move_output(first + begin + o, spots, paths, o, y, state, work, at)
 
 
 @kernel

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attributions.names import find_feature
+from attributions.names import find_pair
 from attributions.results import tables
 from attributions.results.per_row import check_shape
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from attributions.plots import PairsDisplay
@@ -63,9 +62,7 @@ class PairAttribution(tables.ShownAsTable):
 
     def __getitem__(self, names: tuple[str, str]) -> float:
         """Return what the first feature earned below splits on the second, by their names."""
-        if not (isinstance(names, tuple) and len(names) == 2):
-            raise ValueError(f"A pair is asked for by two names; got {shown(names)}.")
-        wanted = [find_feature(name, self.feature_names) for name in names]
+        wanted = find_pair(names, self.feature_names)
         return float(self.values[(self.pairs == wanted).all(axis=1)].sum())
 
     def importance(self) -> np.ndarray:

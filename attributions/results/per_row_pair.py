@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from attributions.names import find_feature
+from attributions.names import find_pair
 from attributions.results import tables
 from attributions.results.per_row import check_shape
-from gbt.tables.names import shown
 
 N_SHOWN = 10  # pairs in the text of a result
 
@@ -51,9 +50,7 @@ class LocalPairAttribution(tables.ShownAsTable):
 
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
         """Return half of two features' joint effect on every row, or a feature's main effect."""
-        if not (isinstance(names, tuple) and len(names) == 2):
-            raise ValueError(f"A pair is asked for by two names; got {shown(names)}.")
-        one, other = (find_feature(name, self.feature_names) for name in names)
+        one, other = find_pair(names, self.feature_names)
         return self.values[:, one, other]
 
     def main_effects(self) -> np.ndarray:

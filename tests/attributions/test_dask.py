@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -366,6 +367,9 @@ def test_what_unbiased_gain_says_of_chunks():
         unbiased_gain(model, X, y, rows, np.r_[y[:100], y[:20]])
     with pytest.raises(ValueError, match="sample_weight is zero for every row"):
         unbiased_gain(model, X, y, rows, y, sample_weight_valid=np.zeros(N))
+    of_file = replace(model.ensemble_, seen_rows=None)
+    with pytest.warns(SeenRowsWarning, match=f"{N} of the {N} rows"):  # its leaves tell
+        unbiased_gain(of_file, table_of(X), y, table_of(X), y)
     with pytest.raises(ValueError, match="all rows at once, in memory or as tables of Dask"):
         result.merge(result)
 

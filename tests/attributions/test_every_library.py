@@ -16,21 +16,14 @@ from sklearn.tree import DecisionTreeRegressor
 
 from attributions import (
     cross_fit,
-    forest_inner,
     given_others,
     held_out_gain,
-    held_out_gain_rows,
     local_mdi,
-    partial_inner,
-    permutation,
-    tree_inner,
-    tree_inner_pairs,
-    tree_inner_rows,
-    unbiased_gain,
 )
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_same, peer
+from tests.attributions.measures import MEASURES, all_but
 
 RNG = np.random.default_rng(1)
 X, X_NEW = RNG.normal(size=(2, 120, 3))
@@ -49,17 +42,7 @@ REGRESSORS = {
     "a tree": lambda: DecisionTreeRegressor(max_depth=3),
 }
 FORESTS = {"random forest", "extra trees", "a tree"}
-OF_TREES = {
-    "held_out_gain": held_out_gain,
-    "held_out_gain_rows": held_out_gain_rows,
-    "tree_inner": tree_inner,
-    "partial_inner": partial_inner,
-    "forest_inner": lambda *rows: forest_inner(*rows, variant="target"),
-    "tree_inner_rows": tree_inner_rows,
-    "tree_inner_pairs": tree_inner_pairs,
-    "permutation": lambda *rows: permutation(*rows, n_repeats=2, random_state=0),
-    "unbiased_gain": lambda model, *rows: unbiased_gain(model, X, Y, *rows),
-}
+OF_TREES = all_but("given_others", "local_mdi", "tree_shap, background", "tree_shap_pairs")
 
 
 @cache
@@ -70,10 +53,10 @@ def fitted(library):
 @pytest.mark.parametrize("measure", OF_TREES)
 @pytest.mark.parametrize("library", REGRESSORS)
 def test_a_measure_of_trees(library, measure):
-    if measure == "partial_inner" and library in FORESTS - {"a tree"}:
+    if measure.startswith("partial_inner") and library in FORESTS - {"a tree"}:
         pytest.skip("the trees of a forest have none before them")
-    model, measured = fitted(library), OF_TREES[measure]
-    of_model, of_trees = (measured(m, X_NEW, Y_NEW).values for m in (model, as_ensemble(model)))
+    model, of = fitted(library), MEASURES[measure]
+    of_model, of_trees = (of(m, X_NEW, Y_NEW, (X, Y)).values for m in (model, as_ensemble(model)))
     assert_same(of_model, of_trees)
     assert of_model.any()
 

@@ -11,12 +11,13 @@ import attributions
 from attributions import HeldOutSelector, cross_fit
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_same
+from tests.attributions.measures import MEASURES, judging, unbiased_gain
 from tests.sparse_tables import large_table
 
 pytestmark = pytest.mark.kernels
 N = 400
 WEIGHT = np.arange(N) % 3.0
-FEW = GBTRegressor(n_estimators=3, random_state=0)
+WEIGHTED = ("held_out_gain", "tree_inner", "partial_inner", "forest_inner", "tree_inner_pairs")
 
 
 @pytest.fixture(scope="module", params=[GBTRegressor, GBTClassifier])
@@ -35,58 +36,32 @@ def assert_alike(dense, of_sparse):
             assert_same(getattr(of_sparse, name), getattr(dense, name))
 
 
-def explaining(name, **options):
-    return lambda model, X, y, new, y_new: getattr(attributions, name)(model, new, **options)
-
-
-def judging(name, **options):
-    return lambda model, X, y, new, y_new: getattr(attributions, name)(model, new, y_new, **options)
-
-
-def unbiased_gain(form):
-    asked = {"form": form, "random_state": 0}
-    return lambda model, *rows: attributions.unbiased_gain(model, *rows, **asked)
-
-
-def given_others(model, X, y, new, y_new):
-    asked = {"training": (X, y), "regressor": FEW}
-    return attributions.given_others(model, new, y_new, **asked)
-
-
-MEASURES = {
-    **{name: explaining(name) for name in ("predecomp", "saabas", "tree_shap", "absolute")},
-    **{
-        name: judging(name, sample_weight=WEIGHT)
-        for name in (
-            "held_out_gain", "tree_inner", "partial_inner", "forest_inner", "tree_inner_pairs",
-        )
-    },
-    **{name: judging(name) for name in ("held_out_gain_rows", "tree_inner_rows")},
-    "background": lambda model, X, y, new, y_new: attributions.tree_shap(model, new, background=X),
-    "permutation": judging("permutation", random_state=0, n_repeats=2),
+SEVERAL = {
+    **MEASURES,
+    **{f"{name}, weighted": judging(name, sample_weight=WEIGHT) for name in WEIGHTED},
     "scorer": judging("permutation", random_state=0, n_repeats=2, metric="roc_auc"),
-    **{f"unbiased_gain, {form}": unbiased_gain(form) for form in ("symmetric", "paper", "sampled")},
-    "local_mdi": lambda model, X, y, new, _: attributions.local_mdi(
-        model, X, y, new, linear_model="ridge"
-    ),
-    "given_others": given_others,
-}  # fmt: skip
+    **{
+        f"unbiased_gain, {form}": partial(unbiased_gain, form=form, random_state=0)
+        for form in ("paper", "sampled")
+    },
+}
 KINDS = (sparse.csr_array, sparse.csc_matrix, sparse.coo_array)
+SLICED = ("scorer", "given_others", "tree_shap, background")  # of rows in compressed form alone
 
 
-@pytest.mark.parametrize(("name", "kind"), [(n, KINDS[k % 3]) for k, n in enumerate(MEASURES)])
+@pytest.mark.parametrize(("name", "kind"), [(n, KINDS[k % 3]) for k, n in enumerate(SEVERAL)])
 def test_results_are_those_of_the_dense_table(problem, name, kind):
     model, X, y = problem
     if name == "local_mdi" and config.DISABLE_JIT:
         pytest.skip("uncompiled, rows of records have no names")
-    if name in ("scorer", "given_others"):  # of one kind of target
-        if isinstance(model, GBTRegressor) != (name == "given_others"):
-            pytest.skip("the other estimator is enough")
-        kind = sparse.csr_array
-    old, new = (X[:N], X[N:]) if name != "background" else (X[:20], X[N : N + 20])
-    of = partial(MEASURES[name], model)
-    dense = of(old, y[:N], new, y[N:])
-    assert_alike(dense, of(kind(old), y[:N], kind(new), y[N:]))
+    if (name == "scorer" and isinstance(model, GBTRegressor)) or (
+        name == "given_others" and isinstance(model, GBTClassifier)
+    ):
+        pytest.skip("the other estimator is enough")
+    kind = sparse.csr_array if name in SLICED else kind
+    of, y, y_new = partial(SEVERAL[name], model), y[:N], y[N:]
+    dense = of(X[N:], y_new, (X[:N], y))
+    assert_alike(dense, of(kind(X[N:]), y_new, (kind(X[:N]), y)))
 
 
 def test_rows_that_the_model_has_seen(problem):

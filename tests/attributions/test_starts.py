@@ -15,17 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+import attributions
 from attributions import (
     HeldOutSelector,
     SeenRowsWarning,
     cross_fit,
-    forest_inner,
     given_others,
     held_out_gain,
-    held_out_gain_rows,
     local_mdi,
     partial_inner,
-    partial_inner_rows,
     permutation,
     predecomp,
     saabas,
@@ -41,6 +39,7 @@ from attributions.reference.held_out import error_of_held_out_gain
 from attributions.reference.held_out import held_out_gain as plain_held_out_gain
 from gbt import GBTRegressor
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.attributions.measures import JUDGING, MEASURES
 from tests.gbt.training.test_starts import KINDS, N, rows_of
 from tests.greedy import GreedyRegressor
 
@@ -119,16 +118,8 @@ def test_with_the_squared_error_starts_may_be_taken_off_the_targets(seed):
     model = GBTRegressor(**asked).fit(X, y, weight, init_score=start)
     other = GBTRegressor(base_score=0.0, **asked).fit(X, y - start, weight)
     size = size_of(model, y, start, weight)
-    for measure in (
-        held_out_gain,
-        tree_inner,
-        partial_inner,
-        forest_inner,
-        held_out_gain_rows,
-        tree_inner_rows,
-        partial_inner_rows,
-        partial(permutation, random_state=0),
-    ):
+    judging = [getattr(attributions, name) for name in JUDGING]
+    for measure in (*judging, partial(permutation, random_state=0)):
         result, expected = measure(model, X, y, init_score=start), measure(other, X, y - start)
         assert_close(result.values, expected.values, size)
         if getattr(result, "standard_error", None) is not None:
@@ -282,18 +273,11 @@ def test_given_others_wants_starts_of_the_fit_and_of_the_judges_or_none():
             given_others(model, X, y, training=training, regressor=model, **beside)
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
-        held_out_gain, held_out_gain_rows, tree_inner, tree_inner_rows, tree_inner_pairs,
-        partial_inner, partial_inner_rows, forest_inner, permutation,
-        lambda model, X, y: unbiased_gain(model, X, y, X, y),
-    ],
-)  # fmt: skip
-def test_measures_without_the_starting_values_are_refused(measure):
+@pytest.mark.parametrize("name", [*JUDGING, "permutation", "unbiased_gain"])
+def test_measures_without_the_starting_values_are_refused(name):
     model, X, y, *_ = fitted("squared", 9)
     with pytest.raises(ValueError, match="was fitted with starting values"):
-        measure(model, X, y)
+        MEASURES[name](model, X, y, (X, y))
 
 
 @pytest.mark.filterwarnings("default::attributions.inputs.SeenRowsWarning")

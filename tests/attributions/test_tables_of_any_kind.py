@@ -8,19 +8,13 @@ import pytest
 
 from attributions import (
     HeldOutSelector,
-    absolute,
     cross_fit,
-    given_others,
     held_out_gain,
     permutation,
-    predecomp,
-    tree_inner,
-    tree_shap,
-    tree_shap_pairs,
-    unbiased_gain,
 )
 from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.attributions.measures import MEASURES, all_but
 
 RNG = np.random.default_rng(0)
 COLUMNS = {
@@ -44,23 +38,16 @@ def estimator():
 
 
 FUNCTIONS = {
-    "held_out_gain": lambda kind, m: held_out_gain(m, kind(NEW), Y_NEW).values,
-    "tree_inner": lambda kind, m: tree_inner(m, kind(NEW), Y_NEW).values,
-    "unbiased_gain": lambda kind, m: unbiased_gain(m, kind(FIT), Y[:100], kind(NEW), Y_NEW).values,
-    "predecomp": lambda kind, m: predecomp(m, kind(NEW)).values,
-    "tree_shap": lambda kind, m: tree_shap(m, kind(NEW)).values,
-    "tree_shap_pairs": lambda kind, m: tree_shap_pairs(m, kind(NEW)).values,
-    "absolute": lambda kind, m: absolute(m, kind(NEW)).values,
-    "permutation": lambda kind, m: permutation(m, kind(NEW), Y_NEW, random_state=0).values,
+    **{
+        name: lambda kind, m, name=name: (
+            MEASURES[name](m, kind(NEW), Y_NEW, (kind(FIT), Y[:100])).values
+        )
+        for name in all_but("tree_shap, background")
+    },
     "permutation by a scorer": lambda kind, m: (
         permutation(m, kind(NEW), Y_NEW, random_state=0, metric="r2").values
     ),
     "cross_fit": lambda kind, m: cross_fit(estimator(), kind(FIT), Y[:100], cv=2).values,
-    "given_others": lambda kind, m: (
-        given_others(
-            m, kind(NEW), Y_NEW, training=(kind(FIT), Y[:100]), regressor=estimator()
-        ).values
-    ),
     "HeldOutSelector": lambda kind, m: np.asarray(
         HeldOutSelector(estimator(), random_state=0).fit(kind(FIT), Y[:100]).transform(kind(NEW))
     ),

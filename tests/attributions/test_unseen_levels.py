@@ -14,6 +14,7 @@ import attributions
 from attributions.results.per_row import UNSEEN
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.attributions.measures import MEASURES, all_but
 
 TYPES = ["c", "q", "c", "c"]
 ONE_MORE = 999  # a level that no node lists
@@ -60,24 +61,11 @@ def with_one_more_level(ensemble):
 
 
 EXPLAIN = {
-    "predecomp": lambda model, X, y: attributions.predecomp(model, X),
-    "saabas": lambda model, X, y: attributions.saabas(model, X),
-    "tree_shap": lambda model, X, y: attributions.tree_shap(model, X),
-    "tree_shap, background": lambda model, X, y: attributions.tree_shap(
-        model, X[:40], background=X[40:90]
-    ),
-    "tree_inner": attributions.tree_inner,
-    "partial_inner": attributions.partial_inner,
-    "tree_inner_pairs": attributions.tree_inner_pairs,
-    "unbiased_gain": lambda model, X, y: attributions.unbiased_gain(model, *table(), X, y),
-    "tree_inner_rows": attributions.tree_inner_rows,
-    "absolute": lambda model, X, y: attributions.absolute(model, X),
-    "permutation": lambda model, X, y: attributions.permutation(model, X, y, random_state=0),
-    "local_mdi": lambda model, X, y: attributions.local_mdi(model, X, y),
-    "local_mdi, ranks": lambda model, X, y: attributions.local_mdi(
+    **{name: MEASURES[name] for name in all_but("given_others")},
+    "local_mdi, rows of training": lambda model, X, y, _: attributions.local_mdi(model, X, y),
+    "local_mdi, ranks": lambda model, X, y, _: attributions.local_mdi(
         model, X, y, linear_model="ridge", aggregate="rank"
     ),
-    "local_mdi, new rows": lambda model, X, y: attributions.local_mdi(model, *table(), X),
 }
 
 
@@ -85,9 +73,9 @@ EXPLAIN = {
 @pytest.mark.parametrize("name", EXPLAIN)
 def test_an_unseen_level_is_as_one_that_no_node_lists(name):
     def explained(ensemble, X):
-        if name in ("local_mdi", "local_mdi, ranks"):  # want the rows that the model was fitted on
+        if name.startswith("local_mdi, "):  # want the rows that the model was fitted on
             ensemble = ensemble.refit_statistics(X, y)
-        return EXPLAIN[name](ensemble, X, y).values
+        return EXPLAIN[name](ensemble, X, y, table()).values
 
     _, ensemble = trained()
     X, y = rows_with(777)

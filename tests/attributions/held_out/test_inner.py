@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from attributions import (
     GlobalAttribution,
-    absolute,
     forest_inner,
     held_out_gain,
     partial_inner,
@@ -81,39 +80,51 @@ def test_two_stumps_by_hand_on_other_rows():
     assert_same(forest_inner(ensemble, X, y, variant="target").values, [2 * (1.5 * 4 - 1.5 * 1)])
 
 
+DEFINITIONS = {
+    "tree_inner": (tree_inner, reference.tree_inner),
+    "partial_inner": (partial_inner, reference.partial_inner),
+    **{
+        f"forest_inner, {variant}": (
+            partial(forest_inner, variant=variant),
+            partial(reference.forest_inner, variant=variant),
+        )
+        for variant in ("residual", "target")
+    },
+}
+
+
+@pytest.mark.parametrize("measure", DEFINITIONS)
 @pytest.mark.parametrize("ifa", INDIVIDUAL)
 @given(case=judged())
-def test_tree_inner_is_its_definition(case, ifa):
-    one_by_one = products(case, INDIVIDUAL[ifa])
-    q = one_by_one.sum(axis=0) * case.weight[:, np.newaxis]
+def test_measures_are_their_definitions(case, ifa, measure):
+    measured, of_page = DEFINITIONS[measure]
+    n, of_tree = len(case.X), INDIVIDUAL[ifa]
+    alone = [of_page(case.ensemble, case.X[[i]], case.y[[i]], of_tree) for i in range(n)]
+    q = np.array(alone) * case.weight[:, np.newaxis]
+    rows = {"X": case.X, "y": case.y, "ifa": ifa, "sample_weight": case.weight}
 
-    result = tree_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, per_tree=True
-    )
+    result = measured(case.ensemble, **rows)
 
-    assert_close(result.values, q.sum(axis=0), case.terms)
-    weighted = one_by_one * case.weight[:, np.newaxis]
-    assert_close(result.per_tree, weighted.sum(axis=1), case.terms)
-    assert result.n_samples == len(case.X)
-    if len(q) > 1:
-        error = np.sqrt(len(q)) * q.std(axis=0, ddof=1)
-        assert_close(result.standard_error, error, case.terms)
+    terms = case.terms * (case.ensemble.n_trees if "forest" in measure else 1)
+    assert_close(result.values, q.sum(axis=0), terms)
+    assert result.n_samples == n
+    if n > 1:
+        assert_close(result.standard_error, np.sqrt(n) * q.std(axis=0, ddof=1), terms)
     else:
         assert result.standard_error is None
-
-    # Path attributions then add up gradients by leaf.
-    without = tree_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, standard_error=False,
-        per_tree=True,
-    )  # fmt: skip
-    assert_close(without.values, q.sum(axis=0), case.terms)
-    assert_close(without.per_tree, weighted.sum(axis=1), case.terms)
+    without = measured(case.ensemble, **rows, standard_error=False)  # adds up gradients by leaf
+    assert_close(without.values, q.sum(axis=0), terms)
     assert without.standard_error is None
-    assert (without.method, without.n_samples) == (result.method, len(case.X))
-
-    unweighted = tree_inner(case.ensemble, case.X, case.y, ifa=ifa)
-    by_loops = reference.tree_inner(case.ensemble, case.X, case.y, INDIVIDUAL[ifa])
-    assert_close(unweighted.values, by_loops, case.terms)
+    assert (without.method, without.n_samples) == (result.method, n)
+    if "forest" in measure:
+        return
+    for standard_error in (True, False):
+        per_tree = measured(
+            case.ensemble, **rows, per_tree=True, standard_error=standard_error
+        ).per_tree
+        for m in range(len(per_tree)):
+            of_first = measured(case.ensemble.truncate(m + 1), **rows).values
+            assert_close(per_tree[: m + 1].sum(axis=0), of_first, terms)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 4, 5, 9])
@@ -126,8 +137,9 @@ def test_rows_climb_the_whole_paths_of_deep_trees(depth):
     assert_close(found, expected, size * (size + np.abs(y).max()))
 
 
+@pytest.mark.parametrize("ifa", ["predecomp", "tree_shap"])
 @pytest.mark.parametrize("n_trees", [1, 2, 3, 4, 7, 130])
-def test_any_number_of_trees(n_trees):
+def test_any_number_of_trees(n_trees, ifa):
     """Trees are taken 64 at a time, and by leaf four at a time."""
     rng = np.random.default_rng(n_trees)
     stumps = [stump_on(int(rng.integers(3)), rng.normal()) for _ in range(n_trees)]
@@ -135,58 +147,15 @@ def test_any_number_of_trees(n_trees):
     y = X[:, 0] + rng.normal(size=40)
     ensemble = fit_values(ensemble_of(stumps, 3, learning_rate=0.1), X[:20], y[:20])
     case = Judged(ensemble, X[20:], y[20:], np.ones(20))
-    expected = products(case, INDIVIDUAL["predecomp"]).sum(axis=1)
+    expected = products(case, INDIVIDUAL[ifa]).sum(axis=1)
 
     for standard_error in (True, False):
-        result = tree_inner(ensemble, case.X, case.y, standard_error=standard_error, per_tree=True)
+        asked = {"standard_error": standard_error, "per_tree": True, "ifa": ifa}
+        result = tree_inner(ensemble, case.X, case.y, **asked)
         assert_close(result.per_tree, expected, case.terms)
         assert_close(result.values, expected.sum(axis=0), case.terms)
     alone = reference.partial_inner(ensemble, case.X, case.y)
     assert_close(partial_inner(ensemble, case.X, case.y).values, alone, case.terms)
-
-
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_partial_inner_is_its_definition(case, ifa):
-    alone = [
-        reference.partial_inner(case.ensemble, case.X[[i]], case.y[[i]], INDIVIDUAL[ifa])
-        for i in range(len(case.X))
-    ]
-    q = np.array(alone) * case.weight[:, np.newaxis]
-
-    result = partial_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, per_tree=True
-    )
-
-    assert_close(result.values, q.sum(axis=0), case.terms)
-    assert_close(result.per_tree.sum(axis=0), q.sum(axis=0), case.terms)
-    first = tree_inner(
-        case.ensemble.truncate(1), case.X, case.y, ifa=ifa, sample_weight=case.weight
-    )
-    assert_close(result.per_tree[0], first.values, case.terms)  # no earlier work to add back yet
-    if len(q) > 1:
-        error = np.sqrt(len(q)) * q.std(axis=0, ddof=1)
-        assert_close(result.standard_error, error, case.terms)
-
-
-@pytest.mark.parametrize("variant", ["residual", "target"])
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_forest_inner_is_its_definition(case, ifa, variant):
-    alone = [
-        reference.forest_inner(case.ensemble, case.X[[i]], case.y[[i]], INDIVIDUAL[ifa], variant)
-        for i in range(len(case.X))
-    ]
-    q = np.array(alone) * case.weight[:, np.newaxis]
-
-    result = forest_inner(
-        case.ensemble, case.X, case.y, ifa=ifa, sample_weight=case.weight, variant=variant
-    )
-
-    terms = case.terms * case.ensemble.n_trees
-    assert_close(result.values, q.sum(axis=0), terms)
-    if len(q) > 1:
-        assert_close(result.standard_error, np.sqrt(len(q)) * q.std(axis=0, ddof=1), terms)
 
 
 @given(case=judged(), data=st.data())
@@ -334,17 +303,6 @@ def test_a_function_is_an_attribution():
         assert "thirds" in result.method
 
 
-MEASURES = {
-    "tree_inner": partial(tree_inner, per_tree=True),
-    "tree_inner by leaf": partial(tree_inner, per_tree=True, standard_error=False),
-    "partial_inner": partial(partial_inner, per_tree=True),
-    "forest_inner": forest_inner,
-    "tree_inner_rows": tree_inner_rows,
-    "absolute": lambda model, X, y, ifa: absolute(model, X, ifa=ifa),
-}
-ARRAYS = ("values", "per_tree", "standard_error", "base_values")
-
-
 def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
     """Return a model of three stumps and two columns that it does not use, and n new rows."""
     rng = np.random.default_rng(seed)
@@ -355,17 +313,6 @@ def fitted_rows(n, seed=0, n_features=4, loss="half_squared_error"):
     if loss == "half_logistic":
         y = (y > 0).astype(float)
     return fit_values(ensemble, X[:200], y[:200]), X[200:], y[200:]
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("measure", [name for name in MEASURES if "inner" in name])
-def test_the_number_of_threads_changes_nothing(measure, loss):
-    ensemble, X, y = fitted_rows(5 * ROWS_PER_BLOCK + 7, loss=loss)
-    ask = MEASURES[measure]
-    one, two, seven = (ask(ensemble, X, y, ifa="saabas", n_jobs=n_jobs) for n_jobs in (1, 2, 7))
-    for other in (two, seven):
-        for array in ARRAYS:
-            assert_same(getattr(other, array, None), getattr(one, array, None))
 
 
 @pytest.mark.parametrize("where", ["part", "merge"])
@@ -447,26 +394,6 @@ def test_any_chunks_merge_to_the_whole(case, data):
         if len(case.X) > 1:
             # A root of cancelled squares: eps of the terms under the root, so sqrt(eps) of terms.
             assert_close(merged.standard_error**2, whole.standard_error**2, terms**2)
-
-
-@pytest.mark.parametrize(
-    "inner", [tree_inner, tree_inner_rows, partial_inner, partial_inner_rows, forest_inner]
-)
-def test_labels_of_a_classifier(inner):
-    ensemble, X, y = fitted_rows(40, loss="half_logistic")
-    words = np.where(y == 1, "yes", "no")
-    model = GreedyClassifier()
-    model.ensemble_, model.classes_ = ensemble, np.array(["no", "yes"])
-
-    expected = inner(ensemble, X, y).values
-    assert_same(inner(ensemble, X, y.astype(bool)).values, expected)
-    assert_same(inner(model, X, words).values, expected)
-    with pytest.raises(ValueError, match=r"'maybe'.*'no' from 'yes'"):
-        inner(model, X, np.where(y == 1, "yes", "maybe"))
-    with pytest.raises(ValueError, match="-1"):
-        inner(ensemble, X, 2 * y - 1)
-    with pytest.raises(ValueError, match="'no'"):
-        inner(ensemble, X, words)
 
 
 @pytest.mark.parametrize(

@@ -237,26 +237,6 @@ def fitted_on(frame):
     return GBTRegressor(n_estimators=3, splitter="greedy").fit(frame, np.arange(len(frame)) % 5)
 
 
-EXPLAINERS = {
-    "predecomp": lambda model, X: attributions.predecomp(model, X).values,
-    "tree_inner": lambda model, X: (
-        attributions.tree_inner(model, X, np.arange(1, 1 + X.shape[0]) % 5).values
-    ),
-    "permutation": lambda model, X: (
-        attributions.permutation(model, X, np.arange(1, 1 + X.shape[0]) % 5, random_state=0).values
-    ),
-}
-
-
-@pytest.mark.parametrize("explain", EXPLAINERS.values(), ids=EXPLAINERS)
-def test_missing_values_of_pandas_are_nan(explain):
-    frame = pd.DataFrame({"a": pd.array([1, None, 3] * 9, dtype="Int64"), "b": np.arange(27.0)})
-    as_nan = frame.astype({"a": float})
-    assert as_nan["a"].isna().sum() == 9
-    model = fitted_on(frame)
-    assert_same(explain(model, frame), explain(model, as_nan.to_numpy()))
-
-
 def test_rows_keep_what_they_are_called():
     frame = pd.DataFrame({"a": np.arange(6.0), "b": np.ones(6)}, index=list("uvwxyz"))
     model, y = fitted_on(frame), np.arange(6)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from attributions import (
     FewGroupsWarning,
     GlobalAttribution,
-    LocalAttribution,
     absolute,
     forest_inner,
     partial_inner,
@@ -26,6 +25,7 @@ from attributions.testing import judged
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
+from tests.attributions.statistics.test_bootstrap import rows_of
 
 
 def by_sums(measure):
@@ -38,12 +38,6 @@ def by_sums(measure):
 
 
 MEASURES = ["tree_inner", "partial_inner", "forest_inner", "absolute"]
-
-
-def rows_of(values):
-    values = np.asarray(values, dtype=float)
-    names = [f"x{k}" for k in range(values.shape[1])]
-    return LocalAttribution(values, np.zeros(len(values)), names, "tree_inner(predecomp)")
 
 
 def test_two_subjects_by_hand():

@@ -15,14 +15,13 @@ from attributions import SeenRowsWarning, total_gain, unbiased_gain
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
 from attributions.unbiased import subsets as subset_ratios
-from attributions.walk import rows_at_spots
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses.amounts import Poisson
 from gbt.losses.half import LOSSES, HalfLogistic, HalfSquaredError
 from gbt.model.tree import NODE_DTYPES
 from tests.asserts import assert_close, assert_same
-from tests.greedy import GreedyClassifier, GreedyRegressor
+from tests.greedy import GreedyRegressor
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 ESTIMATORS = {"half_squared_error": GBTRegressor, "half_logistic": GBTClassifier}
@@ -371,24 +370,6 @@ def test_rows_of_weight_0_are_left_out(loss, form):
     assert with_zeros.n_samples == 40
 
 
-@both_losses
-@exact_forms
-def test_threads_and_float32_change_nothing(loss, form, monkeypatch):
-    rng = np.random.default_rng(4)
-    monkeypatch.setattr(rows_at_spots, "BLOCKS_PER_SUM", 1)
-    X, y = some_data(rng, 8000, loss, signal=1.0)
-    X = X.astype(np.float32).astype(np.float64)
-    X[::7, 0] = np.nan
-    model = ESTIMATORS[loss](n_estimators=3, max_depth=6, splitter="greedy").fit(X[:100], y[:100])
-    results = [
-        unbiased_gain(model, rows[:5000], y[:5000], rows[5000:], y[5000:], form, n_jobs=n_jobs)
-        for rows, n_jobs in ((X, 1), (X, 2), (X.astype(np.float32), 2))
-    ]
-    for other in results[1:]:
-        assert_same(other.values, results[0].values)
-        assert_same(other.standard_error, results[0].standard_error)
-
-
 def test_certain_predictions_do_not_break_it():
     """Odds of e^800 are no number; neither is their hessian."""
     certain = ensemble_of([stump_on(1, 0.0), stump_on(0, 0.0)], 2, loss=LOSSES["half_logistic"])
@@ -506,14 +487,6 @@ def test_what_the_result_can_and_cannot_do():
     assert_same(quick.values, result.values)
     sampled = unbiased_gain(model, X[:100], y[:100], X[100:], y[100:], "sampled")
     assert sampled.standard_error is None
-
-
-def test_labels_are_those_of_the_classifier():
-    model, X, y = fitted()
-    labels = np.where(y == 1, "yes", "no")
-    named = GreedyClassifier(n_estimators=2, max_depth=2).fit(X[:100], labels[:100])
-    result = unbiased_gain(named, X[:100], labels[:100], X[100:], labels[100:])
-    assert_same(result.values, unbiased_gain(model, X[:100], y[:100], X[100:], y[100:]).values)
 
 
 @pytest.mark.parametrize("as_model", [lambda model: model, lambda model: forgetful(model)])
