@@ -278,6 +278,17 @@ def test_rows_stay_together():
     assert_same(np.sort([*found.y_train, *found.y_valid]), [float(c) for c in y if c])
 
 
+@pytest.mark.parametrize("others", ["ab", "abd"])
+def test_classes_that_are_in_one_half_only_are_left_out(others):
+    """Others are numbered anew; of two that are left the second is the one that is predicted."""
+    kinds = [*(others * N)[: N - 2], "c", "c"]  # the last two days
+    found = task({"x": many("1.5", "2.5"), "day": [*map(str, range(N))], "y": kinds}, time="day")
+    assert "in one of the halves are left out, 2 rows: 'c'." in text(found)
+    assert found.classes == (tuple(others) if len(others) > 2 else ())
+    assert [others[int(k)] for k in found.y_valid] == [kinds[row] for row in found.held_out]
+    assert len(found.y_valid) == N // 2 - 2
+
+
 @pytest.mark.parametrize(
     ("table", "question", "why"),
     [
