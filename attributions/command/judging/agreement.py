@@ -11,32 +11,15 @@ group have in common. The rows must be of groups that the model has not seen: on
 seen it may have learned the persons.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.stats import f as f_distribution
 from scipy.stats import norm
 
-from attributions.command.rules.belonging import Belonging
+from attributions.command.rules.belonging import Agreement
 from gbt.losses.loss import Loss
 
-CHANCE = 1e-3  # larger p-values are taken for chance
-LEAST_SHARE = 0.03  # a smaller share does no visible harm
 FEWEST_GROUPS = 5
 TINY = 1e-12  # of the errors' variance is what rounding leaves of it within groups
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far errors agree: the common share of their variance, and its p-value."""
-
-    share: float = 0.0
-    p_value: float = 1.0
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether it is there beyond chance, and large enough to matter."""
-        return self.p_value < CHANCE and self.share >= LEAST_SHARE
 
 
 def errors_of(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
@@ -76,45 +59,3 @@ def _clearest(shares: np.ndarray, p_values: np.ndarray) -> Agreement:
     """Return the agreement of the output that shows it best, allowing for the number of outputs."""
     k = np.lexsort((-shares, p_values))[0]
     return Agreement(float(shares[k]), min(1.0, float(p_values[k]) * len(p_values)))
-
-
-@dataclass(frozen=True)
-class Together:
-    """Rows that belong together: by which column, on what evidence, and whether it is heeded."""
-
-    column: Belonging
-    agreement: Agreement  # of errors within its values
-    is_heeded: bool = False  # the rows of a value were kept in one half, and count as one draw
-    is_found: bool = True  # nobody asked for it
-
-    @property
-    def is_strong(self) -> bool:
-        """Whether rows are judged by groups unasked: errors agree, and the column explains it.
-
-        A place is no sufficient explanation: towns share what a model has not learned of a region.
-        """
-        column = self.column
-        is_panel = bool(column.times) and (column.is_place or bool(column.constant))
-        return self.agreement.is_clear and (column.is_person or is_panel)
-
-    @property
-    def is_worth_saying(self) -> bool:
-        """Whether a reader should know: a person's name, a panel's shape, or errors that agree.
-
-        That towns lie in one region is not enough: their rows may be as independent as others.
-        """
-        column = self.column
-        if column.is_person or (column.constant and column.times):
-            return True
-        return self.agreement.is_clear and (column.is_place or column.is_built)
-
-
-@dataclass(frozen=True)
-class InTime:
-    """Rows that may be in order of time: by which columns, and how far neighbours' errors agree.
-
-    Without a column the order is that of the file.
-    """
-
-    columns: tuple[str, ...]
-    agreement: Agreement

@@ -16,8 +16,8 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.classic.absolute import absolute
 from attributions.classic.total_gain import total_gain
-from attributions.command.judging.agreement import InTime, Together
 from attributions.command.judging.verdicts import Said, said_of
+from attributions.command.rules.belonging import Agreement, Belonging
 from attributions.command.rules.twins import places_of, twins
 from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError
@@ -62,8 +62,9 @@ class Findings:
     on_training_rows: bool = False  # rows that should be held out are those of a given model
     model_file: str = ""  # of a given model
     doubt: str = ""  # about the sums of a given model's nodes
-    together: Together | None = None  # rows that belong together, if something speaks for it
-    in_time: InTime | None = None  # what speaks for an order of time
+    together: Belonging | None = None  # rows that belong together, if something speaks for it
+    times: tuple[str, ...] = ()  # columns by which rows may be in order of time
+    along: Agreement | None = None  # of neighbours' errors in that order, or in that of the file
     beside: "Findings | None" = None  # with halves drawn at random, if rows were split otherwise
     over: tuple[Any, ...] = ()  # what changed over time, or by a column (`judging.over`)
 

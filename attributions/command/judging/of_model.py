@@ -133,12 +133,14 @@ def task_of_model(
     )
     if not columns:
         return task
-    named = replace(model, feature_names=task.feature_names)
-    X, unseen = as_model_takes([columns[name] for name in features], table.columns, named)
+    reader = Reader(replace(model, feature_names=task.feature_names))
+    reader.refuse_words([bool(columns[name].words) for name in features])
+    cells = [table.columns[name] for name in features]
+    X = reader.rows(cells, [columns[name].numbers for name in features])
     return replace(
         task,
         X_valid=X[labelled],
-        unseen=unseen,
+        unseen=reader.unseen_shares,
         target=columns[question.target],
         columns=columns,
         left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
@@ -167,22 +169,12 @@ def _features_of_model(
     return [by_name[name] for name in names] if are_by_name else others, are_by_name
 
 
-def as_model_takes(
-    features: Sequence[Column], cells: Mapping[str, Any], model: Ensemble
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of numbers, and which share of each feature's known cells are unseen levels.
+class Reader:
+    """Converts columns for a model, some rows at a time, and counts cells that it does not know.
 
     Levels are looked up as the table writes them, because a column of words that look like numbers
     has become numbers: 007 is 7.
     """
-    reader = Reader(model)
-    reader.refuse_words([bool(column.words) for column in features])
-    X = reader.rows([cells[c.name] for c in features], [c.numbers for c in features])
-    return X, reader.unseen_shares
-
-
-class Reader:
-    """Converts columns for a model, some rows at a time, and counts cells that it does not know."""
 
     def __init__(self, model: Ensemble) -> None:
         self.names = model.feature_names

@@ -11,13 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.command.judging.agreement import (
-    InTime,
-    Together,
-    agreement_along,
-    agreement_within,
-    errors_of,
-)
+from attributions.command.judging.agreement import agreement_along, agreement_within, errors_of
 from attributions.command.judging.findings import Findings, findings_of
 from attributions.command.judging.leaks import with_given_away
 from attributions.command.judging.over import with_changes
@@ -67,7 +61,7 @@ def judged(
 
 def _by_groups(
     candidates: list[Belonging], question: Question, fit: Fit, task_of: TaskOf
-) -> tuple[Together | None, Task | None, Ensemble | None]:
+) -> tuple[Belonging | None, Task | None, Ensemble | None]:
     """Return what is to be said of a column that may hold rows together.
 
     Also the task and the model by its groups, if errors show that there are some.
@@ -80,7 +74,7 @@ def _by_groups(
             continue
         model = fit(task)
         raw_prediction = model.raw_predict(task.X_valid)
-        together = _together(candidate, model.loss, task, raw_prediction)
+        together = _with_agreement(candidate, model.loss, task, raw_prediction)
         if together.is_strong:
             return replace(together, is_heeded=True), task, model
         if said is None and together.is_worth_saying:
@@ -88,12 +82,14 @@ def _by_groups(
     return said, None, None
 
 
-def _together(candidate: Belonging, loss: Loss, task: Task, raw_prediction: np.ndarray) -> Together:
-    """Say how far errors agree within the values of a column, missing ones aside."""
+def _with_agreement(
+    candidate: Belonging, loss: Loss, task: Task, raw_prediction: np.ndarray
+) -> Belonging:
+    """Add how far errors agree within the values of a column, missing ones aside."""
     values = task.columns[candidate.name].numbers[task.held_out]
     known = ~np.isnan(values)
     errors = errors_of(loss, task.y_valid, raw_prediction)
-    return Together(candidate, agreement_within(errors[known], values[known]))
+    return replace(candidate, agreement=agreement_within(errors[known], values[known]))
 
 
 def _with_asked_groups(found: Findings) -> Findings:
@@ -103,8 +99,8 @@ def _with_asked_groups(found: Findings) -> Findings:
     unknown = Belonging(column.name, max(column.n_distinct, 1), len(column.known))
     candidates = belonging(task.columns, task.target.name)
     candidate = next((c for c in candidates if c.name == column.name), unknown)
-    together = _together(candidate, found.model.loss, task, found.raw_prediction)
-    return replace(found, together=replace(together, is_heeded=True, is_found=False))
+    together = _with_agreement(candidate, found.model.loss, task, found.raw_prediction)
+    return replace(found, together=replace(together, is_heeded=True, is_asked=True))
 
 
 def of_given_model(found: Findings) -> Findings:
@@ -118,7 +114,7 @@ def with_hint(found: Findings) -> Findings:
     """Add which rows may belong together, if only this model's errors say so."""
     task, said = found.task, None
     for candidate in belonging(task.columns, task.target.name)[:MOST_TRIED]:
-        together = _together(candidate, found.model.loss, task, found.raw_prediction)
+        together = _with_agreement(candidate, found.model.loss, task, found.raw_prediction)
         if together.is_worth_saying and (said is None or together.is_strong):
             said = together
     return replace(found, together=said)
@@ -135,10 +131,10 @@ def with_time(found: Findings) -> Findings:
         of_named.append(agreement_along(errors[known], times[known]))
     if of_named:
         clearest = min(of_named, key=lambda agreement: agreement.p_value)
-        return replace(found, in_time=InTime(tuple(named), clearest))
+        return replace(found, times=tuple(named), along=clearest)
     along = agreement_along(errors, task.held_out)
     is_told = along.is_clear and along.share >= LEAST_ALONG and found.together is None
-    return replace(found, in_time=InTime((), along)) if is_told and not _is_sorted(task) else found
+    return replace(found, along=along) if is_told and not _is_sorted(task) else found
 
 
 def _is_sorted(task: Task) -> bool:

@@ -52,7 +52,7 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
     task = found.task
     column = task.columns[name]
     numbers = column.numbers[task.held_out]
-    labels = _periods(task, column, numbers) if is_time else _values(column, numbers)
+    labels = _labels(task, column, numbers, is_time)
     if len(labels.names) < 2:
         if is_time:
             return None
@@ -68,34 +68,30 @@ def _over(found: Findings, name: str, is_time: bool) -> Over | None:
     return Over(name, is_time, result, reference, changes)
 
 
-def _periods(task: Task, column: Column, times: np.ndarray) -> Labels:
-    """Cut times, all of which are known, into periods, each of enough rows, events or groups."""
-    n = min(len(task.held_out) // ROWS_OF_PERIOD, MOST_PERIODS)
-    if task.question.event:
-        n = min(n, int(task.y_valid[:, 1].sum()) // EVENTS_OF_PERIOD)
-    elif task.groups is not None and task.has_pairs:
-        n = min(n, len(np.unique(task.groups)) // GROUPS_OF_PERIOD)
-    shares = np.arange(max(n, 1)) / max(n, 1)
-    first = np.unique(np.quantile(times, shares, method="lower"))  # one moment stays together
-    names = tuple(f"from {cell(column, moment)}" for moment in first)
-    return Labels(names, np.searchsorted(first, times, side="right") - 1, True)
+def _labels(task: Task, column: Column, numbers: np.ndarray, is_time: bool) -> Labels:
+    """Take every value for a label, or ranges of many numbers; missing is a label of its own.
 
-
-def _values(column: Column, numbers: np.ndarray) -> Labels:
-    """Take every value for a label, or ranges of many numbers; missing is a label of its own."""
-    known = np.unique(numbers[~np.isnan(numbers)])
-    if column.kind == "words" and len(known) > MOST_VALUES:
+    Ranges of times, of which none is missing, are periods of enough rows, events or groups.
+    """
+    known = numbers[~np.isnan(numbers)]
+    starts, n_ranges = np.unique(known), N_RANGES
+    if is_time:
+        n_ranges = min(len(numbers) // ROWS_OF_PERIOD, MOST_PERIODS)
+        if task.question.event:
+            n_ranges = min(n_ranges, int(task.y_valid[:, 1].sum()) // EVENTS_OF_PERIOD)
+        elif task.groups is not None and task.has_pairs:
+            n_ranges = min(n_ranges, len(np.unique(task.groups)) // GROUPS_OF_PERIOD)
+    elif column.kind == "words" and len(starts) > MOST_VALUES:
         raise UnusableTableError(
-            f"--by {column.name}: {len(known):,} different words are too many to be judged one by"
+            f"--by {column.name}: {len(starts):,} different words are too many to be judged one by"
             f" one; name a column of at most {MOST_VALUES}."
         )
-    if len(known) > MOST_VALUES:
-        shares = np.arange(N_RANGES) / N_RANGES
-        known = np.unique(np.quantile(numbers[~np.isnan(numbers)], shares, method="lower"))
-        names = [f"from {cell(column, number)}" for number in known]
-    else:
-        names = [cell(column, number) for number in known]
-    of_row = np.searchsorted(known, numbers, side="right") - 1
+    are_ranges = is_time or len(starts) > MOST_VALUES
+    if are_ranges:
+        shares = np.arange(max(n_ranges, 1)) / max(n_ranges, 1)
+        starts = np.unique(np.quantile(known, shares, method="lower"))  # one moment stays together
+    names = ["from " * are_ranges + cell(column, number) for number in starts]
+    of_row = np.searchsorted(starts, numbers, side="right") - 1
     missing = np.isnan(numbers)
     of_row[missing] = len(names)
     return Labels((*names, *[MISSING] * bool(missing.any())), of_row, column.kind != "words")

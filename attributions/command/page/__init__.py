@@ -3,7 +3,7 @@
 ===========  =======================================================================================
 ``page``     all of it in the order of the page; ``page.html``, ``page.css`` and ``page.js``
 ``tables``   the tables of the page
-``figures``  pictures as SVG in the colours of the page, with their text alternatives
+``figures``  pictures as SVG, with headings, captions and text alternatives
 ``rows``     single rows, as data for the page's script
 ``markup``   elements of HTML and SVG; all other text is escaped
 ===========  =======================================================================================

@@ -10,8 +10,8 @@ Four signs in a table point to such a column, each if chance would not produce i
 *alike*       every value occurs in equally many rows
 
 A fifth is its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``).
-Whether errors of a model agree within its values is tested later
-(``attributions.command.judging``).
+A last one are the errors of a model, which may agree within its values
+(``attributions.command.judging.agreement``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -56,6 +56,21 @@ FEWEST_SHARING = 0.1  # of rows that have a value which other rows have, too
 LEAST_CHANCE = 20  # if chance makes fewer collisions than this, their absence proves nothing
 NEARLY_ALL_CONSTANT, RARE_BY_CHANCE = 0.98, 0.3
 N_SHOWN = 3
+CHANCE = 1e-3  # larger p-values of errors that agree are taken for chance
+LEAST_SHARE = 0.03  # a smaller share of their variance does no visible harm
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far errors agree: the common share of their variance, and its p-value."""
+
+    share: float = 0.0
+    p_value: float = 1.0
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it is there beyond chance, and large enough to matter."""
+        return self.p_value < CHANCE and self.share >= LEAST_SHARE
 
 
 @dataclass(frozen=True)
@@ -72,6 +87,9 @@ class Belonging:
     is_in_a_row: bool = False
     is_alike: bool = False
     are_words: bool = False  # where their rows stand below each other, somebody sorted by them
+    agreement: Agreement = Agreement()  # of a model's errors within its values
+    is_heeded: bool = False  # the rows of a value were kept in one half, and count as one draw
+    is_asked: bool = False
 
     @property
     def is_built(self) -> bool:
@@ -85,6 +103,25 @@ class Belonging:
         """How strong the evidence is, for choosing among several."""
         signs = bool(self.constant) + bool(self.times) + self.is_in_a_row + self.is_alike
         return 2 * self.is_person + self.is_place + signs, len(self.constant), self.n_values
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether rows are judged by groups unasked: errors agree, and the column explains it.
+
+        A place is no sufficient explanation: towns share what a model has not learned of a region.
+        """
+        is_panel = bool(self.times) and (self.is_place or bool(self.constant))
+        return self.agreement.is_clear and (self.is_person or is_panel)
+
+    @property
+    def is_worth_saying(self) -> bool:
+        """Whether a reader should know: a person's name, a panel's shape, or errors that agree.
+
+        That towns lie in one region is not enough: their rows may be as independent as others.
+        """
+        if self.is_person or (self.constant and self.times):
+            return True
+        return self.agreement.is_clear and (self.is_place or self.is_built)
 
     @property
     def reasons(self) -> str:
@@ -104,6 +141,9 @@ class Belonging:
             said.append(f"none has the same {elided(self.times)} twice")
         if self.is_in_a_row:
             said.append("the rows of one stand below each other")
+        if self.agreement.is_clear:
+            share = 100 * self.agreement.share
+            said.append(f"the model's errors agree within one ({share:.0f} % of their variance)")
         return "; ".join(said)
 
 

@@ -42,9 +42,9 @@ def cautions(found: Findings) -> list[str]:
 
 def _about_time(found: Findings) -> Iterator[str]:
     """Say if rows have times, or neighbours in the file have something in common."""
-    if found.in_time is None or found.task.question.time:
+    columns, agreement = found.times, found.along
+    if agreement is None or found.task.question.time:
         return
-    columns, agreement = found.in_time.columns, found.in_time.agreement
     if not columns:
         yield (
             "Rows beside each other in the file have similar errors (correlation"
@@ -70,10 +70,7 @@ def _about_belonging(found: Findings) -> Iterator[str]:
     together = found.together
     if together is None:
         return
-    name, reasons = elided(together.column.name), together.column.reasons
-    if together.agreement.is_clear:
-        share = 100 * together.agreement.share
-        reasons += f"; the model's errors agree within one ({share:.0f} % of their variance)"
+    name, reasons = elided(together.name), together.reasons
     if not together.is_heeded:
         what = "Errors are counted as those of independent rows, and verdicts may be too good."
         if not found.model_file:
@@ -83,7 +80,7 @@ def _about_belonging(found: Findings) -> Iterator[str]:
             )
         yield (
             f"Rows with the same {name!r} may belong together ({reasons}). {what}"
-            f" {option('--groups', together.column.name)} judges on values that the model has not"
+            f" {option('--groups', together.name)} judges on values that the model has not"
             " seen."
         )
         return
@@ -95,7 +92,7 @@ def _about_belonging(found: Findings) -> Iterator[str]:
             " Of values that are not in the table, expect what is said of values that the model has"
             " not seen; what is said of random halves holds for more rows of those that are."
         )
-    halves += " --no-groups judges with random halves alone." * together.is_found
+    halves += " --no-groups judges with random halves alone." * (not together.is_asked)
     yield f"Rows with the same {name!r} belong together ({reasons}). So {halves}"
     n_groups = found.useful.n_draws
     if n_groups < FEW_GROUPS:

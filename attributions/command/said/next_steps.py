@@ -21,20 +21,19 @@ def next_steps(found: Findings) -> list[str]:
 
 def _about_the_rows(found: Findings) -> Iterator[str]:
     """Say what to do about rows that know or repeat each other, are too few, or count something."""
-    task, together, in_time = found.task, found.together, found.in_time
+    task, together, times = found.task, found.together, found.times
     if found.on_training_rows:
         yield "Judge the model on rows that it was not trained on; nothing below can be trusted."
         return
     if together is not None and not together.is_heeded:
         yield (
-            f"If rows with the same {together.column.name!r} are of one person, place or thing, run"
-            f" it again with {option('--groups', together.column.name)}."
+            f"If rows with the same {together.name!r} are of one person, place or thing, run"
+            f" it again with {option('--groups', together.name)}."
         )
-    has_time = in_time is not None and in_time.columns and not task.question.time
-    if in_time is not None and has_time and not found.model_file:
+    if times and not task.question.time and not found.model_file:
         yield (
             "If you want to predict what comes later, run it again with"
-            f" {option('--time', in_time.columns[0])}."
+            f" {option('--time', times[0])}."
         )
     if len(task.y_valid) < FEW_ROWS:
         yield "Get more rows, if you can: with so few, chance hides most of what there may be."

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from attributions.command.table.text import SEPARATORS, read_text
+from attributions.command.table.text import SEPARATORS, columns_of, layout_of
 from attributions.command.unusable import UnusableTableError, check_fits, listed, named, nearest
 
 GZIP = b"\x1f\x8b"
@@ -99,10 +99,11 @@ def read_table(path: Path, as_text: bool = False) -> TableFile:
         warnings.simplefilter("ignore")  # of what has been looked at, and of options grown needless
         if kind == "text":
             opened = cast(Any, partial(gzip.open if is_packed else open, path, "rb"))
-            layout, names, series = read_text(opened, path, as_text)
+            layout = layout_of(opened, path)
+            series = columns_of(opened, layout, as_text)
             return TableFile(
                 path,
-                dict(zip(named(names, path), series, strict=True)),
+                dict(zip(named(layout.names, path), series, strict=True)),
                 ", ".join([*read_as, layout.encoding, SEPARATORS[layout.separator]]),
                 has_decimal_commas=layout.separator != ",",
                 comments=layout.comments,

@@ -64,7 +64,8 @@ def halves_of(
         how += ", with the same share of events" * (target.loss == "cox")
     halves = labelled[train], labelled[valid]
     y, classes, rare = _without_rare(target, *halves)
-    train, valid = (half[~np.isnan(y[half].reshape(len(half), -1)[:, 0])] for half in halves)
+    is_left = ~np.isnan(y if y.ndim == 1 else y[:, 0])
+    train, valid = (half[is_left[half]] for half in halves)
     if not all(differ(y[half], target.loss) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
         needed = "every class" if target.is_classification else "different values"

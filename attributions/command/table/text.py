@@ -1,8 +1,11 @@
 """Text becomes columns: a line of names, and cells between commas, semicolons, tabs or bars.
 
-``csv`` cuts lines into cells, some rows at a time. A column is one of numbers as long as NumPy
-takes all that it holds; where a cell is a word, or a code such as 007, the text is read once more,
-and each different text of the column is kept once.
+The text is read two or three times, some rows at a time:
+
+1. ``csv`` finds what pandas would not tell: the encoding, a line that lacks a cell, whether any
+   cell is a code such as 007.
+2. pandas reads numbers. Where all cells are numbers or missing, the column is done.
+3. Other columns, and those with codes, are read as texts, each of which is kept once.
 """
 
 import csv
@@ -10,24 +13,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
-from itertools import islice
+from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from attributions.command.rules.columns import CODE
+from attributions.command.rules.columns import CODE, texts_of
 from attributions.command.unusable import UnusableTableError
 from gbt.tables.spelled import MISSING, plain_number
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Latin-1": "latin-1"}
 N_SNIFFED = 100  # records that show which separator it is
-ROWS_AT_ONCE = 2**15
-A_CODE = re.compile(rf"^\s*{CODE.pattern}\s*$", re.MULTILINE)
-WRITTEN_MISSING = {form(m) for m in MISSING for form in (str, str.upper, str.title)}
-Open = Callable[[], BinaryIO]
+ROWS_AT_ONCE = 2**17
+MAY_HOLD_CODE = re.compile(r"(?:^|[\t;,|])\s*0\d\d")  # a row, found out quickly
+WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, str.title)})
 
 
 @dataclass(frozen=True)
@@ -36,121 +38,139 @@ class Layout:
 
     encoding: str  # one of CODECS: Latin-1 fits anything, and is assumed where UTF-8 does not fit
     separator: str
-    above: list[str]  # lines before that of the names, which are blank or begin with #
+    names: list[str]
+    comments: tuple[str, ...]  # lines before that of the names which begin with #
+    n_before: int  # lines before the first row
+    coded: frozenset[int]  # columns with codes
+    has_blank_rows: bool  # a line has nothing but separators
 
-    @property
-    def comments(self) -> tuple[str, ...]:
-        """Lines before that of the names which begin with #."""
-        return tuple(line.strip() for line in self.above if line.strip())
 
-
-def read_text(opened: Open, path: Path, as_text: bool) -> tuple[Layout, list[str], list[Any]]:
-    """Return how a text is written, the names, and the columns as series of pandas.
-
-    Numbers are float64, others categories of texts; ``as_text`` makes categories of all.
-    """
+def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
+    """Go through all lines; the error for a line that cannot be read says which one it is."""
     with opened() as file:
         is_utf_16 = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
     if not is_utf_16:
         try:
-            return _read(opened, "UTF-8", path, as_text)
+            return _layout(opened, "UTF-8", path)
         except UnicodeDecodeError:
             pass
-    return _read(opened, "UTF-16" if is_utf_16 else "Latin-1", path, as_text)
+    return _layout(opened, "UTF-16" if is_utf_16 else "Latin-1", path)
 
 
-def _read(
-    opened: Open, encoding: str, path: Path, as_text: bool
-) -> tuple[Layout, list[str], list[Any]]:
-    """Read a text in an encoding; UnicodeDecodeError if it is another."""
+def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) -> list[Any]:
+    """Return columns as series of pandas: numbers as float64, others as categories of texts.
+
+    ``as_text`` makes categories of all.
+    """
+    n_columns = len(layout.names)
+    numbers = {} if as_text else _numbers(opened, layout)
+    others = [k for k in range(n_columns) if k not in numbers]
+    read = numbers | (_texts(opened, layout, others) if others else {})
+    columns = [read[k] for k in range(n_columns)]
+    if layout.has_blank_rows:
+        missing = [c.isna() if k in numbers else texts_of(c)[1] < 0 for k, c in enumerate(columns)]
+        is_there = ~np.logical_and.reduce(missing)
+        columns = [column[is_there] for column in columns]
+    return columns
+
+
+def _numbers(opened: Callable[[], BinaryIO], layout: Layout) -> dict[int, Any]:
+    """Return the columns in which pandas finds nothing but numbers and missing cells."""
+    import pandas as pd
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    may_be = [k for k in range(len(layout.names)) if k not in layout.coded]
+    parts: dict[int, list[np.ndarray]] = {k: [] for k in may_be}
+    how = {"na_values": WRITTEN_MISSING, "keep_default_na": False}
+    for frame in _frames(opened, layout, float_precision="round_trip", **how):
+        for k in [*parts]:
+            if is_numeric_dtype(frame[k].dtype) and not is_bool_dtype(frame[k].dtype):
+                parts[k].append(frame[k].to_numpy(np.float64))
+            else:
+                del parts[k]
+    return {k: pd.Series(np.concatenate(parts.pop(k))) for k in [*parts]}
+
+
+def _texts(opened: Callable[[], BinaryIO], layout: Layout, which: list[int]) -> dict[int, Any]:
+    """Return some columns as they are written."""
     import pandas as pd
     from pandas.api.types import union_categoricals
 
+    parts: dict[int, list[Any]] = {k: [] for k in which}
+    for frame in _frames(opened, layout, usecols=which, dtype=str, na_filter=False):
+        for k in which:
+            parts[k].append(frame[k].astype("category").array)
+    return {k: pd.Series(union_categoricals(parts.pop(k))) for k in which}
+
+
+def _frames(opened: Callable[[], BinaryIO], layout: Layout, **options: Any) -> Iterator[Any]:
+    """Let pandas read the rows, some at a time; columns are numbered."""
+    import pandas as pd
+
+    with _text(opened, layout.encoding) as text:
+        for _ in range(layout.n_before):
+            text.readline()
+        yield from pd.read_csv(
+            text,
+            sep=layout.separator,
+            header=None,
+            names=range(len(layout.names)),
+            index_col=False,
+            on_bad_lines="skip",  # too many cells, but all blank: others have been refused
+            low_memory=False,  # or columns of several types would be warned of
+            chunksize=ROWS_AT_ONCE,
+            **options,
+        )
+
+
+def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:
+    """Return lines with their ends, decoded as they come."""
+    errors = "strict" if encoding == "UTF-8" else "replace"
+    return TextIOWrapper(opened(), encoding=CODECS[encoding], errors=errors, newline="")
+
+
+def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout:
+    """Return the layout of a text in an encoding; UnicodeDecodeError if it is another."""
+    coded: set[int] = set()
+    has_blank_rows, n_rows = False, 0
     with _text(opened, encoding) as text:
         above, first = _above(text)
-        layout = Layout(encoding, _sniffed_separator([*first, *islice(text, 2 * N_SNIFFED)]), above)
-    names: list[str] = []
-    n_rows = 0
-    numbers: dict[int, list[np.ndarray]] = {}
-    for block in _blocks(opened, layout, path):
-        if not names:
-            names = [name.strip() for (name,) in block]
-            numbers = {k: [] for k in range(len(names)) if not as_text}
-            continue
-        n_rows += len(block[0])
-        for k in [*numbers]:
-            if (part := _numbers(block[k])) is None:
-                del numbers[k]
-            else:
-                numbers[k].append(part)
+        sample = [*first, *islice(text, 2 * N_SNIFFED)]
+        separator = _sniffed_separator(sample)
+        reader = csv.reader(chain(sample, text), delimiter=separator)
+        try:
+            names = [name.strip() for name in next(filter(_is_filled, reader), [])]
+            n_before = len(above) + reader.line_num
+            for cells in reader:
+                if not _is_filled(cells):
+                    has_blank_rows = has_blank_rows or bool(cells)
+                    continue
+                n_rows += 1
+                if len(cells) != len(names):
+                    raise UnusableTableError(
+                        f"Line {len(above) + reader.line_num} of {path} has {len(cells)} cells"
+                        f" between {SEPARATORS[separator]}; its first line names {len(names)}"
+                        " columns. Mend that line, or put quotation marks around cells that hold"
+                        " the separator."
+                    )
+                if MAY_HOLD_CODE.search(separator.join(cells)):
+                    coded |= {k for k, cell in enumerate(cells) if CODE.fullmatch(cell.strip())}
+        except csv.Error as error:
+            raise UnusableTableError(
+                f"Line {len(above) + reader.line_num} of {path} cannot be cut into cells"
+                f" ({error}); look for a quotation mark that is not closed."
+            ) from error
     if not n_rows:
         raise UnusableTableError(
             f"{path} has no rows; it needs a line of column names and at least one row."
         )
-    texts: dict[int, list[Any]] = {k: [] for k in range(len(names)) if k not in numbers}
-    for block in islice(_blocks(opened, layout, path) if texts else (), 1, None):
-        for k, parts in texts.items():
-            parts.append(pd.Categorical(block[k]))
-    columns = [
-        np.concatenate(numbers.pop(k)) if k in numbers else union_categoricals(texts.pop(k))
-        for k in range(len(names))
-    ]
-    return layout, names, [pd.Series(column) for column in columns]
-
-
-def _numbers(cells: Sequence[str]) -> np.ndarray | None:
-    """Return cells as numbers, nan where one is missing; None if any is a code, or no number."""
-    joined = "\n".join(cells)
-    if A_CODE.search(joined) or "_" in joined:  # to Python, 1_2 is twelve
-        return None
-    try:
-        return np.array(
-            ["nan" if cell in WRITTEN_MISSING else cell for cell in cells], dtype=np.float64
-        )
-    except ValueError:
-        return None
-
-
-def _blocks(opened: Open, layout: Layout, path: Path) -> Iterator[list[tuple[str, ...]]]:
-    """Yield the cells of every column: first those of the line of names, then of some rows each.
-
-    The error for a line that cannot be read says which one it is.
-    """
-    n_above, n_names, rows = len(layout.above), 0, []
-    with _text(opened, layout.encoding) as text:
-        reader = csv.reader(islice(text, n_above, None), delimiter=layout.separator)
-        try:
-            for cells in filter(_is_filled, reader):
-                if n_names and len(cells) != n_names:
-                    raise UnusableTableError(
-                        f"Line {n_above + reader.line_num} of {path} has {len(cells)} cells between"
-                        f" {SEPARATORS[layout.separator]}; its first line names {n_names} columns."
-                        " Mend that line, or put quotation marks around cells that hold the"
-                        " separator."
-                    )
-                rows.append(cells)
-                if not n_names or len(rows) == ROWS_AT_ONCE:
-                    n_names = len(cells)
-                    yield [*zip(*rows, strict=True)]
-                    rows = []
-        except csv.Error as error:
-            raise UnusableTableError(
-                f"Line {n_above + reader.line_num} of {path} cannot be cut into cells"
-                f" ({error}); look for a quotation mark that is not closed."
-            ) from error
-    if rows:
-        yield [*zip(*rows, strict=True)]
+    comments = tuple(line.strip() for line in above if line.strip())
+    return Layout(encoding, separator, names, comments, n_before, frozenset(coded), has_blank_rows)
 
 
 def _is_filled(cells: Sequence[str]) -> bool:
     """Say whether a line has anything but blanks and separators."""
     return any(not cell.isspace() for cell in cells if cell)
-
-
-def _text(opened: Open, encoding: str) -> TextIOWrapper:
-    """Return lines with their ends, decoded as they come."""
-    errors = "strict" if encoding == "UTF-8" else "replace"
-    return TextIOWrapper(opened(), encoding=CODECS[encoding], errors=errors, newline="")
 
 
 def _above(lines: Iterable[str]) -> tuple[list[str], list[str]]:

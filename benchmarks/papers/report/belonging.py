@@ -112,15 +112,15 @@ def what_is_said(columns: dict[str, np.ndarray], subjects: str) -> dict[str, int
     found = found_in(columns)
     together = found.together
     speaks = together is not None
-    rightly = speaks and together.column.name == subjects
+    rightly = speaks and together.name == subjects
     judges = speaks and together.is_heeded
     return {
         "speaks": int(speaks),
         "rightly": int(rightly),
         "judges": int(judges),
         "judges_rightly": int(judges and rightly),
-        "neighbours": int(found.in_time is not None and not found.in_time.columns),
-        "silent": int(not speaks and found.in_time is None),
+        "neighbours": int(found.along is not None and not found.times),
+        "silent": int(not speaks and found.along is None),
     }
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from attributions.command.run import main
+from tests.attributions.command.tables import write_csv
 
 
 class Ran(NamedTuple):
@@ -42,3 +43,14 @@ def run(tmp_path, capsys):
         return Ran(status, out, re.sub("Fitting: .*\n", "", err), folder)  # of a busy machine
 
     return run
+
+
+@pytest.fixture
+def judge(run, tmp_path):
+    """Run the command on columns; return the status, and both outputs on one line."""
+
+    def judge(columns, *asked):
+        ran = run("--data", write_csv(tmp_path / "t.csv", columns), *asked)
+        return ran.status, ran.said
+
+    return judge

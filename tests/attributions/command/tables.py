@@ -1,10 +1,10 @@
 """Tables for the command, as files, and what is read back from a report."""
 
-import csv
 import json
 import re
 
 import numpy as np
+import pandas as pd
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -16,8 +16,7 @@ HOSTILE = (
 
 def write_csv(path, columns):
     """Write columns to a file; return its path."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([[*columns], *zip(*columns.values(), strict=True)])
+    pd.DataFrame(columns).to_csv(path, index=False)
     return path
 
 

@@ -260,8 +260,8 @@ def test_neighbours_in_a_file_without_a_telling_column_are_spoken_of():
     table = panel("bare", 100, 0.8, np.random.default_rng(9))
     order = np.argsort(table.pop("id"), kind="stable")
     found = found_in({name: values[order] for name, values in table.items()})
-    assert found.in_time.columns == ()
-    assert found.in_time.agreement.share > 0.3
+    assert found.times == ()
+    assert found.along.share > 0.3
 
 
 @pytest.mark.parametrize("order", ["sorted", "positive first", "descending classes"])
@@ -276,5 +276,5 @@ def test_a_file_in_the_order_of_its_target_is_no_file_of_persons(order):
     if order == "descending classes":
         rows = rows[::-1]
     found = found_in({**table, "y": y[rows]})
-    assert found.in_time is None
+    assert found.along is None
     assert not any("one person" in text for text in cautions(found))

@@ -4,12 +4,16 @@ Skipped with the reason where no Chromium is installed; see ``tests.browser``.
 """
 
 import re
+from base64 import b64decode
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from attributions.command import run
 from attributions.command.run import main
+from attributions.plots.colors import contrast
 from tests.attributions.command.tables import (
     HOSTILE,
     columns,
@@ -77,6 +81,8 @@ def test_every_column_sorts_both_ways_and_unused_features_stay_last(browser, rep
     assert len(headings) == 7
     n_used = column(browser, 1).index("not used")
     assert n_used == 2  # two decide, three do not
+    values = [float(v) for v in column(browser, 2, "dataset.value")]
+    assert values[:2] == sorted(values[:2], reverse=True)  # so the page comes
     for place, heading in enumerate(headings):
         button = f"#features th:nth-child({place + 1}) button"
         seen = set()
@@ -94,13 +100,6 @@ def test_every_column_sorts_both_ways_and_unused_features_stay_last(browser, rep
             sorts = browser.run(f"[...{FEATURES}.tHead.rows[0].cells].map((h) => h.ariaSort)")
             assert sorts.count("none") == 6
         assert seen == {"ascending", "descending"}
-
-
-def test_the_page_comes_sorted_by_held_out_gain_with_unused_features_last(browser, report):
-    browser.open(report)
-    values = [float(v) for v in column(browser, 2, "dataset.value")]
-    assert values[:2] == sorted(values[:2], reverse=True)
-    assert column(browser, 1)[2:] == ["not used"] * 3
 
 
 def test_a_feature_is_found_by_its_name(browser, report):
@@ -180,6 +179,23 @@ def test_the_first_screen_is_the_answer(browser, report):
     browser.open(report, width=360, height=740)
     bottom = "document.querySelector('#summary figure svg').getBoundingClientRect().bottom"
     assert browser.run(bottom) < 740
+
+
+def test_pictures_are_dark_on_dark_screens(browser, report):
+    """Their paper is the page's, and their letters can be read on it."""
+    browser.open(report, dark=True)
+    box = browser.run(
+        "(() => { const b = document.querySelector('figure svg').getBoundingClientRect();"
+        " return {x: b.x, y: b.y, width: b.width, height: b.height, scale: 1}; })()"
+    )
+    shot = browser.call("Page.captureScreenshot", clip=box)
+    pixels = np.asarray(Image.open(BytesIO(b64decode(shot["data"]))).convert("RGB"))
+    colors, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)
+    paper = colors[counts.argmax()]
+    assert paper.tolist() == [0x16, 0x18, 0x1B]
+    assert max(contrast(color / 255, paper / 255) for color in colors) > 10
+    blue = colors[(colors[:, 2] > 100) & (colors[:, 2] > 1.5 * colors[:, 0])]  # of what helps
+    assert max(contrast(color / 255, paper / 255) for color in blue) > 4.5
 
 
 @pytest.mark.parametrize("width", [360, 1200])

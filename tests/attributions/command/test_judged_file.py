@@ -223,7 +223,7 @@ def test_what_is_refused(run, path, tmp_path):
         assert ran.status == 2
         assert message in ran.err
 
-    refused("has no column 'amuont'; did you mean 'amount'?", target="amuont")
+    refused("has no column 'amuont'; did you mean 'amount'", target="amuont")
     refused("the table has no column for 'size'", train.drop(columns="size"))
     refused("holds one value alone", train.assign(amount=[1.0, *[None] * (N - 1)]))
     refused("these columns hold words: 'size'", train.assign(size="big"))

@@ -9,22 +9,10 @@ import pytest
 from attributions.command import run as command
 from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
-from tests.attributions.command.tables import write_csv
 from tests.html_checks import Page
 
-RANKING = ("--task", "ranking", "--groups", "search")
-
-
-@pytest.fixture
-def judge(run, tmp_path):
-    """Run the command on columns; return the status, and both outputs on one line."""
-
-    def judge(columns, *options):
-        path = write_csv(tmp_path / "t.csv", columns)
-        ran = run("--data", path, "--target", "grade", *options)
-        return ran.status, ran.said
-
-    return judge
+GRADES = ("--target", "grade")
+RANKING = (*GRADES, "--task", "ranking", "--groups", "search")
 
 
 def drawn(n_groups=80, seed=0):
@@ -53,7 +41,7 @@ def test_its_page_and_a_given_model(judge, tmp_path):
     X = np.column_stack([columns["x"], columns["noise"]])
     model = GBTRegressor(loss="ndcg", n_estimators=20, max_depth=2, splitter="greedy")
     model.fit(X, columns["grade"], groups=columns["search"]).save(tmp_path / "model.json")
-    new, given = drawn(60, seed=1), ("--model", tmp_path / "model.json")
+    new, given = drawn(60, seed=1), (*GRADES, "--model", tmp_path / "model.json")
     assert judge(new, *given, "--groups", "search", "--report", page)[0] == 0
     read = Page(page.read_text(encoding="utf-8"))
     assert read.problems == []
@@ -64,7 +52,9 @@ def test_its_page_and_a_given_model(judge, tmp_path):
     status, err = judge(new, *given)
     assert status == 2
     assert "The model puts the rows of a group in order: name with --groups" in err
-    status, err = judge(new, *given, "--groups", "search", "--by", "noise", "--report", page)
+    status, err = judge(
+        new, *GRADES, *given, "--groups", "search", "--by", "noise", "--report", page
+    )
     assert status == 2
     assert "--by noise: row 2 differs from others of its group there" in err
 

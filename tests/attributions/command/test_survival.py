@@ -10,20 +10,9 @@ from attributions.command import run as command
 from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
 from gbt.losses import Aft
-from tests.attributions.command.tables import write_csv
 from tests.html_checks import Page
 
-
-@pytest.fixture
-def judge(run, tmp_path):
-    """Run the command on columns; return the status, and both outputs on one line."""
-
-    def judge(columns, *options):
-        path = write_csv(tmp_path / "t.csv", columns)
-        ran = run("--data", path, "--target", "days", *options)
-        return ran.status, ran.said
-
-    return judge
+TIMES = ("--target", "days", "--event", "status")
 
 
 def drawn(n=400, seed=0):
@@ -42,8 +31,7 @@ def drawn(n=400, seed=0):
 
 
 def test_a_table_of_times(judge):
-    asked = ("--task", "survival", "--event", "status", "--drop", "visits")
-    status, out = judge(drawn(), *asked)
+    status, out = judge(drawn(), *TIMES, "--task", "survival", "--drop", "visits")
     assert status == 0
     share = 100 * np.mean(drawn()["status"] == "dead")
     assert f"the event had come where 'status' is 'dead' ({share:.1f} % of rows)" in out
@@ -59,20 +47,17 @@ def test_a_table_of_times(judge):
     assert "no table can show it" in out
 
 
-def test_a_column_made_of_the_time_is_told(judge):
-    status, out = judge(drawn(), "--event", "status")
+@pytest.mark.parametrize("is_censored", [True, False])
+def test_a_column_made_of_the_time_is_told(is_censored, judge):
+    columns = drawn(400 if is_censored else 200)
+    if not is_censored:
+        columns["status"] = np.ones(200, dtype=int)
+    status, out = judge(columns, *TIMES)
     assert status == 0
+    assert ("(100.0 % of rows)" in out) == (not is_censored)
     assert "visits alone puts the held-out rows nearly in the order of their events" in out
     assert "run it again with --drop visits" in out
     assert "x alone puts" not in out
-
-
-def test_nobody_is_censored(judge):
-    columns = drawn(200) | {"status": np.ones(200, dtype=int)}
-    status, out = judge(columns, "--event", "status")
-    assert status == 0
-    assert "(100.0 % of rows)" in out
-    assert "visits alone puts" in out
 
 
 def test_what_changed_by_region_and_over_time(judge, monkeypatch):
@@ -87,10 +72,10 @@ def test_what_changed_by_region_and_over_time(judge, monkeypatch):
     end[region == "north"] = 1
     columns = {
         "x": x, "noise": noise, "region": region, "days": np.minimum(time, end).round(1),
-        "dead": (time <= end) * 1,
+        "status": (time <= end) * 1,
         "came": [str(date(2018, 1, 1) + timedelta(day)) for day in range(n)],
     }  # fmt: skip
-    status, out = judge(columns, "--event", "dead", "--time", "came", "--by", "region")
+    status, out = judge(columns, *TIMES, "--time", "came", "--by", "region")
     assert status == 0
     over = r"Over came: x is worth less than in the period from 2021-04-15, where it saves"
     periods = re.search(over + r" \S+ % of the constant model's loss: (.*?)\.  ?By", out)[1]
@@ -104,7 +89,7 @@ def test_what_changed_by_region_and_over_time(judge, monkeypatch):
 
 def test_simpler_models_are_judged_beside(judge):
     """The true hazard is linear in x, so that Cox's linear model is not to be beaten."""
-    status, out = judge(drawn(1600), "--event", "status", "--drop", "visits")
+    status, out = judge(drawn(1600), *TIMES, "--drop", "visits")
     assert status == 0
     row = re.search(r"one tree concordance (\S+) 0.5\S* (\S+) (\S+) Cox", out)
     of_model, linear, tree = map(float, row.groups())
@@ -117,7 +102,7 @@ def test_a_half_whose_only_event_is_the_last_is_refused(judge):
     last = np.argsort(columns["days"])[-3:]
     columns["status"] = np.isin(np.arange(60), last).astype(int)
     columns["days"][last] = columns["days"].max()
-    status, err = judge(columns, "--event", "status")
+    status, err = judge(columns, *TIMES)
     assert status == 2
     assert "too few to have an event before another row's in both halves" in err
 
@@ -126,7 +111,7 @@ def test_a_date_made_of_the_time_is_told(judge):
     columns = drawn(200)
     days = columns.pop("visits")
     columns["seen"] = [date(2020, 1, 1) + timedelta(day) for day in days]
-    status, out = judge(columns, "--event", "status")
+    status, out = judge(columns, *TIMES)
     assert status == 0
     assert "seen: days since the first alone puts the held-out rows nearly in the order" in out
 
@@ -137,14 +122,14 @@ def test_a_column_that_is_hardly_ever_filled_is_no_leak(judge):
     del columns["visits"]
     last = np.argsort(columns["days"])[-12:]
     columns["late"][last], columns["status"][last] = np.arange(12), "alive"
-    status, out = judge(columns, "--event", "status")
+    status, out = judge(columns, *TIMES)
     assert status == 0
     assert "late alone puts" not in out
 
 
 def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
     page = tmp_path / "report.html"
-    assert judge(drawn(), "--event", "status", "--drop", "visits", "--report", page)[0] == 0
+    assert judge(drawn(), *TIMES, "--drop", "visits", "--report", page)[0] == 0
     read = Page(page.read_text(encoding="utf-8"))
     assert read.problems == []
     for text in ("the same risk", "hazard. 0.7 more makes", "it says whether the event came"):
@@ -162,19 +147,19 @@ def test_a_given_model_of_times(loss, judge, tmp_path):
     model.save(tmp_path / "model.json")
     new = drawn(300, seed=1)
     del new["visits"]
-    given = ("--model", tmp_path / "model.json", "--event", "status")
-    status, out = judge(new, *given)
+    given = ("--target", "days", "--model", tmp_path / "model.json")
+    status, out = judge(new, *given, "--event", "status")
     assert status == 0
     y_new = np.empty(300, dtype=y.dtype)
     y_new["dead"], y_new["days"] = new["status"] == "dead", new["days"]
     score = model.score(np.column_stack([new["x"], new["noise"]]), y_new)
     assert f"expects the right one first in {100 * score:.0f}" in out
     assert "helps, 1 of 2: x" in out
-    status, err = judge(new, *given[:2])
+    status, err = judge(new, *given)
     assert status == 2
     assert "another column, to be named with --event, whether the event had come" in err
     new["days"][0], new["status"][0] = 0, "dead"
-    status, err = judge(new, *given)
+    status, err = judge(new, *given, "--event", "status")
     assert (status == 2) == isinstance(loss, Aft)
     assert ("knows no event at time 0" in err) == isinstance(loss, Aft)
 
@@ -195,6 +180,6 @@ def test_a_given_model_of_times(loss, judge, tmp_path):
 def test_bad_tables_are_refused(change, options, message, judge):
     columns = drawn() | {"status": (drawn()["status"] == "dead").astype(int)}
     columns |= {name: make(columns[name]) for name, make in change.items()}
-    status, err = judge(columns, "--event", "status", *options)
+    status, err = judge(columns, *TIMES, *options)
     assert status == 2
     assert re.search(message, err), err

@@ -31,175 +31,134 @@ def many(*cells):
     return [*cells] * 20
 
 
+NAN = np.nan
+FIFTY = [f"{k}" for k in range(50)]
+
+
+def counted(*counts):
+    """Return the numbers from 0 on, so many of each."""
+    return np.repeat(range(len(counts)), counts).astype(str)
+
+
 @pytest.mark.parametrize(
-    ("cells", "positive", "why"),
+    ("cells", "classes", "y", "said"),
     [
-        (many("no", "yes"), "yes", "'yes' (50.0 % of rows) against 'no', because it holds 2 diff"),
-        (many("yes", "no", "no", ""), "yes", "'yes' (33.3 % of rows)"),
-        (many("0", "1"), "1", "'1' (50.0 % of rows) against '0', because it holds 2 different num"),
-        (many("2", "10"), "10", "'10' (50.0 % of rows) against '2'"),
-        (many("1.5", "2.5"), "2.5", "'2.5' (50.0 % of rows) against '1.5'"),
-        (many("1", "1.0", "0"), "1", "'1' (66.7 % of rows) against '0'"),
+        (
+            many("no", "yes"),
+            (),
+            [0, 1],
+            "'yes' (50.0 % of rows) against 'no', because it holds 2 d",
+        ),
+        (many("yes", "no", "no", ""), (), [1, 0, 0, NAN], "'yes' (33.3 % of rows)"),
+        (many("0", "1"), (), [0, 1], "'1' (50.0 % of rows) against '0', because it holds 2 differ"),
+        (many("2", "10"), (), [0, 1], "'10' (50.0 % of rows) against '2'"),
+        (many("1.5", "2.5"), (), [0, 1], "'2.5' (50.0 % of rows) against '1.5'"),
+        (many("1", "1.0", "0"), (), [1, 1, 0], "'1' (66.7 % of rows) against '0'"),
+        # many whole numbers, and fractions
+        (many(*FIFTY[1:12]), None, [*range(1, 12)], "because it holds 11 different numbers. (The"),
+        (many("1", "2", "2.5"), None, [1, 2, 2.5], "regression of 'y', because it holds 3 differ"),
+        # more than two
+        (many("1", "2", "3", ""), ("1", "2", "3"), [0, 1, 2, NAN], "3 classes, the largest"),
+        (many("3.0", "1.0", "2.0"), ("1", "2", "3"), [2, 0, 1], "--task says otherwise"),
+        (many(*FIFTY[1:11]), tuple(FIFTY[1:11]), [*range(10)], "10 classes, the largest"),
+        ([*many("b", "a", "c"), "c"], ("a", "b", "c"), None, "the largest 'c' (34.4 % of rows)"),
+        (many(*[f"w{k}" for k in range(30)]), None, None, "30 classes"),
+        # a class of one row
+        ([*many("a", "b", "d"), "c"], ("a", "b", "d"), [*[0, 1, 2] * 20, NAN], "'c' is in one row"),
+        ([*many("a", "b"), "c"], (), [*[0, 1] * 20, NAN], "in both halves: this row is left out."),
+        # counts have a thin tail, and numbered classes have none
+        (counted(300, 150, 80, 30, 8, 2, 1), None, None, "regression"),
+        (counted(100, 90, 110, 100), None, None, "4 classes"),  # digits
+        (counted(700, 70, 150, 25, 20), None, None, "5 classes"),  # grades of a disease
+        (counted(300, 200, 100), None, None, "3 classes"),
+        (counted(100, 50, 20, 20), None, None, "4 classes"),
     ],
 )
-def test_two_values_are_two_classes(cells, positive, why):
+def test_what_a_target_is_taken_for(cells, classes, y, said):
     found = target(cells)
-    assert found.is_classification
-    y = [np.nan if cell == "" else float(cell in (positive, f"{positive}.0")) for cell in cells]
-    assert_same(found.y, y)
-    assert found.description.startswith(f"Task: classification of 'y', {why}")
+    assert found.description.startswith("Task: ")
+    assert said in found.description
     assert "The rule: words, two different values, and whole numbers of which at most 10 are" in (
         found.description
     )
+    assert found.is_classification == ("classification" in found.description)
+    if classes is not None:
+        assert found.classes == classes
+    if y is not None:
+        assert_same(found.y, np.array(y * (len(cells) // len(y)), dtype=np.float64))
 
 
 @pytest.mark.parametrize(
-    ("cells", "n_distinct"),
+    ("cells", "asked", "classes", "y", "said"),
     [
-        (many(*map(str, range(1, 12))), 11),
-        (many("1", "2", "2.5"), 3),
-        (many(*map(str, range(500))), 500),
+        (many("1", "2", "3"), {"task": "regression"}, (), [1, 2, 3], "regression of 'y', as asked"),
+        (many("0", "1"), {"task": "regression"}, (), [0, 1], "regression of 'y'"),
+        (many("0", "1"), {"task": "classification"}, (), [0, 1], "classification of 'y'"),
+        (
+            many(*FIFTY),
+            {"task": "classification"},
+            tuple(sorted(FIFTY, key=int)),
+            None,
+            "50 classes",
+        ),
+        (many("b", "c"), {"classes": ["a", "b", "c"]}, ("a", "b", "c"), [1, 2], ""),
+        (many("2", "0"), {"classes": ["0", "1", "2"]}, ("0", "1", "2"), [2, 0], ""),
+        (
+            many("1", "2", "3", ""),
+            {"positive": "2"},
+            (),
+            [0, 1, 0, NAN],
+            "'2' (33.3 % of rows) against the other 2 classes, as asked for.",
+        ),
+        (many("1", "2", "3", ""), {"positive": "2.0"}, (), [0, 1, 0, NAN], "'2' (33.3 % of rows)"),
+        (["yes", "no"], {"positive": "no"}, (), [0, 1], "'no' (50.0 % of rows) against 'yes'"),
+        (FIFTY, {"positive": "49"}, (), [0] * 49 + [1], "against the other 49 classes"),
     ],
 )
-def test_many_whole_numbers_and_fractions_are_regressed(cells, n_distinct):
-    found = target(cells)
-    assert not found.is_classification
-    assert_same(found.y, np.array(cells, dtype=np.float64))
-    assert (
-        f"Task: regression of 'y', because it holds {n_distinct} different numbers. (The rule"
-        in (found.description)
-    )
+def test_what_is_asked_for_is_heeded(cells, asked, classes, y, said):
+    found = target(cells, **asked)
+    assert found.classes == classes
+    assert said in found.description
+    if y is not None:
+        assert_same(found.y, np.array(y * (len(cells) // len(y)), dtype=np.float64))
+
+
+CLASSIFICATION = {"task": "classification"}
 
 
 @pytest.mark.parametrize(
-    ("labels", "regress"),
+    ("cells", "asked", "why"),
     [
-        (["1", "2", "3"], True),
-        (["1.0", "2.0", "3.0"], True),
-        ([str(k) for k in range(1, 11)], True),
-        (["a", "b", "c"], False),
-        ([f"w{k}" for k in range(30)], False),
-    ],
-)
-def test_more_than_two_classes_are_all_told_apart(labels, regress):
-    found = target([*many(*labels), ""])
-    assert found.is_classification
-    ascending = sorted(labels, key=float) if regress else sorted(labels)
-    assert found.classes == tuple(label.removesuffix(".0") for label in ascending)
-    assert_same(found.y, [*(float(ascending.index(label)) for label in many(*labels)), np.nan])
-    assert f"{len(labels)} classes, the largest" in found.description
-    assert "--task says otherwise" in found.description
-
-
-def test_the_largest_class_is_named():
-    found = target([*many("b", "a", "c"), "c"])
-    assert "3 classes, the largest 'c' (34.4 % of rows)" in found.description
-
-
-@pytest.mark.parametrize("regress", [False, True])
-def test_too_many_classes_are_refused_with_what_to_do(regress):
-    labels = [str(k) if regress else f"w{k}" for k in range(51)]
-    with pytest.raises(UnusableTableError) as caught:
-        target(many(*labels), task="classification")
-    message = str(caught.value)
-    assert "holds 51 classes" in message
-    assert "At most 50 are told apart; choose --positive LABEL" in message
-    assert ("--task regression" in message) == regress
-
-
-def test_a_class_of_one_row_is_left_out_and_told():
-    found = target([*many("a", "b", "d"), "c"])
-    assert found.classes == ("a", "b", "d")
-    assert np.isnan(found.y[-1])
-    assert "'c' is in one row alone, and a class is needed in both halves: this row" in (
-        found.description
-    )
-    found = target([*many("a", "b"), "c"])  # two are left
-    assert found.classes == ()
-    assert_same(found.y, [0.0, 1.0] * 20 + [np.nan])
-    assert "'b' (50.0 % of rows) against 'a'" in found.description
-
-
-def test_counts_with_a_thin_tail_are_amounts():
-    visits = np.repeat(range(7), [300, 150, 80, 30, 8, 2, 1]).astype(str)
-    found = target(visits)
-    assert not found.is_classification
-    assert found.y.max() == 6
-    assert "unless they count from 0 on" in found.description
-
-
-@pytest.mark.parametrize(
-    "counts",
-    [
-        [100, 90, 110, 100],  # digits
-        [700, 70, 150, 25, 20],  # grades of a disease
-        [300, 200, 100],  # three kinds
-        [100, 50, 20, 20],  # the last is no thin tail
-    ],
-)
-def test_numbered_classes_are_no_counts(counts):
-    assert target(np.repeat(range(len(counts)), counts).astype(str)).is_classification
-
-
-def test_classes_of_a_model_are_found_by_name():
-    found = target(many("b", "c"), classes=["a", "b", "c"])
-    assert found.classes == ("a", "b", "c")
-    assert_same(found.y, [1.0, 2.0] * 20)
-    assert_same(target(many("2", "0"), classes=["0", "1", "2"]).y, [2.0, 0.0] * 20)
-    with pytest.raises(UnusableTableError, match="holds 'd', and the model's classes are 'a', 'b'"):
-        target(many("a", "d"), classes=["a", "b"])
-
-
-def test_one_class_against_the_rest():
-    found = target(many("1", "2", "3", ""), positive="2")
-    assert found.is_classification
-    assert_same(found.y, [0.0, 1.0, 0.0, np.nan] * 20)
-    assert "'2' (33.3 % of rows) against the other 2 classes, as asked for." in found.description
-    assert_same(target(many("1", "2", "3", ""), positive="2.0").y, found.y)
-    assert_same(target(["yes", "no"], positive="no").y, [0.0, 1.0])
-    assert_same(target([str(k) for k in range(50)], positive="49").y, [0.0] * 49 + [1.0])
-    with pytest.raises(UnusableTableError, match=r"holds no 'Yes', .*; did you mean 'yes'"):
-        target(["yes", "no"], positive="Yes")
-    with pytest.raises(UnusableTableError, match=r"holds no '7', .*; it holds '1', '2'"):
-        target(["1", "2"], positive="7.0")
-
-
-def test_the_task_that_is_asked_for():
-    found = target(many("1", "2", "3"), task="regression")
-    assert not found.is_classification
-    assert_same(found.y, [1.0, 2.0, 3.0] * 20)
-    assert found.description == "Task: regression of 'y', as asked for."
-    assert not target(many("0", "1"), task="regression").is_classification
-    assert target(many("0", "1"), task="classification").is_classification
-    assert len(target(many(*map(str, range(50))), task="classification").classes) == 50
-    with pytest.raises(
-        UnusableTableError, match="words such as 'yes', and a regression needs numbers"
-    ):
-        target(["yes", "no"], task="regression")
-
-
-@pytest.mark.parametrize(
-    ("cells", "why"),
-    [
-        (["5", "5.0"], "one value alone, '5'"),
-        (["", "NA"], "holds no value"),
+        (["5", "5.0"], {}, "one value alone, '5'"),
+        (["", "NA"], {}, "holds no value"),
         (
             ["2020-01-01", "2020-01-02"],
-            "holds dates such as '2020-01-01'.* add one that .* the days until then",
+            {},
+            "holds dates such as '2020-01-01'.* the days until then",
         ),
+        ([*FIFTY, "many"], {}, "numbers, and 1 times something else, such as 'many'"),
+        (["1", "2", "inf"], {}, "1 times something else, such as 'inf'"),
+        (["1e101", "0", "0.5"], {}, r"ranges from 0 to 1e\+101, and its squares do not fit"),
+        (["0", "1e-101", "2e-101"], {}, "ranges from 0 to 2e-101, and its squares do not fit"),
+        (many(*FIFTY, "50"), CLASSIFICATION, "51 classes.*At most 50 .*, --task regression"),
         (
-            [*map(str, range(30)), "many"],
-            "numbers, and 1 times something else, such as 'many'",
+            many(*[f"w{k}" for k in range(51)]),
+            CLASSIFICATION,
+            r"51 classes.* choose --positive LABEL, [^,]* rest\.",
         ),
-        (["1e101", "0", "0.5"], r"ranges from 0 to 1e\+101, and its squares do not fit"),
-        (["-1e101", "0", "0.5"], r"ranges from -1e\+101 to 0.5, and its squares do not fit"),
-        (["0", "1e-101", "2e-101"], "ranges from 0 to 2e-101, and its squares do not fit"),
-        (["1", "2", "inf"], "1 times something else, such as 'inf'"),
+        (["yes", "no"], {"task": "regression"}, "words such as 'yes', and a regression needs numb"),
+        (
+            many("a", "d"),
+            {"classes": ["a", "b"]},
+            "holds 'd', and the model's classes are 'a', 'b'",
+        ),
+        (["yes", "no"], {"positive": "Yes"}, r"holds no 'Yes', .*; did you mean 'yes'"),
+        (["1", "2"], {"positive": "7.0"}, r"holds no '7', .*; it holds '1', '2'"),
     ],
 )
-def test_targets_that_cannot_be_predicted(cells, why):
+def test_targets_that_cannot_be_predicted(cells, asked, why):
     with pytest.raises(UnusableTableError, match=why):
-        target(cells)
+        target(cells, **asked)
 
 
 def test_classes_are_shared_out_equally():
@@ -319,6 +278,17 @@ def test_rows_stay_together():
     assert_same(np.sort([*found.y_train, *found.y_valid]), [float(c) for c in y if c])
 
 
+@pytest.mark.parametrize("others", ["ab", "abd"])
+def test_classes_that_are_in_one_half_only_are_left_out(others):
+    """Others are numbered anew; of two that are left the second is the one that is predicted."""
+    kinds = [*(others * N)[: N - 2], "c", "c"]  # the last two days
+    found = task({"x": many("1.5", "2.5"), "day": [*map(str, range(N))], "y": kinds}, time="day")
+    assert "in one of the halves are left out, 2 rows: 'c'." in text(found)
+    assert found.classes == (tuple(others) if len(others) > 2 else ())
+    assert [others[int(k)] for k in found.y_valid] == [kinds[row] for row in found.held_out]
+    assert len(found.y_valid) == N // 2 - 2
+
+
 @pytest.mark.parametrize(
     ("table", "question", "why"),
     [
@@ -328,7 +298,7 @@ def test_rows_stay_together():
             "t.csv has no column 'y'; its columns are 'x', 'z'",
         ),
         ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
-        ({"y at the end": ["1"], "x": ["2"]}, {}, "'y'; its columns are 'y at the end', 'x'"),
+        ({"readmitted": ["1"], "y": ["2"]}, {"keep": ["Readmission"]}, "did you mean 'readmitted'"),
         ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),
         (TABLE, {"keep": ["sise"]}, "--keep: .* did you mean 'size'"),
         (TABLE, {"drop": ["sise"]}, "--drop: .* did you mean 'size'"),

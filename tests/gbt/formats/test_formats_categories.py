@@ -1,7 +1,6 @@
 """Categories of other libraries' models: levels looked up by value, missing, unseen and damaged."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -9,7 +8,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from attributions import permutation, tree_shap
-from attributions.command.judging.of_model import as_model_takes
+from attributions.command.judging.of_model import Reader
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
@@ -269,21 +268,10 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
     """Columns of a file, whose words are looked up there, give the rows that a frame gives."""
     frame, ensemble = fitted(XGBOOST).X, imported(XGBOOST)
     rows = with_unseen(frame)
-    columns, cells = [], {}
-    for name in rows:
-        is_words = name in ("city", "many")
-        values = rows[name].astype(object).to_numpy()
-        missing = np.array([value != value or value is None for value in values])
-        words = sorted({*values[~missing]}) if is_words else []
-        numbers = [
-            words.index(v) if is_words and not m else v
-            for v, m in zip(values, missing, strict=True)
-        ]
-        numbers = np.where(missing, np.nan, np.array(numbers, dtype=object)).astype(np.float64)
-        columns.append(SimpleNamespace(name=name, numbers=numbers, words=words))
-        cells[name] = pandas.Series(None if m else v for v, m in zip(values, missing, strict=True))
-    taken, unseen = as_model_takes(columns, cells, ensemble)
-    assert unseen[0] == 120 / (~np.isnan(taken[:, 0])).sum()
+    reader = Reader(ensemble)
+    cells = rows.astype(object).where(rows.notna(), None)
+    taken = reader.rows([cells[name] for name in rows])
+    assert reader.unseen_shares[0] == 120 / (~np.isnan(taken[:, 0])).sum()
     assert np.isinf(taken[:, 0]).sum() == 120
     assert_same(np.isnan(taken[:, 0]), rows["city"].isna().to_numpy())
     assert_same(ensemble.raw_predict(taken), ensemble.raw_predict(rows))
