@@ -151,10 +151,11 @@ class NodeCase:
 
 
 def empty_scratch():
-    """Return scratch in which nothing but zeros has a meaning yet."""
+    """Return scratch in which nothing but marks has a meaning yet."""
     scratch = records(1, SCRATCH)
-    scratch["narrow"] = scratch["running"] = 99
-    scratch["upper"], scratch["unknown"], scratch["lanes"] = np.nan, 0, 0
+    for name in ("narrow", "running", "keys"):
+        scratch[name] = 99
+    scratch["upper"], scratch["marks"], scratch["lanes"] = np.nan, 0, 0
     return scratch[0]
 
 

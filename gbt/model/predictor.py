@@ -58,11 +58,17 @@ class Predictor:
         def find(block: np.ndarray, rows: slice) -> None:
             spots = np.empty((self.n_trees, block.shape[2]), self.spot_dtype)
             descent.find_spots(columns_of(block), self.links_for(block), self.first_spot, spots)
-            node = self.links.node[self.first_spot[:, np.newaxis] + spots]
-            out[rows] = (node - self.links.roots[:, np.newaxis]).T
+            out[rows] = self.leaf_of_spot[self.first_spot[:, np.newaxis] + spots].T
 
         over_transposed(find, X, n_jobs, dtype=X.dtype)
         return out
+
+    @cached_property
+    def leaf_of_spot(self) -> np.ndarray:
+        """The node that stands at every node and place, numbered within its tree, int32."""
+        node = self.links.node.astype(np.int64)
+        tree = np.searchsorted(self.tree_offset, node, side="right") - 1
+        return (node - self.tree_offset[tree]).astype(np.int32)
 
     @cached_property
     def first_spot(self) -> np.ndarray:

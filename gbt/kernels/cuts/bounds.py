@@ -3,13 +3,14 @@ r"""Bounds: steps that are kept within the bounds of a node, and in the order of
 ``gbt.splitting.monotone`` says why. Where no column has a direction, steps have no bounds, and
 scores are those of ``gbt.kernels.cuts.search``: a node asks once which of the two it is.
 
-The step v of a side is, without bounds, the one that makes the most of it,
+The bound of the cuts in a bin follows from the box of ``gbt.kernels.cuts.search``. The step v of a
+side is, within bounds, the one that makes the most of it,
 
     score of a side   max over v of -(2 G v + (H + lambda) v^2)
 
-so bounds only lower scores, and what no free score in a box of ``gbt.kernels.cuts.search`` exceeds
-no other exceeds. Where steps must rise, no cut of a box is allowed if the lowest step on the left
-is above the highest on the right.
+which is convex in G and falls with H. So the score of a cut is largest at an end of the box, with
+the least H on both sides. And where steps must rise, no cut of the box is allowed if the lowest
+step on the left is above the highest on the right.
 """
 
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.platform.instructions import max, min
 
 NO_DIRECTION = np.int64(0)
-ROUNDING = 1e-12  # more than all roundings of a step, each 1e-16 of it
+ROUNDING = 1e-12  # more than all roundings of a score, each 1e-16 of its terms
 
 
 class Within(NamedTuple):
@@ -66,6 +67,14 @@ def score_within(left_g, left_h, right_g, right_h, penalty, within, any_order):
 
 
 @forced_inline
+def side_at(g, weight, total_weight, within):
+    """Return the score of a side at an end of its box, and the size of what is rounded in it."""
+    step = min(max(-g / weight, within.lowest), within.highest)
+    size = max(g * step, -g * step) + total_weight * step * step
+    return score_of_step(g, weight, step), size
+
+
+@forced_inline
 def is_out_of_order(low, high, all_g, least, most, direction):
     """Say whether the steps of all cuts of a box are in the wrong order.
 
@@ -79,6 +88,20 @@ def is_out_of_order(low, high, all_g, least, most, direction):
     right = -rest / (least[1] if rest < 0.0 else most[1])
     doubt = ROUNDING * (max(left, -left) + max(right, -right))
     return (direction != 0.0) & (left - right > doubt)
+
+
+@forced_inline
+def bound_within(low, high, all_g, least, most, total_weight, within, any_order):
+    """Return what no score of a cut in a box exceeds; see ``is_out_of_order`` for arguments."""
+    left, of_left = side_at(low, least[0], total_weight, within)
+    right, of_right = side_at(all_g - low, least[1], total_weight, within)
+    at_low, size = left + right, of_left + of_right
+    left, of_left = side_at(high, least[0], total_weight, within)
+    right, of_right = side_at(all_g - high, least[1], total_weight, within)
+    score = max(at_low, left + right) + ROUNDING * (size + of_left + of_right)
+    score = score if least[0] * least[1] > 0.0 else np.finfo(np.float64).max
+    is_lost = is_out_of_order(low, high, all_g, least, most, within.direction)
+    return -np.inf if is_lost and not any_order else score
 
 
 @internal

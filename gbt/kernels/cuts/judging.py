@@ -24,7 +24,7 @@ Cost: of a node and column half a nanosecond a row, and one a bin and set.
 import numpy as np
 
 from gbt.kernels.cuts.bounds import step_within, within_of
-from gbt.kernels.cuts.levels import G, H, N, best_set
+from gbt.kernels.cuts.levels import G, H, N, best_set, place_of
 from gbt.kernels.cuts.scores import Terms, bound_score, free_score, own_score, sums_of_bin
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, UNBIASED
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
@@ -197,20 +197,25 @@ def search_levels(n_levels, rules, habits, judge, own, within):
     """
     judge.missing[:] = 0  # beside the levels there is nothing
     judge.total[:] = 0
-    for l in range(habits.n_sums):
-        for line in range(3):
-            for i in range(n_levels):
-                judge.total[l, line] += own.sums[l, line, i]
+    for i in range(n_levels):
+        add_to_sums(i, habits, own.sums, judge.total)
     for q in range(habits.n_searched):
-        best, left = judge.best[q], judge.left_of_best[q]
-        terms = terms_of_sum(q, rules, judge, within)
+        best, terms = judge.best[q], terms_of_sum(q, rules, judge, within)
         cut = best_set(q, n_levels, terms, rules, habits, own)
         best.score, best.row, best.missing_left = cut.score, cut.code, cut.missing_left
-        for l in range(habits.n_sums):
-            for line in range(3):
-                left[l, line] = 0
-                for i in range(cut.code):
-                    left[l, line] += own.sums[l, line, own.order[0, i]]
+        left, order = judge.left_of_best[q], own.order[0]
+        left[:] = 0
+        for i in range(cut.code):
+            add_to_sums(np.int64(order[i]), habits, own.sums, left)
+
+
+@internal
+def add_to_sums(i, habits, sums, total):
+    """Add the sums of a level to some totals."""
+    for l in range(habits.n_sums):
+        place = place_of(i, l, habits)
+        for line in range(3):
+            total[l, line] += sums[place + np.uint64(line)]
 
 
 @forced_inline

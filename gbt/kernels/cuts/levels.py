@@ -45,6 +45,8 @@ from gbt.kernels.platform.instructions import (
 )
 
 G, H, N, W = 0, 1, 2, 3  # lines of a sum: gradients, hessians, rows, weights
+# Unsigned, as indices in ``gbt.kernels.cuts.histogram``.
+ONE, TWO, THREE, FOUR = (np.uint64(number) for number in range(1, 5))
 LEAST_SHARE = 8  # a level of an eighth of a node's weight, or more, stands for itself
 ANY_ORDER = np.bool_(True)  # of steps: no direction is along levels
 OF_FEW = np.int64(2)  # in place of a side: that of all levels of few rows
@@ -89,29 +91,38 @@ def key_of(g, h, smoothing):
 
 
 @forced_inline
-def write_sums_of_level(i, s, g, h, n, w, sums):
-    """Write down what the i-th level adds up to in set s."""
-    sums[s, G, i], sums[s, H, i], sums[s, N, i], sums[s, W, i] = g, h, n, w
+def place_of(i, l, habits):
+    """Return where the lines of sum l of the i-th level begin, a uint64."""
+    return np.uint64(4 * (i * habits.n_sums + l))
+
+
+@forced_inline
+def write_sums_of_level(place, g, h, n, w, sums):
+    """Write down what a level adds up to."""
+    sums[place], sums[place + ONE], sums[place + TWO], sums[place + THREE] = g, h, n, w
 
 
 @internal
-def list_level(i, code, habits, own):
-    """List the i-th level, whose sets are added up; return how many it takes: 0 if no row has it.
+def take_all_but_each(i, habits, own):
+    """Turn the sums of a level's sets into those of all but each, and add that of all."""
+    sums, n_sets = own.sums, habits.n_sets
+    of_all = place_of(i, n_sets, habits)
+    for line in range(FOUR):
+        total = np.int64(0)
+        for s in range(n_sets):
+            total += sums[place_of(i, s, habits) + line]
+        sums[of_all + line] = total
+        for s in range(n_sets):
+            place = place_of(i, s, habits) + line
+            sums[place] = total - sums[place]
 
-    Sums of sets come in place of sets where these differ.
-    """
-    sums, n_sets, n_rows = own.sums, habits.n_sets, np.int64(0)
-    for s in range(n_sets):
-        n_rows += sums[s, N, i]
+
+@forced_inline
+def list_level(i, code, n_rows, habits, own):
+    """List the i-th level, whose sets are added up; return 1, or 0 if no row has it."""
     if habits.kind == CROSS_VALIDATED:
-        for line in range(4):
-            total = np.int64(0)
-            for s in range(n_sets):
-                total += sums[s, line, i]
-            sums[n_sets, line, i] = total
-            for s in range(n_sets):
-                sums[s, line, i] = total - sums[s, line, i]
-    own.code[i] = code
+        take_all_but_each(i, habits, own)
+    own.code[np.uint64(i)] = code
     return np.int64(n_rows > 0)
 
 
@@ -123,15 +134,16 @@ def levels_of_bins(histograms, column, terms, rules, habits, own):
     """
     n_levels, size = np.int64(0), len(histograms) // habits.n_sets
     for b in range(column.n_bins + 1):
-        place = b if b < column.n_bins else column.missing_bin
+        place, n_rows = b if b < column.n_bins else column.missing_bin, np.int64(0)
         for s in range(habits.n_sets):
             of_set = histograms[s * size : (s + 1) * size]
             g, h, n = sums_of_bin(of_set, column.first_bin, place, terms)
             weight = n * rules.weight_unit
             if rules.bins_weigh:
                 weight = of_set[(column.first_bin + place) * 4 + 3]
-            write_sums_of_level(n_levels, s, g, h, n, weight, own.sums)
-        n_levels += list_level(n_levels, b, habits, own)
+            write_sums_of_level(place_of(n_levels, s, habits), g, h, n, weight, own.sums)
+            n_rows += n
+        n_levels += list_level(n_levels, b, n_rows, habits, own)
     return n_levels
 
 
@@ -147,25 +159,26 @@ def add_up_rows_by_code(listed, codes, n_codes, rows, rules, judging, own):
     set_of_row, n_sets = judging.set_of_row, np.uint64(judging.habits[0].n_sets)
     one, two, four, six = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(6)
     last, is_weighted = np.uint64(len(listed) - 1), np.uint64(len(weight) > 1)
-    count, is_sparse = np.int64(1), n_codes > len(listed)
+    count, is_sparse, has_sets = np.int64(1), n_codes > len(listed), n_sets > one
+    numbers, has_hessian = np.uint64(rules.width >> 1), rules.width == 4
     if not is_sparse:
         for code in range(np.uint64(n_codes)):
             marks[code >> six] |= one << (code & np.uint64(63))
     for i in range(np.uint64(len(listed))):
         ahead = np.uint64(listed[min(i + np.uint64(AHEAD), last)])
         prefetch(codes, ahead)
-        prefetch(entries, ahead * np.uint64(rules.width >> 1))
+        prefetch(entries, ahead * numbers)
         row = np.uint64(listed[i])
         code = place = np.uint64(codes[row])
         if is_sparse:
             marks[code >> six] |= one << (code & np.uint64(63))
-        if n_sets > one:
+        if has_sets:
             place = code * n_sets + np.uint64(set_of_row[row])
-        if rules.width == 2:
-            add_pair(by_code, place * two, entries[row], count)
-        else:
+        if has_hessian:
             g, h = entries[row * two], entries[row * two + one]
             add_four(by_code, place * four, g, count, h, weight[row * is_weighted])
+        else:
+            add_pair(by_code, place * two, entries[row], count)
 
 
 @internal
@@ -178,28 +191,41 @@ def levels_of_rows(listed, codes, n_codes, rows, rules, judging, own):
     """
     add_up_rows_by_code(listed, codes, n_codes, rows, rules, judging, own)
     by_code, marks, habits, n_levels = own.by_code, own.marks, judging.habits[0], np.int64(0)
-    one, two, three, width = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(rules.width)
+    width = np.uint64(rules.width)
     for word in range(np.uint64((n_codes + 63) // 64)):
         bits = marks[word]
         marks[word] = 0
         while bits > 0:
             code = word << np.uint64(6) | trailing_zeros(bits)
-            bits &= bits - one
-            place = code * np.uint64(habits.n_sets) * width
+            bits &= bits - ONE
+            place, n_rows = code * np.uint64(habits.n_sets) * width, np.int64(0)
             for s in range(habits.n_sets):
-                g, n = by_code[place], by_code[place + one]
+                g, n = by_code[place], by_code[place + ONE]
                 h, weight = n * rules.hessian, n * rules.weight_unit
-                by_code[place] = by_code[place + one] = 0
-                if width > two:
-                    h, weight = by_code[place + two], by_code[place + three]
-                    by_code[place + two] = by_code[place + three] = 0
-                write_sums_of_level(n_levels, s, g, h, n, weight, own.sums)
-                place += width
-            n_levels += list_level(n_levels, np.int64(code), habits, own)
+                by_code[place] = by_code[place + ONE] = 0
+                if width > TWO:
+                    h, weight = by_code[place + TWO], by_code[place + THREE]
+                    by_code[place + TWO] = by_code[place + THREE] = 0
+                write_sums_of_level(place_of(n_levels, s, habits), g, h, n, weight, own.sums)
+                place, n_rows = place + width, n_rows + n
+            n_levels += list_level(n_levels, np.int64(code), n_rows, habits, own)
     return n_levels
 
 
 # ---------------------------------------------------------------------------------- order and cuts
+
+
+@internal
+def add_up_few(n_levels, habits, own):
+    """Add up the levels of few rows, as one more."""
+    sums = own.sums
+    for l in range(habits.n_sums):
+        g = h = n = np.int64(0)
+        for i in range(n_levels):
+            if own.is_left[np.uint64(i)] == OF_FEW:
+                place = place_of(i, l, habits)
+                g, h, n = g + sums[place], h + sums[place + ONE], n + sums[place + TWO]
+        write_sums_of_level(place_of(n_levels, l, habits), g, h, n, np.int64(0), sums)
 
 
 @internal
@@ -209,28 +235,26 @@ def put_in_order(q, n_levels, rules, habits, own):
     What orders levels goes to ``own.key``.
     """
     sums, key, order, spare = own.sums, own.key, own.order[0], own.order[1]
-    smoothing, weight, n = rules.categorical_smoothing * rules.h_scale, np.int64(0), np.int64(0)
+    smoothing, weight, n = rules.categorical_smoothing * rules.h_scale, np.int64(0), np.uint64(0)
     for i in range(n_levels):
-        weight += sums[q, W, i]
+        weight += sums[place_of(i, q, habits) + THREE]
     enough = min(rules.most_weight, weight / LEAST_SHARE)
-    for l in range(habits.n_sums):
-        for line in range(3):
-            sums[l, line, n_levels] = 0
     for i in range(n_levels):
-        own.is_left[i] = OF_FEW
-        if sums[q, W, i] < enough:
-            for l in range(habits.n_sums):
-                for line in range(3):
-                    sums[l, line, n_levels] += sums[l, line, i]
-        else:
-            key[i], order[n] = key_of(sums[q, G, i], sums[q, H, i], smoothing), i
-            n += 1
+        place = place_of(i, q, habits)
+        is_few = sums[place + THREE] < enough
+        own.is_left[np.uint64(i)] = OF_FEW * is_few
+        if not is_few:
+            key[np.uint64(i)] = key_of(sums[place], sums[place + ONE], smoothing)
+            order[n] = i
+            n += ONE
     if n < n_levels:
-        of_few = key_of(sums[q, G, n_levels], sums[q, H, n_levels], smoothing)
-        key[n_levels], order[n] = of_few, n_levels
-        n += 1
+        add_up_few(n_levels, habits, own)
+        place = place_of(n_levels, q, habits)
+        key[n_levels] = key_of(sums[place], sums[place + ONE], smoothing)
+        order[n] = n_levels
+        n += ONE
     merge_sort(key[: n_levels + 1], order[:n], spare[:n])
-    return n
+    return np.int64(n)
 
 
 @internal
@@ -239,7 +263,7 @@ def begin_sides(n_levels, habits, own):
     for l in range(habits.n_sums):
         own.n_left[l] = own.n_right[l] = 0
         for i in range(n_levels):
-            own.n_right[l] += own.sums[l, N, i]
+            own.n_right[l] += own.sums[place_of(i, l, habits) + TWO]
 
 
 @internal
@@ -247,7 +271,7 @@ def have_rows_of_all(i, habits, own):
     """Say whether on both sides every sum has enough rows; then let those of a level go left."""
     is_enough = True
     for l in range(habits.n_sums):
-        n_left, n_right, n = own.n_left[l], own.n_right[l], own.sums[l, N, i]
+        n_left, n_right, n = own.n_left[l], own.n_right[l], own.sums[place_of(i, l, habits) + TWO]
         is_enough &= min(n_left, n_right) >= habits.min_rows_of_all
         own.n_left[l], own.n_right[l] = n_left + n, n_right - n
     return is_enough
@@ -256,21 +280,22 @@ def have_rows_of_all(i, habits, own):
 @internal
 def best_set(q, n_levels, terms, rules, habits, own):
     """Return the best cut for sum q between levels in its order; its code is how many go left."""
-    n, sums = put_in_order(q, n_levels, rules, habits, own), own.sums[q]
+    n, sums = put_in_order(q, n_levels, rules, habits, own), own.sums
     key, order, has_least = own.key, own.order[0], habits.min_rows_of_all > 0
     best, last = Cut(-np.inf, np.int64(-1), False), -np.inf
     g = h = n_rows = np.int64(0)
     if has_least:
         begin_sides(n_levels, habits, own)
     for i in range(n):
-        place = np.uint64(order[i])
-        is_enough = have_rows_of_all(place, habits, own) if has_least else True
-        if i > 0 and is_enough and key[place] != last:  # levels of one key stay together
+        level = np.int64(order[np.uint64(i)])
+        is_enough = have_rows_of_all(level, habits, own) if has_least else True
+        of_level = key[np.uint64(level)]
+        if i > 0 and is_enough and of_level != last:  # levels of one key stay together
             score = score_cut(g, h, n_rows, terms, ANY_ORDER)
             if score > -np.inf and score >= best.score:
                 best = Cut(score, i, h >= terms.h - h)
-        g, h, n_rows = g + sums[G, place], h + sums[H, place], n_rows + sums[N, place]
-        last = key[place]
+        place, last = place_of(level, q, habits), of_level
+        g, h, n_rows = g + sums[place], h + sums[place + ONE], n_rows + sums[place + TWO]
     return best
 
 

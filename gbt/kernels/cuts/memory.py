@@ -15,7 +15,7 @@ import numpy as np
 
 from gbt.kernels.cuts.bounds import within_of
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, Layout
-from gbt.kernels.cuts.refine import MOST_NARROW_BINS
+from gbt.kernels.cuts.refine import MOST_NARROW_BINS, MOST_SORTED
 from gbt.kernels.cuts.scores import Terms
 from gbt.kernels.cuts.search import CANDIDATE, RUNNING
 from gbt.kernels.cuts.sets import MOST_SETS, MOST_SUMS, Judging
@@ -150,7 +150,8 @@ OF_LEVELS = np.dtype(
     [
         ("by_code", np.int64, (4 * MOST_SETS * ROOM_FOR_LEVELS,)),  # sums of sets; all 0
         ("marks", np.uint64, (ROOM_FOR_LEVELS // 64 + 7,)),  # a bit a code; all 0
-        ("sums", np.int64, (MOST_SUMS, 4, ROOM_FOR_LEVELS)),  # of every level of the node
+        # Of the levels of the node, those of a level beside each other: G, H, N, W.
+        ("sums", np.int64, (4 * MOST_SUMS * ROOM_FOR_LEVELS,)),
         ("code", np.int32, (ROOM_FOR_LEVELS,)),  # of a level
         ("is_left", np.int8, (ROOM_FOR_LEVELS,)),  # 1 or 0; `OF_FEW` of levels of few rows, for now
         ("key", np.float64, (ROOM_FOR_LEVELS,)),
@@ -169,7 +170,8 @@ SCRATCH = np.dtype(
         ("running", np.int64, (RUNNING, MOST_BINS)),  # sums over all bins before: g; h; size
         ("upper", np.float64, (MOST_BINS,)),  # what no score in a bin's box exceeds
         ("candidates", CANDIDATE, (MOST_BINS,)),
-        ("unknown", np.int64, (MOST_BINS,)),  # which codes are in narrow bins; all 0
+        ("marks", np.int64, (MOST_BINS,)),  # all 0
+        ("keys", np.int64, (MOST_SORTED + 8,)),  # rows that are sorted, and one to spare
         ("column", COLUMN),  # narrow bins, as those of a column
     ],
     align=True,

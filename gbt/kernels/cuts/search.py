@@ -46,7 +46,7 @@ Scores, and the tuples of numbers that travel together, are those of ``gbt.kerne
 
 import numpy as np
 
-from gbt.kernels.cuts.bounds import is_out_of_order
+from gbt.kernels.cuts.bounds import bound_within
 from gbt.kernels.cuts.histogram import magnitude_in
 from gbt.kernels.cuts.scores import Cut, score_both_ways, sums_in, sums_of_bin
 from gbt.kernels.platform.compiling import forced_inline, internal
@@ -62,6 +62,7 @@ LARGEST = np.finfo(np.float64).max  # below inf, the floor of a node that no cut
 CANDIDATE = np.dtype(
     [
         ("bin", np.int64),  # the first, of a group
+        ("rows", np.int64),  # that the node has in it
         ("left_g", np.int64),  # sums over the rows before it
         ("left_h", np.int64),
         ("left_n", np.int64),
@@ -138,41 +139,38 @@ def bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hes
     return score if may_weigh_enough else -np.inf
 
 
-@forced_inline
-def weights_of(running, missing, terms):
-    """Return by what sums of bins sides are weighed, and in what unit.
-
-    Those of h, or, where all rows have the same hessian, their number, with that for a unit. Also
-    returned are a mask for these sums, those of the node and of its missing rows, and the least
-    weight of a side.
-    """
-    if terms.width == 4:
-        return running[H], np.int64(-1), 1.0, terms.h, missing.h, terms.min_hessian
-    unit, mask = float(terms.hessian), (np.int64(1) << terms.count_bits) - 1
-    least = max(terms.min_hessian, unit * terms.min_rows)
-    return running[SIZE], mask, unit, terms.n, missing.n, least
-
-
 @internal
-def drop_out_of_order(running, n_bins, is_closed, missing, terms, upper):
-    """Set the bounds of bins to -inf in which every cut leaves steps in the wrong order."""
-    of_h, h_mask, h_unit, node_h, missing_h, min_hessian = weights_of(running, missing, terms)
-    of_g, of_size, penalty, all_g = running[G], running[SIZE], terms.penalty, float(terms.g)
-    n_present = sums_in(np.int64(0), of_size[n_bins], np.int64(0), terms).n
+def bound_bins_within(running, n_bins, is_closed, missing, terms, upper):
+    """Do what `bound_bins` does where steps have bounds (``gbt.kernels.cuts.bounds``)."""
+    count_bits, penalty, within = terms.count_bits, terms.penalty, terms.within
+    of_g, of_size, mask = running[G], running[SIZE], (np.int64(1) << count_bits) - 1
+    of_h, h_mask, h_unit, node_h, missing_h = running[H], np.int64(-1), 1.0, terms.h, missing.h
+    min_hessian = terms.min_hessian
+    if terms.width == 2:
+        of_h, h_mask, h_unit, node_h, missing_h = (
+            of_size,
+            mask,
+            float(terms.hessian),
+            terms.n,
+            missing.n,
+        )
+        min_hessian = max(min_hessian, h_unit * terms.min_rows)
+    total_weight, all_g = h_unit * float(node_h) + penalty, float(terms.g)
     for b in range(n_bins):
-        box = box_of(b, of_g, of_h, of_size, h_mask, terms.count_bits, is_closed)
-        # After the last present row there are only missing ones, which are in no order.
-        is_lost = sums_in(np.int64(0), of_size[b + 1], np.int64(0), terms).n < n_present
+        box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
+        any_order, upper[b] = of_size[b + 1] & mask == terms.n - missing.n, -np.inf
         for side in range(2 if missing.n > 0 else 1):
             low, high = float(box[0] + side * 2 * missing.g), float(box[1] + side * 2 * missing.g)
             light, heavy = box[2] + side * missing_h, box[3] + side * missing_h
             left, right = h_unit * float(light), h_unit * float(node_h - heavy)
+            left_most, right_most = h_unit * float(heavy), h_unit * float(node_h - light)
             least = max(left, min_hessian) + penalty, max(right, min_hessian) + penalty
-            most = h_unit * float(heavy) + penalty, h_unit * float(node_h - light) + penalty
-            is_lost &= is_out_of_order(
-                low / 2, high / 2, all_g, least, most, terms.within.direction
-            )
-        upper[b] = -np.inf if is_lost else upper[b]
+            most = left_most + penalty, right_most + penalty
+            if SAFETY * left_most >= min_hessian and SAFETY * right_most >= min_hessian:
+                bound = bound_within(
+                    low / 2, high / 2, all_g, least, most, total_weight, within, any_order
+                )
+                upper[b] = max(upper[b], bound)
 
 
 @forced_inline
@@ -181,20 +179,30 @@ def bound_bins(running, n_bins, is_closed, missing, terms, upper):
 
     The box of a bin is that of the cuts inside it, unless bins are closed, and of the one after it;
     with missing rows it has two, with them on either side. Where a side would be too light with all
-    that may be on it, it is -inf, and where steps cannot be in order (``gbt.kernels.cuts.bounds``).
+    that may be on it, it is -inf.
     """
-    of_h, h_mask, h_unit, node_h, missing_h, min_hessian = weights_of(running, missing, terms)
-    of_g, of_size, count_bits, penalty = running[G], running[SIZE], terms.count_bits, terms.penalty
+    if terms.within.binds:
+        bound_bins_within(running, n_bins, is_closed, missing, terms, upper)
+        return
+    count_bits, penalty, min_hessian = terms.count_bits, terms.penalty, terms.min_hessian
+    of_g, of_size = running[G], running[SIZE]
+    if terms.width == 4:
+        of_h, h_mask, h_unit = running[H], np.int64(-1), 1.0
+        node_h, missing_h = terms.h, missing.h
+    else:  # all rows have the same hessian: it is the unit
+        of_h, h_mask, h_unit = of_size, (np.int64(1) << count_bits) - 1, float(terms.hessian)
+        node_h, missing_h = terms.n, missing.n
+        min_hessian = max(min_hessian, h_unit * terms.min_rows)
     node_g, missing_g, to, zero = 2 * terms.g, 2 * missing.g, upper[:n_bins], np.int64(0)
     for b in range(len(to)):
         box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
         to[b] = bound_of(box, zero, zero, node_g, node_h, h_unit, penalty, min_hessian)
-    for b in range(len(to) if missing.n > 0 else 0):
+    if missing.n == 0:
+        return
+    for b in range(len(to)):
         box = box_of(b, of_g, of_h, of_size, h_mask, count_bits, is_closed)
         bound = bound_of(box, missing_g, missing_h, node_g, node_h, h_unit, penalty, min_hessian)
         to[b] = bound if bound > to[b] else to[b]
-    if terms.within.direction != 0.0:
-        drop_out_of_order(running, n_bins, is_closed, missing, terms, upper)
 
 
 @forced_inline
@@ -225,8 +233,9 @@ def score_bins(n_bins, bits, is_closed, first_code, missing, terms, floor, scrat
                 has_one_value = bits == 0 and first_code[b + 1] - first_code[b] == 1
                 if with_bin.n > left.n + 1 and not (is_closed or has_one_value):
                     largest, candidate = max(largest, upper[place]), candidates[n_candidates]
-                    candidate.bin, candidate.bound = b, upper[place]
+                    candidate.bin, candidate.rows = b, with_bin.n - left.n
                     candidate.left_g, candidate.left_h, candidate.left_n = left
+                    candidate.bound = upper[place]
                     n_candidates += 1
                 score, missing_left = score_both_ways(
                     with_bin.g, with_bin.h, with_bin.n, missing, terms

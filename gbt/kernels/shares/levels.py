@@ -52,11 +52,11 @@ def weigh_levels(nodes, histograms, columns, is_open, rules, habits, own, best, 
 def add_up_left(n_levels, own, found):
     """Write down the sums over the rows of levels that go left."""
     found.g = found.h = found.n = found.missing_g = found.missing_h = found.missing_n = 0
-    sums = own.sums[ALL_ROWS]
+    sums = own.sums
     for i in range(n_levels):
         if own.is_left[i] != 0:
-            found.g, found.h = found.g + sums[G, i], found.h + sums[H, i]
-            found.n += sums[N, i]
+            found.g, found.h = found.g + sums[4 * i + G], found.h + sums[4 * i + H]
+            found.n += sums[4 * i + N]
 
 
 @internal

@@ -26,10 +26,11 @@ class Column:
         self.case, self.k, self.bits, self.table = case, k, bits, case.table
         self.facts = self.table.columns[k]
         self.facts["first_bin"] = 3  # after another column's bins
-        self.order = columns.order[k]
-        self.n_values = int(columns.n_values[k])
+        self.codes, self.order = columns.codes[k], columns.order[k]
+        self.n_values, self.n_present = int(columns.n_values[k]), int(columns.n_present[k])
         self.bin_start, self.n_bins = columns.bin_start[k], int(columns.n_bins[k])
         self.first_code = columns.first_code[k]
+        self.packed_bins, self.lane = columns.packed_bins[k // 8], k % 8
         self.missing = case.missing(k)
 
     @property
@@ -71,6 +72,15 @@ class Column:
             self.case.before(self.k, b), self.missing, NUMBER, self.rows, self.case.terms, best,
         )  # fmt: skip
 
+    def scan(self, b, best):
+        """Scan the node's rows of a bin, sorted, after another row that is not to be looked at."""
+        case, rows = self.case, self.case.rows_in_bin(self.k, b)
+        keys = sorted((int(self.codes[row]) << 32) + int(row) for row in rows)
+        return refine.scan(
+            np.array([0, *keys]), 1, 1 + len(keys), case.before(self.k, b), self.missing,
+            case.entries, case.terms, best,
+        )  # fmt: skip
+
     def narrow(self, shift, best, to_beat=0.0):
         return refine.search_narrow_bins(
             self.k, np.int64(shift), NUMBER, self.case.rows, self.table, self.rows,
@@ -85,8 +95,16 @@ class Column:
             NUMBER, self.k, found, node, self.histogram(), self.table, self.rows, self.case.terms,
             scratch,
         )  # fmt: skip
-        assert not scratch["unknown"].any()
+        assert (scratch["keys"][refine.MOST_SORTED + 1 :] == 99).all()
+        assert not scratch["marks"].any()
         return best
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(0, 5), max_size=200))
+def test_keys_are_sorted(keys):
+    found = np.array([*keys, -7], dtype=np.int64)  # one more, beyond those to sort
+    refine.sort_keys(found, len(keys))
+    assert found.tolist() == [*sorted(keys), -7]
 
 
 def columns_of(case, bits=0):
@@ -108,12 +126,13 @@ def test_narrow_bins_of_any_size_see_every_cut(case, shift):
 
 
 @given(node_cases())
-def test_walking_every_bin_finds_the_best_cut(case):
+def test_walking_and_sorting_every_bin_finds_the_best_cut(case):
     for column in columns_of(case):
-        walked = column.edge()
+        walked = by_scans = column.edge()
         for b in range(column.n_bins):
-            walked = column.walk(b, walked)
-        assert case.as_seen_here(column.k, walked) == case.best_cut(column.k)
+            walked, by_scans = column.walk(b, walked), column.scan(b, by_scans)
+        for found in (walked, by_scans):
+            assert case.as_seen_here(column.k, found) == case.best_cut(column.k)
 
 
 @given(node_cases(), group_bits, st.data())
@@ -144,6 +163,23 @@ def test_refining_in_vain_returns_some_cut(case, bits, excess):
         found = case.as_seen_here(column.k, column.refine(to_beat))
         cuts = [(score, code, left) for score, code, _, left in case.cuts(column.k)]
         assert found == NO_CUT or found in cuts
+
+
+@pytest.mark.slow
+@pytest.mark.large
+def test_no_more_rows_are_sorted_than_there_is_room_for():
+    """Of 1100 rows in question; sorting would have been fastest, but for the room."""
+    rng = np.random.default_rng(0)
+    columns = Columns.from_table(np.arange(200_000.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 9000]))
+    rows = np.append(rng.permutation(9000)[:1100], 9000 + rng.permutation(191_000)[:50_000])
+    gradient = np.where(np.arange(200_000) < 4500, 1000, -1000)
+    gradient[9000:] = 0
+    hessian = np.ones(len(gradient), dtype=int)
+    case = NodeCase(columns, gradient, hessian, np.sort(rows).astype(np.int32), (1.0, 0.0, 1))
+    column = Column(case, 0)
+    expected = column.walk(0, column.edge())
+    assert case.as_seen_here(0, column.refine(expected[0])) == case.as_seen_here(0, expected)
 
 
 def test_of_an_edge_and_a_cut_inside_that_tie_the_higher_is_taken():

@@ -48,6 +48,15 @@ class Surveyed:
         return self.bound.get(group, -np.inf)
 
 
+def groups_of(case, k, bits):
+    """Return for every group of bins its first bin and its rows, groups without rows included."""
+    n_bins, bins = int(case.columns.n_bins[k]), case.columns.bins(k)[case.rows]
+    return {
+        b: case.rows[(bins >= b) & (bins < min(b + 2**bits, n_bins))]
+        for b in range(0, n_bins, 2**bits)
+    }
+
+
 def edges_of(case, k, bits=0):
     """Return what tells whether the cut after a code has whole groups of bins on its left."""
     groups = (case.columns.bins(k)[case.rows] >> bits).tolist()
@@ -76,7 +85,9 @@ def test_a_survey_finds_the_best_edge_and_bounds_the_rest(case, bits):
         inside = case.best_cut(k, lambda code: not is_edge(code))[0]  # noqa: B023
         assert inside <= max(found.largest, score)
         assert found.largest == max(found.bound.values(), default=-np.inf)
-        for group, *left, _ in found.candidates.tolist():
+        groups = groups_of(case, k, bits)
+        for group, n, *left, _ in found.candidates.tolist():
+            assert n == len(groups[group])
             assert tuple(left) == case.before(k, group)
 
 
