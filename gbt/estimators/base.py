@@ -159,13 +159,12 @@ class BaseGBT(Predicts):
                 f"eval_groups must be a list of queries, one for each of the {len(eval_set)}"
                 " evaluation sets: eval_groups=[groups_valid]."
             )
-        loss = as_loss(self.loss)
-        for (X, y, *_), groups in zip(eval_set, eval_groups, strict=True):
+        loss, with_groups = as_loss(self.loss), []
+        for i, ((X, y, *others), groups) in enumerate(zip(eval_set, eval_groups, strict=True)):
             self._compare_labels(X, y, groups)
-        return [
-            (X, with_queries(loss, y, groups, f"eval_groups[{i}]"), *others)
-            for i, ((X, y, *others), groups) in enumerate(zip(eval_set, eval_groups, strict=True))
-        ]
+            pairs = with_queries(loss, y, groups, f"eval_groups[{i}]")
+            with_groups.append((X, pairs, *others))
+        return with_groups
 
     def _as_many_rounds(self, fitted: Self) -> Self:
         """Return a copy that will grow as many rounds as ``fitted``, at the same learning rates."""
