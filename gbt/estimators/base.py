@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.estimators.constraints import Constraints
+from gbt.estimators.constraints import Constraints, constraints_of, not_kept
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
 from gbt.estimators.in_chunks import refuse_what_needs_memory, rows_of
 from gbt.estimators.other_names import says_what_serves
@@ -52,7 +52,7 @@ class BaseGBT(Predicts):
     _sampling: Sampling
     _learning_rates: list[float]  # of every round of the last fit, if callbacks were asked
     _held_up: np.ndarray | None  # what splits of the rounds so far have told
-    _kept_constraints: Constraints = Constraints()  # by all trees
+    _kept_constraints: Constraints  # by all trees
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -159,13 +159,12 @@ class BaseGBT(Predicts):
                 f"eval_groups must be a list of queries, one for each of the {len(eval_set)}"
                 " evaluation sets: eval_groups=[groups_valid]."
             )
-        loss = as_loss(self.loss)
-        for (X, y, *_), groups in zip(eval_set, eval_groups, strict=True):
+        loss, with_groups = as_loss(self.loss), []
+        for i, ((X, y, *others), groups) in enumerate(zip(eval_set, eval_groups, strict=True)):
             self._compare_labels(X, y, groups)
-        return [
-            (X, with_queries(loss, y, groups, f"eval_groups[{i}]"), *others)
-            for i, ((X, y, *others), groups) in enumerate(zip(eval_set, eval_groups, strict=True))
-        ]
+            pairs = with_queries(loss, y, groups, f"eval_groups[{i}]")
+            with_groups.append((X, pairs, *others))
+        return with_groups
 
     def _as_many_rounds(self, fitted: Self) -> Self:
         """Return a copy that will grow as many rounds as ``fitted``, at the same learning rates."""
@@ -261,10 +260,12 @@ class BaseGBT(Predicts):
         if isinstance(X, SharedRows) and self.splitter == "auto" and len(X) <= LARGEST_UNBIASED:
             X = X.in_memory()  # many rounds of few rows each would be spent in asking for sums
         constraints = self._constraints(loss)
-        asked["monotone_constraints"] = constraints.directions
-        asked["interaction_constraints"] = constraints.groups
-        if start is not None:
-            constraints.refuse_to_follow(self._kept_constraints, self)
+        asked |= constraints
+        for name in [] if start is None else not_kept(constraints, self._kept_constraints):
+            raise ValueError(
+                f"warm_start adds trees to a model whose trees do not keep {name}="
+                f"{getattr(self, name)!r}. Set warm_start=False to begin anew."
+            )
         names = [field.name for field in fields(Parameters)]
         try:
             return boost(
@@ -293,7 +294,7 @@ class BaseGBT(Predicts):
 
     def _constraints(self, loss: Loss) -> Constraints:
         """Return the constraints that the parameters put on all trees."""
-        return Constraints.asked(self, loss, self._column_names(), self._categories)
+        return constraints_of(self, loss, self._column_names(), self._categories)
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
@@ -389,7 +390,7 @@ class BaseGBT(Predicts):
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
         loss = self._own_loss()
         misstated = [] if is_same(loss, self.ensemble_.loss) else ["loss"]
-        for name in (*misstated, *self._constraints(loss).not_kept(self._kept_constraints)):
+        for name in (*misstated, *not_kept(self._constraints(loss), self._kept_constraints)):
             raise ValueError(
                 f"{name}={getattr(self, name)!r} was set after the fit, and the trees were grown"
                 " otherwise: a file would misstate them. Fit once more or set it back, or save the"

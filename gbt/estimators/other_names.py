@@ -179,16 +179,10 @@ _METRICS = _by_other_name(OTHER_METRICS)
 def explain_unknown(name: str, known: Collection[str]) -> str:
     """Return a sentence on what an unknown parameter may have meant, or on the known ones."""
     near = _nearest(name, [*known, *_PARAMETERS, "class_weight"])
-    if near is None:
-        return f"The parameters are {', '.join(known)}."
     here = _PARAMETERS.get(near, near)
-    if here in known:
-        return f"Did you mean {here}?" if near == here else f"The nearest here is {here}."
-    if here == "class_weight":
+    if here == "class_weight" and here not in known:
         return f"{here} is a parameter of GBTClassifier only."
-    if " " in here:
-        return f"Here {here}."
-    return f"The parameters are {', '.join(known)}."  # a subclass has left it out
+    return _advice(near, here, known) or f"The parameters are {', '.join(known)}."
 
 
 def explain_argument(name: str, takes: Collection[str], parameters: Collection[str]) -> str:
@@ -201,18 +195,21 @@ def explain_argument(name: str, takes: Collection[str], parameters: Collection[s
     parameters : names of the constructor's
     """
     near = _nearest(name, [*takes, *_ARGUMENTS, *parameters, *_PARAMETERS])
-    here = _ARGUMENTS.get(near, near) if near else None
-    if near in takes:
-        return f"Did you mean {near}?"
+    here = _ARGUMENTS.get(near, near)
+    if here not in takes:
+        here = _PARAMETERS.get(here, here)
+        if here in parameters:
+            return (
+                f"{here} is a parameter of the constructor, and set_params({here}=...) changes it."
+            )
+    return _advice(near, here, takes) or f"It takes {', '.join(takes)}."
+
+
+def _advice(near: str, here: str, takes: Collection[str]) -> str:
+    """Say what is called here as another library calls it, or is near; empty if nothing is."""
     if here in takes:
-        return f"The nearest here is {here}."
-    if here in _PARAMETERS:
-        here = _PARAMETERS[here]
-    if here in parameters:
-        return f"{here} is a parameter of the constructor, and set_params({here}=...) changes it."
-    if here is not None and " " in here:
-        return f"Here {here}."
-    return f"It takes {', '.join(takes)}."
+        return f"Did you mean {here}?" if near == here else f"The nearest here is {here}."
+    return f"Here {here}." if " " in here else ""
 
 
 def explain_loss(value: Any) -> str:
@@ -233,12 +230,13 @@ def explain_metric(value: Any) -> str:
     return f" The nearest here is {' and '.join(map(repr, near))}." if near else ""
 
 
-def _nearest(name: str, names: Collection[str], cutoff: float = 0.75) -> str | None:
+def _nearest(name: str, names: Collection[str], cutoff: float = 0.75) -> str:
+    """Return the name that is the same but for capitals, or nearly; empty if none is."""
     lowered = name.lower()
     for same in (name, lowered):
         if same in names:
             return same
-    return next(iter(get_close_matches(lowered, [*names], n=1, cutoff=cutoff)), None)
+    return next(iter(get_close_matches(lowered, [*names], n=1, cutoff=cutoff)), "")
 
 
 def says_what_serves(method: Method) -> Method:

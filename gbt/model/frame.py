@@ -17,6 +17,12 @@ def frame_of_nodes(model: Any) -> "pandas.DataFrame":
 
     is_inner, sizes = model.left >= 0, np.diff(model.tree_offset)
     depths = [tree.depth for tree in model.trees]
+    of_categories = {}
+    if model.categories is not None:
+        of_categories["levels_left"] = [
+            level_names(model.categories, model.level_sets, k, t) if has_set else None
+            for t, (k, has_set) in enumerate(zip(model.feature, model.has_set, strict=True))
+        ]
     return pd.DataFrame(
         {
             "tree": np.repeat(np.arange(model.n_trees), sizes),
@@ -27,15 +33,7 @@ def frame_of_nodes(model: Any) -> "pandas.DataFrame":
                 is_inner, np.array(model.feature_names, dtype=object)[model.feature], None
             ),
             "threshold": np.where(is_inner & ~model.has_set, model.threshold, np.nan),
-            **({} if model.categories is None else {"levels_left": levels_left(model)}),
+            **of_categories,
             **{name: getattr(model, name) for name in [*NODE_DTYPES][2:]},
         }
     )
-
-
-def levels_left(model: Any) -> list[tuple | None]:
-    """Return the levels that go left at each node, None where it has no set."""
-    return [
-        level_names(model.categories, model.level_sets, k, t) if has_set else None
-        for t, (k, has_set) in enumerate(zip(model.feature, model.has_set, strict=True))
-    ]

@@ -376,27 +376,17 @@ def _distinct_numbers(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             present = np.where(is_missing, least, column) if is_missing.any() else column
             whole = present.astype(np.int64)
             if (whole == present).all():
-                known, place = _distinct_from_least(whole - int(least))
-                place[is_missing] = -1
-                return (known + int(least)).astype(column.dtype), place
+                # They are looked up in a table as long as the largest of them, not sorted.
+                whole -= int(least)
+                is_there = np.zeros(whole.max() + 1, dtype=bool)
+                is_there[whole] = True
+                place = np.where(is_missing, -1, (is_there.cumsum() - 1)[whole])
+                return (np.flatnonzero(is_there) + int(least)).astype(column.dtype), place
     known, place = np.unique(column, return_inverse=True)
     if len(known) and known[-1] != known[-1]:  # all nan are one, behind the numbers
         known = known[:-1]
         place[place == len(known)] = -1
     return known, place
-
-
-def _distinct_from_least(whole: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct ones of whole numbers from 0 on, and where each row's stands.
-
-    They are looked up in a table as long as the largest of them, not sorted.
-    """
-    is_there = np.zeros(whole.max() + 1, dtype=bool)
-    is_there[whole] = True
-    known = np.flatnonzero(is_there)
-    place = np.empty(len(is_there), dtype=np.intp)
-    place[known] = np.arange(len(known))
-    return known, place[whole]
 
 
 def is_missing(value: Any) -> bool:

@@ -174,6 +174,6 @@ def test_several_classes_are_refused():
 
 def test_names_and_indices_mean_the_same():
     expected = np.array([0, -1, 1])
-    for asked in ({"b": -1, "c": 1}, {1: -1, 2: 1}, {"b": -1, 2: 1}, (0, -1, 1), expected):
+    for asked in ({"b": -1, "c": 1}, {1: -1, 2: 1}, {"b": -1, -1: 1}, (0, -1, 1), expected):
         np.testing.assert_array_equal(directions(asked, ("a", "b", "c")), expected)
     assert directions({}, ("a",)) is None
