@@ -16,7 +16,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import LibraryNodes, forget
@@ -194,25 +194,6 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     plant(monkeypatch, complemented)
     with pytest.raises(MisreadModelError, match="was misread"):
         as_ensemble(model, *rows)
-
-
-@pytest.mark.parametrize("n_levels", [0, 3, 200])
-@pytest.mark.parametrize("classes", [None, 2, 3])
-def test_the_plain_walk_predicts_as_the_kernels_do(n_levels, classes):
-    rng = np.random.default_rng(n_levels)
-    rows = rng.normal(size=(400, 3))
-    rows[:, 0] = rng.integers(0, n_levels, 400) if n_levels else rows[:, 0]
-    rows[rng.random(rows.shape) < 0.1] = np.nan
-    y = np.nan_to_num(rows[:, 0] % 7 + rows[:, 1])
-    y = y if classes is None else np.argsort(np.argsort(y)) * classes // 400
-    kind = GBTRegressor if classes is None else GBTClassifier
-    model = kind(n_estimators=4, categorical_features=[0] if n_levels else None, random_state=0)
-    of_model = model.fit(rows, y).ensemble_
-    encoded = of_model.as_input(rows)
-    assert (of_model.has_set.sum() > 0) == (n_levels > 0)
-    np.testing.assert_allclose(
-        checking.plainly_predicted(of_model, encoded), of_model.raw_predict(rows), rtol=1e-13
-    )
 
 
 def test_models_of_ours_and_files_are_not_checked(monkeypatch):
