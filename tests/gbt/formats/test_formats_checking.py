@@ -20,6 +20,7 @@ from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import LibraryNodes, forget
+from gbt.formats.listed_levels import Listed
 from tests.asserts import peer
 
 pandas = pytest.importorskip("pandas")
@@ -61,13 +62,13 @@ def small(library):
 
 def plant(monkeypatch, defect):
     """Change what readers hand over: nodes, and the fields of an ensemble with their values."""
-    right = LibraryNodes.as_ensemble
+    right = LibraryNodes.imported
 
-    def wrong(nodes, value, *sums, **fields):
+    def wrong(nodes, library, unknown, value, *sums, **fields):
         nodes, fields = defect(nodes, {"value": value, **fields})
-        return right(nodes, fields.pop("value"), *sums, **fields)
+        return right(nodes, library, unknown, fields.pop("value"), *sums, **fields)
 
-    monkeypatch.setattr(LibraryNodes, "as_ensemble", wrong)
+    monkeypatch.setattr(LibraryNodes, "imported", wrong)
 
 
 def with_one(array, place, number):
@@ -175,10 +176,6 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     frame = pandas.DataFrame({"w": pandas.Categorical(RNG.choice(WORDS, 300)), "x": X[:, 0]})
     y = X[:, 0] + frame["w"].isin(WORDS[:2]) * 2.0
 
-    def complemented(nodes, fields):
-        sets = fields["level_sets"]
-        return nodes, fields | {"level_sets": replace(sets, words=sets.words ^ 0b1)}
-
     if library == "catboost":
         frame = frame.astype({"w": str})
     options = {
@@ -191,7 +188,15 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     as_ensemble(model, *rows)
     forget(getattr(model, "booster_", model))
     forget(model.get_booster() if library == "xgboost" else model)
-    plant(monkeypatch, complemented)
+    right = Listed.as_sets
+
+    def complemented(*given):
+        sets = right(*given)
+        return sets | {
+            "level_sets": replace(sets["level_sets"], words=sets["level_sets"].words ^ 0b1)
+        }
+
+    monkeypatch.setattr(Listed, "as_sets", complemented)
     with pytest.raises(MisreadModelError, match="was misread"):
         as_ensemble(model, *rows)
 
