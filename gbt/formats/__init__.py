@@ -1,7 +1,7 @@
 """Models of other libraries: `as_ensemble` reads any of them, `to_xgboost` writes one of ours.
 
 Models of other libraries are recognised by the module of their class, so that a library which the
-caller does not use is never imported. Each has one file here, with one function that makes an
+caller does not use is never imported. Each has a folder here, whose ``import_`` function makes an
 `Imported` of a model.
 """
 
@@ -25,13 +25,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.preparation import Preparation
 from gbt.tables.names import are_numbers
 
-_IMPORTERS = {  # the package of a model's class: module and function
-    "xgboost": ("gbt.formats.xgboost", "import_xgboost"),
-    "lightgbm": ("gbt.formats.lightgbm", "import_lightgbm"),
-    "sklearn": ("gbt.formats.sklearn", "import_sklearn"),
-    "catboost": ("gbt.formats.catboost", "import_catboost"),
-}
-_TAKES_ROWS = ("catboost",)  # to find the levels of categories among them
+_LIBRARIES = ("xgboost", "lightgbm", "sklearn", "catboost")  # the packages of their models' classes
 _TAKEN = (
     "an Ensemble, a fitted GBTRegressor or GBTClassifier, an xgboost.Booster or a fitted"
     " xgboost.XGBModel, the JSON of an XGBoost model as a dict, a lightgbm.Booster or a fitted"
@@ -196,13 +190,13 @@ def import_model(model: Any, X: Any = None) -> Imported:
 
         check_is_fitted(model)
         return Imported(model.ensemble_, "fitted")
-    for library, (module, function) in _IMPORTERS.items():
-        if library in libraries:
-            rows = (X,) if library in _TAKES_ROWS else ()
-            imported = getattr(import_module(module), function)(model, *rows)
-            if imported is not None:
-                check_predictions(imported, model)
-                return imported
+    for library in [*filter(libraries.__contains__, _LIBRARIES)]:
+        reader = getattr(import_module(f"gbt.formats.{library}"), f"import_{library}")
+        # CatBoost finds the levels of categories among rows.
+        imported = reader(model, X) if library == "catboost" else reader(model)
+        if imported is not None:
+            check_predictions(imported, model)
+            return imported
     raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")
 
 

@@ -194,7 +194,7 @@ def _refuse_hard_votes(model: Any) -> None:
         )
 
 
-def _refuse_other_labels(name: str, members: list[Any], classes: np.ndarray) -> None:
+def _refuse_other_labels(name: str, members: list[Any], classes: Any) -> None:
     """Raise ValueError if a member of a classifier does not know all of its classes."""
     if any(not np.array_equal(member.classes_, classes) for member in members):
         raise ValueError(

@@ -7,7 +7,7 @@ attributions do not need G of the training, so an import does not warn if it is 
 """
 
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -55,36 +55,39 @@ class LibraryNodes(NamedTuple):
         """Return G of all nodes, added up from leaves of the value -rate G/(H + penalty)."""
         return self.tree.add_up(-self.value / learning_rate * (self.sum_hessian + penalty))
 
-    def as_sets(
+    def imported(
         self,
         library: str,
-        names: tuple[str, ...],
-        known: dict[int, list[Any]],
+        unknown: str | None,
+        value: np.ndarray,
+        sum_gradient: np.ndarray,
+        known: Collection[str],
         declared: Collection[int] = (),
-    ) -> dict[str, Any]:
-        """Return ``categories`` and ``level_sets`` of an `Ensemble`; see `Listed.as_sets`."""
-        if self.listed is None:
-            return {}
-        return self.listed.as_sets(library, self.feature, names, known, declared)
-
-    def as_ensemble(
-        self, value: np.ndarray, sum_gradient: np.ndarray, known: Collection[str], **others: Any
-    ) -> Ensemble:
-        """Return a sound `Ensemble` of these nodes.
+        **others: Any,
+    ) -> "Imported":
+        """Return a sound `Ensemble` of these nodes, and what is known of its origin.
 
         Parameters
         ----------
+        library : str
+        unknown : str or None
+            Why the sums of gradients are; if they are, ``known`` need not leave them out.
         value, sum_gradient : float64 arrays of shape (n_nodes,)
         known : collection of str
             Which statistics are; what is given of others is not read.
+        declared : collection of int
+            Columns of categories that may be in no split.
         **others
-            The other fields of `Ensemble`.
+            The other fields of `Imported`, and of `Ensemble`; base scores in an array.
         """
+        known = frozenset(known) - ({"gradients"} if unknown is not None else set())
+        own = {one.name: others.pop(one.name) for one in fields(Imported) if one.name in others}
         tree, inner = self.tree, ~self.tree.is_leaf
         has_threshold = inner if self.listed is None else inner & ~self.listed.has_list
         root = np.repeat(tree.tree_offset[:-1], np.diff(tree.tree_offset))
-        sums, gain = (sum_gradient, self.sum_hessian), np.zeros(len(inner))
-        if {"gradients", "hessians"} <= {*known}:
+        gain = np.zeros(len(inner))
+        if {"gradients", "hessians"} <= known:
+            sums = sum_gradient, self.sum_hessian
             gain = node_gain(tree.left, tree.right, *sums, others["reg_lambda"])
         arrays: dict[str, Any] = {
             "feature": np.where(inner, self.feature, -1),
@@ -100,15 +103,21 @@ class LibraryNodes(NamedTuple):
         }
         arrays = with_zeros(arrays, known)
         arrays = {name: np.asarray(arrays[name]).astype(of) for name, of in NODE_DTYPES.items()}
+        if self.listed is not None:
+            names, levels = others["feature_names"], own.get("levels", {})
+            others |= self.listed.as_sets(library, self.feature, names, levels, declared)
+        if others.get("categories") is None:
+            others.pop("unseen_is_missing", None)
+        base_score = np.asarray(others.pop("base_score"), dtype=np.float64)
         ensemble = Ensemble(
             **arrays,
             tree_offset=tree.tree_offset,
-            statistics=frozenset(known),
-            has_init_score=None,  # no library says so
-            **others,
+            statistics=known,
+            base_score=base_score if others["loss"].n_outputs > 1 else base_score.item(),
+            **{"has_init_score": None, **others},  # no library says so
         )
         ensemble.validate()
-        return ensemble
+        return Imported(ensemble, library, unknown, **own)
 
 
 def with_zeros(arrays: dict[str, Any], known: Collection[str]) -> dict[str, Any]:

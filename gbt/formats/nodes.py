@@ -1,4 +1,4 @@
-"""Shared by all readers: nodes put in preorder, sums that must add up, float32 thresholds.
+"""Shared by all readers: nodes put in preorder, and sums that must add up.
 
 A reader numbers the nodes of all trees consecutively, as a library has them. All trees are walked
 at once, depth by depth, with a few NumPy calls a depth.
@@ -135,9 +135,3 @@ def family_that_does_not_add_up(nodes: Preorder, sums: np.ndarray, within: float
     terms = np.abs(sums[parent]) + np.abs(sums[left]) + np.abs(sums[right])
     wrong = missing > within * terms
     return int(parent[np.argmax(wrong)]) if wrong.any() else None
-
-
-def below_in_float32(threshold: np.ndarray) -> np.ndarray:
-    """Return thresholds for ``<=`` that are equivalent to these for ``<`` in float32."""
-    before = np.nextafter(threshold.astype(np.float32), np.float32(-np.inf))
-    return before.astype(np.float64)

@@ -88,9 +88,8 @@ def listed(model: Model, split: np.ndarray, levels: Hashed) -> Listed:
         np.flatnonzero(levels[k] == number) if number >= 0 else np.empty(0, np.int64)
         for k, number in zip(model.feature.tolist(), model.level.tolist(), strict=True)
     ]
-    size = np.array([*map(len, of_split), 0], dtype=np.int64)  # 1, but for levels of one hash
-    first = np.cumsum(size) - size
-    node = np.repeat(np.arange(len(split)), size[split])
-    within = np.arange(len(node)) - np.repeat(np.cumsum(size[split]) - size[split], size[split])
-    level = np.concatenate([np.empty(0, np.int64), *of_split])[first[split[node]] + within]
-    return Listed(np.append(model.level, -1)[split] >= 0, node, level)
+    has_list = np.append(model.level, -1)[split] >= 0
+    node = np.flatnonzero(has_list)
+    own = [of_split[s] for s in split[node].tolist()]  # one level, but for those of one hash
+    level = np.concatenate([np.empty(0, np.int64), *own])
+    return Listed(has_list, np.repeat(node, [*map(len, own)]), level)

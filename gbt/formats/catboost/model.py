@@ -102,7 +102,6 @@ def _import(
             "A CatBoost model of several targets, or one rescaled by set_scale_and_bias, cannot be"
             " imported. Train one model for each target, and do not rescale it."
         )
-    bias = float(model.bias[0]) if loss.n_outputs == 1 else model.bias
     read = read_trees(model)
     tree, leaf, weight = read.tree, read.tree.is_leaf, read.tree.add_up(read.weight)
     nodes = LibraryNodes(
@@ -119,7 +118,9 @@ def _import(
     G = nodes.gradients(eta, reg_lambda)
     unknown: str | None = f"CatBoost does not keep it under {function}"
     if function == "RMSE":
-        mean = Start(bias, bool(parameters.get("boost_from_average")), False, (), False)
+        mean = Start(
+            model.bias.item(), bool(parameters.get("boost_from_average")), False, (), False
+        )
         unknown = contradiction(nodes, G, loss, mean)
         if unknown is not None:
             unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
@@ -127,23 +128,19 @@ def _import(
     is_count = not parameters.get("class_weights") and bool((weight % 1 == 0).all())
     if is_count and (function != "RMSE" or unknown is None):
         known |= {"counts"}
-    own_levels = {k: [*of] for k, of in enumerate(categories or ()) if of is not None}
-    ensemble = nodes.as_ensemble(
+    return nodes.imported(
+        "CatBoost",
+        unknown,
         np.where(leaf, nodes.value, eta * node_step(G, weight, reg_lambda)),
         G,
         known,
-        base_score=bias,
+        counts_are_weights=True,
+        levels={k: [*of] for k, of in enumerate(categories or ()) if of is not None},
+        has_levels_of_rows=categories is not None,
+        base_score=model.bias,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
         feature_names=model.feature_names,
         input_dtype=np.float32,
-        **nodes.as_sets("CatBoost", model.feature_names, own_levels),
-    )
-    return Imported(
-        ensemble,
-        "CatBoost",
-        unknown,
-        counts_are_weights=True,
-        has_levels_of_rows=categories is not None,
     )

@@ -23,7 +23,6 @@ digits, and sums of later trees from those of earlier ones (``gbt.formats.origin
 """
 
 import os
-from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -117,34 +116,28 @@ def _import(text: str) -> Imported:
         start = Start(start_value, parts.starts_from_mean, False, (p,), parts.is_sampled)
         why = contradiction(nodes, G, loss, start)
         is_exact = why is None
-    known = {"counts", "values"} | ({"hessians"} if has_hessians else set())
-    names, own_levels = parts.names, levels_of(parts)
     has_hidden_start = rates.has_start and not (is_forest or rates.has_dropped)
-    ensemble = nodes.as_ensemble(
+    weight_of_1 = 1.0
+    if has_hidden_start and loss.name == "half_logistic":
+        weight_of_1 = parts.parameter("scale_pos_weight", 1.0)
+    return nodes.imported(
+        "LightGBM",
+        why,
         np.where(leaf, nodes.value, follows) if is_exact else nodes.value,
         G,
-        known | ({"gradients"} if why is None else set()),
-        base_score=start_value,
+        {"gradients", "counts", "values"} | ({"hessians"} if has_hessians else set()),
+        compared=frozenset({"counts"}) if rates.has_dropped else SUMS,
+        start_weight_of_1=weight_of_1 if has_hidden_start else None,
+        levels=levels_of(parts),
+        base_score=starts,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
-        feature_names=names,
+        feature_names=parts.names,
         is_forest=is_forest,
         zero_is_missing=zero_is_missing,
-        **nodes.as_sets("LightGBM", names, own_levels),
-    )
-    weight_of_1 = 1.0
-    if has_hidden_start:  # unless its rate is 1, which looks the same with starting values
-        ensemble = replace(ensemble, has_init_score=False)
-        is_binary = loss.name == "half_logistic"
-        weight_of_1 = parts.parameter("scale_pos_weight", 1.0) if is_binary else 1.0
-    return Imported(
-        ensemble,
-        "LightGBM",
-        why,
-        compared=frozenset({"counts"}) if rates.has_dropped else SUMS,
-        start_weight_of_1=weight_of_1 if has_hidden_start else None,
-        levels=own_levels,
+        # Unless its rate is 1, which looks the same with starting values.
+        has_init_score=False if has_hidden_start else None,
     )
 
 

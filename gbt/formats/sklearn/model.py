@@ -27,18 +27,7 @@ Training rows supply lost sums (``as_ensemble(model, X=X_train, y=y_train)``).
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    IsolationForest,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn import ensemble, tree
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes, kept
@@ -56,12 +45,13 @@ from gbt.losses.several_outputs import Softmax
 from gbt.model.soundness import STATISTICS
 from gbt.model.statistics import node_step
 
-BOOSTED = (GradientBoostingRegressor, GradientBoostingClassifier)
-HISTOGRAMS = (HistGradientBoostingRegressor, HistGradientBoostingClassifier)
+BOOSTED = ensemble.GradientBoostingRegressor, ensemble.GradientBoostingClassifier
+HISTOGRAMS = ensemble.HistGradientBoostingRegressor, ensemble.HistGradientBoostingClassifier
 FORESTS = (
-    RandomForestRegressor, RandomForestClassifier, ExtraTreesRegressor, ExtraTreesClassifier,
+    ensemble.RandomForestRegressor, ensemble.RandomForestClassifier,
+    ensemble.ExtraTreesRegressor, ensemble.ExtraTreesClassifier,
 )  # fmt: skip
-TREES = (DecisionTreeRegressor, DecisionTreeClassifier)  # ExtraTree* inherit from these
+TREES = tree.DecisionTreeRegressor, tree.DecisionTreeClassifier  # ExtraTree* inherit from these
 REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
@@ -75,7 +65,7 @@ def import_sklearn(model: Any) -> Imported | None:
     Losses and criteria without an equivalent here, several targets that are classes, an estimator
     as ``init``, and ``IsolationForest`` are refused.
     """
-    if isinstance(model, IsolationForest):
+    if isinstance(model, ensemble.IsolationForest):
         raise ValueError(
             "An IsolationForest cannot be imported: it predicts from depths of leaves and has no"
             " loss."
@@ -125,11 +115,14 @@ def _averaged(model: Any, estimators: Any) -> Imported:
     base_score = np.zeros(n_outputs) if is_forest else nodes.value[offset[:-1]]
     step = nodes.value - np.repeat(np.tile(base_score, len(estimators)), np.diff(offset))
     constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
-    ensemble = nodes.as_ensemble(
+    return nodes.imported(
+        "scikit-learn",
+        "it was trained with monotonic_cst" if constrained else None,
         step / len(estimators),
         -nodes.sum_hessian * step,
-        {*STATISTICS} - ({"gradients"} if constrained else set()),
-        base_score=float(base_score[0]) if n_outputs == 1 else base_score,
+        STATISTICS,
+        is_sampled=bool(getattr(model, "bootstrap", False)),
+        base_score=base_score,
         learning_rate=1 / len(estimators),
         reg_lambda=0.0,
         loss=GRADIENT_BOOSTING["squared_error"].loss(n_outputs=n_outputs),
@@ -137,9 +130,6 @@ def _averaged(model: Any, estimators: Any) -> Imported:
         input_dtype=np.float32,
         is_forest=is_forest,
     )
-    unknown = "it was trained with monotonic_cst" if constrained else None
-    is_sampled = bool(getattr(model, "bootstrap", False))
-    return Imported(ensemble, "scikit-learn", unknown, is_sampled=is_sampled)
 
 
 def _boosted(model: Any) -> Imported:
@@ -159,25 +149,21 @@ def _boosted(model: Any) -> Imported:
     known = {"counts"}
     if is_of_times or model.loss == "squared_error":  # means of negative gradients
         known |= {"gradients", "values"} if is_of_times else {*STATISTICS}
-    start = model._raw_predict_init(np.zeros((1, model.n_features_in_), dtype=np.float32))
-    ensemble = nodes.as_ensemble(
+    are_steps = model.loss not in REFITTED and not is_of_times
+    return nodes.imported(
+        "scikit-learn",
+        None if "gradients" in known else _not_kept(model),
         model.learning_rate * nodes.value,
         -nodes.sum_hessian * nodes.value,
         known,
-        base_score=float(start[0, 0]) if n_outputs == 1 else start[0].astype(np.float64),
+        compared=SUMS | {STEPS} if are_steps else SUMS,
+        is_sampled=model.subsample < 1,
+        base_score=model._raw_predict_init(np.zeros((1, model.n_features_in_), np.float32))[0],
         learning_rate=float(model.learning_rate),
         reg_lambda=0.0,
         loss=loss,
         feature_names=_names(model),
         input_dtype=np.float32,
-    )
-    are_steps = model.loss not in REFITTED and not is_of_times
-    return Imported(
-        ensemble,
-        "scikit-learn",
-        None if "gradients" in known else _not_kept(model),
-        compared=SUMS | {STEPS} if are_steps else SUMS,
-        is_sampled=model.subsample < 1,
     )
 
 
@@ -195,8 +181,8 @@ def _histograms(model: Any) -> Imported:
     n_outputs = len(model._predictors[0])
     loss = _loss_of(model, HIST_GRADIENT_BOOSTING, getattr(model, "quantile", None), n_outputs)
     eta, reg_lambda = float(model.learning_rate), float(model.l2_regularization)
-    known_levels, names = levels_of(model), _names(model)
-    nodes = _read_histograms(model, known_levels)
+    levels = levels_of(model)
+    nodes = _read_histograms(model, levels)
     leaf, roots = nodes.tree.is_leaf, nodes.tree.tree_offset[:-1]
     nodes = nodes._replace(value=np.where(leaf, nodes.value, eta * nodes.value))
     G = nodes.gradients(eta, reg_lambda)
@@ -207,8 +193,7 @@ def _histograms(model: Any) -> Imported:
     is_far = ~leaf & (np.abs(follows - nodes.value) > allowed)
     is_far[roots] = False
     is_constrained = model.monotonic_cst is not None and np.any([*_constraints(model)])
-    baseline = np.ravel(model._baseline_prediction).astype(np.float64)
-    base_score = float(baseline[0]) if n_outputs == 1 else baseline
+    base_score = np.ravel(model._baseline_prediction).astype(np.float64)
     if model.loss != "squared_error":
         unknown: str | None = _not_kept(model)
     elif is_constrained:
@@ -216,21 +201,22 @@ def _histograms(model: Any) -> Imported:
     elif is_far.any():
         unknown = "the rows were weighted: counts do not make the values of its nodes"
     else:
-        unknown = contradiction(nodes, G, loss, Start(base_score, True, False, (), False))
-    ensemble = nodes.as_ensemble(
+        unknown = contradiction(nodes, G, loss, Start(base_score[0], True, False, (), False))
+    are_steps = model.loss not in REFITTED and not is_constrained
+    return nodes.imported(
+        "scikit-learn",
+        unknown,
         np.where(leaf, nodes.value, follows),
         G,
         STATISTICS if unknown is None else ("counts",),
+        compared=SUMS | {STEPS} if are_steps else SUMS,
+        levels=levels,
         base_score=base_score,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
-        feature_names=names,
-        **nodes.as_sets("scikit-learn", names, known_levels),
+        feature_names=_names(model),
     )
-    are_steps = model.loss not in REFITTED and not is_constrained
-    compared = SUMS | {STEPS} if are_steps else SUMS
-    return Imported(ensemble, "scikit-learn", unknown, compared=compared)
 
 
 def _loss_of(model: Any, kinds: dict[str, Objective], quantile: Any, n_outputs: int) -> Loss:
@@ -258,17 +244,17 @@ def _read_trees(trees: list[Any], n_outputs: int) -> LibraryNodes:
         return np.concatenate([getattr(tree, name) for tree in trees])
 
     children = map(together, ("children_left", "children_right"))
-    tree = end_to_end("scikit-learn", [tree.node_count for tree in trees], *children)
+    preorder = end_to_end("scikit-learn", [tree.node_count for tree in trees], *children)
     names = ("feature", "threshold", "missing_go_to_left", "weighted_n_node_samples")
     feature, threshold, missing_left, weight, n_samples = (
-        together(name)[tree.order] for name in (*names, "n_node_samples")
+        together(name)[preorder.order] for name in (*names, "n_node_samples")
     )
     values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
     columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]
-    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[tree.order]
+    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[preorder.order]
     threshold = np.nan_to_num(threshold)  # inf between present and missing
     return LibraryNodes(
-        tree, feature, threshold, missing_left.astype(bool), value, weight, n_samples
+        preorder, feature, threshold, missing_left.astype(bool), value, weight, n_samples
     )
 
 
@@ -278,19 +264,19 @@ def _read_histograms(model: Any, known: dict[int, list[Any]]) -> LibraryNodes:
     records = np.concatenate(predictors)
     is_leaf = records["is_leaf"].astype(bool)
     children = (np.where(is_leaf, -1, records[side].astype(np.int64)) for side in ("left", "right"))
-    tree = end_to_end("scikit-learn", [*map(len, predictors)], *children)
-    records = records[tree.order]
+    preorder = end_to_end("scikit-learn", [*map(len, predictors)], *children)
+    records = records[preorder.order]
     records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
     counts = records["count"].astype(np.float64)
     return LibraryNodes(
-        tree,
+        preorder,
         records["feature_idx"],
         np.nan_to_num(records["num_threshold"]),  # inf between present and missing
         records["missing_go_to_left"].astype(bool),
         records["value"],
         counts,
         counts,
-        listed_levels(model, tree, records, known),
+        listed_levels(model, preorder, records, known),
     )
 
 

@@ -2,15 +2,10 @@
 
 from typing import Any
 
-from gbt.formats.steps.tracing import Seen, Traced, acts_in_fits_only, trace
+from gbt.formats.steps.tracing import INSTEAD, Seen, Traced, acts_in_fits_only, trace_all
 from gbt.formats.wrappers import inside, is_pipeline
 from gbt.model.preparation import Preparation
 from gbt.tables.names import are_numbers
-
-INSTEAD = (
-    " Or explain the model itself, pipeline[-1], with the rows that the steps before it make,"
-    " pipeline[:-1].transform(X)."
-)
 
 
 def steps_before(model: Any) -> list[tuple[str, Any]]:
@@ -49,18 +44,9 @@ def preparation_of(
         traced; its name is named.
     """
     names = _names_of_input(*steps[0])
-    traced = Traced(names, tuple((k,) for k in range(len(names))))
-    takers = [Seen.by(step) for _, step in steps[1:]]
     named = None if are_numbers(columns) else columns  # by CatBoost, and others on a frame
     seen_by_model = Seen(len(columns), Seen.by(model).names or named)
-    for (name, step), seen in zip(steps, [*takers, seen_by_model], strict=True):
-        traced = trace(name, step, traced, seen)
-        if seen.number not in (None, len(traced.origins)):
-            raise ValueError(
-                f"Step {name!r} ({type(step).__name__}) says that it hands over"
-                f" {len(traced.origins)} columns, and what comes next was fitted on {seen.number}."
-                f"{INSTEAD}"
-            )
+    traced = trace_all(steps, Traced(names, tuple((k,) for k in range(len(names)))), seen_by_model)
     return Preparation(tuple(steps), names, traced.origins, traced.names)
 
 

@@ -32,6 +32,12 @@ OF_ALL = ("Normalizer",)  # names say one to one, but a row is divided by the le
 _NOT_NAMED = (AttributeError, ValueError, TypeError, NotImplementedError)
 
 
+INSTEAD = (
+    " Or explain the model itself, pipeline[-1], with the rows that the steps before it make,"
+    " pipeline[:-1].transform(X)."
+)
+
+
 class Traced(NamedTuple):
     """Columns: their names, None where there are none, and what each of them is made of."""
 
@@ -70,6 +76,20 @@ def acts_in_fits_only(step: Any) -> bool:
     return hasattr(step, "fit_resample") and not hasattr(step, "transform")
 
 
+def trace_all(steps: list[tuple[str, Any]], given: Traced, seen: Seen) -> Traced:
+    """Return what fitted steps, one after the other, make of columns; see `trace`."""
+    takers = [Seen.by(step) for _, step in steps[1:]]
+    for (name, step), taker in zip(steps, [*takers, seen], strict=True):
+        given = trace(name, step, given, taker)
+        if taker.number not in (None, len(given.origins)):
+            raise ValueError(
+                f"Step {name!r} ({type(step).__name__}) says that it hands over"
+                f" {len(given.origins)} columns, and what comes next was fitted on {taker.number}."
+                f"{INSTEAD}"
+            )
+    return given
+
+
 def trace(name: str, step: Any, given: Traced, seen: Seen) -> Traced:
     """Return the columns that a fitted step makes of those that it takes.
 
@@ -94,10 +114,7 @@ def trace(name: str, step: Any, given: Traced, seen: Seen) -> Traced:
         of_parts = [trace(f"{name}: {own}", part, given, Seen()) for own, part in parts]
         origins = [origin for part in of_parts for origin in part.origins]
     elif is_pipeline(step):
-        takers = [Seen.by(part) for _, part in step.steps[1:]]
-        for (own, part), taker in zip(step.steps, [*takers, seen], strict=True):
-            given = trace(f"{name}: {own}", part, given, taker)
-        return given
+        return trace_all([(f"{name}: {own}", part) for own, part in step.steps], given, seen)
     else:
         origins = _of_step(name, step, kinds, given, seen)
     names = _names_out(step) or seen.names

@@ -183,7 +183,7 @@ def _import(
     assert reg_lambda is not None
 
     G = gradients(nodes, reg_lambda, eta)
-    known = {"hessians"} if why is not None else {"hessians", "values"}
+    known = {"gradients", "hessians"} | ({"values"} if why is None else set())
     if family_that_does_not_add_up(nodes.tree, nodes.sum_hessian, ADD_UP_WITHIN) is not None:
         raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
@@ -209,32 +209,26 @@ def _import(
         why = contradiction(nodes, G, loss, start)
         why = "its objective is a function of your own" if is_own else why
         doubt = doubt_of(nodes, loss, start)
-    names, own_levels = feature_names_of(learner, n_features), read_levels(trees.model, n_features)
-    declared = categorical_columns(learner, n_features)
-    levels = nodes.as_sets("XGBoost", names, own_levels, declared)
     value = np.where(nodes.tree.is_leaf, nodes.value, eta * nodes.value)
-    ensemble = nodes.as_ensemble(
+    return nodes.imported(
+        "XGBoost",
+        why,
         value * np.repeat(tree_weight, np.diff(nodes.tree.tree_offset)),
         G,
-        known if why is not None else {*known, "gradients"},
+        known,
+        categorical_columns(learner, n_features),
+        doubt=doubt,
+        compared=frozenset({"counts"}) if has_dropped else SUMS,
+        trained_on=partial(Smoothed, loss) if is_smoothed else None,
+        levels=read_levels(trees.model, n_features),
         base_score=start.base_score,
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
-        feature_names=names,
+        feature_names=feature_names_of(learner, n_features),
         input_dtype=np.float32,
         is_forest=is_forest,
-        unseen_is_missing=not levels,
-        **levels,
-    )
-    return Imported(
-        ensemble,
-        "XGBoost",
-        why,
-        doubt,
-        compared=frozenset({"counts"}) if has_dropped else SUMS,
-        trained_on=partial(Smoothed, loss) if is_smoothed else None,
-        levels=own_levels,
+        unseen_is_missing=False,
     )
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
-from gbt.formats.nodes import below_in_float32, end_to_end
+from gbt.formats.nodes import end_to_end
 from gbt.formats.xgboost.document import numbers_of
 
 NODE_ARRAYS: dict[str, type] = {
@@ -96,10 +96,11 @@ def read_trees(trees: list[Any], n_features: int) -> LibraryNodes:
     )
     has_list = inner & (arrays["split_type"] != 0)
     node, level = _read_lists(trees, sizes) if has_list.any() else _NO_LISTS
+    threshold = arrays["split_conditions"].astype(np.float32)
     return LibraryNodes(
         tree,
         feature,
-        below_in_float32(arrays["split_conditions"]),
+        np.nextafter(threshold, np.float32(-np.inf)),  # x < t in float32, so x <= the number before
         (arrays["default_left"] != 0) != has_list,
         np.where(inner, arrays["base_weights"], arrays["split_conditions"]),
         arrays["sum_hessian"],

@@ -361,7 +361,7 @@ MODELS: dict[str, Case] = {
         for name, asked in {
             "defaults": {"cat_l2": 0.0},
             "one level each": {"max_cat_to_onehot": 100, "learning_rate": 1.0, "cat_l2": 0.0},
-            "deep": {"cat_l2": 0.0, "num_leaves": 60, "min_data_in_leaf": 2, "lambda_l2": 3.0},
+            "deep": {"cat_l2": 0.0, "cat_smooth": 1.0, "num_leaves": 60, "lambda_l2": 3.0},
             "a penalty of its own": {"lambda_l2": 2.0},
         }.items()
     },

@@ -16,10 +16,11 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import DecisionTreeRegressor
 
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import LibraryNodes, forget
+from gbt.formats.listed_levels import Listed
 from tests.asserts import peer
 
 pandas = pytest.importorskip("pandas")
@@ -61,13 +62,13 @@ def small(library):
 
 def plant(monkeypatch, defect):
     """Change what readers hand over: nodes, and the fields of an ensemble with their values."""
-    right = LibraryNodes.as_ensemble
+    right = LibraryNodes.imported
 
-    def wrong(nodes, value, *sums, **fields):
+    def wrong(nodes, library, unknown, value, *sums, **fields):
         nodes, fields = defect(nodes, {"value": value, **fields})
-        return right(nodes, fields.pop("value"), *sums, **fields)
+        return right(nodes, library, unknown, fields.pop("value"), *sums, **fields)
 
-    monkeypatch.setattr(LibraryNodes, "as_ensemble", wrong)
+    monkeypatch.setattr(LibraryNodes, "imported", wrong)
 
 
 def with_one(array, place, number):
@@ -175,10 +176,6 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     frame = pandas.DataFrame({"w": pandas.Categorical(RNG.choice(WORDS, 300)), "x": X[:, 0]})
     y = X[:, 0] + frame["w"].isin(WORDS[:2]) * 2.0
 
-    def complemented(nodes, fields):
-        sets = fields["level_sets"]
-        return nodes, fields | {"level_sets": replace(sets, words=sets.words ^ 0b1)}
-
     if library == "catboost":
         frame = frame.astype({"w": str})
     options = {
@@ -191,28 +188,17 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
     as_ensemble(model, *rows)
     forget(getattr(model, "booster_", model))
     forget(model.get_booster() if library == "xgboost" else model)
-    plant(monkeypatch, complemented)
+    right = Listed.as_sets
+
+    def complemented(*given):
+        sets = right(*given)
+        return sets | {
+            "level_sets": replace(sets["level_sets"], words=sets["level_sets"].words ^ 0b1)
+        }
+
+    monkeypatch.setattr(Listed, "as_sets", complemented)
     with pytest.raises(MisreadModelError, match="was misread"):
         as_ensemble(model, *rows)
-
-
-@pytest.mark.parametrize("n_levels", [0, 3, 200])
-@pytest.mark.parametrize("classes", [None, 2, 3])
-def test_the_plain_walk_predicts_as_the_kernels_do(n_levels, classes):
-    rng = np.random.default_rng(n_levels)
-    rows = rng.normal(size=(400, 3))
-    rows[:, 0] = rng.integers(0, n_levels, 400) if n_levels else rows[:, 0]
-    rows[rng.random(rows.shape) < 0.1] = np.nan
-    y = np.nan_to_num(rows[:, 0] % 7 + rows[:, 1])
-    y = y if classes is None else np.argsort(np.argsort(y)) * classes // 400
-    kind = GBTRegressor if classes is None else GBTClassifier
-    model = kind(n_estimators=4, categorical_features=[0] if n_levels else None, random_state=0)
-    of_model = model.fit(rows, y).ensemble_
-    encoded = of_model.as_input(rows)
-    assert (of_model.has_set.sum() > 0) == (n_levels > 0)
-    np.testing.assert_allclose(
-        checking.plainly_predicted(of_model, encoded), of_model.raw_predict(rows), rtol=1e-13
-    )
 
 
 def test_models_of_ours_and_files_are_not_checked(monkeypatch):

@@ -8,7 +8,7 @@ from attributions import absolute, saabas, tree_inner
 from gbt import load
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
-from tests.asserts import EPS_32, assert_close, is_before, peer
+from tests.asserts import assert_close, is_before, peer
 from tests.gbt.formats.read_models import fitted, imported, table, targets
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
@@ -45,16 +45,6 @@ def test_attributions_need_no_training_rows(name):
     if name != "sklearn histograms classes":
         assert tree_inner(model, new, y).ranking()[0] in (0, 1, 2)
         assert absolute(model, new, per_output=True).per_output.shape == (3, 4)
-
-
-def test_an_early_stop_keeps_whole_rounds():
-    xgboost = peer("xgboost")
-    X, y = data()
-    model = xgboost.XGBClassifier(n_jobs=1, n_estimators=60, early_stopping_rounds=2, eta=1.0)
-    model.fit(X[:250], y[:250], eval_set=[(X[250:], y[250:])], verbose=False)
-    ensemble = as_ensemble(model)
-    assert ensemble.n_rounds == model.best_iteration + 1 < 59
-    assert_close(ensemble.raw_predict(X), model.predict(X, output_margin=True), 20.0, eps=EPS_32)
 
 
 def test_another_objective_than_softmax_is_found_out():

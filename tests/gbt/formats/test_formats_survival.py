@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from attributions import held_out_gain, predecomp, tree_shap
+from attributions import held_out_gain, predecomp, total_gain, tree_shap
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble, to_xgboost
 from gbt.losses import Aft, Cox
@@ -153,6 +153,9 @@ def test_scikit_survivals_boosting_is_read_and_its_forests_are_refused():
         warnings.simplefilter("error")
         with_rows = as_ensemble(model, X, times)
     assert "hessians" in with_rows.statistics
+    expected = with_rows.refit_statistics(X, times).total_gain()  # of which G alone is kept
+    np.testing.assert_allclose(total_gain(with_rows).values, expected, rtol=1e-9)
+    assert expected.argmax() == 0
     assert held_out_gain(model, np.nan_to_num(X_new), y_new).values.argmax() == 0
     with pytest.raises(ValueError, match=r"only \['coxph'\] can"):
         as_ensemble(

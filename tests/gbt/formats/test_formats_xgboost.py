@@ -332,27 +332,24 @@ def test_learning_rate_of_stumps_with_roots_of_no_gradient_must_be_given():
     assert from_xgboost(model, reg_lambda=0, learning_rate=0.3).n_trees == N_ROUNDS
 
 
-def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with(n_classes):
     xgboost = peer("xgboost")
-    X, y, _ = training_data("binary:logistic")
-    model = xgboost.XGBClassifier(
-        n_jobs=1, n_estimators=100, early_stopping_rounds=3, eta=0.3, verbosity=0
-    )
+    X, y, _ = training_data("reg:squarederror")
+    y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    asked = {"n_estimators": 100, "early_stopping_rounds": 3, "eta": 0.5, "verbosity": 0}
+    model = xgboost.XGBClassifier(n_jobs=1, **asked)
     model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
-    n_rounds = model.get_booster().num_boosted_rounds()
+    booster, n_rounds = model.get_booster(), model.get_booster().num_boosted_rounds()
     assert 0 < model.best_iteration < n_rounds - 1
-
-    ensemble = as_ensemble(model)
-    assert ensemble.n_trees == model.best_iteration + 1
-    margin = model.predict(X, output_margin=True)
-    terms = abs(ensemble.base_score) + ensemble.n_trees * np.abs(ensemble.value).max()
-    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=4, eps=EPS_32)
-
-    booster = model.get_booster()
-    ensemble = as_ensemble(booster)
-    assert ensemble.n_trees == n_rounds
-    margin = booster.predict(xgboost.DMatrix(X), output_margin=True)
-    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), terms), k=8, eps=EPS_32)
+    for given, n_taken, margin in (
+        (model, model.best_iteration + 1, model.predict(X, output_margin=True)),
+        (booster, n_rounds, booster.predict(xgboost.DMatrix(X), output_margin=True)),
+    ):
+        ensemble = as_ensemble(given)
+        assert ensemble.n_rounds == n_taken
+        terms = np.abs(ensemble.base_score).max() + n_taken * np.abs(ensemble.value).max()
+        assert_close(ensemble.raw_predict(X), margin, terms, k=8, eps=EPS_32)
 
 
 # -------------------------------------------------------------------------------------- refusals
