@@ -18,7 +18,8 @@ NAMES = (
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
 MODULES = local_mdi, propositions, categories, conversion, losses, training_speed
 STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
-STUDIES["growth"] = import_module("benchmarks.speed.growth.__main__").STUDY
+for name in ("speed.growth", "accuracy"):
+    STUDIES[name.split(".")[-1]] = import_module(f"benchmarks.{name}.__main__").STUDY
 CORE = {
     ("propositions", "noise"),
     ("unbiased", "drift"),
