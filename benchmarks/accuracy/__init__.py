@@ -1,6 +1,6 @@
 """How well trainers predict on real tables: what our defaults were chosen by.
 
 `tasks` has the tables and draws their rows, `ours` the settings of our three splitters that are
-compared, `others` the libraries, a linear model and the constant, `running` fits what is not fitted
-yet, and `report` makes tables and the picture of ``docs/accuracy.md``.
+compared, `others` the libraries, a linear model and the constant, `__main__` fits, and `report`
+makes tables and the picture of ``docs/accuracy.md``.
 """

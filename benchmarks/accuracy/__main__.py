@@ -1,68 +1,76 @@
 """How well trainers predict on real tables: ours at many settings, four libraries, a linear model.
 
-    python -m benchmarks.accuracy --data FOLDER            fits; defaults are chosen on one half
-    python -m benchmarks.accuracy --write                  CSV file, page and picture
+    python -m benchmarks.accuracy --data FOLDER --write
 
-Every fit is a line of a file, and a later call does what is not there yet, so a run may be cut off,
-or be given some minutes at a time. With --more, what the CSV file in benchmarks/results has counts
-as done, too, and stays in it; the same versions must have made it.
+Every fit is a cell of its own, so that a run may be cut off, and one with ``--more`` fits what the
+CSV file does not have yet. Defaults are chosen on one half of the tables. All settings of ours are
+fitted there, once and to few rows; the main ones everywhere.
 """
 
-import argparse
-import os
 import sys
-from pathlib import Path
+import warnings
+from functools import lru_cache
 
-from benchmarks.accuracy import others, ours, report, running
-from benchmarks.accuracy.tasks import SIZES
-from benchmarks.study.data import FOLDER, folder
-from benchmarks.study.files import RESULTS, fill, header, made_by, read_rows, write_rows
+import numpy as np
+from sklearn.metrics import log_loss, mean_squared_error
+from threadpoolctl import threadpool_limits
 
-FILE = RESULTS / "accuracy.csv"
-COMMAND = "python -m benchmarks.accuracy"
+from benchmarks.accuracy import others, ours, report
+from benchmarks.accuracy.tasks import MOST, SIZES, Task, all_tasks, halves
+from benchmarks.study import NumberedPart, crossed
+from benchmarks.study.command import Study, main
+
+SLOW = {"CatBoost, own defaults": 300}  # the most rows that it gets
+TASKS = {str(task): task for task in all_tasks()}
 
 
-def main(arguments=None) -> int:
-    """Fit, or write what was found; return 3 if the time was over before all was done."""
-    line = argparse.ArgumentParser(
-        prog=COMMAND, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    add = line.add_argument
-    add("--data", type=Path, help=f"folder of the tables; default: ${FOLDER}")
-    add("--out", type=Path, default=Path("accuracy_results.jsonl"), help="default: %(default)s")
-    add("--half", choices=[*report.HALVES], help="default: both")
-    add("--largest", type=int, default=SIZES[-1], help="most rows to train on")
-    add("--repetitions", type=int, default=3, help="of every task and size; default: %(default)s")
-    add("--only", nargs="*", default=[], metavar="NAME", help="of trainers")
-    add("--minutes", type=float, default=float("inf"), help="after which no further fit begins")
-    add("--more", action="store_true", help="go on from the published CSV file")
-    add("--write", action="store_true", help="write CSV file, page and picture")
-    options = line.parse_args(arguments)
-    published = []
-    if options.more:
-        made, this = made_by(FILE), header(COMMAND).removeprefix("# ")
-        if made != this:
-            line.error(f"{FILE} begins with {made!r}, and this is {this!r}")
-        published = read_rows(FILE)
-    if options.data is not None:
-        os.environ[FOLDER] = str(options.data.resolve())
-    if options.write:
-        if options.out.exists():
-            write_rows(FILE, running.as_rows(running.read(options.out), published), COMMAND)
-        rows = read_rows(FILE)
-        fill(report.sections(rows), "accuracy")
-        report.draw(rows)
-        return 0
-    if folder() is None:
-        line.error(f"name the folder of the tables with --data, or in ${FOLDER}")
-    trainers = [*others.names(), *ours.settings()]
-    if unknown := sorted(set(options.only) - set(trainers)):
-        line.error(f"there is no trainer {unknown[0]!r}; there are {', '.join(trainers)}")
-    asked = [name for name in trainers if name in options.only or not options.only]
-    seconds = 60.0 * options.minutes
-    cells = running.wanted(options.half, options.largest, options.repetitions)
-    return 0 if running.run(options.out, cells, asked, seconds, published) else 3
+def loss_of(kind: str, y: np.ndarray, predicted: np.ndarray) -> float:
+    """Return the mean squared error, or the mean log loss."""
+    if kind == "number":
+        return mean_squared_error(y, predicted)
+    return log_loss(y, predicted, labels=np.arange(predicted.shape[1]))
 
+
+def is_asked(task: Task, trainer: str, n_rows: int, repetition: int) -> bool:
+    """Say whether a trainer is fitted to so many rows of a task."""
+    is_tried = halves()[task.table] == "choose" and repetition == 0 and n_rows <= SIZES[1]
+    is_ours = trainer in ours.settings() and trainer not in ours.MAIN
+    return n_rows <= SLOW.get(trainer, n_rows) and (is_tried or not is_ours)
+
+
+@lru_cache(maxsize=1)
+def drawn(task: Task, n_rows: int, repetition: int):
+    """Return rows to train on, rows to test on, and the loss of the constant."""
+    train, (X, y) = task.split(n_rows, repetition)
+    constant = others.predict("constant", task.kind, train, X, repetition)
+    return train, X, y, loss_of(task.kind, y, constant)
+
+
+def fit(cell, repetition: int, size: str):
+    """Yield the loss of one trainer on new rows, divided by that of the constant."""
+    task, trainer = TASKS[cell["task"]], cell["trainer"]
+    n_rows = task.rows_of(cell["size"]) if size == "full" else 60
+    if not n_rows or not is_asked(task, trainer, n_rows, repetition):
+        return
+    train, X, y, of_constant = drawn(task, n_rows, repetition)
+    asked = task.kind, train, X, repetition
+    parameters = ours.settings().get(trainer)
+    # One thread each: where cores are shared, threads that wait for each other take very long.
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        if parameters is None:
+            predicted = others.predict(trainer, *asked)
+        else:
+            predicted = ours.predict(parameters, *asked)
+    yield {"rows": n_rows, "loss": f"{loss_of(task.kind, y, predicted) / of_constant:.4f}"}
+
+
+CELLS = crossed(task=TASKS, size=(*SIZES, MOST), trainer=(*others.names(), *ours.settings()))
+STUDY = Study(
+    "accuracy", __doc__, (NumberedPart("losses", CELLS, fit, 3, None, tuple(report.NEEDED)),),
+    lambda tables: report.sections(tables["losses"]) if "losses" in tables else {},
+    draw=lambda tables: report.draw(tables["losses"]), folder="",
+)  # fmt: skip
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(STUDY))

@@ -1,4 +1,4 @@
-"""Tables and the picture of docs/accuracy.md, from benchmarks/results/accuracy.csv.
+"""Tables and the picture of docs/accuracy.md, from benchmarks/results/accuracy_losses.csv.
 
 A number is a loss divided by the constant's. Of a table all its targets, sizes and repetitions are
 averaged first, so that errors are those over tables, which are what is drawn at random.
@@ -9,13 +9,15 @@ from scipy.stats import rankdata
 
 from benchmarks.accuracy import ours
 from benchmarks.accuracy.others import CHOOSING, LIBRARIES, WAYS
-from benchmarks.accuracy.tasks import SIZES
+from benchmarks.accuracy.tasks import FOLDED, SIZES, halves
 from benchmarks.study.files import DOCS
 from benchmarks.study.pictures import picture
-from benchmarks.study.tables import cell_of, markdown, mean_and_error
+from benchmarks.study.tables import by_values, cell_of, markdown, mean_and_error
+from benchmarks.study.whole_tables import WHOLE
 from gbt.estimators.defaults import LARGEST_UNBIASED
 
 SHORT = ("to 300", "to 1,000", "to 3,000", "to 10,000", "more")
+NEEDED = [name for name in WHOLE if name != FOLDED]
 DEFAULT, STOPPED = "ours, default", "ours, stopped"
 HALVES = {"choose": "first half, to choose by", "confirm": "second half, to confirm"}
 GROUPS = (
@@ -52,13 +54,19 @@ def group_of(row: dict) -> str:
     return GROUPS[int(np.searchsorted(SIZES, row["rows"]))]
 
 
-def with_default(rows: list[dict]) -> list[dict]:
-    """Return the lines with what the default predicts, and what it does if it stops early."""
-    named = [settings_of_default(row["rows"]) for row in rows]
-    return [
-        {**row, DEFAULT: row[default], STOPPED: row[stopped]}
-        for row, (default, stopped) in zip(rows, named, strict=True)
-    ]
+def lines_of(losses: list[dict]) -> list[dict]:
+    """Return a line a task, size and repetition, with the losses of all trainers.
+
+    Among them are what the default predicts, and what it does if it stops early.
+    """
+    of_half, lines = halves(), []
+    for (task, n_rows, _), own in by_values(losses, "task", "rows", "replication"):
+        line = {row["trainer"]: row["loss"] for row in own}
+        default, stopped = map(line.get, settings_of_default(n_rows))
+        line |= {"half": of_half[task.split(",")[0]], "task": task, "rows": n_rows}
+        is_first = own[0]["replication"] == 0
+        lines.append({**line, DEFAULT: default, STOPPED: stopped, "is_first": is_first})
+    return lines
 
 
 def complete(rows: list[dict], names) -> list[dict]:
@@ -128,7 +136,7 @@ def by_size(rows: list[dict]) -> str:
 
 def parameters(rows: list[dict], splitter: str) -> str:
     """List what every change of one splitter's parameters does to the loss, on the first half."""
-    chosen_by = [row for row in rows if row["half"] == "choose" and row["repetition"] == 0]
+    chosen_by = [row for row in rows if row["half"] == "choose" and row["is_first"]]
     lines, head = [], [f"{splitter}, changed"]
     for group in GROUPS[:2]:
         head += [f"{group}: above", f"{group}: mean loss"]
@@ -143,9 +151,9 @@ def parameters(rows: list[dict], splitter: str) -> str:
     return markdown(head, lines)
 
 
-def sections(rows: list[dict]) -> dict[str, str]:
+def sections(losses: list[dict]) -> dict[str, str]:
     """Return all tables of the page by their names."""
-    rows = with_default(rows)
+    rows = lines_of(losses)
     return {
         "comparison": comparison(rows),
         "sizes": by_size(rows),
@@ -153,12 +161,13 @@ def sections(rows: list[dict]) -> dict[str, str]:
     }
 
 
-def draw(rows: list[dict]) -> None:
+def draw(losses: list[dict]) -> None:
     """Draw mean ranks among the best ways of all libraries, by rows to train on, a panel a half."""
-    halves, kept = there(rows), with_default(rows)
+    kept = lines_of(losses)
+    panels = there(kept)
     shape = {"figsize": (9.2, 4.2), "sharey": True, "squeeze": False}
-    with picture(DOCS / "accuracy.svg", 1, len(halves), **shape) as (figure, axes):
-        for ax, (half, words) in zip(axes[0], halves.items(), strict=True):
+    with picture(DOCS / "accuracy.svg", 1, len(panels), **shape) as (figure, axes):
+        for ax, (half, words) in zip(axes[0], panels.items(), strict=True):
             found = {}
             for place, group in enumerate(GROUPS):
                 of_group = [r for r in kept if r["half"] == half and group_of(r) == group]

@@ -8,6 +8,7 @@ of 0.977 (breast_cancer_wdbc) and otherwise at most 0.871.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -19,6 +20,7 @@ from benchmarks.study import SEED
 from benchmarks.study.whole_tables import WHOLE, Whole, read_whole
 
 SIZES = (300, 1000, 3000, 10000, 30000)  # rows to train on
+MOST = "most"  # two thirds of a table
 MOST_TEST_ROWS = 3000
 LEAST_OF_A_CLASS = 30
 FOLDED = "income_30162"  # the rows of adult that miss no value: one table, not two
@@ -55,6 +57,7 @@ class Task:
     def __str__(self) -> str:
         return f"{self.table}, {self.kind}"
 
+    @lru_cache(maxsize=4)  # noqa: B019  tasks are few and stay
     def rows(self) -> tuple[pd.DataFrame, np.ndarray]:
         """Return columns and target; classes are numbers from 0."""
         if self.table in OF_SKLEARN:
@@ -69,16 +72,17 @@ class Task:
             X, y = X[is_kept], np.unique(y[is_kept], return_inverse=True)[1].astype(float)
         return X.reset_index(drop=True).set_axis([f"x{k}" for k in range(X.shape[1])], axis=1), y
 
-    def sizes(self, n: int) -> list[int]:
-        """Return how many rows of n a trainer gets: sizes that leave half as many to test on.
+    def rows_of(self, size: int | str) -> int:
+        """Return how many rows a trainer gets, 0 if that size is not asked of the table.
 
-        Where these leave out a third of what there would be, two thirds of all are a size, too.
+        Sizes leave half as many rows to test on. Where these leave out a third of what there would
+        be, two thirds of all are a size, too.
         """
-        there = [size for size in SIZES if 3 * size <= 2 * n]
-        most = 2 * n // 3
-        if most < SIZES[-1] and (not there or most > 1.5 * there[-1]):
-            there.append(most)
-        return there
+        most = 2 * len(self.rows()[1]) // 3
+        there = [size for size in SIZES if size <= most]
+        if size != MOST:
+            return int(size) if size in there else 0
+        return most if most < SIZES[-1] and (not there or most > 1.5 * there[-1]) else 0
 
     def split(self, size: int, repetition: int):
         """Return (X, y) to train on and (X, y) to test on, the same for all trainers."""

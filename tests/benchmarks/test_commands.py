@@ -1,20 +1,16 @@
 """One small run of every other command, and the pages whose numbers it keeps."""
 
-import json
-
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
 from attributions import saabas, tree_inner_rows
 from attributions.per_row.aggregates import aggregate_trees
-from benchmarks.accuracy import ours, report, running, tasks
+from benchmarks.accuracy import ours, report
 from benchmarks.papers import local_mdi
 from benchmarks.papers.inference import training_rows
 from benchmarks.speed import dask_arithmetic, sparse_rows, splitter_cost
 from benchmarks.study.files import DOCS, RESULTS
-from benchmarks.study.whole_tables import WHOLE, Whole
 from gbt import GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
 from tests.asserts import peer
@@ -77,45 +73,6 @@ def test_none_of_the_rows_that_a_model_has_seen_passes_for_new():
     rows = [row for cell in cells for r in range(4) for row in training_rows.PART.run(cell, r, "")]
     assert sum(row["told_seen"] for row in rows) >= 8
     assert sum(row["told_new"] for row in rows) == 0
-
-
-@pytest.mark.slow
-def test_a_run_goes_on_where_it_was_cut_off(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=90), "b": rng.choice(["x", "y"], 90)})
-    frame["y"] = frame["a"] + (frame["b"] == "x")
-    frame.to_csv(tmp_path / "small.csv.gz")
-    monkeypatch.setenv("GBT_DATA", str(tmp_path))
-    monkeypatch.setitem(WHOLE, "small", Whole("y", ("Unnamed: 0",)))
-    monkeypatch.setattr(tasks, "all_tasks", lambda: [tasks.Task("small", "number")])
-    monkeypatch.setattr(running, "halves", lambda: {"small": "choose"})
-    path, cells = tmp_path / "found.jsonl", [(tasks.Task("small", "number"), 60, 0)]
-    names = ["constant", "linear model", "unbiased", "greedy, stopped"]
-    assert not running.run(path, cells, names, seconds=0.0)
-    assert running.run(path, cells, names[:2], seconds=np.inf)
-    with path.open("a") as file:
-        file.write('{"key": ["small, number", 60')  # cut off
-    first = running.read(path)
-    assert len(first) == 2
-    path.write_text("".join(json.dumps(line) + "\n" for line in first.values()))
-    assert running.run(path, cells, names, seconds=np.inf)
-    found = running.read(path)
-    assert [key[3] for key in found] == names
-    assert found["small, number", 60, 0, "constant"] == first["small, number", 60, 0, "constant"]
-    (row,) = running.as_rows(found)
-    assert row["constant"] == "1.0000"
-    assert float(row["linear model"]) < 0.01  # the target is linear in the columns
-    assert float(row["unbiased"]) < 1.0
-    assert not row["cross-validated"]
-    # The published file counts as done and stays; what is fitted since joins its line.
-    published = [{**row, "repetition": 0, "rows": 60, "unbiased": "0.1234"}]
-    later = tmp_path / "later.jsonl"
-    names += ["greedy"]
-    assert running.run(later, cells, names, seconds=np.inf, published=published)
-    assert [key[3] for key in running.read(later)] == ["constant", "greedy"]
-    (joined,) = running.as_rows(running.read(later), published)
-    assert joined["greedy"]
-    assert joined == {**published[0], "greedy": joined["greedy"]}
 
 
 def test_settings_say_all_that_has_a_default_of_its_own():

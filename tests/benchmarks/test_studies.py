@@ -8,6 +8,7 @@ from benchmarks.papers import local_mdi, propositions
 from benchmarks.speed import categories, conversion, losses, training_speed
 from benchmarks.study import command, data
 from benchmarks.study.whole_tables import whole_table
+from tests.asserts import peer
 from tests.benchmarks import made_up_tables
 
 NAMES = (
@@ -17,7 +18,8 @@ NAMES = (
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
 MODULES = local_mdi, propositions, categories, conversion, losses, training_speed
 STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
-STUDIES["growth"] = import_module("benchmarks.speed.growth.__main__").STUDY
+for name in ("speed.growth", "accuracy"):
+    STUDIES[name.split(".")[-1]] = import_module(f"benchmarks.{name}.__main__").STUDY
 CORE = {
     ("propositions", "noise"),
     ("unbiased", "drift"),
@@ -62,6 +64,19 @@ def test_a_replication_has_a_stream_of_its_own(study, name):
     assert without_seconds(one) != without_seconds(other)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [(study, part.name) for study in STUDIES for part in STUDIES[study].all_parts if part.is_timed],
+)
+def test_what_is_timed_runs_on_small_data(study, name):
+    if study in ("conversion", "losses", "training_speed"):
+        peer("xgboost")
+        peer("lightgbm")
+    assert STUDIES[study].parts[name].run(0, 0, "quick")
+
+
 @pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in STUDIES],
@@ -83,12 +98,6 @@ def test_the_page_says_what_the_files_say(name):
         ("comparison", "real"),
         ("rankings", "selection"),
         ("local_mdi_study", "correlation"),
-        ("growth", "time"),
-        ("growth", "memory"),
-        ("conversion", "libraries"),
-        ("losses", "losses"),
-        ("training_speed", "training"),
-        ("unbiased", "cost"),
     ],
 )
 def test_a_quick_run_of_the_command(study, part, capsys):

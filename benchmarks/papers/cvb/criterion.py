@@ -74,11 +74,12 @@ class BoostedBySquaredErrors:
         return np.column_stack([1 - p, p])
 
 
-def fitted(method: str, X, y, seed: int):
+def fitted(method: str, X, y, seed: int, size: str):
     """Yield either criterion, the model, its gains and how many trees it has."""
-    model = TRAINERS[method](True, N_TREES, seed, None).fit(X, y)
+    n_trees = N_TREES if size == "full" else 5
+    model = TRAINERS[method](True, n_trees, seed, None).fit(X, y)
     yield GAINS, model, model.ensemble_.total_gain(), model.ensemble_.n_trees
-    other = BoostedBySquaredErrors(method, N_TREES, seed).fit(X, y)
+    other = BoostedBySquaredErrors(method, n_trees, seed).fit(X, y)
     yield ERRORS, other, np.broadcast_to(other.gain, X.shape[1]), len(other.trees)
 
 
@@ -87,7 +88,7 @@ def simulated(cell, rng, size):
     X, y = draw(False, N if size == "full" else 200, rng)
     seed = int(rng.integers(2**31 - N_TREES))
     X, X_test, y, y_test = train_test_split(X, y, test_size=TEST_SHARE, random_state=seed)
-    for criterion, model, gain, _ in fitted(GREEDY, X, y, seed):
+    for criterion, model, gain, _ in fitted(GREEDY, X, y, seed, size):
         loss = loss_of(model, X_test, y_test, True)
         yield {"criterion": criterion, "loss": loss, "gain": words(scaled(gain))}
 
@@ -113,7 +114,7 @@ def in_folds(cell, rng, size):
         train, test = train[:300], test[:60]
     seed = int(rng.integers(2**31 - N_TREES))
     for method in (CROSS_VALIDATED, GREEDY):
-        for criterion, model, _, n_trees in fitted(method, X.iloc[train], y[train], seed):
+        for criterion, model, _, n_trees in fitted(method, X.iloc[train], y[train], seed, size):
             loss = loss_of(model, X.iloc[test], y[test], True)
             yield {"method": method, "criterion": criterion, "loss": loss, "n_trees": n_trees}
 
