@@ -47,7 +47,7 @@ def ask_by_row(
     ``raw``, the raw predictions (K, n), are moved in place from the start to after the last tree.
     """
     loss = model.ensemble.loss
-    if isinstance(loss, Softmax) and _may_be_odds(model, raw):
+    if isinstance(loss, Softmax) and not has_exposures and _may_be_odds(model, raw):
         yield from _ask_softmax(model, spots, y, raw)
         return
     n_outputs, n = raw.shape
@@ -56,7 +56,7 @@ def ask_by_row(
         asked = np.empty((n_trees, n_steps, n, n_outputs))
         ask(spots, first, model.paths, None, state, work, asked)
         raw[:] = state.T
-        u = exposures(loss, asked[..., 0]) if has_exposures else None
+        u = _of_own_output(exposures(loss, asked)) if has_exposures else None
         yield Asked(first, _gradients(loss, y, asked), u)
 
 
@@ -99,6 +99,12 @@ def _gradients(loss: Loss, y: np.ndarray, asked: np.ndarray) -> np.ndarray:
         gradient, _ = loss.gradient_hessian(y, asked.reshape(-1, n))
         return gradient.reshape(*shape, n)
     gradient, _ = loss.gradient_hessian(y, asked.reshape(-1, n, n_outputs))
-    of_rounds = gradient.reshape(-1, n_outputs, shape[1], n, n_outputs)
+    return _of_own_output(gradient.reshape(asked.shape))
+
+
+def _of_own_output(numbers: np.ndarray) -> np.ndarray:
+    """Return of numbers of all outputs (T, S, n, K) those of each tree's own, (T, S, n)."""
+    *shape, n, n_outputs = numbers.shape
+    of_rounds = numbers.reshape(-1, n_outputs, shape[1], n, n_outputs)
     own = np.einsum("rosno->rosn", of_rounds)
     return np.ascontiguousarray(own).reshape(*shape, n)

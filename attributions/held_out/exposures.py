@@ -18,8 +18,9 @@ G / U is a step that all rows of a side may have in common, whatever they start 
 depend on the row's own target, as a fit's hessian may (``gbt.losses``): else U would be larger
 where residuals are. A row that takes the step to a child adds w a (g - r u), with r = G_t / U_t.
 
-Where all rows start from one number, u says what other features have told already, and rows weigh
-the same; so do they in models of several outputs. Where a loss is not by row, ``among_rows`` says
+The logistic loss stands for softmax, too, class by class. Where all rows start from one number, u
+says what other features have told already, and rows weigh the same; so do they in models of several
+targets, and of classes under a loss of one's own. Where a loss is not by row, ``among_rows`` says
 what u is.
 """
 
@@ -28,16 +29,21 @@ from typing import Any
 import numpy as np
 
 from gbt.losses.loss import Loss
+from gbt.losses.several_outputs import Softmax
 
 
 def have_exposures(loss: Loss, init_score: Any) -> bool:
     """Say whether rows of a loss by row weigh something at splits beside their weights."""
     differ = loss.n_outputs == 1 and not (loss.has_one_hessian or loss.has_pairs)
-    return init_score is not None and differ
+    return init_score is not None and (differ or isinstance(loss, Softmax))
 
 
 def exposures(loss: Loss, raw_prediction: np.ndarray) -> np.ndarray:
-    """Return u of rows, in the shape of their raw predictions."""
+    """Return u of rows, in the shape of their raw predictions, (..., n) or (..., n, K)."""
+    if isinstance(loss, Softmax):  # whose hessian no target changes
+        of_rows = raw_prediction.reshape(-1, loss.n_outputs)
+        _, u = loss.gradient_hessian(np.zeros(len(of_rows)), of_rows)
+        return u.reshape(raw_prediction.shape)
     raw = raw_prediction.reshape(-1)
     _, u = loss.gradient_hessian(loss.inverse_link(raw), raw)
     return u.reshape(raw_prediction.shape)

@@ -7,10 +7,18 @@ import pytest
 
 from attributions import held_out_gain, held_out_gain_rows
 from gbt import GBTRegressor
-from gbt.losses import Gamma, Poisson, Tweedie
+from gbt.losses import Gamma, Poisson, Softmax, Tweedie
 from gbt.losses.half import LOSSES
+from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, stump_on
+
+STUB = Tree(
+    **{
+        name: np.array([-1 if name in ("feature", "left", "right") else 0], dtype)
+        for name, dtype in NODE_DTYPES.items()
+    }
+)
 
 
 def one_stump(loss):
@@ -40,6 +48,12 @@ def test_two_classes_by_hand():
     X, start = np.array([[0.0], [0], [1]]), np.log([1.0, 1, 3])
     model, y = one_stump(LOSSES["half_logistic"]), np.array([1.0, 0, 0])
     assert_close(held_out_gain(model, X, y, init_score=start).values, [24 / 11], 100.0)
+    of_softmax = ensemble_of(
+        [STUB, *model.trees], n_features=1, loss=Softmax(2), learning_rate=0.5,
+        has_init_score=None, base_score=np.zeros(2),
+    )  # fmt: skip
+    starts = np.column_stack([0 * start, start])
+    assert_close(held_out_gain(of_softmax, X, y, init_score=starts).values, [24 / 11], 100.0)
 
 
 @pytest.mark.parametrize("loss", [Poisson(), Tweedie(1.0), Tweedie(1.3), Tweedie(2.0), Gamma()])
