@@ -299,7 +299,8 @@ class _Column:
                 score = score_of(*sides, search.penalty)
             else:
                 steps = [steps_within(side, search.penalty, bounds[node]) for side in sides]
-                score = sum(map(score_of_steps, sides, [search.penalty] * 2, steps))
+                left_score, right_score = map(score_of_steps, sides, [search.penalty] * 2, steps)
+                score = left_score + right_score
                 is_allowed &= any_order | (self.direction * steps[0] <= self.direction * steps[1])
         return np.where(is_allowed, score, -np.inf)
 
