@@ -157,16 +157,21 @@ def best_cuts(
         levels=[None] * n_columns,
     )
     search = _Search(frontier, limits, sets, found)
+
+    def cut_columns(start: int, stop: int) -> None:
+        for i in range(start, stop):
+            _Column(search, i).cut()
+
     n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
     edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
-    run_all([partial(search.columns, start, stop) for start, stop in pairwise(edges)])
+    run_all([partial(cut_columns, start, stop) for start, stop in pairwise(edges)])
     if frontier.is_open is not None:
         found.score[~frontier.is_open.T] = -np.inf
     return found
 
 
 class _Search:
-    """What is asked of all columns alike, and how one of them answers."""
+    """What is asked of all columns alike."""
 
     def __init__(self, frontier: Frontier, limits: Limits, sets: Sets, found: Cuts):
         own, n_nodes = frontier.derivatives, len(frontier)
@@ -184,121 +189,93 @@ class _Search:
         self.smoothing = limits.categorical_smoothing * own.hessian_scale
         self.most_weight = limits.categorical_smoothing * own.weight_scale
 
-    def columns(self, start: int, stop: int) -> None:
-        """Write down the best cuts of some columns."""
-        for i in range(start, stop):
-            node, code, sums = self._histogram_of(i)
-            first = np.searchsorted(node, np.arange(len(self.frontier)))  # value of each node
-            self.found.total[i] = np.add.reduceat(sums[..., : N + 1], first)
-            k = self.frontier.features[i]
-            missing_code = self.frontier.columns.n_values[k]
-            if self.frontier.columns.n_levels[k] > 0:
-                self._cut_levels(i, node, code, sums, first, missing_code)
-            else:
-                directions = self.limits.directions
-                direction = 0 if directions is None else int(directions[k])
-                self._cut_numbers(i, node, code, sums, code == missing_code, direction)
 
-    def _histogram_of(self, i: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Add up the rows of every node by their values in one column.
+class _Column:
+    """One column: the sums of each value that a node has, by node and value, and its best cuts."""
 
-        Returns node and code of each value that a node has, ascending, and its sums: gradients,
-        hessians, rows, weights, int64 of shape (V, L, 4).
-        """
-        columns, k = self.frontier.columns, self.frontier.features[i]
-        n_codes, sums = columns.n_values[k] + 1, self.sets.sums.astype(np.int64)
-        value = self.node * n_codes + columns.cuts_of(k)[self.rows]
+    def __init__(self, search: _Search, i: int):
+        self.search, self.i, self.found = search, i, search.found
+        columns, k = search.frontier.columns, search.frontier.features[i]
+        self.has_levels, self.missing_code = columns.n_levels[k] > 0, columns.n_values[k]
+        directions = search.limits.directions
+        self.direction = 0 if directions is None else int(directions[k])
+        value = search.node * (self.missing_code + 1) + columns.cuts_of(k)[search.rows]
         order = np.argsort(value)
-        value, carried = value[order], self.carried[order]
+        value, carried = value[order], search.carried[order]
         first = np.flatnonzero(np.append(True, value[1:] != value[:-1]))
-        of_row = self.sets.for_column(i)[self.rows[order], np.newaxis]
+        sums, of_row = search.sets.sums.astype(np.int64), search.sets.for_column(i)
+        of_row = of_row[search.rows[order], np.newaxis]
         of_sets = [np.add.reduceat(carried * (of_row == s), first) for s in range(sums.shape[1])]
-        node, code = np.divmod(value[first], n_codes)
-        return node, code, np.einsum("ls,svc->vlc", sums, np.stack(of_sets))
+        self.node, self.code = np.divmod(value[first], self.missing_code + 1)
+        self.sums = np.einsum("ls,svc->vlc", sums, np.stack(of_sets))  # G, H, N, W: (V, L, 4)
+        self.first = np.searchsorted(self.node, np.arange(len(search.frontier)))  # of each node
+        self.total = np.add.reduceat(self.sums[..., : N + 1], self.first)
 
-    def _cut_numbers(
-        self,
-        i: int,
-        node: np.ndarray,
-        code: np.ndarray,
-        sums: np.ndarray,
-        is_missing: np.ndarray,
-        direction: int,
-    ) -> None:
+    def cut(self) -> None:
+        """Write down the best cuts."""
+        self.found.total[self.i] = self.total
+        if self.has_levels:
+            self._cut_levels()
+        else:
+            self._cut_numbers()
+
+    def _cut_numbers(self) -> None:
         """Find the best cuts between values in their own order."""
-        missing = np.zeros_like(self.found.total[i])
-        missing[node[is_missing]] = sums[is_missing, :, : N + 1]
-        node, code, sums = node[~is_missing], code[~is_missing], sums[~is_missing]
+        is_missing, missing = self.code == self.missing_code, np.zeros_like(self.total)
+        missing[self.node[is_missing]] = self.sums[is_missing, :, : N + 1]
+        node, sums = self.node[~is_missing], self.sums[~is_missing]
         is_last = np.append(node[1:] != node[:-1], True)[: len(node)]
-        for q in range(self.sets.n_searched):
-            cut = self._cut(i, q, node, sums, missing, direction, is_last, True)
+        for q in range(self.search.sets.n_searched):
+            cut = self._best(q, node, sums, missing, is_last)
             j = np.flatnonzero(cut >= 0)
-            self.found.code[i, j, q] = code[cut[j]]
+            self.found.code[self.i, j, q] = self.code[~is_missing][cut[j]]
 
-    def _cut_levels(
-        self,
-        i: int,
-        node: np.ndarray,
-        code: np.ndarray,
-        sums: np.ndarray,
-        first: np.ndarray,
-        missing_code: int,
-    ) -> None:
+    def _cut_levels(self) -> None:
         """Find the best cuts between levels in the order of their means, missing among them."""
-        found, splits = self.found, self.sets.splits
-        is_left = np.zeros(len(code), dtype=np.bool_)
-        for q in range(self.sets.n_searched):
-            key = self._key_of(sums[:, q], node, first)
+        i, node, splits = self.i, self.node, self.search.sets.splits
+        is_left = np.zeros(len(node), dtype=np.bool_)
+        for q in range(self.search.sets.n_searched):
+            key = self._key_of(self.sums[:, q])
             order = np.lexsort((key, node))
-            key_after, node_after = np.append(key[order][1:], np.nan), np.append(node[1:], -1)
-            may_cut = (node_after == node) & (key_after != key[order])
-            nothing = np.zeros_like(found.total[i])
-            cut = self._cut(i, q, node, sums[order], nothing, 0, True, may_cut)
+            key, node_after = key[order], np.append(node[1:], -1)
+            may_cut = (node_after == node) & (np.append(key[1:], np.nan) != key)
+            nothing = np.zeros_like(self.total)
+            cut = self._best(q, node, self.sums[order], nothing, True, may_cut)
             if q == splits:
                 is_left[order] = np.arange(len(order)) <= cut[node]
-        last = np.append(first[1:], len(code)) - 1  # of each node
-        has_missing = (code[last] == missing_code) & (found.score[i, :, splits] > -np.inf)
-        found.missing_left[i, has_missing, splits] = is_left[last[has_missing]]
-        found.levels[i] = list(
-            zip(np.split(code, first[1:]), np.split(is_left, first[1:]), strict=True)
-        )
+        last = np.append(self.first[1:], len(node)) - 1  # of each node
+        has_missing = self.code[last] == self.missing_code
+        has_missing &= self.found.score[i, :, splits] > -np.inf
+        self.found.missing_left[i, has_missing, splits] = is_left[last[has_missing]]
+        of_nodes = (np.split(of_all, self.first[1:]) for of_all in (self.code, is_left))
+        self.found.levels[i] = list(zip(*of_nodes, strict=True))
 
-    def _key_of(self, sums: np.ndarray, node: np.ndarray, first: np.ndarray) -> np.ndarray:
+    def _key_of(self, sums: np.ndarray) -> np.ndarray:
         """Return what the levels of nodes are ordered by; those of few rows have one key a node."""
-        least = np.minimum(self.most_weight, np.add.reduceat(sums[:, W], first) / LEAST_SHARE)
-        is_few = (sums[:, W] < least[node])[:, np.newaxis]
-        of_few = np.add.reduceat(np.where(is_few, sums, 0), first)
-        sums = np.where(is_few, of_few[node], sums)
-        weight = sums[:, H].astype(np.float64) + self.smoothing
+        of_node = np.add.reduceat(sums[:, W], self.first)
+        least = np.minimum(self.search.most_weight, of_node / LEAST_SHARE)
+        is_few = (sums[:, W] < least[self.node])[:, np.newaxis]
+        of_few = np.add.reduceat(np.where(is_few, sums, 0), self.first)
+        sums = np.where(is_few, of_few[self.node], sums)
+        weight = sums[:, H].astype(np.float64) + self.search.smoothing
         return np.where(weight > 0, sums[:, G] / np.where(weight > 0, weight, 1.0), -np.inf)
 
-    def _cut(
-        self,
-        i: int,
-        q: int,
-        node: np.ndarray,
-        sums: np.ndarray,
-        missing: np.ndarray,
-        direction: int,
-        any_order: Any,
-        may_cut: Any,
-    ) -> np.ndarray:
+    def _best(
+        self, q: int, node: np.ndarray, sums: np.ndarray, missing: np.ndarray, any_order: Any,
+        may_cut: Any = True,
+    ) -> np.ndarray:  # fmt: skip
         """Write down the best cuts for sum q after any of some values, in the order of their nodes.
 
         ``missing`` has the sums that go with either side. Returns the value before the cut of each
         node, -1 where no cut is allowed. ``any_order`` says of cuts whether they put no values in
         order (``gbt.splitting.monotone``).
         """
-        found, total = self.found, self.found.total[i]
+        i, found, total = self.i, self.found, self.total
         running = np.cumsum(np.append(np.zeros_like(total[:1]), sums[..., : N + 1], 0), axis=0)
         left = running[1:] - running[np.searchsorted(node, np.arange(len(total)))][node]
-        right, other = (
-            np.where(
-                may_cut, self._scores(sides, q, total[node], node, direction, any_order), -np.inf
-            )
-            for sides in (left, left + missing[node])
-        )
-        score = np.maximum(right, other)
+        right = self._scores(q, node, left, any_order)
+        other = self._scores(q, node, left + missing[node], any_order)
+        score = np.where(may_cut, np.maximum(right, other), -np.inf)
         cut = last_of_best(score, node, len(total))
         j = np.flatnonzero(cut >= 0)
         c, h = cut[j], left[cut[j], q, H]
@@ -308,30 +285,23 @@ class _Search:
         found.left[i, j, q] = left[c] + missing[j] * goes_left[:, np.newaxis, np.newaxis]
         return cut
 
-    def _scores(
-        self,
-        left: np.ndarray,
-        q: int,
-        total: np.ndarray,
-        node: np.ndarray,
-        direction: int,
-        any_order: Any,
-    ) -> np.ndarray:
-        """Score cuts for sum q, given what all sums have on the left of each and in its node."""
-        sides, bounds = (left[:, q], total[:, q] - left[:, q]), self.frontier.bounds
+    def _scores(self, q: int, node: np.ndarray, left: np.ndarray, any_order: Any) -> np.ndarray:
+        """Score cuts for sum q, given what all sums have on the left of each."""
+        search, bounds = self.search, self.search.frontier.bounds
+        sides = left[:, q], self.total[node, q] - left[:, q]
         is_allowed = np.ones(len(left), dtype=np.bool_)
         for side in sides:
             h, n = side[:, H], side[:, N]
-            is_allowed &= (h > 0) & (h.astype(np.float64) >= self.min_hessian)
-            is_allowed &= n >= max(self.limits.min_samples_leaf, 1)
+            is_allowed &= (h > 0) & (h.astype(np.float64) >= search.min_hessian)
+            is_allowed &= n >= max(search.limits.min_samples_leaf, 1)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if bounds is None:
-                score = score_of(*sides, self.penalty)
+                score = score_of(*sides, search.penalty)
             else:
-                steps = [steps_within(side, self.penalty, bounds[node]) for side in sides]
-                left_score, right_score = map(score_of_steps, sides, [self.penalty] * 2, steps)
+                steps = [steps_within(side, search.penalty, bounds[node]) for side in sides]
+                left_score, right_score = map(score_of_steps, sides, [search.penalty] * 2, steps)
                 score = left_score + right_score
-                is_allowed &= any_order | (direction * steps[0] <= direction * steps[1])
+                is_allowed &= any_order | (self.direction * steps[0] <= self.direction * steps[1])
         return np.where(is_allowed, score, -np.inf)
 
 
