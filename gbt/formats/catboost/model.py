@@ -35,9 +35,8 @@ from gbt.tables.categories import Categories
 def import_catboost(model: Any, X: Any = None) -> Imported | None:
     """Turn a model of CatBoost into an `Ensemble`; None for anything else.
 
-    ``X`` are rows that have the levels which the model splits. Losses other than
-    those of ``CATBOOST``, several targets, and features that are combinations of
-    categories, text or embeddings are refused by name.
+    ``X`` are rows that have the levels which the model splits. Losses other than those of
+    ``CATBOOST``, several targets, and statistics of text or embeddings are refused by name.
     """
     if not hasattr(model, "get_all_params"):
         return None

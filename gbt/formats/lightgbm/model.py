@@ -117,9 +117,8 @@ def _import(text: str) -> Imported:
         why = contradiction(nodes, G, loss, start)
         is_exact = why is None
     has_hidden_start = rates.has_start and not (is_forest or rates.has_dropped)
-    weight_of_1 = 1.0
-    if has_hidden_start and loss.name == "half_logistic":
-        weight_of_1 = parts.parameter("scale_pos_weight", 1.0)
+    is_binary = loss.name == "half_logistic"
+    weight_of_1 = parts.parameter("scale_pos_weight", 1.0) if is_binary else 1.0
     return nodes.imported(
         "LightGBM",
         why,
