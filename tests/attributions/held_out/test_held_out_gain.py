@@ -77,16 +77,6 @@ def test_two_stumps_by_hand():
     assert result.feature_names == rows.feature_names == ("x0",)
 
 
-def test_a_split_with_rows_on_one_side_is_worth_nothing():
-    X, y = np.array([[1.0], [2.0]]), np.array([1.0, -7.0])
-    result = held_out_gain(two_stumps(), X, y)
-    assert_same(result.values, [0.0])
-    assert_same(result.standard_error, [0.0])
-    both = held_out_gain(two_stumps(), np.array([[1.0], [-2]]), y, sample_weight=[1.0, 0.0])
-    assert_same(both.values, [0.0])
-    assert_same(both.p_values(), [1.0])
-
-
 LOSS = {
     "squared": HalfSquaredError(),
     "logistic": HalfLogistic(),
