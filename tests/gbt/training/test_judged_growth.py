@@ -232,7 +232,7 @@ def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, merged)
     Exclusive or: no row confirms the root, and rows confirm what is below it.
     """
     rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(150, 3)), 2)
+    X = np.round(rng.normal(size=(150, 3)), 1)
     y = 1.5 * (X[:, 0] * X[:, 1] > 0) + X[:, 2] + 0.5 * rng.normal(size=len(X))
     policy = Unbiased(merged=merged, pooled=True)
     asked = {"n_estimators": 30, "max_depth": 3, "learning_rate": 0.1}
