@@ -12,7 +12,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from gbt.kernels.platform.instructions import place_of
+from gbt.kernels.platform.instructions import pointer_to
 
 # Offer the core to another thread; of the C library, so that kernels stay cacheable.
 give_way = types.ExternalFunction(
@@ -30,7 +30,7 @@ def load(_, array, index):
     """
 
     def generate(context, builder, signature, arguments):
-        place = place_of(context, builder, signature, arguments)
+        place = pointer_to(context, builder, signature, arguments)
         return builder.load_atomic(place, "acquire", WORD)
 
     return types.int64(array, types.intp), generate
@@ -44,7 +44,7 @@ def store(_, array, index, value):
     """
 
     def generate(context, builder, signature, arguments):
-        place = place_of(context, builder, signature, arguments)
+        place = pointer_to(context, builder, signature, arguments)
         builder.store_atomic(arguments[2], place, "release", WORD)
         return context.get_dummy_value()
 
@@ -56,7 +56,7 @@ def add(_, array, index, value):
     """Add to ``array[index]``; return what it was."""
 
     def generate(context, builder, signature, arguments):
-        place = place_of(context, builder, signature, arguments)
+        place = pointer_to(context, builder, signature, arguments)
         return builder.atomic_rmw("add", place, arguments[2], "seq_cst")
 
     return types.int64(array, types.intp, types.int64), generate
@@ -67,7 +67,7 @@ def replace(_, array, index, old, new):
     """Set ``array[index]`` to ``new`` if it is ``old``; say whether it was."""
 
     def generate(context, builder, signature, arguments):
-        place = place_of(context, builder, signature, arguments)
+        place = pointer_to(context, builder, signature, arguments)
         found = builder.cmpxchg(place, arguments[2], arguments[3], "seq_cst", "seq_cst")
         return builder.extract_value(found, 1)
 

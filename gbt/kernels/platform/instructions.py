@@ -35,7 +35,7 @@ FOR_READING, KEEP_IN_ALL_CACHES, DATA = 0, 3, 1
 INTEGER, NUMBER = ir.IntType(64), ir.IntType(32)
 
 
-def place_of(context, builder, signature, arguments):
+def pointer_to(context, builder, signature, arguments):
     """Return the address of ``array[index]``, the first two of the arguments."""
     array_type, array, index = signature.args[0], arguments[0], arguments[1]
     data = context.make_array(array_type)(context, builder, array).data
@@ -45,7 +45,7 @@ def place_of(context, builder, signature, arguments):
 @intrinsic
 def _prefetch(_, array, index):
     def generate(context, builder, signature, arguments):
-        place = place_of(context, builder, signature, arguments)
+        place = pointer_to(context, builder, signature, arguments)
         function = builder.module.declare_intrinsic(
             "llvm.prefetch", [cgutils.voidptr_t],
             ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, NUMBER, NUMBER, NUMBER]),
@@ -59,7 +59,7 @@ def _prefetch(_, array, index):
 
 def add_vector(context, builder, signature, arguments):
     """Add the arguments after the first two to neighbouring places, the first two say where."""
-    place, added = place_of(context, builder, signature, arguments), arguments[2:]
+    place, added = pointer_to(context, builder, signature, arguments), arguments[2:]
     kind = ir.VectorType(added[0].type, len(added))
     place = builder.bitcast(place, kind.as_pointer())
     vector = ir.Constant(kind, ir.Undefined)
@@ -85,7 +85,7 @@ def add_entry_vector(context, builder, signature, arguments):
 
     Of [g, g, h, 0] the second becomes (|g| + m & ~m) << 1 | 1, all in one vector.
     """
-    place, (g, *others, m) = place_of(context, builder, signature, arguments), arguments[2:]
+    place, (g, *others, m) = pointer_to(context, builder, signature, arguments), arguments[2:]
     n = 4 if others else 2
     kind, zero, one = ir.VectorType(INTEGER, n), [0] * n, [0, 1, 0, 0][:n]
     vector, mask = ir.Constant(kind, zero), ir.Constant(kind, zero)
