@@ -27,8 +27,9 @@ first derivatives (the delta method): row i adds
 
     q_ik  =  (1/alpha) sum over splits on k on its path  w_i (v_child - mean v) (e_i - mean e)
 
-and sqrt(n / (n - 1) sum_i (q_ik - mean)^2) is the standard error. The q add up to the held-out
-gain; ``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says all of this in plain
+and sqrt(n / (n - 1) sum_i (q_ik - mean)^2) is the standard error, for which each split's part of q
+is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its node. The q add up to the held-out gain;
+``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says all of this in plain
 loops.
 """
 

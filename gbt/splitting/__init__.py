@@ -1,4 +1,4 @@
-"""How a node chooses its split: one policy a file, all with the same interface.
+"""How a node chooses its split: one policy a file.
 
 ===================  ===============================================================================
 ``greedy``           the cut of largest gain
@@ -7,8 +7,10 @@
 ===================  ===============================================================================
 
 Trees of these three grow in compiled code (``gbt.training.histogram_growth``); ``judges`` describes
-the last two for it. Others are asked node by node: ``frontier`` has the question to a policy and
-its answer, ``cuts`` finds the best cuts of every column, ``monotone`` keeps predictions in order.
+the last two for it. Every other policy is asked node by node, in NumPy: ``frontier`` has the
+question to a policy and its answer, ``cuts`` finds the best cuts of every column. ``monotone``
+keeps predictions in order, ``interactions`` says which columns may meet on a path.
+
 ``policies`` has the policies by name. A new policy is a new file here, or anywhere else: its
 object is handed to an estimator as ``splitter=``.
 """

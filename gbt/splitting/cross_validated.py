@@ -1,8 +1,8 @@
 """Cross-validated: the feature whose cut does best on rows that did not choose it.
 
-The rows of a node are divided at random into T folds. For each feature and fold t, the best cut is
-found on all rows but the fold's, and judged on the fold's. With the values that the other rows give
-to either side, v = -G / (H + lambda), the fold loses to second order
+The rows of a tree are divided at random into T folds. For each feature of a node and fold t, the
+best cut is found on all rows but the fold's, and judged on the fold's. With the values that the
+other rows give to either side, v = -G / (H + lambda), the fold loses to second order
 
     loss_t = G_t,left v_left + H_t,left v_left^2 / 2  +  the same on the right
 
@@ -12,7 +12,8 @@ chosen and cut where all rows of the node gain most; the node stays a leaf unles
 
     -2 sum_t loss_t  >=  G^2 / (H + lambda) + min_split_gain
 
-that is, unless the split is better on rows that it has not seen than no split on rows that it has.
+that is, unless the split is better on rows that it has not seen than no split on rows that it has;
+and the cut must gain on all rows, too.
 
 Where columns have directions (``gbt.splitting.monotone``), the steps v of the other rows and of all
 are kept within bounds, and in order.

@@ -14,7 +14,7 @@ why). Every cut is scored with the missing rows on either side, and the better s
 answer. Sums are integers and scores those of ``gbt.kernels.cuts.search``: with one set the best cut
 is the one that the greedy search finds, ties included.
 
-For instance::
+The policies of the papers would ask for (ours are asked in compiled code)::
 
     greedy             one set             its sum
     cross-validated    T folds             all but fold 1, ..., all but fold T, all

@@ -1,8 +1,9 @@
 """Judges: the request of a policy that divides rows into sets to the histogram search.
 
-A policy either answers for every node itself (``gbt.splitting.frontier``), or trees grow in
-compiled code, in which cuts lie at the edges of bins and sets are drawn once a tree
-(``gbt.kernels.cuts.judging``). Such a policy has a method ``judges(limits)`` in place of ``split``.
+A policy either answers for every node (``gbt.splitting.frontier``) by its method ``split``, or has
+a method ``judges(limits)`` in its place. Then trees grow in compiled code, cuts lie at the edges of
+bins, and sets are drawn once a tree (``gbt.kernels.cuts.judging``). Greedy trees have one set.
+
 A `Judges` tells the compiled code beforehand which sets the policy needs.
 """
 

@@ -9,9 +9,9 @@ The algorithm is this, and for our own policies, one output and a loss that kern
                       tree_m = grown on (g, h)
                       f_m = f_(m-1) + tree_m          (the learning rate is in the tree's values)
 
-A compiled call grows many trees unless something is drawn or asked for every tree: a sample, a
-loss in NumPy, an evaluation set, a callback, a line of ``verbose``, whether the last tree has a
-split. Then a call grows one tree of each output.
+A compiled call grows many trees unless something is drawn, asked or kept for every tree: a sample,
+a loss in NumPy, an evaluation set, a callback, a line of ``verbose``, whether the last tree has a
+split, levels that rows were sorted by. Then a call grows one tree of each output.
 """
 
 from collections.abc import Sequence

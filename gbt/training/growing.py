@@ -20,9 +20,9 @@ two policies have a histogram for each set of rows (``gbt.kernels.cuts.judging``
 
 Greedy trees are the same either way, to the last bit (``tests/gbt/training/test_growing.py``). In
 the histogram search levels of a categorical column are bins, or are added up from the rows if there
-are too many of them or rows have weights (``gbt.training.histogram_levels``). Where columns have
-directions a node also has bounds for its step, and values are kept within them when the tree is
-finished (``gbt.splitting.monotone``).
+are too many of them, rows have weights, or sets of rows judge (``gbt.training.histogram_levels``).
+Where columns have directions a node also has bounds for its step, and values are kept within them
+when the tree is finished (``gbt.splitting.monotone``).
 """
 
 from dataclasses import replace

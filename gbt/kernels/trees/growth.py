@@ -1,8 +1,9 @@
 """Growth: the decisions of a team's leader while a tree grows.
 
-Each depth of the tree has three phases, SEARCH, REFINE and PARTITION, whose tasks all threads share
-(``gbt.kernels.trees.tasks``). Before each phase the leader lists its tasks: which nodes to search,
-in which columns to look inside bins, which nodes to split, which histograms to keep.
+Each depth of the tree, or with ``max_leaves`` each split, has the phases SEARCH, REFINE (of greedy
+trees alone) and PARTITION, whose tasks all threads share (``gbt.kernels.trees.tasks``). Before each
+phase the leader lists its tasks: which nodes to search, in which columns to look inside bins, which
+nodes to split, which histograms to keep.
 """
 
 import numpy as np

@@ -7,7 +7,8 @@ stretch in place; right-going rows wait in a buffer until the left-going ones ha
     in place  a d e . . .            buffer   b c f
     after     a d e b c f            left child a d e, right child b c f
 
-Since the order is kept, the rows of a node are always ascending: memory is read forwards.
+Since the order is kept, the rows of a node are ascending, or those of each set of rows in it are:
+memory is read forwards.
 """
 
 import numpy as np

@@ -5,15 +5,15 @@ that. One node's confirmation is mostly noise; those of all nodes of a depth, in
 last rounds, are not::
 
     depth     claimed   confirmed    share
-      0         .40        .38        .93      u = .55: the tree has three depths of splits, because
-      1         .35        .30        .82      the third is the last whose share is above u
-      2         .30        .20        .60
-      3         .25        .05        .10
+      0         .40        .38        .95      u = .55: the tree has three depths of splits, because
+      1         .35        .30        .86      the third is the last whose share is above u
+      2         .30        .20        .67
+      3         .25        .05        .20
 
 A tree of which no node is asked draws u from [0, 1) and is grown until the last depth of which the
-share, less one standard error, is above u. So splits at a depth are made as often as they have held
-up, also below a root of which nothing is confirmed, as in exclusive or. `gbt.reference.policies`
-has the plain twin.
+share, less one standard error (left out in the table), is above u. So splits at a depth are made as
+often as they have held up, also below a root of which nothing is confirmed, as in exclusive or.
+`gbt.reference.policies` has the plain twin.
 """
 
 import numpy as np
