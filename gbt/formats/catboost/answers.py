@@ -107,11 +107,12 @@ class Answers:
         K = model.n_outputs
         offset = nodes.tree.tree_offset
         trees = [slice(*offset[m : m + 2].tolist()) for m in range(len(offset) - 1)]
+        leaf = _leaves_in_trees(nodes, K)
         values = [
-            np.column_stack([_of_leaves(nodes, nodes.value, tree) for tree in trees[m : m + K]])
+            np.column_stack([_of_leaves(nodes, leaf, tree) for tree in trees[m : m + K]])
             for m in range(0, len(trees), K)
         ]
-        by_leaf = [_on_the_way(nodes, questions, tree) for tree in trees[::K]]
+        by_leaf = [_on_the_way(nodes, leaf, questions, tree) for tree in trees[::K]]
         return cls(state, len(questions.origins), by_leaf, values, np.asarray(model.bias))
 
     def transform(self, X: Any) -> np.ndarray:
@@ -148,16 +149,24 @@ def misread(what: str) -> ValueError:
     )
 
 
-def _of_leaves(nodes: CatBoostNodes, numbers: np.ndarray, tree: slice) -> np.ndarray:
-    """Return numbers of a tree's leaves in CatBoost's order; a leaf of no node has 0."""
-    leaf = nodes.leaf[tree][nodes.tree.is_leaf[tree]]
-    ordered = np.zeros(leaf.max() + 1)
-    ordered[leaf] = numbers[tree][nodes.tree.is_leaf[tree]]
+def _leaves_in_trees(nodes: CatBoostNodes, n_outputs: int) -> np.ndarray:
+    """Return CatBoost's number of each leaf in its tree; 0 at inner nodes."""
+    offset, is_leaf = nodes.tree.tree_offset, nodes.tree.is_leaf
+    place = np.where(is_leaf, nodes.place, np.iinfo(np.int64).max)
+    first = np.repeat(np.minimum.reduceat(place, offset[:-1]), np.diff(offset))
+    return np.where(is_leaf, (place - first) // n_outputs, 0)
+
+
+def _of_leaves(nodes: CatBoostNodes, leaf: np.ndarray, tree: slice) -> np.ndarray:
+    """Return values of a tree's leaves in CatBoost's order; a leaf of no node has 0."""
+    is_leaf = nodes.tree.is_leaf[tree]
+    ordered = np.zeros(leaf[tree].max() + 1)
+    ordered[leaf[tree][is_leaf]] = nodes.value[tree][is_leaf]
     return ordered
 
 
 def _on_the_way(
-    nodes: CatBoostNodes, questions: Questions, tree: slice
+    nodes: CatBoostNodes, leaf: np.ndarray, questions: Questions, tree: slice
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the questions of a tree, and their answers at each leaf in CatBoost's order.
 
@@ -169,14 +178,14 @@ def _on_the_way(
     n = len(split)
     inner = np.flatnonzero(~is_leaf)
     asked, which = np.unique(questions.of_split[split[inner]], return_inverse=True)
-    n_leaves = nodes.leaf[tree].max() + 1
+    n_leaves = leaf[tree].max() + 1
     answers = np.zeros((n_leaves, len(asked)), dtype=np.float32)
     end = np.arange(1, n + 1)  # after the branch of each node
     for t in inner[::-1].tolist():
         end[t] = end[right[t]]
     for t, q in zip(inner.tolist(), which.tolist(), strict=True):
         below = slice(right[t], end[t])
-        leaves = nodes.leaf[tree][below][is_leaf[below]]
+        leaves = leaf[tree][below][is_leaf[below]]
         n_exceeded = questions.rank[split[t]] + 1
         answers[leaves, q] = np.maximum(answers[leaves, q], n_exceeded)
     return asked, answers

@@ -42,7 +42,7 @@ class CatBoostNodes(NamedTuple):
     split: np.ndarray  # which of the model's splits; at leaves, a number after the last
     value: np.ndarray  # 0 at inner nodes
     weight: np.ndarray  # 0 at inner nodes
-    leaf: np.ndarray  # CatBoost's number of a leaf in its tree; 0 at inner nodes
+    place: np.ndarray  # of a leaf's value among all; 0 at inner nodes
 
 
 def read_trees(model: Model) -> CatBoostNodes:
@@ -51,7 +51,7 @@ def read_trees(model: Model) -> CatBoostNodes:
         model = _as_lists(model)
     further = model.further.astype(np.int64)
     ends = further == 0
-    is_leaf, is_half_a_leaf = ends.all(axis=1), ends.any(axis=1) & ~ends.all(axis=1)
+    is_leaf, is_half_a_leaf = ends[:, 0] & ends[:, 1], ends[:, 0] ^ ends[:, 1]
     number = np.arange(len(further))
     place = number + np.cumsum(is_half_a_leaf) - is_half_a_leaf
     n_nodes = len(number) + int(is_half_a_leaf.sum())
@@ -64,24 +64,19 @@ def read_trees(model: Model) -> CatBoostNodes:
     links[place] = children
     has_level = np.append(model.level, -1)[split] >= 0
     links[has_level] = links[has_level, ::-1]
-    tree = np.repeat(np.arange(len(model.size)), model.size)
-    sizes = np.bincount(tree, 1 + is_half_a_leaf, minlength=len(model.size)).astype(np.int64)
-    stops = np.cumsum(sizes)
+    stops = np.cumsum(1 + is_half_a_leaf)[np.cumsum(model.size) - 1]
+    starts = np.append(0, stops)[:-1]
     # Every output has all trees, so there is a copy of all nodes for each.
     copy = n_nodes * np.arange(model.n_outputs)
     left, right = (np.where(side < 0, -1, side + copy[:, np.newaxis]).ravel() for side in links.T)
-    roots, ends_of_trees = ((of[:, np.newaxis] + copy).ravel() for of in (stops - sizes, stops))
+    roots, ends_of_trees = ((of[:, np.newaxis] + copy).ravel() for of in (starts, stops))
     nodes = in_preorder("CatBoost", roots, ends_of_trees, left, right)
-    output, node = np.divmod(nodes.order, n_nodes)
-    value, weight = np.zeros((2, len(node)))
-    own = leaf[node][nodes.is_leaf]
-    value[nodes.is_leaf] = model.leaf_value[own + output[nodes.is_leaf]]
-    weight[nodes.is_leaf] = model.leaf_weight[own // model.n_outputs]
-    place_of_leaf = np.where(nodes.is_leaf, leaf[node], np.iinfo(np.int64).max)
-    first = np.minimum.reduceat(place_of_leaf, nodes.tree_offset[:-1])
-    in_tree = place_of_leaf - np.repeat(first, np.diff(nodes.tree_offset))
-    in_tree = np.where(nodes.is_leaf, in_tree // model.n_outputs, 0)
-    return CatBoostNodes(nodes, split[node], value, weight, in_tree)
+    output, node = np.divmod(nodes.order, n_nodes) if model.n_outputs > 1 else (0, nodes.order)
+    is_leaf, leaf = nodes.is_leaf, leaf[node]
+    place = np.where(is_leaf, leaf, 0)
+    value = np.where(is_leaf, model.leaf_value[place + output], 0.0)
+    weight = np.where(is_leaf, model.leaf_weight[place // model.n_outputs], 0.0)
+    return CatBoostNodes(nodes, split[node], value, weight, place)
 
 
 def _as_lists(model: Model) -> Model:
