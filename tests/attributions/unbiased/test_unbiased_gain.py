@@ -492,8 +492,8 @@ def test_what_the_result_can_and_cannot_do():
 @pytest.mark.parametrize("as_model", [lambda model: model, lambda model: forgetful(model)])
 def test_training_rows_are_noticed(as_model):
     model, X, y = fitted()
-    with pytest.warns(SeenRowsWarning, match="100 of the 100 rows") as caught:
-        unbiased_gain(as_model(model), X[:100], y[:100], X[:100], y[:100])
+    with pytest.warns(SeenRowsWarning, match="100 of the 120 rows") as caught:
+        unbiased_gain(as_model(model), X[:100], y[:100], X[:120], y[:120])
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
