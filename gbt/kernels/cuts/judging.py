@@ -24,7 +24,7 @@ Cost: of a node and column half a nanosecond a row, and one a bin and set.
 import numpy as np
 
 from gbt.kernels.cuts.bounds import step_within, within_of
-from gbt.kernels.cuts.levels import G, H, N, best_set, place_of
+from gbt.kernels.cuts.levels import G, H, N, best_set, place_of_sum
 from gbt.kernels.cuts.scores import Terms, bound_score, free_score, own_score, sums_of_bin
 from gbt.kernels.cuts.sets import CROSS_VALIDATED, UNBIASED
 from gbt.kernels.platform.compiling import forced_inline, internal, optimised_first
@@ -213,7 +213,7 @@ def search_levels(n_levels, rules, habits, judge, own, within):
 def add_to_sums(i, habits, sums, total):
     """Add the sums of a level to some totals."""
     for l in range(habits.n_sums):
-        place = place_of(i, l, habits)
+        place = place_of_sum(i, l, habits)
         for line in range(3):
             total[l, line] += sums[place + np.uint64(line)]
 

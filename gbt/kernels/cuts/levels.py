@@ -91,7 +91,7 @@ def key_of(g, h, smoothing):
 
 
 @forced_inline
-def place_of(i, l, habits):
+def place_of_sum(i, l, habits):
     """Return where the lines of sum l of the i-th level begin, a uint64."""
     return np.uint64(4 * (i * habits.n_sums + l))
 
@@ -106,14 +106,14 @@ def write_sums_of_level(place, g, h, n, w, sums):
 def take_all_but_each(i, habits, own):
     """Turn the sums of a level's sets into those of all but each, and add that of all."""
     sums, n_sets = own.sums, habits.n_sets
-    of_all = place_of(i, n_sets, habits)
+    of_all = place_of_sum(i, n_sets, habits)
     for line in range(FOUR):
         total = np.int64(0)
         for s in range(n_sets):
-            total += sums[place_of(i, s, habits) + line]
+            total += sums[place_of_sum(i, s, habits) + line]
         sums[of_all + line] = total
         for s in range(n_sets):
-            place = place_of(i, s, habits) + line
+            place = place_of_sum(i, s, habits) + line
             sums[place] = total - sums[place]
 
 
@@ -141,7 +141,7 @@ def levels_of_bins(histograms, column, terms, rules, habits, own):
             weight = n * rules.weight_unit
             if rules.bins_weigh:
                 weight = of_set[(column.first_bin + place) * 4 + 3]
-            write_sums_of_level(place_of(n_levels, s, habits), g, h, n, weight, own.sums)
+            write_sums_of_level(place_of_sum(n_levels, s, habits), g, h, n, weight, own.sums)
             n_rows += n
         n_levels += list_level(n_levels, b, n_rows, habits, own)
     return n_levels
@@ -206,7 +206,7 @@ def levels_of_rows(listed, codes, n_codes, rows, rules, judging, own):
                 if width > TWO:
                     h, weight = by_code[place + TWO], by_code[place + THREE]
                     by_code[place + TWO] = by_code[place + THREE] = 0
-                write_sums_of_level(place_of(n_levels, s, habits), g, h, n, weight, own.sums)
+                write_sums_of_level(place_of_sum(n_levels, s, habits), g, h, n, weight, own.sums)
                 place, n_rows = place + width, n_rows + n
             n_levels += list_level(n_levels, np.int64(code), n_rows, habits, own)
     return n_levels
@@ -223,9 +223,9 @@ def add_up_few(n_levels, habits, own):
         g = h = n = np.int64(0)
         for i in range(n_levels):
             if own.is_left[np.uint64(i)] == OF_FEW:
-                place = place_of(i, l, habits)
+                place = place_of_sum(i, l, habits)
                 g, h, n = g + sums[place], h + sums[place + ONE], n + sums[place + TWO]
-        write_sums_of_level(place_of(n_levels, l, habits), g, h, n, np.int64(0), sums)
+        write_sums_of_level(place_of_sum(n_levels, l, habits), g, h, n, np.int64(0), sums)
 
 
 @internal
@@ -237,10 +237,10 @@ def put_in_order(q, n_levels, rules, habits, own):
     sums, key, order, spare = own.sums, own.key, own.order[0], own.order[1]
     smoothing, weight, n = rules.categorical_smoothing * rules.h_scale, np.int64(0), np.uint64(0)
     for i in range(n_levels):
-        weight += sums[place_of(i, q, habits) + THREE]
+        weight += sums[place_of_sum(i, q, habits) + THREE]
     enough = min(rules.most_weight, weight / LEAST_SHARE)
     for i in range(n_levels):
-        place = place_of(i, q, habits)
+        place = place_of_sum(i, q, habits)
         is_few = sums[place + THREE] < enough
         own.is_left[np.uint64(i)] = OF_FEW * is_few
         if not is_few:
@@ -249,7 +249,7 @@ def put_in_order(q, n_levels, rules, habits, own):
             n += ONE
     if n < n_levels:
         add_up_few(n_levels, habits, own)
-        place = place_of(n_levels, q, habits)
+        place = place_of_sum(n_levels, q, habits)
         key[n_levels] = key_of(sums[place], sums[place + ONE], smoothing)
         order[n] = n_levels
         n += ONE
@@ -263,7 +263,7 @@ def begin_sides(n_levels, habits, own):
     for l in range(habits.n_sums):
         own.n_left[l] = own.n_right[l] = 0
         for i in range(n_levels):
-            own.n_right[l] += own.sums[place_of(i, l, habits) + TWO]
+            own.n_right[l] += own.sums[place_of_sum(i, l, habits) + TWO]
 
 
 @internal
@@ -271,7 +271,11 @@ def have_rows_of_all(i, habits, own):
     """Say whether on both sides every sum has enough rows; then let those of a level go left."""
     is_enough = True
     for l in range(habits.n_sums):
-        n_left, n_right, n = own.n_left[l], own.n_right[l], own.sums[place_of(i, l, habits) + TWO]
+        n_left, n_right, n = (
+            own.n_left[l],
+            own.n_right[l],
+            own.sums[place_of_sum(i, l, habits) + TWO],
+        )
         is_enough &= min(n_left, n_right) >= habits.min_rows_of_all
         own.n_left[l], own.n_right[l] = n_left + n, n_right - n
     return is_enough
@@ -294,7 +298,7 @@ def best_set(q, n_levels, terms, rules, habits, own):
             score = score_cut(g, h, n_rows, terms, ANY_ORDER)
             if score > -np.inf and score >= best.score:
                 best = Cut(score, i, h >= terms.h - h)
-        place, last = place_of(level, q, habits), of_level
+        place, last = place_of_sum(level, q, habits), of_level
         g, h, n_rows = g + sums[place], h + sums[place + ONE], n_rows + sums[place + TWO]
     return best
 
