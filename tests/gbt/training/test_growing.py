@@ -1,5 +1,7 @@
 """The grown trees equal those of the plain page, bit by bit, whatever the bins and the threads."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -151,28 +153,37 @@ def test_trees_with_large_nodes_are_those_of_the_page(growth):
     assert_same_as_page(tree, page(columns.table, gradient, hessian, **parameters))
 
 
-@pytest.mark.slow
-@pytest.mark.large
-@pytest.mark.parametrize("n_jobs", [1, 2, 3])
-@pytest.mark.parametrize("kind", ["one", "any"])
-def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
-    """Threads share such a node: columns are refined while others still are.
+@cache
+def alike(kind):
+    """Return a table, derivatives and the page's tree; half of the columns are nearly the others.
 
-    Half of the columns say the same but for few rows, so that many are in question.
+    They say the same but for few rows, so that many are in question.
     """
     rng, n, p = np.random.default_rng(3), 3000, 10
     X = rng.normal(size=(n, p))
     X[:, 5:] = X[:, :5] + rng.normal(size=(n, 5)) * (rng.random((n, 1)) < 0.02)
     X[rng.random(n) < 0.1, 2] = NAN
-    columns = Columns.from_table(X)
     gradient = -X[:, 0] - np.nan_to_num(X[:, 2]) + rng.normal(size=n)
     hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
-    parameters = {"max_depth": 3, "reg_lambda": 1.0}
+    return X, gradient, hessian, page(X, gradient, hessian, **OF_ALIKE)
+
+
+OF_ALIKE = {"max_depth": 3, "reg_lambda": 1.0}
+
+
+@pytest.mark.slow
+@pytest.mark.large
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["one", "any"])
+def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
+    """Threads share such a node: columns are refined while others still are."""
+    X, gradient, hessian, nodes = alike(kind)
+    columns = Columns.from_table(X)
     with with_threads(1):
-        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **parameters)
+        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **OF_ALIKE)
     shared = tree.n_samples[is_large(tree.n_samples, columns) & ~tree.is_leaf]
     assert len(shared) > 1
-    assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
+    assert_same_as_page(tree, nodes)
 
 
 @pytest.mark.parametrize("n_missing", [pytest.param(0, marks=pytest.mark.slow), 30])
