@@ -148,8 +148,9 @@ class Share:
         One weight may stand for all. Weights by which levels of few rows are told are whole
         numbers, none if rows count alike.
         """
-        self.fit, self.y, self.ranges = fit, y, ranges
+        self.fit, self.ranges = fit, ranges
         self.weight = np.require(weight, requirements=["C", "W"])
+        self.y = fit.loss.prepared(y, self.weight)  # of an order: whole queries are here
         self.weight_of_levels = weight_of_levels
         self.raw = np.repeat(np.atleast_1d(fit.base_score)[:, np.newaxis], len(y), axis=1)
         self.part = np.empty(ROWS_PER_TASK, dtype=np.int64)

@@ -116,6 +116,21 @@ class SharedRows:
             [(int(starts[i]), int(starts[i + 1])) for i in own] for own in self.team.members.chunks
         ]
 
+    def refuse_divided(self, query: np.ndarray) -> None:
+        """Raise ValueError unless all rows of each query lie in one chunk, for who holds that."""
+        chunk = np.searchsorted(self._starts, np.arange(self.n_rows), side="right") - 1
+        order = np.argsort(query, kind="stable")
+        is_divided = (np.diff(query[order]) == 0) & (np.diff(chunk[order]) > 0)
+        if is_divided.any():
+            i, j = order[np.argmax(is_divided) :][:2]
+            raise ValueError(
+                f"Rows {i} and {j} are of one query, but lie in chunks {chunk[i]} and {chunk[j]} of"
+                " X, counted from 0. Rows are ordered where they lie: put each query into one"
+                " chunk, frame.shuffle('query').persist() of a frame, X.rechunk((sizes, -1)) of"
+                " sorted rows, and take y and groups from that table; or fit in memory:"
+                " X.compute()."
+            )
+
     def each(self, of_rows: np.ndarray) -> list[np.ndarray]:
         """Return for every member what belongs to its rows."""
         nothing = of_rows[:0]

@@ -30,9 +30,10 @@ def cut(X, edges):
 
 @st.composite
 def problems(draw):
-    """An estimator, a table with targets and weights, where it is cut, and how many members.
+    """An estimator, a table with targets and what stands beside, where it is cut, and n members.
 
     Columns are of numbers, with ties and missing values, or of levels, and missing ones among them.
+    Queries are not cut, but the rows of one need not be neighbours.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(10, 400) | st.just(1300)), draw(st.integers(1, 9))
@@ -71,27 +72,63 @@ def problems(draw):
         asked |= {"categorical_features": columns}
         asked |= {"categorical_smoothing": draw(st.sampled_from([0.0, 1.0, 20.0]))}
     losses = ["half_squared_error", "poisson", "gamma", "tweedie", "huber", "absolute", "quantile"]
-    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three"]))
-    if loss in ("two", "three"):
+    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three", "pairwise", "ndcg"]))
+    edges, groups = draw(st.lists(st.integers(0, n), max_size=6)), None
+    if loss in ("pairwise", "ndcg"):
+        size = draw(st.integers(2, 9))
+        groups = np.minimum(np.arange(n) // size, n // size - 1)
+        edges = [min(edge // size, n // size - 1) * size for edge in edges]
+        for part in np.split(groups, sorted(edges)):
+            rng.shuffle(part)
+        weight = None if weight is None else weight[groups]
+        y = rng.integers(0, 4, n)
+        y[np.flatnonzero(groups == 0)[:2]] = 0, 1
+        model = GBTRegressor(loss=loss, **asked)
+    elif loss in ("two", "three"):
         n_classes = 2 if loss == "two" else 3
         y = np.argsort(np.argsort(y)) * n_classes // n
         model = GBTClassifier(**asked)
     else:
         y = y / y.max() if loss == "cross_entropy" else y
         model = GBTRegressor(loss=loss, **asked)
-    edges = draw(st.lists(st.integers(0, n), max_size=6))
-    return model, X, y, weight, edges, draw(st.integers(1, 3))
+    beside = {"sample_weight": weight} | ({} if groups is None else {"groups": groups})
+    return model, X, y, beside, edges, draw(st.integers(1, 3))
 
 
 # In the profile "plain" sixty tables, and in "ci" and "nightly" as many as these have.
 @settings(max_examples=max(60, settings().max_examples), deadline=None)
 @given(problems())
 def test_any_table_cut_anywhere(problem):
-    model, X, y, weight, edges, n_members = problem
+    model, X, y, beside, edges, n_members = problem
     other = clone(model).set_params(n_jobs=n_members)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bins, "MOST_STANDING", 40)  # by which bins are chosen
-        assert_same_model(model.fit(X, y, weight), other.fit(cut(X, edges), y, weight))
+        assert_same_model(model.fit(X, y, **beside), other.fit(cut(X, edges), y, **beside))
+
+
+def test_a_query_in_several_chunks_is_refused_and_shuffled_into_one():
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    table = pandas.DataFrame(RNG.normal(size=(200, 2)), columns=["a", "b"])
+    table["query"] = [f"shoes {q}" for q in RNG.integers(0, 20, 200)]
+    table["grade"] = RNG.integers(0, 3, 200)
+    asked = {"loss": "ndcg", "n_estimators": 5, "splitter": "greedy", "random_state": 0}
+    model = GBTRegressor(**asked, early_stopping_rounds=3, n_jobs=2)
+
+    def fitted_and_score(rows):
+        X, beside = rows[["a", "b"]], {"groups": rows["query"]}
+        fitted = clone(model).fit(X, rows["grade"], **beside)
+        return fitted, fitted.score(X, rows["grade"], **beside)
+
+    frame = dd.from_pandas(table, npartitions=3)
+    with pytest.raises(ValueError, match="are of one query, but lie in chunks 0 and ") as caught:
+        fitted_and_score(frame)
+    first, second = (int(word) for word in str(caught.value).split()[1:4:2])
+    assert table["query"][first] == table["query"][second]
+    shuffled = frame.shuffle("query").persist()
+    (shared, score), (in_memory, expected) = map(fitted_and_score, (shuffled, shuffled.compute()))
+    assert_same_model(shared, in_memory)
+    assert_same(shared.sampled_rows(0), in_memory.sampled_rows(0))
+    assert score == expected
 
 
 @pytest.mark.parametrize("loss", ["half_squared_error", "poisson"])
