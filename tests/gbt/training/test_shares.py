@@ -12,6 +12,7 @@ from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
 from gbt.splitting import CrossValidated, Unbiased
 from gbt.splitting.greedy import Greedy
 from gbt.tables import bins
+from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
@@ -365,6 +366,14 @@ def test_of_every_number_the_bytes_that_it_needs_are_sent():
     others = np.arange(125, dtype=np.int32).reshape(25, 5)  # no bin has five
     assert_same(unpacked(packed(others)), others)
     assert len(packed(others)) < 2 * 125
+
+
+def test_a_value_of_many_rows_has_a_bin_of_its_own():
+    X = RNG.normal(size=(1, 50_000))
+    X[0, ::3] = 0.5
+    edges = choose_edges([(X, 50_000)], np.zeros(1, dtype=int)).uppers[0]
+    assert len(edges) < MOST_FINE
+    assert {np.nextafter(0.5, 0), 0.5} <= set(edges.tolist())
 
 
 def test_dask_tells_models_with_the_same_parameters_apart():
