@@ -141,10 +141,8 @@ class SharedRows:
         return [of_rows[own] for own in self.numbers()]
 
     def __getitem__(self, which: np.ndarray) -> Any:
-        """Return rows by their numbers, in memory, or cut the table down to those of a mask."""
+        """Return rows by their numbers, in memory, or cut the table down to a mask's, once."""
         if which.dtype == bool:
-            if self._kept is not None:
-                raise ValueError("Rows in shares are cut down once.")
             self._kept = which
             self._keep(which)
             return self
