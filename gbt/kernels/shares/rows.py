@@ -97,23 +97,22 @@ def fill_columns(packed_bins, rows, entries, layout, first_bin, lanes, histogram
 def fill_parts(bins, rows, entries, layout, slots, histogram):
     """Add some rows to the parts of one column that are looked into.
 
-    If most rows are in these, a loop without a branch is faster, and fits in which no column
-    explains the target would take a twentieth less time.
+    Where most rows are in these, a loop without a branch is faster. With that, too, fits in which
+    no column explains the target took a twentieth less time.
 
     bins        (n,)     uint16      IN      fine ones
     rows        (m,)     int32       IN
     entries              int64       IN      of all rows
     layout               3 x int64   IN
-    slots       (bins,)  int32       IN      the part of a fine bin; the last is for all others
+    slots       (bins,)  int32       IN      the part of a fine bin, -1 if it is none
     histogram            int64       INOUT   of all parts
     """
     layout, last = Layout(layout[0], layout[1], layout[2]), len(rows) - 1
-    others = len(histogram) // layout.width - 1
     for i in range(len(rows)):
         prefetch(bins, rows[min(i + AHEAD, last)])
         row = np.uint64(rows[i])
         slot = slots[bins[row]]
-        if slot != others:  # a branch that is guessed
+        if slot >= 0:  # a branch that is guessed
             add_entry(entries, row, layout, histogram, np.uint64(slot))
 
 

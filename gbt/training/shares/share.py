@@ -259,7 +259,7 @@ class Share:
             rows, k = self.listed[start:stop], split.column
             values, cut = self.columns[k], split.cut
             if split.levels is not None:
-                values, cut = np.empty_like(values), 0.5
+                values, cut = np.empty_like(values), 0.5  # 0 goes left, and 1 right
                 values[rows] = ~split.levels[self._coarse(k)[rows]]
             n_left, low[i], high[i] = partition_values(
                 values, cut, split.missing_left, rows, np.empty_like(rows)
@@ -280,14 +280,14 @@ class Share:
         edges, width, n_parts = self.edges, self.layout[0], len(node) << BITS
         column = edges.column_of_bin[coarse]
         first = edges.fine_of_bin[coarse] - edges.first_fine[column]
-        histogram = np.zeros((n_parts + 1) * width, dtype=np.int64)
+        histogram = np.zeros(n_parts * width, dtype=np.int64)
         for start, stop in _runs_of(node, column):
-            slots, rows = np.full(ROOM, n_parts, dtype=np.int32), self._rows_of(node[start])
+            slots, rows = np.full(ROOM, -1, dtype=np.int32), self._rows_of(node[start])
             fine = first[start:stop, np.newaxis] + np.arange(1 << BITS)
             slots[fine] = np.arange(start << BITS, stop << BITS).reshape(fine.shape)
             bins = self.bins[column[start]]
             fill_parts(bins, rows, self.entries, self.layout, slots, histogram)
-        return histogram[: n_parts * width].reshape(-1, width)
+        return histogram.reshape(-1, width)
 
     def look_at_values(
         self, node: np.ndarray, first: np.ndarray, last: np.ndarray
