@@ -42,13 +42,14 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
         ("max_leaves", estimator.max_leaves is not None),
         ("warm_start", bool(estimator.warm_start)),
         ("train_score", bool(estimator.train_score)),
-        ("loss", isinstance(loss, OwnLoss) or not loss.is_by_row),
+        ("loss", isinstance(loss, OwnLoss) or not (loss.is_by_row or loss.has_queries)),
     ):
         if is_other:
             raise ValueError(
                 f"{name}={getattr(estimator, name)!r} is not available for tables of Dask. Their"
-                " trees grow by splitters of ours, depth by depth, under a loss of ours and from"
-                " the first tree on. Change it, or fit in memory: X.compute()."
+                " trees grow by splitters of ours, depth by depth, from the first tree on, under a"
+                " loss of ours that is a sum over rows or over queries, as Cox's is not: there a"
+                " row depends on all rows at risk. Change it, or fit in memory: X.compute()."
             )
 
 

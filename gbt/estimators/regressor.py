@@ -15,6 +15,7 @@ from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import with_queries
 from gbt.losses.robust import warn_of_short_steps
+from gbt.parallel.chunks import in_memory
 from gbt.tables.targets import as_pairs, as_weight
 
 
@@ -63,7 +64,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         ``init_score`` is that of `predict`, ``groups`` that of `fit`, and the others are as
         everywhere in scikit-learn.
         """
-        prediction, loss = self.predict(X, init_score), self._own_loss()
+        prediction, loss = in_memory(self.predict(X, init_score)), self._own_loss()
         y = with_queries(loss, y, groups)
         if not loss.has_pairs:
             return r2_score(y, prediction, sample_weight=sample_weight)

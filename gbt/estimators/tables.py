@@ -109,7 +109,10 @@ class ChecksTables(SharedParameters, NamedParameters):
             warn_of_other_order(X, y, stacklevel=5)  # where fit was called
             if not is_shared:
                 X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
-            return X, as_pairs(self._own_loss(), y, len(X)), as_weight(sample_weight, len(X))
+            y = as_pairs(self._own_loss(), y, len(X))
+            if is_shared and self._own_loss().has_queries:
+                X.refuse_divided(y[:, 1])
+            return X, y, as_weight(sample_weight, len(X))
         if y is not None:
             warn_of_other_order(X, y, stacklevel=5)  # where fit was called
             y = as_column(y)

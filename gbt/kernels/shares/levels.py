@@ -1,4 +1,4 @@
-"""Levels of rows in shares: the best set of each categorical column, and rows divided by one.
+"""Levels of rows in shares: the best set of each categorical column.
 
 Every level of a column has a coarse bin of its own, so its sums over the rows of a node are there
 as soon as histograms are, and nothing is looked into. They are put in order and cut by
@@ -69,40 +69,3 @@ def write_sides(n_levels, missing_left, own, is_left):
         is_left[code] = missing_left != 0
     for i in range(n_levels):
         is_left[own.code[i]] = own.is_left[i] != 0
-
-
-@uncounted
-def partition_levels(bins, is_left, rows, buffer):
-    """Partition the rows of a node by the levels that go left; return how many do.
-
-    bins      (n,)       uint16   IN      numbers of levels, the last of them that of missing rows
-    is_left   (codes,)   bool     IN
-    rows      (m,)       int32    INOUT   of the node
-    buffer    (m,)       int32    scratch
-    """
-    n_left, n_right = 0, 0
-    for i in range(len(rows)):
-        row = rows[i]
-        goes_left = np.int64(is_left[bins[np.uint64(row)]])
-        rows[n_left] = row
-        buffer[n_right] = row
-        n_left += goes_left
-        n_right += 1 - goes_left
-    for i in range(n_right):
-        rows[n_left + i] = buffer[i]
-    return n_left
-
-
-@uncounted
-def add_weights(bins, rows, weight, first_bin, histogram):
-    """Add what rows weigh to the fourth number of their bins, which nothing else needs.
-
-    bins        (n,)   uint16   IN      of one column
-    rows        (m,)   int32    IN
-    weight      (n,)   int64    IN
-    first_bin          int64    IN      of the column
-    histogram          int64    INOUT   four numbers a bin
-    """
-    for i in range(len(rows)):
-        row = np.uint64(rows[i])
-        histogram[(first_bin + np.int64(bins[row])) * 4 + 3] += weight[row]

@@ -70,7 +70,7 @@ def begin_nodes(nodes, best, rules):
 
 
 @uncounted
-def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before):
+def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before, owner):
     """Score the cuts after some parts, and bound those inside them.
 
     Of equal scores the lowest column is taken, then the cut with most rows on the left.
@@ -81,8 +81,9 @@ def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before):
     nodes                     NODE      INOUT   ``to_beat`` rises
     rules      (1,)           RULES     IN
     best                      BEST      INOUT   one a node
-    bound      (m,)           float64   OUT     of cuts inside; -inf of those that are not open
+    bound      (m,)           float64   INOUT   of cuts inside; -inf of those that are not open
     before     (m, 3)         int64     OUT     sums of g, h and n before the part
+    owner      (m,)           int64     OUT     the segment of the part
     """
     width, zero = rules[0].width, np.int64(0)
     for s in range(len(segments)):
@@ -92,7 +93,7 @@ def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before):
         missing = Sums(segment.missing_g, segment.missing_h, segment.missing_n)
         g, h, n = segment.g, segment.h, segment.n
         for b in range(segment.start, segment.stop):
-            bound[b], before[b, 0], before[b, 1], before[b, 2] = -np.inf, g, h, n
+            before[b, 0], before[b, 1], before[b, 2], owner[b] = g, h, n, s
             place, with_g, with_h = b * width, g, h
             own = sums_in(parts[place], parts[place + 1], parts[place + width - 2], terms)
             if own.n == 0:

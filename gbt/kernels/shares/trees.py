@@ -3,8 +3,10 @@
 All sums come from the members. What follows from them is as in ``gbt.kernels.trees.rounds``.
 """
 
+import numpy as np
+
 from gbt.kernels.platform.compiling import uncounted
-from gbt.kernels.platform.instructions import max, min
+from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_block, key_of_draws
 from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of, write_leaf
 from gbt.kernels.trees.pooled import remember, settle_depth
@@ -13,22 +15,23 @@ from gbt.kernels.trees.rounds import add_up_scores
 
 
 @uncounted
-def deal_places(start, n_rows, draws, n_sets, part, set_of_place):
+def deal_places(places, n_rows, draws, n_sets, part, set_of_place):
     """Draw the sets of some places of a tree's rows, as ``gbt.kernels.trees.drawing`` does.
 
-    start                             int64     IN        the first of the places
+    places         (m,)               int64     IN        ascending
     n_rows                            int64     IN        of the tree, all members' together
     draws          2 x uint64                   IN        seed of the fit, number of the tree
     n_sets         2 x int64                    IN        parts and sets, as in `HABITS`
-    part           (ROWS_PER_TASK,)   int64     scratch
+    part           (ROWS_PER_TASK,)   int64     scratch   of a block of places
     set_of_place   (m,)               uint8     OUT
     """
-    key, stop, size = key_of_draws(draws[0], draws[1]), start + len(set_of_place), ROWS_PER_TASK
-    for block in range(start // size, (stop + size - 1) // size):
-        first, last = block * size, min((block + 1) * size, n_rows)
-        deal_block(first, last, key, n_sets[0], part)
-        for i in range(max(first, start), min(last, stop)):
-            set_of_place[i - start] = min(part[i - first], n_sets[1] - 1)
+    key, size, after = key_of_draws(draws[0], draws[1]), ROWS_PER_TASK, np.int64(0)
+    for i in range(len(places)):
+        if places[i] >= after:
+            first = places[i] // size * size
+            after = min(first + size, n_rows)
+            deal_block(first, after, key, n_sets[0], part)
+        set_of_place[i] = min(part[places[i] % size], n_sets[1] - 1)
 
 
 @uncounted

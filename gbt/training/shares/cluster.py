@@ -135,7 +135,7 @@ class Member(Share):
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any]):
         super().__init__(check, chunks, sum(map(len, chunks)))
 
-    def ask(self, questions: Sequence[tuple[str, tuple]]) -> Any:
+    def ask(self, questions: bytes) -> Any:  # type: ignore[override]
         """Answer some questions, or return the error that one ended in."""
         try:
             return False, packed(super().ask(unpacked(questions)))

@@ -11,6 +11,7 @@ rows that stand for all in memory, too (``gbt.tables.bins``).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -38,19 +39,22 @@ class Edges:
         Coarse bins of every column; the number of that of missing values, too.
     n_levels : int64 array
         Levels of every column, 0 where it has numbers.
+    max_bins : int or None
+        Most bins of a column where cuts lie between bins alone.
     """
 
     uppers: list[np.ndarray]
     shift: np.ndarray
     n_coarse: np.ndarray
     n_levels: np.ndarray
+    max_bins: int | None = None
 
-    @property
+    @cached_property
     def first_bin(self) -> np.ndarray:
         """Where the coarse bins of the columns begin, those of missing values included."""
         return np.cumsum([0, *(self.n_coarse + 1)])
 
-    @property
+    @cached_property
     def first_fine(self) -> np.ndarray:
         """Where the fine bins of the columns begin."""
         return np.cumsum([0, *(self.n_coarse << self.shift)])
@@ -62,10 +66,25 @@ class Edges:
         padded[: len(edges)] = edges
         return padded
 
-    def upper(self, k: int, fine: int) -> float:
-        """Return the largest value that a fine bin may have."""
-        edges = self.uppers[k]
-        return float(edges[fine]) if fine < len(edges) else np.inf
+    @cached_property
+    def column_of_bin(self) -> np.ndarray:
+        """The column of each coarse bin, counted through all columns."""
+        return np.repeat(np.arange(len(self.n_coarse)), self.n_coarse + 1)
+
+    @cached_property
+    def fine_of_bin(self) -> np.ndarray:
+        """The first fine bin of each coarse one; of missing values, that after the column's."""
+        k = self.column_of_bin
+        coarse = np.arange(len(k)) - self.first_bin[k]
+        return self.first_fine[k] + (coarse << self.shift[k])
+
+    @cached_property
+    def upper(self) -> np.ndarray:
+        """The largest value that each fine bin may have, column by column."""
+        upper = np.full(self.first_fine[-1], np.inf)
+        for first, edges in zip(self.first_fine[:-1], self.uppers, strict=True):
+            upper[first : first + len(edges)] = edges
+        return upper
 
     def columns(self) -> np.ndarray:
         """Return the columns, COLUMN records, as kernels read their coarse bins."""
@@ -101,7 +120,7 @@ def choose_edges(
         uppers.append(edges.astype(np.float64))
         shifts.append(shift)
         n_coarse.append((len(edges) >> shift) + 1)
-    return Edges(uppers, np.array(shifts), np.array(n_coarse), n_levels)
+    return Edges(uppers, np.array(shifts), np.array(n_coarse), n_levels, max_bins)
 
 
 def _edges_of(values: np.ndarray, rows: np.ndarray, most: int) -> np.ndarray:

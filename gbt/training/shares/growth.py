@@ -32,7 +32,7 @@ from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import Edges
 from gbt.training.shares.judges import SharedJudges
-from gbt.training.shares.questions import Divided, Fit, LeafSums, Measured, Root, Split, Units
+from gbt.training.shares.questions import Divided, Fit, Measured, Root, Split, Units
 from gbt.training.shares.search import Found, SharedSearch
 from gbt.training.shares.team import Team
 
@@ -90,7 +90,7 @@ class SharedGrowth:
         histograms = self._open_root(output, m)
         self.splits: list[Split] = []
         self.thresholds: list[float] = []
-        self.sums: list[list[LeafSums]] = []  # of every member's rows in the leaves
+        self.sums: list[np.ndarray] = []  # see `Share.add_up`, of every member
         self.open_columns.begin(m, features)
         opened = np.array([0])
         while len(searched := opened[self._are_searched(self.nodes[opened])]):
@@ -98,6 +98,8 @@ class SharedGrowth:
                 histograms = histograms[np.isin(opened, searched)]
             nodes = self.nodes[searched]
             is_open = self.open_columns.of(nodes)
+            if is_open is None:
+                is_open = np.ones((len(nodes), len(features)), dtype=bool)
             found = self.search.best_cuts(searched, nodes, histograms, features, is_open)
             self.nodes[searched] = found.nodes
             opened, histograms = self._split(searched, found, histograms)
@@ -130,12 +132,12 @@ class SharedGrowth:
         units = self.units[output] = Units(*(rules[name][0].item() for name in Units._fields))
         if units != guess:
             roots = self.team.ask("open_root", units)
-        root = Root.added_up(roots)
         self.nodes = new_nodes(1)
-        sums = {"g": root.g, "h": root.h, "magnitude": root.magnitude, "stop": n_rows}
+        sums = {name: sum(getattr(own, name) for own in roots) for name in ("g", "h", "magnitude")}
+        sums["stop"] = n_rows
         for name, value in (sums | {"depth": 0, "state": 0, "path": 1}).items():
             self.nodes[name] = value
-        return root.histogram.reshape(1, -1)
+        return _added_up(roots).reshape(1, -1)
 
     def _may_split(self, depth: np.ndarray) -> np.ndarray:
         """Say whether nodes at some depths may be split."""
@@ -181,14 +183,12 @@ class SharedGrowth:
         divided = self._divide(splits, adds_up_leaves=not goes_on)
         if not goes_on:
             return chosen[:0], histograms[:0]
-        below = np.empty((len(new), histograms.shape[1]), dtype=np.int64)
         magnitude, larger = self.nodes["magnitude"], left + right - smaller
         magnitude[smaller] = sum(own.magnitude for own in divided)
         magnitude[larger] = magnitude[parents] - magnitude[smaller]
-        added_up = reduce(add, [own.histogram for own in divided])
-        for i, c in enumerate(chosen):
-            below[smaller[i] - first] = added_up[i].ravel()
-            below[larger[i] - first] = histograms[c] - added_up[i].ravel()
+        below = np.empty((len(new), histograms.shape[1]), dtype=np.int64)
+        below[smaller - first] = _added_up(divided).reshape(len(chosen), -1)
+        below[larger - first] = histograms[chosen] - below[smaller - first]
         return new, below
 
     def _open_children(self, parents: np.ndarray, best: np.ndarray) -> None:
@@ -237,7 +237,7 @@ class SharedGrowth:
         leaves = self._leaves()
         of_members = self.sums or self.team.ask("add_up", leaves)
         sums = np.zeros((len(self.nodes), 2))
-        for j, *parts in zip(leaves, *of_members, strict=True):
+        for j, parts in zip(leaves, np.stack(of_members, axis=1), strict=True):
             sums[j] = self._sums_of_leaf(j, parts)
         tree, rows_at_cut = records(len(sums), NODE_RECORD), np.empty((len(sums), 2), np.int32)
         if not end_tree_by_sums(self.nodes, sums, self.rules, self.judging, tree, rows_at_cut):
@@ -254,21 +254,23 @@ class SharedGrowth:
         self.team.tell("add_values", leaves, values.tolist(), grown.to_walk())
         return grown
 
-    def _sums_of_leaf(self, j: int, parts: list[LeafSums]) -> tuple[float, float]:
+    def _sums_of_leaf(self, j: int, parts: np.ndarray) -> tuple[float, float]:
         """Return the numbers nearest to the exact sums G and H of a leaf."""
-        of_g, of_h = zip(*parts, strict=True)
-        g, h = _nearest(of_g), _nearest(of_h)
+        g, h = _nearest(parts[:, 0]), _nearest(parts[:, 1])
         if g is None or h is None:
-            of_g, of_h = zip(*self.team.ask("add_up_exactly", j), strict=True)
-            g, h = _exact(of_g), _exact(of_h)
+            g, h = map(_exact, zip(*self.team.ask("add_up_exactly", j), strict=True))
         return g, int(self.nodes["stop"][j]) * self.fit.weight if self.fit.are_alike else h
 
 
-def _nearest(parts: Sequence[np.ndarray]) -> float | None:
+def _added_up(parts: Sequence[Root] | Sequence[Divided]) -> np.ndarray:
+    """Return the histograms of all members' rows."""
+    return reduce(add, [part.histogram for part in parts])
+
+
+def _nearest(parts: np.ndarray) -> float | None:
     """Return the number nearest to an exact sum of which members have parts; None if in doubt."""
-    doubt = float(sum(part[0] for part in parts))
-    sums = [part[1:] for part in parts]
-    least, largest = (_exact([*sums, np.array([rest])]) for rest in (-doubt, doubt))
+    doubt = float(parts[:, 0].sum())
+    least, largest = (_exact([*parts[:, 1:], np.array([rest])]) for rest in (-doubt, doubt))
     return least if least == largest and np.isfinite(least) else None
 
 

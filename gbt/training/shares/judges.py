@@ -9,10 +9,9 @@ import numpy as np
 from gbt.kernels.cuts.memory import FOUND, OF_LEVELS
 from gbt.kernels.cuts.sets import Judging
 from gbt.kernels.shares.judges import judge_nodes
-from gbt.kernels.shares.parts import BEST
 from gbt.kernels.trees.nodes import records
 from gbt.training.histogram_growth import zeros
-from gbt.training.shares.edges import MOST_COARSE, Edges
+from gbt.training.shares.edges import Edges
 from gbt.training.shares.search import Found
 
 
@@ -36,17 +35,15 @@ class SharedJudges:
         nodes: np.ndarray,
         histograms: np.ndarray,
         allowed: np.ndarray,
-        is_open: np.ndarray | None,
+        is_open: np.ndarray,
     ) -> Found:
         """Find the splits of some nodes."""
-        n_codes = MOST_COARSE + 1 if self.edges.n_levels.any() else 0
-        best, is_left = records(len(nodes), BEST), np.zeros((len(nodes), n_codes), dtype=bool)
-        if is_open is None:
-            is_open = np.ones((len(nodes), len(allowed)), dtype=bool)
+        found = Found.nothing(nodes, self.edges)
         judge_nodes(
             nodes, histograms, self.columns[allowed], is_open, self.rules, self.judging,
-            records(1, FOUND), self.of_levels, best, is_left,
+            records(1, FOUND), self.of_levels, found.best, found.is_left,
         )  # fmt: skip
-        after = zip(best["column"].tolist(), best["part"].tolist(), strict=True)
-        cut = [np.nan if k < 0 else self.edges.upper(k, part) for k, part in after]
-        return Found(nodes, best, np.array(cut), is_left)
+        column, last_bin = found.best["column"], found.best["part"]
+        has_cut = (column >= 0) & (self.edges.n_levels[column] == 0)  # all bins are coarse ones
+        found.cut[has_cut] = self.edges.upper[(self.edges.first_fine[column] + last_bin)[has_cut]]
+        return found

@@ -1,9 +1,6 @@
 """What a leader and the members of a team tell each other, each fact by its name."""
 
-from collections.abc import Sequence
-from functools import reduce
 from math import isnan
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,11 +86,6 @@ class Root(NamedTuple):
     magnitude: int
     histogram: np.ndarray
 
-    @classmethod
-    def added_up(cls, parts: Sequence["Root"]) -> "Root":
-        """Return the root of all members' rows."""
-        return cls(*(reduce(add, part) for part in zip(*parts, strict=True)))
-
 
 class Split(NamedTuple):
     """How the rows of a node are divided: the split of a node, as members are told of it.
@@ -133,10 +125,3 @@ class Divided(NamedTuple):
     high: np.ndarray
     magnitude: np.ndarray
     histogram: np.ndarray
-
-
-class LeafSums(NamedTuple):
-    """G and H of a leaf, see `Share._sum`."""
-
-    g: np.ndarray
-    h: np.ndarray

@@ -1,27 +1,27 @@
 """A share of the rows, and what the member of a team that holds it is asked.
 
 A member keeps the values of its rows, column by column, and two numbers of bins for each: 2 bytes
-for the fine one and 1 for the coarse one. Its rows stand in one list, in which every node of the
-tree that grows owns a stretch, as in ``gbt.kernels.trees.partition``. Rows that the tree does not
-see (``subsample``) go down it when it is done.
+for the fine one, unless cuts lie between 256 bins alone, and 1 for the coarse one. Its rows stand
+in one list, in which every node of the tree that grows owns a stretch, as in
+``gbt.kernels.trees.partition``. Rows that the tree does not see (``subsample``) go down it when it
+is done.
 
 Questions are methods; arguments and answers are numbers and arrays, so that they can travel.
 """
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gbt.kernels.cuts.histogram import LANE_NUMBERS, LANES
 from gbt.kernels.shares.bins import find_bins
-from gbt.kernels.shares.levels import add_weights, partition_levels
 from gbt.kernels.shares.rows import (
     add_up_products,
     add_value,
     fill_columns,
-    fill_few_parts,
     fill_parts,
     list_partials,
     magnitude_of,
@@ -34,15 +34,11 @@ from gbt.losses.known import refusing_overflow_of
 from gbt.model.seen_rows import hash_rows
 from gbt.training.sampling import sampled_rows
 from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
-from gbt.training.shares.questions import Divided, Fit, LeafSums, Measured, Root, Split, Units
+from gbt.training.shares.questions import Divided, Fit, Measured, Root, Split, Units
 
 ALL = np.empty(0, dtype=np.int32)
 NO_SUM = np.zeros(1)
-# Coarse bins of a column that are looked into: if no more than these, most rows lie in others.
-FEW_BINS = MOST_COARSE // 10
-# What rows add to their bins is put down for so many at a time. With 2^13, which stay in the second
-# cache, columns of 4,080 bins took a fifth longer: their own bins are read anew for every block.
-ROWS_AT_ONCE = 2**16
+ROOM = (MOST_COARSE + 1) << BITS  # for the fine bins of a column and that of missing values
 
 
 class Share:
@@ -118,20 +114,22 @@ class Share:
         """Find the bins of all values; return the least and the largest value of every bin."""
         p, n = self.columns.shape
         self.edges = edges
-        self.bins = np.empty((p, n), dtype=np.uint16)
         self.packed_bins = np.zeros((-(-p // LANES), n), dtype=np.uint64)
         self.lanes = np.zeros(LANE_NUMBERS, dtype=np.int64)
+        self.bins = np.empty((p if edges.max_bins is None else 1, n), dtype=np.uint16)
         low = np.full(edges.first_fine[-1], np.inf)
         high = np.full(edges.first_fine[-1], -np.inf)
         for k, values in enumerate(self.columns):
-            own = slice(edges.first_fine[k], edges.first_fine[k + 1])
-            missing = edges.n_coarse[k] << edges.shift[k]
-            uppers = edges.padded(k, values.dtype)
-            find_bins(values, uppers, missing, self.bins[k], low[own], high[own])
-            word, lane = divmod(k, LANES)
-            in_bytes = self.packed_bins[word].view(np.uint8)
-            in_bytes[lane::LANES] = self.bins[k] >> edges.shift[k]
+            own, missing = slice(*edges.first_fine[k : k + 2]), edges.n_coarse[k] << edges.shift[k]
+            bins = self.bins[k % len(self.bins)]
+            find_bins(values, edges.padded(k, values.dtype), missing, bins, low[own], high[own])
+            self._coarse(k)[:] = bins >> edges.shift[k]
         return low, high
+
+    def _coarse(self, k: int) -> np.ndarray:
+        """Return the coarse bins of a column, a view."""
+        word, lane = divmod(k, LANES)
+        return self.packed_bins[word].view(np.uint8)[lane::LANES]
 
     # ---------------------------------------------------------------- boosting
 
@@ -148,8 +146,9 @@ class Share:
         One weight may stand for all. Weights by which levels of few rows are told are whole
         numbers, none if rows count alike.
         """
-        self.fit, self.y, self.ranges = fit, y, ranges
+        self.fit, self.ranges = fit, ranges
         self.weight = np.require(weight, requirements=["C", "W"])
+        self.y = fit.loss.prepared(y, self.weight)  # of an order: whole queries are here
         self.weight_of_levels = weight_of_levels
         self.raw = np.repeat(np.atleast_1d(fit.base_score)[:, np.newaxis], len(y), axis=1)
         self.part = np.empty(ROWS_PER_TASK, dtype=np.int64)
@@ -189,31 +188,22 @@ class Share:
 
         Sets are drawn by the place that a row has among the rows of the tree, all members' rows.
         """
-        fit, n_seen, first = self.fit, self.fit.n_rows, 0
-        self.set_of_row = np.full(len(self.y), fit.n_sets, dtype=np.uint8)  # of those not seen
+        fit, is_seen = self.fit, np.ones(len(self.y), dtype=bool)
+        place = np.concatenate([np.arange(0), *(np.arange(*run) for run in self.ranges)])
+        n_seen = fit.n_rows
         if fit.subsample < 1.0:
             drawn = sampled_rows(fit.seed, m, np.arange(n_seen, dtype=np.int32), fit.subsample)
-            n_seen = len(drawn)
-        for start, stop in self.ranges:
-            sets, first = self.set_of_row[first:][: stop - start], first + stop - start
-            low, high = start, stop
-            seen: Any = slice(None)
-            if fit.subsample < 1.0:
-                low, high = np.searchsorted(drawn, (start, stop)).tolist()
-                seen = drawn[low:high] - start
-            sets[seen] = self._sets_of(low, high, n_seen, m)
-        order = np.argsort(self.set_of_row, kind="stable").astype(np.int32)
-        n_listed = np.count_nonzero(self.set_of_row < fit.n_sets)
-        self.listed, self.others = order[:n_listed], order[n_listed:]
-        self.stretches = {0: (0, len(self.listed))}
-
-    def _sets_of(self, low: int, high: int, n_rows: int, m: int) -> np.ndarray:
-        """Return the sets of the places low:high of the rows of tree ``m``."""
-        fit, sets = self.fit, np.zeros(high - low, dtype=np.uint8)
+            is_seen = np.isin(place, drawn, assume_unique=True)
+            place, n_seen = np.searchsorted(drawn, place[is_seen]), len(drawn)
+        dealt = np.zeros(len(place), dtype=np.uint8)
         if fit.n_sets > 1:
             key = np.uint64(fit.seed % 2**64), np.uint64(m)
-            deal_places(low, n_rows, key, (fit.n_parts, fit.n_sets), self.part, sets)
-        return sets
+            deal_places(place, n_seen, key, (fit.n_parts, fit.n_sets), self.part, dealt)
+        self.set_of_row = np.full(len(self.y), fit.n_sets, dtype=np.uint8)  # of those not seen
+        self.set_of_row[is_seen] = dealt
+        order = np.argsort(self.set_of_row, kind="stable").astype(np.int32)
+        self.listed, self.others = order[: len(place)], order[len(place) :]
+        self.stretches = {0: (0, len(place))}
 
     def _sum(self, x: np.ndarray, rows: np.ndarray, is_of_magnitudes: bool) -> np.ndarray:
         """Return the sum of weight * x, or |weight * x|, over some rows.
@@ -243,16 +233,18 @@ class Share:
     def _histogram(self, rows: np.ndarray) -> np.ndarray:
         """Return the histograms of all columns over some rows, those of every set end to end."""
         width, first_bin, start = self.layout[0], self.edges.first_bin, 0
-        histograms = np.empty((self.fit.n_sets, first_bin[-1] * width), dtype=np.int64)
+        histograms = np.empty((self.fit.n_sets, first_bin[-1], width), dtype=np.int64)
         for s, histogram in enumerate(histograms):
             stop = bisect_right(rows, s, key=self.set_of_row.__getitem__)
             own, start = rows[start:stop], stop
             fill_columns(
-                self.packed_bins, own, self.entries, self.layout, first_bin, self.lanes, histogram
-            )
-            if len(self.weight_of_levels):
-                for k in np.flatnonzero(self.edges.n_levels):
-                    add_weights(self.bins[k], own, self.weight_of_levels, first_bin[k], histogram)
+                self.packed_bins, own, self.entries, self.layout, first_bin, self.lanes,
+                histogram.ravel(),
+            )  # fmt: skip
+            if len(self.weight_of_levels):  # in the fourth number, which nothing else needs
+                for k in np.flatnonzero(self.edges.n_levels).tolist():
+                    weights = histogram[first_bin[k] : first_bin[k + 1], 3]
+                    np.add.at(weights, self._coarse(k)[own], self.weight_of_levels[own])
         return histograms.reshape(-1, width)
 
     # ---------------------------------------------------------------- growing
@@ -265,12 +257,13 @@ class Share:
         for i, split in enumerate(splits):
             start, stop = self.stretches.pop(split.node)
             rows, k = self.listed[start:stop], split.column
+            values, cut = self.columns[k], split.cut
             if split.levels is not None:
-                n_left = partition_levels(self.bins[k], split.levels, rows, np.empty_like(rows))
-            else:
-                n_left, low[i], high[i] = partition_values(
-                    self.columns[k], split.cut, split.missing_left, rows, np.empty_like(rows)
-                )
+                values, cut = np.empty_like(values), 0.5  # 0 goes left, and 1 right
+                values[rows] = ~split.levels[self._coarse(k)[rows]]
+            n_left, low[i], high[i] = partition_values(
+                values, cut, split.missing_left, rows, np.empty_like(rows)
+            )
             self.stretches[split.left] = start, start + n_left
             self.stretches[split.right] = start + n_left, stop
             if split.added_up >= 0:
@@ -282,37 +275,22 @@ class Share:
     def _rows_of(self, node: int) -> np.ndarray:
         return self.listed[slice(*self.stretches[node])]
 
-    def look_into_bins(
-        self, node: np.ndarray, column: np.ndarray, coarse: np.ndarray
-    ) -> np.ndarray:
+    def look_into_bins(self, node: np.ndarray, coarse: np.ndarray) -> np.ndarray:
         """Return the histograms of the fine bins in some coarse ones, those of a node together."""
-        width, n_parts = self.layout[0], len(node) << BITS
-        histogram = np.zeros((n_parts + 1) * width, dtype=np.int64)
-        carried = np.empty(min(ROWS_AT_ONCE, len(self.listed) + 1) * width, dtype=np.int64)
-        bounds = np.searchsorted(node, nodes := np.unique(node)).tolist()
-        for j, of_node, end in zip(nodes, bounds, [*bounds[1:], len(node)], strict=True):
-            runs = [
-                (of_node + start, of_node + stop)
-                for start, stop in _runs_of(node[of_node:end], column[of_node:end])
-            ]
-            slots = np.full((len(runs), (MOST_COARSE + 1) << BITS), n_parts, dtype=np.int32)
-            for own, (start, stop) in zip(
-                slots.reshape(len(runs), -1, 1 << BITS), runs, strict=True
-            ):
-                places = np.arange(start << BITS, stop << BITS, dtype=np.int32)
-                own[coarse[start:stop]] = places.reshape(-1, 1 << BITS)
-            columns, rows = np.array([column[start] for start, _ in runs]), self._rows_of(j)
-            are_few = np.array([stop - start <= FEW_BINS for start, stop in runs])
-            fill_parts(
-                self.bins, rows, self.entries, self.layout, columns[~are_few], slots[~are_few],
-                carried, histogram,
-            )  # fmt: skip
-            for k, own in zip(columns[are_few], slots[are_few], strict=True):
-                fill_few_parts(self.bins[k], rows, self.entries, self.layout, own, histogram)
-        return histogram[: n_parts * width].reshape(-1, width)
+        edges, width, n_parts = self.edges, self.layout[0], len(node) << BITS
+        column = edges.column_of_bin[coarse]
+        first = edges.fine_of_bin[coarse] - edges.first_fine[column]
+        histogram = np.zeros(n_parts * width, dtype=np.int64)
+        for start, stop in _runs_of(node, column):
+            slots, rows = np.full(ROOM, -1, dtype=np.int32), self._rows_of(node[start])
+            fine = first[start:stop, np.newaxis] + np.arange(1 << BITS)
+            slots[fine] = np.arange(start << BITS, stop << BITS).reshape(fine.shape)
+            bins = self.bins[column[start]]
+            fill_parts(bins, rows, self.entries, self.layout, slots, histogram)
+        return histogram.reshape(-1, width)
 
     def look_at_values(
-        self, node: np.ndarray, column: np.ndarray, first: np.ndarray, last: np.ndarray
+        self, node: np.ndarray, first: np.ndarray, last: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the distinct values in some stretches of fine bins, first:last.
 
@@ -321,43 +299,44 @@ class Share:
         of stretches, and ascending within one.
         """
         width, numbers = int(self.layout[0]), int(self.layout[0]) // 2
-        slot_of, values, found = [ALL], [self.columns[0, :0]], [ALL]
+        column = np.searchsorted(self.edges.first_fine, first, side="right") - 1
+        of_column = self.edges.first_fine[column]
+        slot_of, found = [ALL], [ALL]
         for start, stop in _runs_of(node, column):
-            k, rows = column[start], self._rows_of(node[start])
-            slots = np.full((self.edges.n_coarse[k] + 1) << self.edges.shift[k], -1, np.int32)
+            rows, slots = self._rows_of(node[start]), np.full(ROOM, -1, dtype=np.int32)
             for i in range(start, stop):
-                slots[first[i] : last[i]] = i
+                slots[first[i] - of_column[i] : last[i] - of_column[i]] = i
             picked = np.empty((2, len(rows) + 1), dtype=np.int32)
-            n = pick_rows(self.bins[k], rows, slots, *picked)
+            n = pick_rows(self.bins[column[start]], rows, slots, *picked)
             found.append(picked[0, :n])
             slot_of.append(picked[1, :n])
-            values.append(self.columns[k, picked[0, :n]])
         rows, slot = np.concatenate(found), np.concatenate(slot_of)
         sums = np.zeros((len(rows), width), dtype=np.int64)
         sums[:, 0], sums[:, 1] = self.entries[rows.astype(np.int64) * numbers], 1
         if width == 4:
             sums[:, 2] = self.entries[rows.astype(np.int64) * numbers + 1]
-        return add_up_values(slot, np.concatenate(values) + 0.0, sums)
+        return add_up_values(slot, self.columns[column[slot], rows] + 0.0, sums)
 
     # ---------------------------------------------------------------- the grown tree
 
-    def add_up(self, leaves: Sequence[int]) -> list[LeafSums]:
-        """Add up the rows of every leaf."""
-        sums = []
-        for leaf in leaves:
+    def add_up(self, leaves: Sequence[int]) -> np.ndarray:
+        """Add up the derivatives of the rows of every leaf: G and H, see `_sum`."""
+        sums = np.zeros((len(leaves), 2, 3))
+        for (of_g, of_h), leaf in zip(sums, leaves, strict=True):
             rows = self._rows_of(leaf)
-            of_h = NO_SUM if self.fit.are_alike else self._sum(self.h, rows, False)
-            sums.append(LeafSums(self._sum(self.g, rows, False), of_h))
+            of_g[:] = self._sum(self.g, rows, False)
+            if not self.fit.are_alike:
+                of_h[:] = self._sum(self.h, rows, False)
         return sums
 
-    def add_up_exactly(self, leaf: int) -> LeafSums:
+    def add_up_exactly(self, leaf: int) -> list[np.ndarray]:
         """Return floats whose exact sum is G of a leaf, and others whose sum is H."""
         rows, parts = self._rows_of(leaf), []
         for x in (self.g, self.h):
             partials = np.empty(len(rows))
             n = list_partials(x, self.weight, rows, partials) if len(rows) else 0
             parts.append(partials[:n].copy())
-        return LeafSums(*parts)
+        return parts
 
     def add_values(self, leaves: Sequence[int], values: Sequence[float], walk: Any) -> None:
         """Add the values of their leaves to the raw predictions of all rows.
@@ -397,6 +376,5 @@ def add_up_values(
 
 def _runs_of(node: np.ndarray, column: np.ndarray) -> list[tuple[int, int]]:
     """Return where each run of the same node and column starts and stops."""
-    is_new = np.append(True, (node[1:] != node[:-1]) | (column[1:] != column[:-1]))
-    starts = np.flatnonzero(is_new[: len(node)])
-    return list(zip(starts, [*starts[1:], len(node)], strict=True))
+    is_new = (np.diff(node, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0)
+    return list(pairwise([*np.flatnonzero(is_new).tolist(), len(node)]))

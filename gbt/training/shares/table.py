@@ -116,19 +116,33 @@ class SharedRows:
             [(int(starts[i]), int(starts[i + 1])) for i in own] for own in self.team.members.chunks
         ]
 
+    def refuse_divided(self, query: np.ndarray) -> None:
+        """Raise ValueError unless all rows of each query lie in one chunk, for who holds that."""
+        chunk = np.searchsorted(self._starts, np.arange(self.n_rows), side="right") - 1
+        order = np.argsort(query, kind="stable")
+        is_divided = (np.diff(query[order]) == 0) & (np.diff(chunk[order]) > 0)
+        if is_divided.any():
+            i, j = order[np.argmax(is_divided) :][:2]
+            raise ValueError(
+                f"Rows {i} and {j} are of one query, but lie in chunks {chunk[i]} and {chunk[j]} of"
+                " X, counted from 0. Rows are ordered where they lie: put each query into one"
+                " chunk, frame.shuffle('query').persist() of a frame, X.rechunk((sizes, -1)) of"
+                " sorted rows, and take y and groups from that table; or fit in memory:"
+                " X.compute()."
+            )
+
+    def numbers(self) -> list[np.ndarray]:
+        """Return for every member which numbers its rows have, ascending."""
+        nothing = np.empty(0, dtype=np.int64)
+        return [np.concatenate([nothing, *(np.arange(*run) for run in own)]) for own in self.ranges]
+
     def each(self, of_rows: np.ndarray) -> list[np.ndarray]:
         """Return for every member what belongs to its rows."""
-        nothing = of_rows[:0]
-        return [
-            np.concatenate([nothing, *(of_rows[start:stop] for start, stop in own)])
-            for own in self.ranges
-        ]
+        return [of_rows[own] for own in self.numbers()]
 
     def __getitem__(self, which: np.ndarray) -> Any:
-        """Return rows by their numbers, in memory, or cut the table down to those of a mask."""
+        """Return rows by their numbers, in memory, or cut the table down to a mask's, once."""
         if which.dtype == bool:
-            if self._kept is not None:
-                raise ValueError("Rows in shares are cut down once.")
             self._kept = which
             self._keep(which)
             return self
@@ -136,17 +150,11 @@ class SharedRows:
 
     def _gathered(self, which: np.ndarray) -> np.ndarray:
         rows = np.empty((len(which), self.n_columns), dtype=self.dtype)
-        asked, places = [], []
-        for own in self.ranges:
-            offset, mine, local = 0, [], []
-            for start, stop in own:
-                found = np.flatnonzero((which >= start) & (which < stop))
-                mine.append(found)
-                local.append(which[found] - start + offset)
-                offset += stop - start
-            nothing = np.empty(0, dtype=np.int64)
-            asked.append((np.concatenate([nothing, *local]),))
-            places.append(np.concatenate([nothing, *mine]))
+        places = [np.flatnonzero(np.isin(which, own)) for own in self.numbers()]
+        asked = [
+            (np.searchsorted(own, which[place]),)
+            for own, place in zip(self.numbers(), places, strict=True)
+        ]
         for place, part in zip(places, self.team.ask_each("rows", asked), strict=True):
             rows[place] = part
         return rows
@@ -166,11 +174,8 @@ class SharedRows:
     def _hash_rows(self, y: np.ndarray) -> np.ndarray:
         hashes = np.empty(self.n_rows, dtype=np.uint64)
         answers = self.team.ask_each("hash_rows", [(part,) for part in self.each(y)])
-        for own, answer in zip(self.ranges, answers, strict=True):
-            first = 0
-            for start, stop in own:
-                hashes[start:stop] = answer[first : first + stop - start]
-                first += stop - start
+        for own, answer in zip(self.numbers(), answers, strict=True):
+            hashes[own] = answer
         return hashes
 
     def find_bins(self, max_bins: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -189,11 +194,10 @@ class SharedRows:
         told = self.team.ask("find_bins", self.edges)
         low = np.min([answer[0] for answer in told], axis=0)
         high = np.max([answer[1] for answer in told], axis=0)
-        coarse = []
-        for k, shift in enumerate(self.edges.shift):
-            own = slice(self.edges.first_fine[k], self.edges.first_fine[k + 1])
-            of_bins = (part[own].reshape(-1, 1 << shift) for part in (low, high))
-            least, largest = next(of_bins).min(axis=1), next(of_bins).max(axis=1)
-            coarse += [least < largest, [False]]
-        is_open = np.concatenate(coarse) & (max_bins is None)
+        edges = self.edges
+        is_open = np.zeros(edges.first_bin[-1], dtype=bool)
+        has_values = np.delete(np.arange(len(is_open)), edges.first_bin[1:] - 1)
+        first = edges.fine_of_bin[has_values]
+        if max_bins is None:
+            is_open[has_values] = np.minimum.reduceat(low, first) < np.maximum.reduceat(high, first)
         return is_open.astype(np.uint8), (low < high).astype(np.uint8)

@@ -35,7 +35,6 @@ class Team:
 
     def __init__(self, members: Members):
         self.members = members
-        self.n_rounds = 0
         self._waiting: list[list[tuple[str, tuple]]] = [[] for _ in members.chunks]
 
     def ask(self, name: str, *arguments: Any) -> list[Any]:
@@ -56,7 +55,6 @@ class Team:
 
     def _ask(self) -> list[list[Any]]:
         questions, self._waiting = self._waiting, [[] for _ in self._waiting]
-        self.n_rounds += 1
         return self.members.ask(questions)
 
     def tell(self, name: str, *arguments: Any) -> None:

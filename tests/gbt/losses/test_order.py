@@ -256,9 +256,6 @@ def test_what_goes_with_what():
         ranker().fit(X, grade, groups=query).score(X, grade, 1.0 * (query == 3), groups=query)
     with pytest.raises(ValueError, match="at=0; it must be a whole number"):
         NDCG(at=0)
-    da = pytest.importorskip("dask.array")
-    with pytest.raises(ValueError, match=r"loss='ndcg' is not available for tables of Dask"):
-        ranker().fit(da.from_array(X, chunks=(30, 4)), grade, groups=query)
 
 
 @each

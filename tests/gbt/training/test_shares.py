@@ -14,7 +14,6 @@ from gbt.splitting.greedy import Greedy
 from gbt.tables import bins
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
-from gbt.training.shares.share import Share
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 
@@ -30,9 +29,10 @@ def cut(X, edges):
 
 @st.composite
 def problems(draw):
-    """An estimator, a table with targets and weights, where it is cut, and how many members.
+    """An estimator, a table with targets and what stands beside, where it is cut, and n members.
 
     Columns are of numbers, with ties and missing values, or of levels, and missing ones among them.
+    Queries are not cut, but the rows of one need not be neighbours.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n, p = draw(st.integers(10, 400) | st.just(1300)), draw(st.integers(1, 9))
@@ -71,27 +71,63 @@ def problems(draw):
         asked |= {"categorical_features": columns}
         asked |= {"categorical_smoothing": draw(st.sampled_from([0.0, 1.0, 20.0]))}
     losses = ["half_squared_error", "poisson", "gamma", "tweedie", "huber", "absolute", "quantile"]
-    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three"]))
-    if loss in ("two", "three"):
+    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three", "pairwise", "ndcg"]))
+    edges, groups = draw(st.lists(st.integers(0, n), max_size=6)), None
+    if loss in ("pairwise", "ndcg"):
+        size = draw(st.integers(2, 9))
+        groups = np.minimum(np.arange(n) // size, n // size - 1)
+        edges = [min(edge // size, n // size - 1) * size for edge in edges]
+        for part in np.split(groups, sorted(edges)):
+            rng.shuffle(part)
+        weight = None if weight is None else weight[groups]
+        y = rng.integers(0, 4, n)
+        y[np.flatnonzero(groups == 0)[:2]] = 0, 1
+        model = GBTRegressor(loss=loss, **asked)
+    elif loss in ("two", "three"):
         n_classes = 2 if loss == "two" else 3
         y = np.argsort(np.argsort(y)) * n_classes // n
         model = GBTClassifier(**asked)
     else:
         y = y / y.max() if loss == "cross_entropy" else y
         model = GBTRegressor(loss=loss, **asked)
-    edges = draw(st.lists(st.integers(0, n), max_size=6))
-    return model, X, y, weight, edges, draw(st.integers(1, 3))
+    beside = {"sample_weight": weight} | ({} if groups is None else {"groups": groups})
+    return model, X, y, beside, edges, draw(st.integers(1, 3))
 
 
 # In the profile "plain" sixty tables, and in "ci" and "nightly" as many as these have.
 @settings(max_examples=max(60, settings().max_examples), deadline=None)
 @given(problems())
 def test_any_table_cut_anywhere(problem):
-    model, X, y, weight, edges, n_members = problem
+    model, X, y, beside, edges, n_members = problem
     other = clone(model).set_params(n_jobs=n_members)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bins, "MOST_STANDING", 40)  # by which bins are chosen
-        assert_same_model(model.fit(X, y, weight), other.fit(cut(X, edges), y, weight))
+        assert_same_model(model.fit(X, y, **beside), other.fit(cut(X, edges), y, **beside))
+
+
+def test_a_query_in_several_chunks_is_refused_and_shuffled_into_one():
+    pandas, dd = peer("pandas"), peer("dask.dataframe")
+    table = pandas.DataFrame(RNG.normal(size=(200, 2)), columns=["a", "b"])
+    table["query"] = [f"shoes {q}" for q in RNG.integers(0, 20, 200)]
+    table["grade"] = RNG.integers(0, 3, 200)
+    asked = {"loss": "ndcg", "n_estimators": 5, "splitter": "greedy", "random_state": 0}
+    model = GBTRegressor(**asked, early_stopping_rounds=3, n_jobs=2)
+
+    def fitted_and_score(rows):
+        X, beside = rows[["a", "b"]], {"groups": rows["query"]}
+        fitted = clone(model).fit(X, rows["grade"], **beside)
+        return fitted, fitted.score(X, rows["grade"], **beside)
+
+    frame = dd.from_pandas(table, npartitions=3)
+    with pytest.raises(ValueError, match="are of one query, but lie in chunks 0 and ") as caught:
+        fitted_and_score(frame)
+    first, second = (int(word) for word in str(caught.value).split()[1:4:2])
+    assert table["query"][first] == table["query"][second]
+    shuffled = frame.shuffle("query").persist()
+    (shared, score), (in_memory, expected) = map(fitted_and_score, (shuffled, shuffled.compute()))
+    assert_same_model(shared, in_memory)
+    assert_same(shared.sampled_rows(0), in_memory.sampled_rows(0))
+    assert score == expected
 
 
 @pytest.mark.parametrize("loss", ["half_squared_error", "poisson"])
@@ -320,27 +356,24 @@ def test_what_levels_may_not_be_is_refused_by_name():
 def test_of_every_number_the_bytes_that_it_needs_are_sent():
     """Each of the four numbers of a bin on its own; one bit is the sign. Few numbers stay."""
     sums = np.zeros((2, 8, 4), dtype=np.int64)
+    least = len(packed(sums))
     sums[1, 3] = -(2**47), 2**15 - 1, 2**15, -129
-    sent = packed((sums, "as it is", sums[1]))
-    assert [len(part) for part in sent[0].parts] == [16 * 6, 16 * 2, 16 * 3, 16 * 2]
-    assert_same(sent[2], sums[1])
-    assert_same(unpacked(sent)[0], sums)
+    assert len(packed(sums)) - least == 16 * (6 + 2 + 3 + 2 - 4)
+    few, word, (many,) = unpacked(packed((sums[1], "as it is", [sums])))
+    assert_same(few, sums[1])
+    assert_same(many, sums)
+    assert word == "as it is"
     others = np.arange(125, dtype=np.int32).reshape(25, 5)  # no bin has five
-    assert [len(part) for part in packed(others).parts] == [125]
     assert_same(unpacked(packed(others)), others)
+    assert len(packed(others)) < 2 * 125
 
 
-def test_bins_are_where_the_edges_say():
-    X = RNG.normal(size=(50_000, 1))
-    X[::3] = 0.5
-    share = Share(lambda chunk: chunk, [X])
-    edges = choose_edges([share.sample(10_000)], np.zeros(1, dtype=int))
-    low, high = share.find_bins(edges)
-    assert edges.n_coarse[0] << edges.shift[0] <= MOST_FINE
-    expected = np.searchsorted(edges.uppers[0], X[:, 0], side="left")
-    assert_same(share.bins[0].astype(int), expected)
-    heavy = expected[0]
-    assert low[heavy] == high[heavy] == 0.5  # a value of many rows has a bin of its own
+def test_a_value_of_many_rows_has_a_bin_of_its_own():
+    X = RNG.normal(size=(1, 50_000))
+    X[0, ::3] = 0.5
+    edges = choose_edges([(X, 50_000)], np.zeros(1, dtype=int)).uppers[0]
+    assert len(edges) < MOST_FINE
+    assert {np.nextafter(0.5, 0), 0.5} <= set(edges.tolist())
 
 
 def test_dask_tells_models_with_the_same_parameters_apart():

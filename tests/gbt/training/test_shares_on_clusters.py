@@ -94,38 +94,23 @@ def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
     assert len(cluster.scheduler_info(n_workers=-1)["workers"]) == n_left
 
 
-def test_what_trees_of_a_broken_round_have_told_is_forgotten(cluster, monkeypatch):
-    """Of the three trees of a round the first has grown when a worker is lost."""
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    {
+        "while rows are taken over": (("describe",), {}),
+        "while rows that are held out come here": (("rows",), {"early_stopping_rounds": 3}),
+        # Of the three trees of a round the first has grown, and what it has told is forgotten.
+        "in a round": (("start_tree", (1, 4)), {"n_estimators": 9, "splitter": TAKING_TURNS}),
+        "after the last tree": (("hash_rows",), {}),
+    }.values(),
+)
+def test_a_worker_that_is_lost_costs_nothing_but_time(cluster, monkeypatch, question, asked):
     X, y, weight = table()
     y = np.digitize(y, [-0.5, 0.5])
-    lost = lose_one_at(("start_tree", (1, 4)), cluster, monkeypatch)
-    asked = {"n_estimators": 9, "splitter": TAKING_TURNS, "random_state": 0}
+    lost = lose_one_at(question, cluster, monkeypatch)
+    asked = {"n_estimators": 3, "splitter": "greedy", "random_state": 0, **asked}
     in_memory = GBTClassifier(**asked).fit(X, y, weight)
     shared = GBTClassifier(**asked).fit(cut(X, [99, 220]), y, weight)
-    assert lost
-    assert_same_model(in_memory, shared)
-
-
-def test_a_worker_that_is_lost_after_the_last_tree_does_not_cost_the_trees(cluster, monkeypatch):
-    X, y, _ = table()
-    lost = lose_one_at(("hash_rows",), cluster, monkeypatch)
-    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
-    shared = GBTRegressor(n_estimators=3, splitter="greedy").fit(cut(X, [99, 220]), y)
-    assert lost
-    assert_same_model(in_memory, shared)
-
-
-@pytest.mark.parametrize("question", ["describe", "rows"])
-def test_a_worker_that_is_lost_before_the_first_tree_costs_nothing_but_time(
-    cluster, monkeypatch, question
-):
-    """While rows are taken over, and while the rows of the validation are brought here."""
-    X, y, _ = table()
-    lost = lose_one_at((question,), cluster, monkeypatch)
-    asked = {"n_estimators": 3, "splitter": "greedy", "random_state": 0}
-    asked |= {"validation_fraction": 0.2, "early_stopping_rounds": 3}
-    in_memory = GBTRegressor(**asked).fit(X, y)
-    shared = GBTRegressor(**asked).fit(cut(X, [99, 220]), y)
     assert lost
     assert_same_model(in_memory, shared)
     assert not left_behind(cluster)
