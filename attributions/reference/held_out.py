@@ -177,12 +177,12 @@ def rounds(
 
 def _weight_at_splits(ensemble: Ensemble, asked: np.ndarray) -> np.ndarray:
     """Return u at raw predictions, (n, K), or (n, 1): 1, unless rows have starting values."""
-    is_softmax = ensemble.loss.name == "softmax"
-    if np.ndim(ensemble.base_score) < 2 or (ensemble.loss.n_outputs > 1 and not is_softmax):
-        return np.ones((len(asked), 1))
-    if is_softmax:
+    has_starts, is_one = np.ndim(ensemble.base_score) == 2, ensemble.loss.n_outputs == 1
+    if has_starts and not is_one and ensemble.loss.name == "softmax":
         p = ensemble.loss.inverse_link(asked)
         return p * (1 - p)
+    if not (has_starts and is_one):
+        return np.ones((len(asked), 1))
     as_predicted = ensemble.loss.inverse_link(asked)
     return ensemble.loss.gradient_hessian(as_predicted, asked)[1][:, np.newaxis]
 

@@ -252,11 +252,16 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
-MOST_LINES_OF_FOLDERS = {"benchmarks": 17_201, "tests": 43_109}
+MOST_LINES_OF_FOLDERS = {
+    "gbt": 28_578,
+    "attributions": 24_580,
+    "benchmarks": 16_631,
+    "tests": 40_884,
+}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES_OF_FOLDERS)
-def test_tests_and_benchmarks_keep_to_their_budgets(folder):
+def test_folders_keep_to_their_budgets(folder):
     n_lines = sum(len(path.read_text().splitlines()) for path in (ROOT / folder).glob("**/*.py"))
     assert n_lines <= MOST_LINES_OF_FOLDERS[folder]
 
@@ -305,8 +310,8 @@ def test_a_kernels_name_is_used_once():
 
 # Of LLVM, over all calls of `tests.house.lines_of_llvm`; docs/tricks.md says what they consist of.
 # Numba translates bytecode, which Python 3.13 writes otherwise: the same kernels have more lines.
-MOST_LINES = 193_800
-MOST_OPTIMISED = 201_800
+MOST_LINES = 180_000
+MOST_OPTIMISED = 191_500
 SHARE_MORE = 0.0 if sys.version_info < (3, 13) else 0.004
 
 
