@@ -20,6 +20,7 @@ from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
 
 SHOWN_FIGURES = (1, 2, 3)
+OF_FILES = "of files"  # the part of committed rows
 
 
 def sections_of(results: Results, found: list[Claim]) -> dict[str, str]:
@@ -56,6 +57,8 @@ class TreeInnerStudy(Study):
 
     def sections(self, tables) -> dict[str, str]:
         """Return the tables of parts that were run, or of the committed files."""
+        if OF_FILES in tables:
+            return self.of_files()
         results = Results(rows_of(tables))
         shown = sections_of(results, claims.check(results))
         if text := [*tables.get("text", ()), *tables.get("text-chip", ())]:
@@ -68,7 +71,7 @@ class TreeInnerStudy(Study):
 
     def read(self, parts=None) -> dict:
         """Read the committed rows."""
-        return {"of files": [*files.rows_of_files()]}
+        return {OF_FILES: [*files.rows_of_files()]}
 
     def write(self, tables: dict[str, list[dict]]) -> None:
         """Write the small files behind the page, and draw all figures into a folder."""
