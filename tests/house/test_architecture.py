@@ -255,7 +255,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 MOST_LINES_OF_FOLDERS = {
     "gbt": 28_578,
     "attributions": 24_580,
-    "benchmarks": 16_634,
+    "benchmarks": 16_640,
     "tests": 40_889,
 }
 
