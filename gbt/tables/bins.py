@@ -40,10 +40,10 @@ def standing_rows(n_rows: int) -> np.ndarray:
 
 def first_codes(up_to: np.ndarray, most: int) -> np.ndarray:
     """Return the codes with which bins begin, given how many rows have a code up to each."""
-    occurs = np.flatnonzero(np.diff(up_to, prepend=0))
-    if len(occurs) <= most:
-        return np.append(0, occurs[:-1] + 1)
-    at_ends = np.searchsorted(up_to, bin_ends(int(up_to[-1]), most))
+    occurs = np.append(up_to[:1] > 0, up_to[1:] > up_to[:-1])
+    if np.count_nonzero(occurs) <= most:
+        return np.append(0, np.flatnonzero(occurs)[:-1] + 1)
+    at_ends = np.searchsorted(up_to, bin_ends(int(up_to[-1]), most).astype(up_to.dtype))
     codes, n_ends = np.unique(at_ends, return_counts=True)
     return np.union1d([0, *(codes[:-1] + 1)], codes[n_ends > 1])
 

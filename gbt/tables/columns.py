@@ -158,13 +158,13 @@ class Columns:
         line = self.line(k)
         codes, order = self.codes[line], self.order[line]
         self.n_present[k] = n_present = keys.rank(column, codes, order)
-        starts = np.flatnonzero(order[:n_present] < 0)  # of each code
+        starts = np.flatnonzero(order[:n_present] < 0).astype(np.int32)  # of each code
         self.n_values[k] = n_values = len(starts)
         most = self.most_bins(k, n_present < self.n_rows)
         if n_values <= (most if self.stands is None else 0):
             self.set_bins(k, starts)
             return
-        up_to = np.append(starts[1:], n_present)
+        up_to = np.append(starts[1:], np.int32(n_present))
         if self.stands is not None:
             up_to = np.bincount(codes[self.stands], minlength=n_values).cumsum()[:n_values]
         self.set_bins(k, starts[first_codes(up_to, most)])
