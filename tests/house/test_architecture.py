@@ -253,10 +253,10 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 28_578,
+    "gbt": 28_568,
     "attributions": 24_580,
     "benchmarks": 16_640,
-    "tests": 40_889,
+    "tests": 40_887,
 }
 
 

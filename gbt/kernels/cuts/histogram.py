@@ -71,16 +71,6 @@ def below_unit(count_bits):
 
 
 @forced_inline
-def size_of(g, count_bits):
-    """Return what a row of gradient g adds to the size of its bin.
-
-    2 |g| adds up to no more than 2^62, and rounding adds less than 2^count_bits a row.
-    """
-    m = below_unit(count_bits)
-    return (abs(g) + m & ~m) << 1 | 1
-
-
-@forced_inline
 def magnitude_in(size, count_bits):
     """Return the sum of |g|, rounded up, in a size or in several added up."""
     return size >> count_bits << (count_bits - 1)
