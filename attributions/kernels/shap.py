@@ -77,7 +77,7 @@ class ShapTrees(NamedTuple):
     n_above: np.ndarray  # (n_nodes,) int64, likewise
     n_points: np.ndarray  # (M,) int64, points of quadrature that a tree takes
     quadrature: Quadrature
-    n_splits: np.ndarray  # (n_nodes,) int64, from `shap_pieces.cut_trees`
+    n_splits: np.ndarray  # (n_nodes,) int64, from `shap_cuts.cut_trees`
     n_bits: np.ndarray  # (n_nodes,) int64, likewise
 
 

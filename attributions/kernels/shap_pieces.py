@@ -13,23 +13,16 @@ has three::
           /      \
         v1        v2
 
-So every tree is cut into *pieces*, subtrees whose words have at most 8 bits, and a piece has 256
-words, however many rows there are. The functions of ``attributions.kernels.shap`` compute what each
-word gets, as if the words were rows: a table with a *slot* for each feature and a column for each
-word. A row finds its word and looks up its values. Where there are fewer rows than words, the rows
-are computed instead, by the same operations in the same order, so the values of a row are the same
-to the last bit whatever rows it is explained with.
+So every tree is cut into *pieces*, subtrees whose words have at most 8 bits
+(``attributions.kernels.shap_cuts``), and a piece has 256 words, however many rows there are. The
+functions of ``attributions.kernels.shap`` compute what each word gets, as if the words were rows: a
+table with a *slot* for each feature and a column for each word. A row finds its word and looks up
+its values. Where there are fewer rows than words, the rows are computed instead, by the same
+operations in the same order, so a row's values are the same bits whatever rows stand beside it.
 
 The bits of the features above, in the order in which the features first occur, make the *class* of
 a row. It is kept for each depth of the path, and each split above the pieces derives from it the
 classes of its two sides.
-
-Cost of a piece: what its words cost as rows, and for each row one addition a feature. A tree of
-depth 6 takes some 85 additions a row, where computing it takes 56 splits x 3 points x 20
-operations, 8 rows at once. Near the leaves of a deep tree many features are above and few splits
-below: tables gain something only from thousands of rows on, and for a hundred rows their pieces
-take twice as long. Therefore a tree with more than 8 features on a path is one piece with all its
-splits, and each row is computed.
 """
 
 from typing import NamedTuple
@@ -47,16 +40,14 @@ from attributions.kernels.shap import (
     pay_leaves,
     weigh_split,
 )
+from attributions.kernels.shap_cuts import ABOVE, MOST_DISTINCT, WHOLE, n_nodes_below
 from gbt.kernels.platform.compiling import internal, uncounted
 from gbt.kernels.platform.handing import handed
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.rows.walk import goes_left
 
-MOST_BITS = 8  # 7 and 9 take as long within a tenth, 6 longer
-MOST_DISTINCT = 8  # features on a path of a tree that is cut
 ROWS_OF_WHOLE = 512  # 256 takes a seventh longer: what a split costs whatever the number of rows
 MOST_WORDS = max(2 ** (MOST_DISTINCT + 1), ROWS_OF_WHOLE)  # the last split is a piece in any case
-WHOLE, ABOVE = 62, -1  # instead of bits: one piece of any number of splits; a split above pieces
 
 # The numbers of an edge above a piece at a quadrature point: what multiplies the product of a row
 # that is inside and of one that is not, and what these are credited.
@@ -83,40 +74,6 @@ class ExplainedRows(NamedTuple):
     decision: np.ndarray  # (D + 1, R) bool, True is left
     classes: np.ndarray  # (D + 1, R) uint16, 0 at depth 0 on entry
     place: np.ndarray  # (R,) uint16, where in a table a row finds its values
-
-
-@uncounted
-def cut_trees(tree_offset, right, n_above, n_distinct, n_splits, n_bits):
-    """Cut trees into pieces.
-
-    tree_offset   (M + 1,)    int64  IN
-    right         (n_nodes,)  int32  IN   the node array of ``Ensemble``
-    n_above       (n_nodes,)  int64  IN   from `shap.describe_splits`
-    n_distinct    (M,)        int64  IN   likewise
-    n_splits      (n_nodes,)  int64  OUT  the splits at and below each node
-    n_bits        (n_nodes,)  int64  OUT  where a piece begins its bits or WHOLE; ABOVE at splits
-                                          above pieces; not written within pieces
-    """
-    for m in range(tree_offset.shape[0] - 1):
-        root, end = tree_offset[m], tree_offset[m + 1]
-        for node in range(end - 1, root - 1, -1):
-            n_splits[node] = 0
-            if right[node] >= 0:
-                n_splits[node] = 1 + n_splits[node + 1] + n_splits[root + right[node]]
-        node = root
-        while node < end:
-            n_bits[node] = n_above[node] + n_splits[node]
-            if n_distinct[m] > MOST_DISTINCT:
-                n_bits[node] = WHOLE
-            elif n_bits[node] > MOST_BITS and n_splits[node] > 1:
-                n_bits[node] = ABOVE
-            node += 1 if n_bits[node] == ABOVE else n_nodes_below(node, n_splits)
-
-
-@internal
-def n_nodes_below(node, n_splits):
-    """Return how many nodes there are at and below a node."""
-    return 2 * n_splits[node] + 1
 
 
 # --------------------------------------------------------------------------------- above the pieces

@@ -30,6 +30,7 @@ from scipy.sparse import issparse
 from attributions.inputs import finite_rows
 from attributions.kernels import shap as kernels
 from attributions.kernels import shap_pieces as pieces
+from attributions.kernels.shap_cuts import cut_trees
 from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
 from gbt.kernels.rows.walk import NodeSets, node_sets
@@ -112,7 +113,7 @@ class BoundTreeShap:
         kernels.describe_splits(
             offset, feature, right, earlier_depth, n_above, longest_path, n_distinct
         )
-        pieces.cut_trees(offset, right, n_above, n_distinct, n_splits, n_bits)
+        cut_trees(offset, right, n_above, n_distinct, n_splits, n_bits)
         n_points = np.maximum(1, -(-n_distinct // 2))
         self.longest_path = max(1, longest_path.max(initial=0))
         most = CELLS_AT_ONCE // max(1, ensemble.n_features)

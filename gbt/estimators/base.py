@@ -28,6 +28,7 @@ from gbt.losses.known import as_loss, is_same
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.losses.ranking.queries import with_queries
+from gbt.model.description import described
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import is_in_chunks
@@ -381,7 +382,7 @@ class BaseGBT(Predicts):
         self._refuse_other_trees()
         parameters = {**self._all_parameters(), "splitter": describe_policy(self.splitter)}
         parts = {
-            "ensemble": self.ensemble_.describe(),
+            "ensemble": described(self.ensemble_),
             "estimator": describe_estimator(self, parameters),
         }
         save(kind_of(self).__name__, parts, path)

@@ -34,7 +34,8 @@ from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.losses.survival.laws import LAWS
-from gbt.model.ensemble import NUMBERS, Ensemble
+from gbt.model.description import NUMBERS
+from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.policies import as_policy, described_policy
 from gbt.tables.categories import Categories, Levels, check_levels

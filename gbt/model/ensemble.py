@@ -33,11 +33,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gbt.files.saving import save
-from gbt.losses.known import describe_loss
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import OneOutput
 from gbt.model.credit import Credit
-from gbt.model.frame import frame_of_nodes
+from gbt.model.description import described, frame_of_nodes
 from gbt.model.predictor import Predictor
 from gbt.model.preparation import Preparation
 from gbt.model.seen_rows import SeenRows
@@ -46,7 +45,7 @@ from gbt.model.starts import checked_init_score, raw_before
 from gbt.model.statistics import gain_by_feature, node_step, refit
 from gbt.model.tree import NODE_DTYPES, Nodes, Tree, Trees, sealed
 from gbt.parallel.chunks import Chunk, refuse_chunks
-from gbt.tables.categories import Categories, EncodedRows, describe_levels, encode
+from gbt.tables.categories import Categories, EncodedRows, encode
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import refuse_other_columns
@@ -55,7 +54,6 @@ from gbt.tables.sparse_rows import SparseRows, as_float64, as_type, with_zeros_m
 if TYPE_CHECKING:
     import pandas
 
-NUMBERS = ("learning_rate", "reg_lambda")
 ZERO_WITHIN = float(np.float32(1e-35))  # what LightGBM takes for 0
 
 
@@ -251,34 +249,7 @@ class Ensemble(Nodes):
                 "A file has the trees and the columns that they read, but neither a table of credit"
                 " nor the steps of a pipeline: save the model itself, from which this one was made."
             )
-        save("Ensemble", {"ensemble": self.describe()}, path)
-
-    def describe(self) -> dict[str, Any]:
-        """Return every field as JSON has it, having checked them all."""
-        self.validate()
-        return {
-            "base_score": np.asarray(self.base_score, dtype=np.float64).tolist(),
-            **{name: float(getattr(self, name)) for name in NUMBERS},
-            "loss": describe_loss(self.loss),
-            "feature_names": list(self.feature_names),
-            "input_dtype": np.dtype(self.input_dtype).name,
-            "statistics": [name for name in STATISTICS if name in self.statistics],
-            "is_forest": self.is_forest,
-            "zero_is_missing": self.zero_is_missing,
-            "has_init_score": self.has_init_score,
-            "unseen_is_missing": self.unseen_is_missing,
-            **self._describe_categories(),
-            **{name: getattr(self, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
-        }
-
-    def _describe_categories(self) -> dict[str, Any]:
-        """Return levels and their sets as JSON has them."""
-        if self.categories is None:
-            return {"categories": None, "level_sets": None}
-        return {
-            "categories": describe_levels(self.categories),
-            "level_sets": {name: sets.tolist() for name, sets in vars(self.level_sets).items()},
-        }
+        save("Ensemble", {"ensemble": described(self)}, path)
 
     def require(self, *statistics: str, what: str) -> None:
         """Raise ValueError unless the model has these statistics; ``what`` needs them.
