@@ -15,8 +15,8 @@ import numpy as np
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.reference import splits
-from gbt.reference.policies import cross_validated_cut, of_all_rows, unbiased_candidate
-from gbt.reference.sets import columns_of_level, columns_of_node, parts_of
+from gbt.reference.policies import cross_validated_cut, is_made, of_all_rows, unbiased_candidate
+from gbt.reference.sets import columns_of_depth, columns_of_node, parts_of
 from gbt.reference.splits import Cut, Parameters
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Derivatives, Groups, Limits
@@ -76,13 +76,12 @@ def compare(
     allowed = np.arange(columns.n_columns) if features is None else np.asarray(features)
     n_parts = policy.n_folds if isinstance(policy, CrossValidated) else 3
     parts = parts_of(len(rows), n_parts, plan.seed, number)
-    least = own.in_units(limits.min_split_gain)
     place = {int(k): i for i, k in enumerate(allowed)}
     parameters = Parameters(
         reg_lambda=limits.reg_lambda * h_scale,
         min_child_weight=limits.min_child_weight * h_scale,
         min_samples_leaf=limits.min_samples_leaf,
-        min_split_gain=least,
+        min_split_gain=own.in_units(limits.min_split_gain),
         categorical=tuple(place[int(k)] for k in np.flatnonzero(columns.n_levels) if k in place),
         categorical_smoothing=limits.categorical_smoothing,
         hessian_scale=h_scale,
@@ -104,10 +103,8 @@ def compare(
         if isinstance(policy, Unbiased) and cut is not None:
             found.worth[j] = float(own.from_units(np.float64(cut.gain)))
             found.scores[allowed[cut.feature]] += found.worth[j]
-            may_split = splits.is_monotone(of_all_rows(cut, node[0], sums[at]), of_node)
             found.candidates.append((int(tree.depth[j]), cut))
-            is_confirmed = cut.gain >= least if asks_nodes else cut.claim > 0
-            cut = cut if may_split and is_confirmed else None
+            cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None
         found.n_leaves += cut is None
@@ -171,10 +168,10 @@ def open_columns(
     waiting: list[tuple[int, str, frozenset[int]]] = [(0, "", frozenset())]
     while waiting:
         j, turns, path = waiting.pop()
-        of_level = columns_of_level(
+        of_depth = columns_of_depth(
             allowed, limits.colsample_bylevel, plan.seed, number, len(turns)
         )
-        may = [k for k in of_level if k in splits.may_follow(path, n_columns, groups)]
+        may = [k for k in of_depth if k in splits.may_follow(path, n_columns, groups)]
         found[j] = columns_of_node(may, limits.colsample_bynode, plan.seed, number, turns)
         if tree.left[j] >= 0:
             below = path | {int(tree.feature[j])}

@@ -73,25 +73,6 @@ def cross_validated_cut(
     return cut if improvement >= parameters.min_split_gain and gains else None
 
 
-def unbiased_cut(
-    X: np.ndarray,
-    sums: np.ndarray,
-    parts: np.ndarray,
-    parameters: Parameters,
-    merged: bool = False,
-    bins: np.ndarray | None = None,
-) -> Cut | None:
-    """Return the cut of a node whose cut, feature and right to split three parts of rows choose.
-
-    Zhang, Zhang and Li 2023, Algorithm 2. Where features must be monotone, the steps of all rows
-    have to be in order, too, and not those of the first part alone.
-    """
-    cut = unbiased_candidate(X, sums, parts, parameters, merged, bins)
-    if cut is None or cut.gain < parameters.min_split_gain:
-        return None
-    return cut if is_monotone(of_all_rows(cut, X, sums), parameters) else None
-
-
 def unbiased_candidate(
     X: np.ndarray,
     sums: np.ndarray,
@@ -100,10 +81,11 @@ def unbiased_candidate(
     merged: bool = False,
     bins: np.ndarray | None = None,
 ) -> Cut | None:
-    """Return the cut of which the last part says what it is worth, or None if there is none.
+    """Return the cut that the first part of the rows chose of a feature, and the second of those.
 
-    Parts are numbered 0, 1, 2; with ``merged`` the last two are one. Every part must have enough
-    rows on either side. ``bins`` are as above.
+    The last part says what it is worth, and so whether it `is_made` (Zhang, Zhang and Li 2023,
+    Algorithm 2). Parts are numbered 0, 1, 2; with ``merged`` the last two are one. Every part must
+    have enough rows on either side, or there is no cut, None. ``bins`` are as above.
     """
     judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
     all_parts = (parts == 0, *judges)
@@ -141,6 +123,18 @@ def unbiased_candidate(
     learned = parts == 0 if merged else parts < 2
     cut.gain, cut.claim = worth(cut, learned, judges[1]), worth(cut, learned, learned)
     return cut
+
+
+def is_made(
+    cut: Cut, X: np.ndarray, sums: np.ndarray, parameters: Parameters, asks: bool = True
+) -> bool:
+    """Say whether a node is split by its candidate: if the last part confirms what it is worth.
+
+    In a tree that asks no node, see `HeldUp`, it is enough to claim something. Where features must
+    be monotone, the steps of all rows have to be in order, and not those of the first part alone.
+    """
+    is_enough = cut.gain >= parameters.min_split_gain if asks else cut.claim > 0
+    return is_enough and is_monotone(of_all_rows(cut, X, sums), parameters)
 
 
 class HeldUp:

@@ -44,11 +44,11 @@ def number_of_tree(seed: int, tree: int) -> float:
     return (scrambled((key - 0x9E3779B97F4A7C15) % WORD) >> 32) / 2**32
 
 
-def columns_of_level(
+def columns_of_depth(
     columns: list[int], share: float, seed: int, tree: int, depth: int
 ) -> list[int]:
     """Return the columns, of those of the tree, on which nodes of one depth may be split."""
-    return drawn_columns(columns, share, key_of_level(seed, tree, depth))
+    return drawn_columns(columns, share, key_of_depth(seed, tree, depth))
 
 
 def columns_of_node(
@@ -58,11 +58,11 @@ def columns_of_node(
 
     ``turns`` are the sides taken on the way to it: "" at the root, "01" is left, then right.
     """
-    key = key_of_level(seed, tree, len(turns)) + int(f"1{turns}", base=2)
+    key = key_of_depth(seed, tree, len(turns)) + int(f"1{turns}", base=2)
     return drawn_columns(columns, share, scrambled(key % WORD))
 
 
-def key_of_level(seed: int, tree: int, depth: int) -> int:
+def key_of_depth(seed: int, tree: int, depth: int) -> int:
     """Return the key from which the draws at one depth of a tree follow."""
     of_tree = scrambled((scrambled(seed % WORD) + tree) % WORD)
     return scrambled((of_tree + depth + 1) % WORD)

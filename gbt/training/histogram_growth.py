@@ -17,7 +17,6 @@ import numpy as np
 from gbt.kernels.cuts.histogram import LANES, MOST_GROUP_BITS
 from gbt.kernels.cuts.memory import (
     BLOCK,
-    BY_ROWS,
     COLUMN,
     FOUND,
     IN_BINS,
@@ -78,70 +77,18 @@ class HistogramGrowth:
     def __init__(
         self, columns: Columns, training: Training, plan: Plan, judges: Judges | None = None
     ):
-        n, n_values, n_sets = columns.n_rows, columns.n_stored, judges.n_sets if judges else 1
-        self.columns, self.is_judged = columns, judges is not None
-        table = table_of(columns, plan.limits.directions)
-        self.ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
-        if judges is not None:
-            self.ways[self.ways > 0] = BY_ROWS
-        self.bit_of_level = bits_of_levels(columns, self.ways)
-        table.columns["has_levels"] = self.ways
-        table.columns["most_bits"][self.ways == IN_BINS] = 0  # levels have no neighbours
-        has_levels, has_sparse = bool(self.ways.any()), columns.sparse is not None
-
+        n_values = columns.n_stored
         n_jobs = effective_n_jobs(plan.n_jobs) + plan.has_guest if IS_COMPILING else 1
         n_threads = threads_for(n_values, LEAST_VALUES_PER_THREAD, n_jobs)
-        n_bins = int((columns.n_bins + 1).sum()) * n_sets
-        n_large, n_nodes = n_values // (LARGE * n_bins) + 1, 2 * n - 1
-        if plan.shape.max_depth is not None:
-            most_leaves = 2 ** min(plan.shape.max_depth, 60)
-            n_large, n_nodes = min(n_large, most_leaves), min(n_nodes, 2 * most_leaves - 1)
-        if plan.shape.max_leaves is not None:
-            n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
-        n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
-        trees_at_once = VALUES_AT_ONCE // max(n_values, 1)
-        self.n_steps = 2 * max(trees_at_once, 1)  # a depth is two steps
-
-        width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
-        weight, weighing = weighing_of_levels(n, training, plan) if has_levels else (None, {})
-        rules = rules_of(plan) | weighing
-        rules |= {"has_sets": self.is_judged, "width": width, "n_threads": n_threads}
-        rules["most_rows_small"] = LARGE * n_bins * n // max(n_values, 1)
-        self.rows = RowsInTree(
-            entries=zeros(np.int64, n * width // 2),
-            node=np.empty(n, dtype=np.int32),
-            listed=np.empty(n, dtype=np.int32),
-            buffer=np.empty(n, dtype=np.int32),
-            side=np.empty(n * (has_levels or has_sparse), dtype=np.int32),
-            weight=np.empty(0, dtype=np.int64) if weight is None else weight,
-        )
-        self.grown = _room_for_trees(trees_at_once, n_nodes, has_levels, self.bit_of_level.shape[1])
-        p, all_bins = columns.n_columns, int(table.packs["last_bin"].max(initial=0))
-        self.slots = Slots(
-            histogram=zeros(np.int64, n_slots, all_bins * width * n_sets),
-            found=zeros(FOUND, n_slots, p),  # no bins are grouped in the slots of large nodes
-            free=np.empty(n_slots + 1, dtype=np.int64),
-        )
-        n_trees = len(self.grown.sizes)
-        self.work = Work(
-            queue=task_queue(n_threads, *[LOOKS_OF_A_GUEST] * plan.has_guest),
-            table=table,
-            rows=self.rows,
-            nodes=records(n_nodes, NODE),
-            slots=self.slots,
-            tasks=records(n_nodes + n_slots * max(p, len(table.packs)), TASK),
-            rules=rules_record(rules),
-            training=training,
-            blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
-            grown=self.grown,
-            partials=self.rows.entries.view(np.float64),
-            following=following_of(plan.limits, p, plan.shape.max_depth),
-            scratch=zeros(SCRATCH, n_threads),
-            of_levels=zeros(OF_LEVELS, n_threads * has_levels),
-            judging=judging_of(judges, plan, n, p, n_threads, n_trees),
-        )
+        trees_at_once = max(VALUES_AT_ONCE // max(n_values, 1), 1)
+        self.n_steps = 2 * trees_at_once  # a depth is two steps
+        weighing = weighing_of_levels(columns.n_levels, training.weight, columns.n_rows, plan)
+        self.work = lay_out(columns, training, plan, judges, weighing, n_threads, trees_at_once)
+        self.columns, self.is_judged, self.rows = columns, judges is not None, self.work.rows
+        self.ways = self.work.table.columns["has_levels"]
+        self.bit_of_level = bits_of_levels(columns, self.ways)
         self.leaf_of_row, self.rules = self.rows.node, self.work.rules
-        policy = address_of(run_judged_task if self.is_judged else run_greedy_task, self.work)
+        policy = address_of(task_of(judges), self.work)
         self.lead, *helpers = [
             partial(grow_trees, thread, self.work, policy) for thread in range(n_threads)
         ]
@@ -165,7 +112,7 @@ class HistogramGrowth:
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
         """Grow some trees; see ``gbt.training.plan.Growth``."""
-        rules, grown = self.rules, self.grown
+        rules, grown = self.rules, self.work.grown
         n_listed = len(self.rows.listed) if rows is None else len(rows)
         if rows is not None:
             self.rows.listed[:n_listed] = rows
@@ -173,7 +120,7 @@ class HistogramGrowth:
             is_allowed = self.work.table.columns["is_allowed"]
             is_allowed[:] = 0
             is_allowed[features] = 1
-            self.slots.found["is_open"] = is_allowed
+            self.work.slots.found["is_open"] = is_allowed
             self.features = features
         n_trees = min(most, len(grown.sizes))
         rules["n_listed"], rules["first_tree"], rules["n_trees"] = n_listed, m, n_trees
@@ -200,6 +147,81 @@ class HistogramGrowth:
         return NewTrees(trees, sizes, sets, scores)
 
 
+def task_of(judges: Judges | None) -> Any:
+    """Return the kernel that does what depends on the policy."""
+    return run_greedy_task if judges is None else run_judged_task
+
+
+def lay_out(
+    columns: Columns,
+    training: Training,
+    plan: Plan,
+    judges: Judges | None,
+    weighing: tuple[np.ndarray, dict[str, float]],
+    n_threads: int,
+    trees_at_once: int,
+) -> Work:
+    """Lay out the memory of growing trees, so many in one call; see `weighing_of_levels`.
+
+    The leader of a team, whose members hold the rows, has a table without rows.
+    """
+    n, p, n_values = columns.n_rows, columns.n_columns, columns.n_stored
+    n_sets = 1 if judges is None else judges.n_sets
+    table = table_of(columns, plan.limits.directions)
+    ways = ways_of_levels(columns, is_weighted=len(training.weight) > 1)
+    table.columns["has_levels"] = ways
+    table.columns["most_bits"][ways == IN_BINS] = 0  # levels have no neighbours
+    has_levels, has_sparse = bool(ways.any()), columns.sparse is not None
+
+    n_bins = int((columns.n_bins + 1).sum()) * n_sets
+    n_large, n_nodes = n_values // (LARGE * n_bins) + 1, max(2 * n - 1, 1)
+    if plan.shape.max_depth is not None:
+        most_leaves = 2 ** min(plan.shape.max_depth, 60)
+        n_large, n_nodes = min(n_large, most_leaves), min(n_nodes, 2 * most_leaves - 1)
+    if plan.shape.max_leaves is not None:
+        n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
+    n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
+
+    width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
+    weight, rules = weighing
+    rules = rules_of(plan) | rules
+    rules |= {"has_sets": judges is not None, "width": width, "n_threads": n_threads}
+    rules["most_rows_small"] = LARGE * n_bins * n // max(n_values, 1)
+    rows = RowsInTree(
+        entries=zeros(np.int64, n * width // 2),
+        node=np.empty(n, dtype=np.int32),
+        listed=np.empty(n, dtype=np.int32),
+        buffer=np.empty(n, dtype=np.int32),
+        side=np.empty(n * (has_levels or has_sparse), dtype=np.int32),
+        weight=weight,
+    )
+    most_levels = int(columns.n_levels[ways == IN_BINS].max(initial=0))
+    grown = _room_for_trees(trees_at_once, n_nodes, has_levels, most_levels)
+    all_bins = int(table.packs["last_bin"].max(initial=0))
+    slots = Slots(
+        histogram=zeros(np.int64, n_slots, all_bins * width * n_sets),
+        found=zeros(FOUND, n_slots, p),  # no bins are grouped in the slots of large nodes
+        free=np.empty(n_slots + 1, dtype=np.int64),
+    )
+    return Work(
+        queue=task_queue(n_threads, *[LOOKS_OF_A_GUEST] * plan.has_guest),
+        table=table,
+        rows=rows,
+        nodes=records(n_nodes, NODE),
+        slots=slots,
+        tasks=records(n_nodes + n_slots * max(p, len(table.packs)), TASK),
+        rules=rules_record(rules),
+        training=training,
+        blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
+        grown=grown,
+        partials=rows.entries.view(np.float64),
+        following=following_of(plan.limits, p, plan.shape.max_depth),
+        scratch=zeros(SCRATCH, n_threads),
+        of_levels=zeros(OF_LEVELS, n_threads * has_levels),
+        judging=judging_of(judges, plan, n, p, n_threads, len(grown.sizes)),
+    )
+
+
 def _room_for_trees(trees_at_once: int, most_nodes: int, has_levels: bool, n_bits: int) -> Grown:
     """Lay out memory for trees that grow in one call, one at least.
 
@@ -217,14 +239,19 @@ def _room_for_trees(trees_at_once: int, most_nodes: int, has_levels: bool, n_bit
 
 
 def weighing_of_levels(
-    n_rows: int, training: Training, plan: Plan
+    n_levels: np.ndarray, weight: np.ndarray, n_rows: int, plan: Plan
 ) -> tuple[np.ndarray, dict[str, float]]:
-    """Return what identifies levels of few rows: the rows' weights, and rules with the least."""
+    """Return what identifies levels of few rows: the rows' weights, and rules with the least.
+
+    ``n_levels`` is that of every column; without any there is nothing to tell.
+    """
+    if not n_levels.any():
+        return np.empty(0, dtype=np.int64), {}
     smoothing = plan.limits.categorical_smoothing
-    weight, scale = to_fixed_point(np.ones(1), training.weight, None, n_rows)
+    whole, scale = to_fixed_point(np.ones(1), weight, None, n_rows)
     rules = {"categorical_smoothing": smoothing, "most_weight": smoothing * scale}
-    rules["weight_unit"] = weight[0]
-    return weight if len(training.weight) > 1 else weight[:1], rules
+    rules["weight_unit"] = whole[0]
+    return whole if len(weight) > 1 else whole[:1], rules
 
 
 def judging_of(

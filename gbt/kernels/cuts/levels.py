@@ -19,14 +19,14 @@ place of all their rows together and whose sums follow those of the others: thos
 smoothing is, but of less than an eighth of the node's, so that small nodes can still be split. A
 row counts as many times as its weight says.
 
-In greedy trees the histogram has the sums of levels if all have bins of their own and rows have no
-weights; otherwise the rows are added up here. The sums of all codes are 0 between two searches. In
+The histogram has the sums of levels if all have bins of their own and rows have no weights;
+otherwise the rows are added up here. The sums of all codes are 0 between two searches. In
 a node of fewer rows than the column has codes a row marks its code, and only these codes are read
 and set to 0 again: so a node of ten rows takes hardly longer in a column of 10,000 levels than in
 one of 100. Otherwise all codes are read. A node that is split by its rows is added up once more as
 they are told their sides, which is a walk through one column, and nothing has to be kept.
 
-Where some rows choose and others judge (``gbt.kernels.cuts.judging``), rows are added up set by set
+Where some rows choose and others judge (``gbt.kernels.cuts.judging``), every set is added up apart,
 and each sum of sets, a q in what follows, has an order and a best cut of its own.
 """
 
@@ -323,10 +323,9 @@ def mark_sides(node, n_levels, missing_code, rules, habits, own):
 
 
 @internal
-def record_bits(node, histogram, column, terms, rules, habits, own):
-    """Store which codes go left at a node, a bit a level."""
-    n_levels = levels_of_bins(histogram, column, terms, rules, habits, own)
-    mark_sides(node, n_levels, column.n_bins, rules, habits, own)
+def record_bits(node, n_levels, missing_code, rules, habits, own):
+    """Store which codes go left at a node, a bit a level; see `mark_sides`."""
+    mark_sides(node, n_levels, missing_code, rules, habits, own)
     none, one = np.uint64(0), np.uint64(1)
     for word in range(len(node.levels)):
         node.levels[word] = ~none if node.missing_left else none

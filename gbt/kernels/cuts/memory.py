@@ -177,8 +177,8 @@ SCRATCH = np.dtype(
     align=True,
 )
 
-# What a task is about: two nodes and a pack, or a node and a column.
-TASK = np.dtype([("node", np.int64), ("other", np.int64), ("place", np.int64)])
+# What a task is about: two nodes and which pack, or a node and which column.
+TASK = np.dtype([("node", np.int64), ("other", np.int64), ("which", np.int64)])
 
 # What a tree must respect. A record, so that helpers see the next tree's.
 RULES = np.dtype(

@@ -94,8 +94,8 @@ def fill_columns(packed_bins, rows, entries, layout, first_bin, lanes, histogram
 
 
 @uncounted
-def fill_parts(bins, rows, entries, layout, slots, histogram):
-    """Add some rows to the parts of one column that are looked into.
+def fill_pieces(bins, rows, entries, layout, slots, histogram):
+    """Add some rows to the pieces of one column that are looked into.
 
     Where most rows are in these, a loop without a branch is faster. With that, too, fits in which
     no column explains the target took a twentieth less time.
@@ -104,8 +104,8 @@ def fill_parts(bins, rows, entries, layout, slots, histogram):
     rows        (m,)     int32       IN
     entries              int64       IN      of all rows
     layout               3 x int64   IN
-    slots       (bins,)  int32       IN      the part of a fine bin, -1 if it is none
-    histogram            int64       INOUT   of all parts
+    slots       (bins,)  int32       IN      the piece of a fine bin, -1 if it is none
+    histogram            int64       INOUT   of all pieces
     """
     layout, last = Layout(layout[0], layout[1], layout[2]), len(rows) - 1
     for i in range(len(rows)):

@@ -8,8 +8,7 @@ surveyed; so its search has two phases.
 
 import numpy as np
 
-from gbt.kernels.cuts.bounds import NO_DIRECTION
-from gbt.kernels.cuts.levels import best_set, levels_of_bins, levels_of_rows, record_bits
+from gbt.kernels.cuts.levels import best_set
 from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, terms_of
 from gbt.kernels.cuts.refine import refine_column
 from gbt.kernels.cuts.scores import own_score
@@ -22,6 +21,8 @@ from gbt.kernels.trees.tasks import (
     best_column,
     is_in_question,
     is_searched,
+    list_levels,
+    record_levels,
 )
 
 ALL_ROWS = np.int64(0)  # the only sum
@@ -43,8 +44,7 @@ def survey_columns(j, p, thread, work):
             found.bound = np.inf  # see `refine`
             continue
         if column.has_levels == IN_BINS:
-            own = work.of_levels[thread]
-            n_levels = levels_of_bins(histogram, column, terms, rules, habits, own)
+            n_levels, own = list_levels(node, column, thread, work), work.of_levels[thread]
             best = best_set(ALL_ROWS, n_levels, terms, rules, habits, own)
             found.score, found.code, found.missing_left = best
         else:
@@ -62,20 +62,17 @@ def refine(j, k, thread, work):
 
     For levels without bins nothing is known before, so their bound is above all scores.
     """
-    table, rows, rules, judging = work.table, work.rows, work.rules[0], work.judging
+    table, rules = work.table, work.rules[0]
     node, column = work.nodes[j], table.columns[k]
     found, terms = work.slots.found[node.slot, k], terms_of(column.direction, node, rules)
     if not is_in_question(found, node):  # not any more
         return
     if column.has_levels == BY_ROWS:
-        listed, own = rows.listed[node.start : node.stop], work.of_levels[thread]
-        n_levels = levels_of_rows(
-            listed, table.codes[k], column.n_values + 1, rows, rules, judging, own
-        )
-        best = best_set(ALL_ROWS, n_levels, terms, rules, judging.habits[0], own)
+        n_levels, own = list_levels(node, column, thread, work), work.of_levels[thread]
+        best = best_set(ALL_ROWS, n_levels, terms, rules, work.judging.habits[0], own)
     else:
         best = refine_column(
-            j, k, found, node, work.slots.histogram[node.slot], table, rows, terms,
+            j, k, found, node, work.slots.histogram[node.slot], table, work.rows, terms,
             work.scratch[thread],
         )  # fmt: skip
     found.score, found.code, found.missing_left = best.score, best.code, best.missing_left
@@ -105,11 +102,7 @@ def record_split(j, thread, work):
             after = min(~best.code + (1 << best.bits), column.n_bins)
             best.code = table.first_code[k, after] - 1
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
-        if column.has_levels == IN_BINS:
-            record_bits(
-                node, work.slots.histogram[node.slot], column, terms_of(NO_DIRECTION, node, rules),
-                rules, work.judging.habits[0], work.of_levels[thread],
-            )  # fmt: skip
+        record_levels(node, thread, work)
 
 
 @called_at
@@ -123,4 +116,4 @@ def run_greedy_task(kind, t, thread, work):
             refine_all(t, thread, work)
         record_split(t, thread, work)
     else:
-        refine(work.tasks[t].node, work.tasks[t].place, thread, work)
+        refine(work.tasks[t].node, work.tasks[t].which, thread, work)

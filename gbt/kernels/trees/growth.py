@@ -45,10 +45,10 @@ def take_slot(node, slots):
 
 
 @internal
-def list_task(tasks, n_tasks, node, other, place):
+def list_task(tasks, n_tasks, node, other, which):
     """Append a task and return the number of tasks."""
     task = tasks[n_tasks]
-    task.node, task.other, task.place = node, other, place
+    task.node, task.other, task.which = node, other, which
     return n_tasks + 1
 
 

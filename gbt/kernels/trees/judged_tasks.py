@@ -8,20 +8,26 @@ Columns are cut by some sets of rows and judged by others as soon as their histo
 import numpy as np
 
 from gbt.kernels.cuts.judging import judge_column, search_bins, search_levels
-from gbt.kernels.cuts.levels import levels_of_rows
 from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
-from gbt.kernels.trees.tasks import LOOK, RECORD, best_column, is_searched
+from gbt.kernels.trees.tasks import (
+    LOOK,
+    RECORD,
+    best_column,
+    is_searched,
+    list_levels,
+    record_levels,
+)
 
 
 @internal
 def judge_columns(j, p, thread, work):
     """Find the best cuts of the columns of pack p in node j, and judge them by the rows that do."""
-    table, rows, rules, judging = work.table, work.rows, work.rules[0], work.judging
-    node, pack, judge = work.nodes[j], table.packs[p], judging.judges[thread]
+    table, rules, judging, node = work.table, work.rules[0], work.judging, work.nodes[j]
+    pack, judge = table.packs[p], judging.judges[thread]
     for i in range(pack.start, pack.stop):
         k = table.in_packs[i]
         column, found = table.columns[k], work.slots.found[node.slot, k]
@@ -29,10 +35,8 @@ def judge_columns(j, p, thread, work):
         if found.is_open and is_searched(node, rules):
             terms = terms_of(column.direction, node, rules)
             if column.has_levels > 0:
-                own, listed = work.of_levels[thread], rows.listed[node.start : node.stop]
-                n_levels = levels_of_rows(
-                    listed, table.codes[k], column.n_values + 1, rows, rules, judging, own
-                )
+                n_levels = list_levels(node, column, thread, work)
+                own = work.of_levels[thread]
                 search_levels(n_levels, rules, judging.habits[0], judge, own, terms.within)
             else:
                 search_bins(work.slots.histogram[node.slot], column, terms, rules, judging, judge)
@@ -50,7 +54,7 @@ def is_made(found, rules):
 
 
 @internal
-def record_judged_split(j, work):
+def record_judged_split(j, thread, work):
     """Record the split that rows have judged best, if it is made."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[node.slot]
@@ -63,6 +67,7 @@ def record_judged_split(j, work):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1
+        record_levels(node, thread, work)
 
 
 @internal
@@ -83,6 +88,6 @@ def run_judged_task(kind, t, thread, work):
         n_packs = len(work.table.packs)
         judge_columns(t // n_packs, t % n_packs, thread, work)
     elif kind == RECORD:
-        record_judged_split(t, work)
+        record_judged_split(t, thread, work)
     else:
         draw_sets(t, thread, work)

@@ -19,7 +19,7 @@ of the tree, the depth, and the turns on the path to the node, and from nothing 
 matter which thread draws, or when. Without any of the three parameters nothing is done here.
 
 The plain twins are ``gbt.reference.splits`` (`may_follow`) and ``gbt.reference.sets``
-(`columns_of_level`, `columns_of_node`).
+(`columns_of_depth`, `columns_of_node`).
 """
 
 import numpy as np

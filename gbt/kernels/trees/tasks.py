@@ -32,10 +32,16 @@ looks at more cuts than necessary.
 
 import numpy as np
 
-from gbt.kernels.cuts.bounds import share_bounds
+from gbt.kernels.cuts.bounds import NO_DIRECTION, share_bounds
 from gbt.kernels.cuts.histogram import hessian_of
-from gbt.kernels.cuts.levels import sides_by_bits, sides_by_rows
-from gbt.kernels.cuts.memory import IN_BINS, layout_of
+from gbt.kernels.cuts.levels import (
+    levels_of_bins,
+    levels_of_rows,
+    record_bits,
+    sides_by_bits,
+    sides_by_rows,
+)
+from gbt.kernels.cuts.memory import BY_ROWS, IN_BINS, layout_of, terms_of
 from gbt.kernels.cuts.packed_bins import (
     ALL_BINS,
     fill_histograms,
@@ -201,6 +207,26 @@ def best_column(found):
 
 
 @internal
+def list_levels(node, column, thread, work):
+    """List the levels of a column that a node has; return how many these are."""
+    table, rows, rules, own = work.table, work.rows, work.rules[0], work.of_levels[thread]
+    if column.has_levels == BY_ROWS:
+        listed, codes = rows.listed[node.start : node.stop], table.codes[column.line]
+        return levels_of_rows(listed, codes, column.n_values + 1, rows, rules, work.judging, own)
+    histograms, terms = work.slots.histogram[node.slot], terms_of(NO_DIRECTION, node, rules)
+    return levels_of_bins(histograms, column, terms, rules, work.judging.habits[0], own)
+
+
+@internal
+def record_levels(node, thread, work):
+    """Write down which levels go left at a node that splits on them, if these have bins."""
+    column, habits = work.table.columns[node.feature], work.judging.habits[0]
+    if column.has_levels == IN_BINS:
+        n_levels, own = list_levels(node, column, thread, work), work.of_levels[thread]
+        record_bits(node, n_levels, column.n_bins, work.rules[0], habits, own)
+
+
+@internal
 def begin_search(node, work):
     """Mark the columns that are open to a node, and set the score to beat.
 
@@ -220,11 +246,11 @@ def search(task, thread, work, policy):
     """
     table, rules, n_packs = work.table, work.rules[0], len(work.table.packs)
     node, slots, judging = work.nodes[task.node], work.slots, work.judging
-    layout, lanes, is_small = layout_of(rules), work.scratch[thread].lanes, task.place == ALL_PACKS
+    layout, lanes, is_small = layout_of(rules), work.scratch[thread].lanes, task.which == ALL_PACKS
     if is_small:
         node.slot = thread
         begin_search(node, work)
-    first, last = (ZERO, n_packs) if is_small else (task.place, task.place + 1)
+    first, last = (ZERO, n_packs) if is_small else (task.which, task.which + 1)
     for p in range(first, last):
         mask = ALL_BINS
         if is_small and not rules.has_sets:

@@ -8,10 +8,10 @@ the rows, and the same as in memory::
     leader    scales      which cuts may be best?       splits          values of leaves
     members   |  ^        |  ^                          |  ^            |  ^
               v  |        v  |                          v  |            v  |
-           sum of |g|     histograms, then parts     rows divided     sums G and H
+           sum of |g|     histograms, then pieces    rows divided     sums G and H
 
 Read ``growth`` first, which grows a tree so, and ``questions``, what it tells members and is told;
-then ``search`` or ``judges``, which find the best cuts, and ``share``, what a member does.
+then ``search`` and ``policy``, which find the best cuts, and ``share``, what a member does.
 ``edges`` chooses the bins that all members share, ``team`` asks all members at once, here or on a
 cluster, ``table`` is the table as the estimators see it, and ``outputs`` stands in the loop of
 boosting.

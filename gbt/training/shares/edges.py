@@ -15,9 +15,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import COLUMN
-from gbt.kernels.trees.nodes import records
 from gbt.tables.bins import bin_ends, most_bins
+from gbt.tables.columns import Columns
 
 BITS = 4  # 2^BITS fine bins make a coarse one
 MOST_COARSE = 255
@@ -86,12 +85,12 @@ class Edges:
             upper[first : first + len(edges)] = edges
         return upper
 
-    def columns(self) -> np.ndarray:
-        """Return the columns, COLUMN records, as kernels read their coarse bins."""
-        columns = records(len(self.n_coarse), COLUMN)
-        columns["line"], columns["first_bin"] = np.arange(len(columns)), self.first_bin[:-1]
-        columns["n_bins"] = columns["missing_bin"] = self.n_coarse
-        columns["has_levels"] = self.n_levels > 0
+    def columns(self) -> Columns:
+        """Return the coarse bins as those of a table without rows, which has a code for each."""
+        p = len(self.n_coarse)
+        columns = Columns.unranked(np.empty((0, p)), np.empty((p, 0), np.int32), self.n_levels)
+        columns.n_values[:] = columns.n_bins[:] = columns.missing_bin[:] = self.n_coarse
+        columns.n_present[:], columns.first_code[:] = 0, np.arange(columns.first_code.shape[1])
         return columns
 
 

@@ -1,6 +1,6 @@
 r"""Grow a tree by asking those who hold the rows.
 
-A level of the tree takes up to three questions to all members of a team; answers are added up::
+A depth of the tree takes up to three questions to all members of a team; answers are added up::
 
     split                              divide the rows of the nodes that split; of the smaller child
                                        of each the histograms of coarse bins, those of the larger
@@ -18,6 +18,7 @@ from operator import add
 
 import numpy as np
 
+from gbt.kernels.cuts.memory import Training
 from gbt.kernels.cuts.search import SAFETY
 from gbt.kernels.shares.trees import begin_tree, end_tree_by_sums
 from gbt.kernels.trees.nodes import new_nodes, records
@@ -27,13 +28,13 @@ from gbt.splitting.judges import Judges
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_growth import judging_of, rules_of, rules_record
+from gbt.training.histogram_growth import lay_out
 from gbt.training.node_columns import NodeColumns
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import Edges
-from gbt.training.shares.judges import SharedJudges
+from gbt.training.shares.policy import Found, PolicySearch, levels_on_the_left
 from gbt.training.shares.questions import Divided, Fit, Measured, Root, Split, Units
-from gbt.training.shares.search import Found, SharedSearch
+from gbt.training.shares.search import SharedSearch
 from gbt.training.shares.team import Team
 
 LARGEST = np.finfo(np.float64).max
@@ -52,6 +53,8 @@ class SharedGrowth:
     fit : Fit
     judges : Judges or None
         That of the policy; None if it is greedy.
+    weighing : int64 array, and rules
+        See ``gbt.training.histogram_growth.weighing_of_levels``.
     """
 
     def __init__(
@@ -62,22 +65,21 @@ class SharedGrowth:
         plan: Plan,
         fit: Fit,
         judges: Judges | None,
+        weighing: tuple[np.ndarray, dict[str, float]],
     ):
         self.team, self.edges, self.fit = team, edges, fit
-        self.rules = rules = rules_record(rules_of(plan))
-        rules["width"], rules["n_grown"] = 2 if fit.are_alike else 4, 0
-        rules["has_sets"], rules["bins_weigh"] = judges is not None, np.isnan(fit.weight)
-        rules["categorical_smoothing"] = smoothing = plan.limits.categorical_smoothing
-        rules["weight_unit"] = fit.level_weight
-        rules["most_weight"] = smoothing * fit.level_scale
-        n_columns = len(edges.n_coarse)
-        self.judging = judging_of(judges, plan, 0, n_columns, n_threads=1, n_trees=1)
-        self.search: SharedSearch | SharedJudges
+        columns, nothing = edges.columns(), np.empty(0)
+        one = np.ones(1)  # in place of weights and hessians that are equal
+        training = Training(nothing, one, nothing, nothing, one if fit.are_alike else nothing)
+        work = lay_out(columns, training, plan, judges, weighing, n_threads=1, trees_at_once=1)
+        self.rules, self.judging = work.rules, work.judging
+        self.rules["n_grown"], self.rules["bins_weigh"] = 0, np.isnan(fit.weight)
+        self.search: SharedSearch | PolicySearch
         if judges is None:
-            self.search = SharedSearch(team, edges, is_open, rules, self.judging.habits)
+            self.search = SharedSearch(team, edges, is_open, work)
         else:
-            self.search = SharedJudges(edges, rules, self.judging)
-        self.open_columns = NodeColumns(n_columns, plan)
+            self.search = PolicySearch(edges, work, judges)
+        self.open_columns = NodeColumns(len(edges.n_coarse), plan)
         self.units: dict[int, Units] = {}  # of the last tree of every output
 
     def set_learning_rate(self, rate: float) -> None:
@@ -97,10 +99,10 @@ class SharedGrowth:
             if len(searched) < len(opened):
                 histograms = histograms[np.isin(opened, searched)]
             nodes = self.nodes[searched]
-            is_open = self.open_columns.of(nodes)
-            if is_open is None:
-                is_open = np.ones((len(nodes), len(features)), dtype=bool)
-            found = self.search.best_cuts(searched, nodes, histograms, features, is_open)
+            of_features = self.open_columns.of(nodes)
+            is_open = np.zeros((len(nodes), len(self.edges.n_coarse)), dtype=bool)
+            is_open[:, features] = True if of_features is None else of_features
+            found = self.search.best_cuts(searched, nodes, histograms, is_open)
             self.nodes[searched] = found.nodes
             opened, histograms = self._split(searched, found, histograms)
         return self._finish()
@@ -176,7 +178,7 @@ class SharedGrowth:
                 left=int(left[i]),
                 right=int(right[i]),
                 added_up=int(smaller[i]) if goes_on else -1,
-                levels=found.is_left[c, : n_levels[i] + 1].copy() if n_levels[i] > 0 else None,
+                levels=levels_on_the_left(found.nodes[c], n_levels[i]) if n_levels[i] else None,
             )
             for i, c in enumerate(chosen)
         ]

@@ -14,8 +14,8 @@ import numpy as np
 from gbt.losses.loss import Loss
 from gbt.losses.overflow import refusing_overflow
 from gbt.splitting.frontier import Policy
-from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
+from gbt.training.histogram_growth import weighing_of_levels
 from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
 from gbt.training.shares.growth import SharedGrowth
@@ -65,19 +65,15 @@ class SharedOutputs:
         is_open = rows.find_bins(self.plan.max_bins)
         has_one = len(self.weight) == 1
         weights = [self.weight] * len(rows.ranges) if has_one else rows.each(self.weight)
-        whole, scale = np.ones(1, dtype=np.int64), 1.0
-        if rows.n_levels.any():
-            whole, scale = to_fixed_point(np.ones(1), self.weight, None, len(self.y))
-        are_weighed = rows.n_levels.any() and not has_one
-        of_levels = rows.each(whole) if are_weighed else [whole[:0]] * len(rows.ranges)
+        weighing = weighing_of_levels(rows.n_levels, self.weight, len(self.y), self.plan)
+        whole = weighing[0]
+        of_levels = rows.each(whole) if len(whole) > 1 else [whole[:0]] * len(rows.ranges)
         judges, draws = self.judges, self.draws
         fit = Fit(
             loss=self.loss,
             base_score=self.base_score,
             n_rows=len(self.y),
             weight=float(self.weight[0]) if has_one else float("nan"),
-            level_weight=int(whole[0]),
-            level_scale=scale,
             seed=draws.seed,
             subsample=draws.subsample,
             n_parts=1 if judges is None else judges.n_parts,
@@ -88,7 +84,7 @@ class SharedOutputs:
         for m, new in enumerate(self.grown):
             team.tell("follow", m % self.loss.n_outputs, new.to_walk())
         assert rows.edges is not None
-        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, fit, judges)
+        self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, fit, judges, weighing)
 
     def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow the trees of a round, of which ``m`` is the first."""

@@ -19,10 +19,6 @@ class Fit(NamedTuple):
         Those of all members.
     weight : float
         The weight of all rows, nan if they differ.
-    level_weight : int
-        What a row of a level weighs, if rows weigh alike.
-    level_scale : float
-        How many times its weight that is.
     seed : int
     subsample : float
     n_parts, n_sets : int
@@ -33,8 +29,6 @@ class Fit(NamedTuple):
     base_score: Any
     n_rows: int
     weight: float
-    level_weight: int
-    level_scale: float
     seed: int
     subsample: float
     n_parts: int

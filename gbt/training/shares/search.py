@@ -7,42 +7,23 @@ team, whose answers are added up::
     look_at_values     the values of bins that still may, and of bins with few rows at once
 
 Which bins may hold it is told by bounds, as in ``gbt.kernels.cuts.search``; the leader asks for
-nothing else and finds the best cut as surely as by looking at all (``gbt.kernels.shares.parts``).
+nothing else and finds the best cut as surely as by looking at all (``gbt.kernels.shares.pieces``).
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import OF_LEVELS
-from gbt.kernels.shares.levels import weigh_levels
-from gbt.kernels.shares.parts import BEST, SEGMENT, begin_nodes, weigh_parts
-from gbt.kernels.trees.nodes import records
-from gbt.training.histogram_growth import zeros
-from gbt.training.shares.edges import BITS, MOST_COARSE, Edges
+from gbt.kernels.cuts.memory import Work
+from gbt.kernels.shares.pieces import SEGMENT, begin_nodes, weigh_pieces
+from gbt.training.shares.edges import BITS, Edges
+from gbt.training.shares.policy import Found, PolicySearch
 from gbt.training.shares.share import add_up_values
 from gbt.training.shares.team import Team
 
 FEW_ROWS = 16  # of a bin whose values are asked for at once
-FEW_IN_ALL = 2**14  # in all bins of a level: their values travel faster than a round more
+FEW_IN_ALL = 2**14  # in all bins of a depth: their values travel faster than a round more
 LARGEST = np.finfo(np.float64).max
-
-
-class Found(NamedTuple):
-    """The best cuts of some nodes, so far."""
-
-    nodes: np.ndarray  # (m,) NODE
-    best: np.ndarray  # (m,) BEST, see ``gbt.kernels.shares.parts``; in the end without a column
-    #                   where the node is not split
-    cut: np.ndarray  # (m,) float64, the highest value that goes left
-    is_left: np.ndarray  # (m, codes) bool, which levels go left; no codes where there are none
-
-    @classmethod
-    def nothing(cls, nodes: np.ndarray, edges: Edges) -> "Found":
-        """Return that nothing has been found yet."""
-        m, n_codes = len(nodes), MOST_COARSE + 1 if edges.n_levels.any() else 0
-        return cls(nodes, records(m, BEST), np.full(m, np.nan), np.zeros((m, n_codes), dtype=bool))
 
 
 class SharedSearch:
@@ -54,33 +35,25 @@ class SharedSearch:
     edges : Edges
     is_open : uint8 arrays
         Which coarse and which fine bins hold several values.
-    rules : RULES record
-        As they are for the tree that grows.
-    habits : HABITS record
-        Those of a policy without sets.
+    work : Work
+        Of a table of coarse bins without rows; its rules are those of the tree that grows.
     """
 
     found: Found
 
     def __init__(
-        self,
-        team: Team,
-        edges: Edges,
-        is_open: tuple[np.ndarray, np.ndarray],
-        rules: np.ndarray,
-        habits: np.ndarray,
+        self, team: Team, edges: Edges, is_open: tuple[np.ndarray, np.ndarray], work: Work
     ):
-        self.team, self.edges, self.rules, self.habits = team, edges, rules, habits
+        self.team, self.edges, self.rules = team, edges, work.rules
         self.is_open, self.fine_is_open = is_open
-        self.width = int(rules["width"][0])
-        self.of_levels, self.scratch = edges.columns()[edges.n_levels > 0], zeros(OF_LEVELS, 1)
+        self.width, self.has_levels = int(work.rules["width"][0]), edges.n_levels > 0
+        self.of_levels = PolicySearch(edges, work, None) if self.has_levels.any() else None
 
     def best_cuts(
         self,
         searched: np.ndarray,
         nodes: np.ndarray,
         histograms: np.ndarray,
-        allowed: np.ndarray,
         is_open: np.ndarray,
     ) -> Found:
         """Find the best cuts of some nodes, from coarse to fine.
@@ -92,33 +65,20 @@ class SharedSearch:
         nodes : NODE array of shape (m,)
         histograms : int64 array of shape (m, numbers)
             The numbers of all coarse bins, end to end.
-        allowed : int array
-            The columns of the tree.
-        is_open : bool array of shape (m, allowed)
+        is_open : bool array of shape (m, p)
             Whether a node may be split on a column.
         """
-        self.searched, self.found = searched, Found.nothing(nodes, self.edges)
+        self.searched, self.found = searched, Found.nothing(nodes)
         best = self.found.best
         begin_nodes(nodes, best, self.rules)
-        has_levels = self.edges.n_levels[allowed] > 0
-        self._search_levels(histograms, allowed[has_levels], is_open[:, has_levels])
-        place, which = np.nonzero(is_open & ~has_levels)
+        if self.of_levels is not None:
+            self.of_levels.search(self.found, histograms, is_open & self.has_levels)
+        place, column = np.nonzero(is_open & ~self.has_levels)
         if len(place):
-            self._search_numbers(histograms, place, allowed[which])
+            self._search_numbers(histograms, place, column)
         is_enough = best["score"] - best["own"] > best["least"]
         best["column"] = np.where(is_enough, best["column"], -1)
         return self.found
-
-    def _search_levels(
-        self, histograms: np.ndarray, columns: np.ndarray, is_open: np.ndarray
-    ) -> None:
-        """Find the best sets of levels."""
-        if len(columns):
-            facts = self.of_levels[np.isin(self.of_levels["line"], columns)]
-            weigh_levels(
-                self.found.nodes, histograms, facts, is_open, self.rules, self.habits,
-                self.scratch, self.found.best, self.found.is_left,
-            )  # fmt: skip
 
     def _search_numbers(
         self, histograms: np.ndarray, place: np.ndarray, column: np.ndarray
@@ -136,11 +96,11 @@ class SharedSearch:
         alike = rows * self.rules["hessian"][0]
         columns["missing_h"] = alike if self.width == 2 else missing[:, 2]
 
-        def last_value(part: np.ndarray) -> np.ndarray:
-            return edges.upper[edges.fine_of_bin[part % n_bins + 1] - 1]
+        def last_value(piece: np.ndarray) -> np.ndarray:
+            return edges.upper[edges.fine_of_bin[piece % n_bins + 1] - 1]
 
-        asked, parts = self._weigh(columns, bins, self.is_open, last_value)
-        self._zoom(asked, parts % n_bins, self._rows_in(bins[parts]))
+        asked, pieces = self._weigh(columns, bins, self.is_open, last_value)
+        self._zoom(asked, pieces % n_bins, self._rows_in(bins[pieces]))
 
     def _zoom(self, asked: np.ndarray, coarse: np.ndarray, n_rows: np.ndarray) -> None:
         """Look into coarse bins that may hold the best cut, and then at values."""
@@ -151,14 +111,14 @@ class SharedSearch:
         fine, first = asked[~is_direct], first[~is_direct]
         if len(fine):
             nodes = self.searched[fine["node"]]
-            parts = sum(self.team.ask("look_into_bins", nodes, coarse[~is_direct]))
+            pieces = sum(self.team.ask("look_into_bins", nodes, coarse[~is_direct]))
             fine["first"], fine["start"] = first, np.arange(len(fine)) << BITS
             fine["stop"] = fine["start"] + (1 << BITS)
-            bin_of_part = (first[:, np.newaxis] + np.arange(1 << BITS)).ravel()
+            bin_of_piece = (first[:, np.newaxis] + np.arange(1 << BITS)).ravel()
             left, still = self._weigh(
-                fine, parts, self.fine_is_open, lambda part: edges.upper[bin_of_part[part]]
+                fine, pieces, self.fine_is_open, lambda piece: edges.upper[bin_of_piece[piece]]
             )
-            spans.append((left, bin_of_part[still], bin_of_part[still] + 1))
+            spans.append((left, bin_of_piece[still], bin_of_piece[still] + 1))
         segments, starts, stops = map(np.concatenate, zip(*spans, strict=True))
         order = np.lexsort((starts, segments["node"]))  # bins are counted through all columns
         if len(order):
@@ -173,35 +133,35 @@ class SharedSearch:
         segments["stop"] = np.searchsorted(slot, np.arange(len(segments)), side="right")
         segments["first"] = segments["start"]
         closed = np.zeros(len(slot), dtype=np.uint8)
-        self._weigh(segments, sums, closed, lambda part: values[part])
+        self._weigh(segments, sums, closed, lambda piece: values[piece])
 
     def _weigh(
         self,
         segments: np.ndarray,
-        parts: np.ndarray,
+        pieces: np.ndarray,
         is_open: np.ndarray,
         last_value: Callable[[np.ndarray], np.ndarray],
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Weigh some parts, of which each goes up to a last value; keep the best cuts.
+        """Weigh some pieces, of which each goes up to a last value; keep the best cuts.
 
-        Returns the parts inside of which a better cut may lie, as segments whose ``start`` and
+        Returns the pieces inside of which a better cut may lie, as segments whose ``start`` and
         ``stop`` are yet to be written, and their places.
         """
-        nodes, best, cut, _ = self.found
-        best["part"] = -1
-        bound, owner = np.full(len(parts), -np.inf), np.zeros(len(parts), dtype=np.int64)
-        before = np.empty((len(parts), 3), dtype=np.int64)
-        weigh_parts(
-            segments, np.ascontiguousarray(parts).ravel(), is_open, nodes, self.rules, best, bound,
+        nodes, best, cut = self.found
+        best["piece"] = -1
+        bound, owner = np.full(len(pieces), -np.inf), np.zeros(len(pieces), dtype=np.int64)
+        before = np.empty((len(pieces), 3), dtype=np.int64)
+        weigh_pieces(
+            segments, np.ascontiguousarray(pieces).ravel(), is_open, nodes, self.rules, best, bound,
             before, owner,
         )  # fmt: skip
-        is_better = np.flatnonzero(best["part"] >= 0)
-        cut[is_better] = last_value(best["part"][is_better])
+        is_better = np.flatnonzero(best["piece"] >= 0)
+        cut[is_better] = last_value(best["piece"][is_better])
         to_beat = np.maximum(nodes["to_beat"], -LARGEST)  # nothing that is not open reaches it
         still = np.flatnonzero(bound >= to_beat[segments["node"][owner]])
         inside = segments[owner[still]]
         inside["g"], inside["h"], inside["n"] = before[still].T
         return inside, still
 
-    def _rows_in(self, parts: np.ndarray) -> np.ndarray:
-        return parts[:, 1] & ((1 << int(self.rules["count_bits"][0])) - 1)
+    def _rows_in(self, pieces: np.ndarray) -> np.ndarray:
+        return pieces[:, 1] & ((1 << int(self.rules["count_bits"][0])) - 1)

@@ -22,7 +22,7 @@ from gbt.kernels.shares.rows import (
     add_up_products,
     add_value,
     fill_columns,
-    fill_parts,
+    fill_pieces,
     list_partials,
     magnitude_of,
     partition_values,
@@ -277,16 +277,16 @@ class Share:
 
     def look_into_bins(self, node: np.ndarray, coarse: np.ndarray) -> np.ndarray:
         """Return the histograms of the fine bins in some coarse ones, those of a node together."""
-        edges, width, n_parts = self.edges, self.layout[0], len(node) << BITS
+        edges, width, n_pieces = self.edges, self.layout[0], len(node) << BITS
         column = edges.column_of_bin[coarse]
         first = edges.fine_of_bin[coarse] - edges.first_fine[column]
-        histogram = np.zeros(n_parts * width, dtype=np.int64)
+        histogram = np.zeros(n_pieces * width, dtype=np.int64)
         for start, stop in _runs_of(node, column):
             slots, rows = np.full(ROOM, -1, dtype=np.int32), self._rows_of(node[start])
             fine = first[start:stop, np.newaxis] + np.arange(1 << BITS)
             slots[fine] = np.arange(start << BITS, stop << BITS).reshape(fine.shape)
             bins = self.bins[column[start]]
-            fill_parts(bins, rows, self.entries, self.layout, slots, histogram)
+            fill_pieces(bins, rows, self.entries, self.layout, slots, histogram)
         return histogram.reshape(-1, width)
 
     def look_at_values(

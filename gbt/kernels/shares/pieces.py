@@ -1,9 +1,9 @@
-"""Parts: which parts of a column may hold the best cut of a node, and the best between them.
+"""Pieces: which of a column may hold the best cut of a node, and the best cut between them.
 
-The values of a column, in their order, are cut into parts: coarse bins, the fine bins of some of
-these, or single values. Of every part the sums over the rows of a node are known; a part is *open*
-where it holds several values. The best cut between parts is found and all cuts inside open parts
-are bounded, with the formulas of ``gbt.kernels.cuts.search``. Parts whose bound reaches the best
+The values of a column, in their order, are cut into pieces: coarse bins, the fine bins of some of
+these, or single values. Of every piece the sums over the rows of a node are known; it is *open*
+where it holds several values. The best cut between pieces is found and all cuts inside open ones
+are bounded, with the formulas of ``gbt.kernels.cuts.search``. Pieces whose bound reaches the best
 score are looked into next::
 
     coarse        [   ][   ][ ? ][   ][   ]           ? may hold a better cut
@@ -20,12 +20,12 @@ from gbt.kernels.cuts.scores import Sums, own_score, score_both_ways, sums_in
 from gbt.kernels.cuts.search import bound_of
 from gbt.kernels.platform.compiling import uncounted
 
-# Parts beside each other, of one column in one node.
+# Pieces beside each other, of one column in one node.
 SEGMENT = np.dtype(
     [
         ("node", np.int64),
         ("column", np.int64),
-        ("start", np.int64),  # the parts start:stop
+        ("start", np.int64),  # the pieces start:stop
         ("stop", np.int64),
         ("first", np.int64),  # the place of the first in ``is_open``
         ("g", np.int64),  # sums over the node's rows with a value before them
@@ -45,7 +45,7 @@ BEST = np.dtype(
         ("h", np.int64),
         ("n", np.int64),
         ("missing_left", np.int64),
-        ("part", np.int64),  # the last that goes left; -1 if it was found among other parts
+        ("piece", np.int64),  # the last that goes left; -1 if it was found among other pieces
         ("missing_g", np.int64),  # sums over the rows without one
         ("missing_h", np.int64),
         ("missing_n", np.int64),
@@ -65,25 +65,25 @@ def begin_nodes(nodes, best, rules):
     """
     for j in range(len(nodes)):
         best[j].own, best[j].least = own_score(nodes[j], rules[0])
-        best[j].score, best[j].column, best[j].part = -np.inf, -1, -1
+        best[j].score, best[j].column, best[j].piece = -np.inf, -1, -1
         nodes[j].to_beat = best[j].own + best[j].least
 
 
 @uncounted
-def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before, owner):
-    """Score the cuts after some parts, and bound those inside them.
+def weigh_pieces(segments, pieces, is_open, nodes, rules, best, bound, before, owner):
+    """Score the cuts after some pieces, and bound those inside them.
 
     Of equal scores the lowest column is taken, then the cut with most rows on the left.
 
     segments   (s,)           SEGMENT   IN      in the order of nodes
-    parts      (m * width,)   int64     IN      as bins of ``gbt.kernels.cuts.histogram``
+    pieces     (m * width,)   int64     IN      as bins of ``gbt.kernels.cuts.histogram``
     is_open                   uint8     IN      see ``SEGMENT.first``
     nodes                     NODE      INOUT   ``to_beat`` rises
     rules      (1,)           RULES     IN
     best                      BEST      INOUT   one a node
     bound      (m,)           float64   INOUT   of cuts inside; -inf of those that are not open
-    before     (m, 3)         int64     OUT     sums of g, h and n before the part
-    owner      (m,)           int64     OUT     the segment of the part
+    before     (m, 3)         int64     OUT     sums of g, h and n before the piece
+    owner      (m,)           int64     OUT     the segment of the piece
     """
     width, zero = rules[0].width, np.int64(0)
     for s in range(len(segments)):
@@ -95,14 +95,14 @@ def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before, own
         for b in range(segment.start, segment.stop):
             before[b, 0], before[b, 1], before[b, 2], owner[b] = g, h, n, s
             place, with_g, with_h = b * width, g, h
-            own = sums_in(parts[place], parts[place + 1], parts[place + width - 2], terms)
+            own = sums_in(pieces[place], pieces[place + 1], pieces[place + width - 2], terms)
             if own.n == 0:
                 continue
             with_g, with_h = g + own.g, h + own.h
             low = high = 2 * with_g
             light, opens = with_h, is_open[segment.first + b - segment.start] != 0 and own.n > 1
             if opens:
-                magnitude = magnitude_in(parts[place + 1], terms.count_bits)
+                magnitude = magnitude_in(pieces[place + 1], terms.count_bits)
                 low, high, light = g + with_g - magnitude, g + with_g + magnitude, h
             box = (low, high, light, with_h)
             upper = bound_of(
@@ -123,7 +123,7 @@ def weigh_parts(segments, parts, is_open, nodes, rules, best, bound, before, own
                 if score > found.score or (
                     is_tie and (k < found.column or (in_column and n + own.n > found.n))
                 ):
-                    found.score, found.column, found.part = score, k, b
+                    found.score, found.column, found.piece = score, k, b
                     found.g, found.h, found.n = with_g, with_h, n + own.n
                     found.missing_left = missing_left
                     found.missing_g, found.missing_h, found.missing_n = missing
