@@ -24,7 +24,7 @@ CORE = {
     ("propositions", "noise"),
     ("unbiased", "drift"),
     ("report", "apart"),
-    ("inference", "copies"),
+    ("inference", "rows"),
     ("held_out", "nulls"),
 }
 PARTS = [
