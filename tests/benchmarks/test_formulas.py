@@ -15,7 +15,7 @@ from benchmarks.papers.propositions import POPULATION, Design
 from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
 from benchmarks.papers.report.reading import Reading, mistakes
 from benchmarks.papers.report.truths import Truth
-from benchmarks.papers.treeinner.methods import auc, identity_error, rejections, worth
+from benchmarks.papers.treeinner.methods import auc, identity_error, worth
 from benchmarks.speed.growth import fit_time
 from benchmarks.study.tables import any_share, share, short_share
 from tests.asserts import assert_close
@@ -45,18 +45,6 @@ def test_identity_error_by_hand():
     assert_close(identity_error(np.array([1.0, 3.0]), np.array([4.0, 6.0])), 0.15, 1)
     assert identity_error(np.array([1.0, 3.0]), np.array([2.0, 6.0])) == 0
     assert identity_error(np.zeros(2), np.zeros(2)) == 0
-
-
-def test_rejections_by_hand():
-    # Sorted .001 .015 .04 .2 1; Benjamini-Hochberg at .05 compares with .01 .02 .03 .04 .05.
-    p_values = np.array([0.04, 1.0, 0.001, 0.2, 0.015])
-    is_relevant = np.array([False, True, True, False, True])
-    assert rejections(p_values, is_relevant) == {
-        "true": 2,
-        "false": 0,
-        "single_true": 2,
-        "single_false": 1,
-    }
 
 
 def coverage_of_normal_rows():

@@ -34,11 +34,8 @@ def sections_of(results: Results, found: list[Claim]) -> dict[str, str]:
         shown |= {"claims": summary(found), "every-claim": table_of_claims(found)}
     if results.tasks((*TASKS, *CONTROL)):
         shown["design"] = beyond.design_table(results)
-        shown["tests"] = beyond.tests_table(results)
     if results.tasks(CONTROL):
         shown["control"] = table_of_claims(beyond.control_claims(results))
-    if crossed := beyond.cross_fit_table(results):
-        shown["cross-fit"] = crossed
     return shown
 
 

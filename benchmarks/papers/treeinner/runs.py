@@ -13,7 +13,7 @@ from operator import itemgetter
 import numpy as np
 
 from benchmarks.papers.treeinner import protocol
-from benchmarks.papers.treeinner.methods import MODEL, Cell, judge_cross_fit, judge_model
+from benchmarks.papers.treeinner.methods import MODEL, Cell, judge_model
 from benchmarks.papers.treeinner.protocol import STANDARD, TASKS, Protocol, Setting, Sweep, Task
 from benchmarks.study import NumberedPart, column
 
@@ -45,17 +45,11 @@ def models(cell, replication: int, size: str, variant: str = "code") -> Iterator
     return judge_model(protocol_of(size, variant), task, setting, rounds, replication)
 
 
-def cross_fits(cell, replication: int, size: str) -> Iterator[dict]:
-    """Judge by five models."""
-    return judge_cross_fit(protocol_of(size), *task_and_setting(cell), replication)
-
-
 def parts(table) -> tuple[NumberedPart, ...]:
     """Return the parts; ``table`` takes the rows of one."""
     standard = {
         "table4": (models, TASKS, [STANDARD]),
         "control": (models, protocol.CONTROL, [STANDARD]),
-        "cross-fit": (cross_fits, (*TASKS, *protocol.CONTROL), [STANDARD]),
         "text": (partial(models, variant="text"), TASKS, [STANDARD]),
     }
     swept = {
