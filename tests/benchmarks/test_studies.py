@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks.papers import local_mdi, propositions
+from benchmarks.papers import propositions
 from benchmarks.speed import categories, conversion, losses, training_speed
 from benchmarks.study import command, data
 from benchmarks.study.whole_tables import whole_table
@@ -16,7 +16,7 @@ NAMES = (
     "report", "treeinner", "unbiased",
 )  # fmt: skip
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
-MODULES = local_mdi, propositions, categories, conversion, losses, training_speed
+MODULES = propositions, categories, conversion, losses, training_speed
 STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
 for name in ("speed.growth", "accuracy"):
     STUDIES[name.split(".")[-1]] = import_module(f"benchmarks.{name}.__main__").STUDY

@@ -21,10 +21,9 @@ from sklearn.linear_model import ElasticNetCV
 from threadpoolctl import threadpool_limits
 
 from attributions import held_out_gain_rows, local_mdi, predecomp, saabas, tree_shap
-from benchmarks.papers.local_mdi import noisy
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_of
 from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
-from benchmarks.papers.local_mdi_study.simulated import numbers
+from benchmarks.papers.local_mdi_study.simulated import noisy, numbers
 from benchmarks.speed.resident import forget_peak, peak
 from benchmarks.study import chosen, column, markdown
 from benchmarks.study.tables import by_values, cell_of, values_of, values_there

@@ -17,7 +17,6 @@ import scipy.stats
 from scipy.stats import rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
-from benchmarks.papers.local_mdi import top
 from benchmarks.papers.local_mdi_study import methods
 from benchmarks.papers.local_mdi_study.methods import LABELS, LADDER, Explained
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted, forest
@@ -61,6 +60,13 @@ def experiment(cell, rng, size):
         if method != "elastic_net" and method not in methods.methods_of(cell["model"]):
             yield line(method, "sum", explained.scores(method, fit.X).by("sum"))
     yield line(CHANCE, "sum", rng.random(fit.X.shape))
+
+
+def top(scores, share: float) -> np.ndarray:
+    """Mark each row's best features: the share of them, at least one."""
+    n_kept = max(1, int(np.ceil(share * scores.shape[1])))
+    ranks = rankdata(-scores, method="ordinal", axis=1)
+    return ranks <= n_kept
 
 
 def most_frequent(X: np.ndarray) -> np.ndarray:
