@@ -11,7 +11,7 @@ from benchmarks.papers.inference import training_rows
 from benchmarks.papers.local_mdi_study.methods import Explained
 from benchmarks.papers.local_mdi_study.models import fitted
 from benchmarks.papers.local_mdi_study.simulated import numbers
-from benchmarks.speed import dask_arithmetic, sparse_rows, splitter_cost
+from benchmarks.speed import dask_arithmetic, sparse_rows
 from benchmarks.study.files import DOCS, RESULTS
 from gbt import GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
@@ -20,17 +20,6 @@ from tests.asserts import peer
 
 def lines_of_tables(printed):
     return [line for line in printed.splitlines() if line.startswith("|")]
-
-
-@pytest.mark.slow
-def test_cost_by_policy(tmp_path, capsys):
-    peer("lightgbm")
-    peer("xgboost")
-    out = ["--out", str(tmp_path / "found.md")]
-    assert splitter_cost.main(["--quick", "--n-jobs", "1", "--repeats", "1", *out]) == 0
-    assert "All targets reached" in capsys.readouterr().out
-    found = (tmp_path / "found.md").read_text()
-    assert all(found.count(f"<!-- {name}: begin -->") == 1 for name in splitter_cost.TABLES)
 
 
 def test_sparse_rows():
