@@ -18,7 +18,7 @@ NAMES = (
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
 MODULES = propositions, categories, conversion, losses, splitter_cost, training_speed
 STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
-for name in ("speed.growth", "accuracy"):
+for name in ("speed.growth", "accuracy", "ladder"):
     STUDIES[name.split(".")[-1]] = import_module(f"benchmarks.{name}.__main__").STUDY
 CORE = {
     ("propositions", "noise"),
