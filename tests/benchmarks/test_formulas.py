@@ -13,8 +13,6 @@ from benchmarks.papers.inference import gates, judging
 from benchmarks.papers.inference.paper import COUNTED, SETTINGS, count_covered
 from benchmarks.papers.propositions import POPULATION, Design
 from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
-from benchmarks.papers.report.reading import Reading, mistakes
-from benchmarks.papers.report.truths import Truth
 from benchmarks.papers.treeinner.methods import auc, identity_error, worth
 from benchmarks.speed.growth import fit_time
 from benchmarks.study.tables import any_share, share, short_share
@@ -243,34 +241,3 @@ def test_losses_by_hand():
     y = np.array([1.0, 0.0])
     assert measures.loss_of(Model(), None, y, False) == 9 / 2
     assert measures.loss_of(Model(), None, y, True) == pytest.approx(-np.log(0.5 * 0.75) / 2)
-
-
-def table_of(**known):
-    return Truth("a table", {"id": [], "x": [], "z": [], "y": []}, **known)
-
-
-def printed(*warnings, **verdicts):
-    return Reading(0, "\nWarnings\n" + "".join(f"  {text}\n" for text in warnings), verdicts)
-
-
-def test_what_is_known_of_a_table_is_held_against_what_is_printed():
-    """Each mistake that a reader can be led to is seen, and its opposite is none."""
-    fine = printed(x="helps", z="cannot be told")
-    assert list(mistakes(table_of(matter=("x",), noise=("z",)), fine)) == []
-    assert list(mistakes(table_of(noise=("x",)), fine)) == ["x is said to help"]
-    assert list(mistakes(table_of(matter=("z",)), fine)) == ["of z none is said to help"]
-    hurt = printed(x="helps", z="hurts")
-    assert list(mistakes(table_of(matter=("x", "z")), hurt)) == ["z is said to hurt"]
-    panel = printed("Rows with the same 'id' belong together.", x="helps")
-    assert list(mistakes(table_of(groups="id"), panel)) == []
-    assert list(mistakes(table_of(), panel)) == ["rows are said to belong together"]
-    assert list(mistakes(table_of(groups="id"), fine)) == ["id is not said to hold rows together"]
-    leak = printed("x alone predicts. Ask whether it is", "  known at the time.", x="helps")
-    assert list(mistakes(table_of(leaks=("x",)), leak)) == []
-    assert list(mistakes(table_of(leaks=("z",)), leak)) == ["no warning of z"]
-    assert list(mistakes(table_of(), leak)) == ["warned of a leak"]
-    twin = printed("Not used: z (as x).", x="helps", z="not used")
-    assert list(mistakes(table_of(twins={"z": "x"}), twin)) == []
-    assert list(mistakes(table_of(twins={"z": "x"}), fine)) == ["z is not said to repeat x"]
-    assert list(mistakes(table_of(), Reading(2, "", {}))) == ["refused"]
-    assert list(mistakes(table_of(said=("twice",)), fine)) == ["'twice' is missing"]
