@@ -9,17 +9,15 @@ other parts are sweeps. The ChIP data are ``chip_train.csv.gz`` and ``chip_valid
 import sys
 from collections.abc import Iterable
 from itertools import chain
-from pathlib import Path
 
 from benchmarks.papers.treeinner import beyond, claims, figures, files, runs, table
-from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
+from benchmarks.papers.treeinner.protocol import CONTROL, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim, summary
 from benchmarks.study.claims import table as table_of_claims
 from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
 
-SHOWN_FIGURES = (1, 2, 3)
 OF_FILES = "of files"  # the part of committed rows
 
 
@@ -71,21 +69,18 @@ class TreeInnerStudy(Study):
         return {OF_FILES: [*files.rows_of_files()]}
 
     def write(self, tables: dict[str, list[dict]]) -> None:
-        """Write the small files behind the page, and draw all figures into a folder."""
+        """Write the small files behind the page."""
         missing = [n for n in self.parts if not n.startswith("text") and n not in tables]
         if missing:
             raise SystemExit(f"The page needs all parts; there are no results of {missing}.")
         rows = rows_of(tables)
         results = Results(rows)
-        quantities = {figures.FIGURES[number][1] for number in SHOWN_FIGURES}
-        shown = [p for p in figures.points(results, SWEEPS["depth"]) if p["quantity"] in quantities]
         for name, lines in {
             **files.tables_of(rows),
             "claims": list(map(vars, claims.check(results))),
-            "points": shown,
+            "points": figures.points(results),
         }.items():
             files.write(name, lines, self.command)
-        figures.draw_all(results, Path("treeinner_figures"))
 
 
 def verdict(tables) -> tuple[list[str], int]:
@@ -96,7 +91,7 @@ def verdict(tables) -> tuple[list[str], int]:
 
 def draw(tables) -> None:
     """Draw the figures of the page."""
-    for number in SHOWN_FIGURES:
+    for number in (1, 2, 3):
         figures.draw(files.read("points"), number, DOCS / f"treeinner_figure_{number}.svg")
 
 
