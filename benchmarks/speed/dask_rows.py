@@ -3,13 +3,11 @@
     python -m benchmarks.speed.dask_rows --write                 1e7 rows, some minutes on two cores
 
 A model is fitted on 20,000 rows. Then rows of 20 columns are made in chunks of 100,000, 17 MB each,
-on a cluster of two worker processes of one thread, and judged there by ``tree_inner`` and its like.
-The same rows are written to two Parquet files, chunk by chunk, which the command line judges in
-batches. Beside the seconds stands the largest resident memory. For the workers the system is asked
-after each call, and the table also says how much more that is than before the call. The command
-line runs in a fresh process for each file; how much more it takes for the larger file is what rows
-take, which one file alone would not say. Two chunks in one process verify the cluster's answer
-before anything is printed.
+on a cluster of two worker processes of one thread, and judged there. A tenth of the rows is written
+to a Parquet file, chunk by chunk, which the command line judges in batches. Beside the seconds
+stands the largest resident memory. For the workers the system is asked after each call, and the
+table also says how much more that is than before the call. Two chunks in one process verify the
+cluster's answer before anything is printed.
 """
 
 import tempfile
@@ -18,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attributions import absolute, partial_inner, permutation, predecomp, total_gain, tree_inner
+from attributions import predecomp, tree_inner
 from benchmarks.speed import clusters
 from benchmarks.speed.large_file import seconds_and_memory
 from benchmarks.speed.timing import Page, conditions
@@ -53,8 +51,8 @@ def verify(model) -> None:
         raise SystemExit(f"the cluster's answer is {worst:.3g} roundings away; nothing timed")
 
 
-def measure(page: Page, n_chunks: int, n_measures: int) -> None:
-    """Judge the rows on a cluster by some measures, a line each."""
+def measure(page: Page, n_chunks: int) -> None:
+    """Judge the rows on a cluster, a line a measure."""
     import dask
 
     model, (X, y) = fitted(), rows_of(n_chunks)
@@ -64,14 +62,10 @@ def measure(page: Page, n_chunks: int, n_measures: int) -> None:
         "mean size of predecomp of all rows": lambda: (
             np.abs(predecomp(model, X).values).mean(axis=0).compute()
         ),
-        "partial_inner": lambda: partial_inner(model, X, y),
-        "absolute": lambda: absolute(model, X),
-        "refit_statistics, total_gain": lambda: total_gain(model.ensemble_.refit_statistics(X, y)),
-        "permutation, one repeat": lambda: permutation(model, X, y, n_repeats=1, random_state=0),
     }
     with clusters.workers() as client, dask.config.set(scheduler=client):
         verify(model)
-        for name, work in list(asked.items())[:n_measures]:
+        for name, work in asked.items():
             took, _ = clusters.measured(work, client)
             speed = n_chunks * ROWS_PER_CHUNK / took.seconds / 1e3
             numbers = took.seconds, speed, took.more_of_worker, took.of_worker, took.more_here
@@ -91,55 +85,37 @@ def write_parquet(path: Path, n_chunks: int) -> None:
             writer.write_table(pyarrow.Table.from_arrays(columns, schema=schema))
 
 
-def judge_file(n_chunks: int) -> tuple[float, float, float]:
-    """Judge a Parquet file by the command line; return its GB, seconds, and the peak in MB."""
+def judge_file(page: Page, n_chunks: int) -> None:
+    """Judge a Parquet file by the command line."""
     with tempfile.TemporaryDirectory() as folder:
         path, saved = Path(folder, "rows.parquet"), Path(folder, "model.json")
         fitted().save(saved)
         write_parquet(path, n_chunks)
-        return path.stat().st_size / 1e9, *seconds_and_memory(path, "--model", str(saved))
-
-
-def judge_files(page: Page, sizes: list[int]) -> None:
-    """Judge files of some numbers of rows, and say what the larger ones take more."""
+        size = path.stat().st_size / 1e9
+        seconds, memory = seconds_and_memory(path, "--model", str(saved))
     page.add(
         "",
-        "`python -m attributions --data rows.parquet --target y --model model.json`, the"
-        " interpreter and compiled kernels included:",
+        "`python -m attributions --data rows.parquet --target y --model model.json` on a file of"
+        f" {n_chunks * ROWS_PER_CHUNK:,} rows, {size:.2f} GB: {seconds:.0f} s, largest resident"
+        f" memory {memory:,.0f} MB, the interpreter and compiled kernels included.",
     )
-    page.head("rows", "GB of the file", "s", "largest resident memory, MB")
-    found = []
-    for n_rows in sizes:
-        n_chunks = max(1, n_rows // ROWS_PER_CHUNK)
-        found.append((n_chunks * ROWS_PER_CHUNK, *judge_file(n_chunks)))
-        page.row(*map("{:{}}".format, found[-1], (",", ".2f", ".0f", ".0f")))
-    for larger in found[1:]:
-        rows, size, _, peak = (b - a for a, b in zip(found[0], larger, strict=True))
-        page.add(
-            "",
-            f"From {found[0][0]:,} to {larger[0]:,} rows the file grows by {1000 * size:,.0f} MB"
-            f" and the largest resident memory by {peak:,.0f} MB, {1e6 * peak / rows:.0f} bytes a"
-            " row.",
-        )
 
 
 def main() -> None:
-    """Print the tables."""
-    asked = {"rows": 10_000_000, "file_rows": [1_000_000, 10_000_000], "measures": 7}
-    with Page("dask_rows", __doc__, **asked) as page:
+    """Print the table, and what is found of the file."""
+    with Page("dask_rows", __doc__, rows=10_000_000) as page:
         n_chunks = max(1, page.asked.rows // ROWS_PER_CHUNK)
-        n_rows, file_rows = n_chunks * ROWS_PER_CHUNK, " ".join(map(str, page.asked.file_rows))
+        n_rows = n_chunks * ROWS_PER_CHUNK
         page.add(
-            f"`python -m benchmarks.speed.dask_rows --rows {n_rows} --file-rows {file_rows}"
-            f" --measures {page.asked.measures}`: {n_rows:,} rows of {N_COLUMNS} columns,"
-            f" {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks} chunks of"
-            f" {8 * ROWS_PER_CHUNK * (N_COLUMNS + 1) / 1e6:.0f} MB; {TREES} trees of depth {DEPTH};"
-            f" two worker processes of one thread; {conditions('dask')}."
+            f"`python -m benchmarks.speed.dask_rows --rows {n_rows}`: {n_rows:,} rows of"
+            f" {N_COLUMNS} columns, {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks}"
+            f" chunks of {8 * ROWS_PER_CHUNK * (N_COLUMNS + 1) / 1e6:.0f} MB; {TREES} trees of"
+            f" depth {DEPTH}; two worker processes of one thread; {conditions('dask')}."
         )
         more = ("MB more in a worker", "MB of a worker", "MB more here")
         page.head("", "s", "thousand rows a second", *more)
-        measure(page, n_chunks, page.asked.measures)
-        judge_files(page, page.asked.file_rows)
+        measure(page, n_chunks)
+        judge_file(page, max(1, n_chunks // 10))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """Training on a cluster of Dask, beside XGBoost's and LightGBM's, in one run.
 
     python -m benchmarks.speed.dask_training --write          1e6 rows x 20, 20 trees of depth 6
-    python -m benchmarks.speed.dask_training --rows 3000000 --trees 100 --kinds signal    late
-        trees, > benchmarks/results/dask_training_3e6.md
 
 Two worker processes of one thread hold the rows, float32, in chunks of 50,000, made where they are.
 Each library gets the same table and targets, and its whole call is timed, preparation included: the

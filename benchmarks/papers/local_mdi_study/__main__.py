@@ -64,11 +64,10 @@ PARTS = (
 
 
 def beside(tables) -> dict[str, str]:
-    """Return the tables of the ablation and of single tables, and claims."""
+    """Return the table of the ablation, and claims."""
     found = {}
     if "selection" in tables:
         found["study ablation"] = selection.ladder_table(tables["selection"])
-        found["study datasets"] = selection.datasets_table(tables["selection"])
     if checked := claims.check(tables):
         found["study claims"] = summary(checked, claims.WAYS)
         found["study every claim"] = table(checked)

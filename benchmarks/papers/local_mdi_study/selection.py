@@ -139,16 +139,3 @@ def ladder_table(rows) -> str:
                 lines.append([*line, f"{difference:.2f}", f"{len(names)}"])
     heads = ["model", "compared", "method", "mean rank", "ranks differ from", "tables"]
     return markdown(heads, lines)
-
-
-def datasets_table(rows) -> str:
-    """List a line a table: the mean over shares of the forest's methods by sums, and chance."""
-    of_forest = chosen(rows, model="forest")
-    compared = [(name, a) for name in LABELS for a in ("sum", "rank", "global")]
-    compared = [*compared, (CHANCE, "sum")]
-    pairs = [p for p in compared if chosen(of_forest, method=p[0], aggregate=p[1])]
-    lines = []
-    for name in values_there(of_forest, "data", TASKS):
-        found = [chosen(of_forest, data=name, method=m, aggregate=a) for m, a in pairs]
-        lines.append([name, *(cell_of([*map(mean_over_shares, own)], 3) for own in found)])
-    return markdown(["data", *(f"{LABELS.get(m, m)}, {a}" for m, a in pairs)], lines)
