@@ -2,8 +2,8 @@
 
 python -m benchmarks.papers.treeinner --data FOLDER --write
 
-*table4* and *control* are the standard setting, *text* the data as the paper's text has them; the
-other parts are sweeps. The ChIP data are ``chip_train.csv.gz`` and ``chip_valid.csv.gz``.
+*table4* and *control* are the standard setting; the other parts are sweeps. The ChIP data are
+``chip_train.csv.gz`` and ``chip_valid.csv.gz``.
 """
 
 import sys
@@ -43,8 +43,8 @@ def of_rows(rows: Iterable[dict]) -> str:
 
 
 def rows_of(tables: dict[str, list[dict]]) -> list[dict]:
-    """Return the rows of all parts that draw as the paper's program does."""
-    return [*chain(*(rows for name, rows in tables.items() if not name.startswith("text")))]
+    """Return the rows of all parts."""
+    return [*chain(*tables.values())]
 
 
 class TreeInnerStudy(Study):
@@ -55,10 +55,7 @@ class TreeInnerStudy(Study):
         if OF_FILES in tables:
             return self.of_files()
         results = Results(rows_of(tables))
-        shown = sections_of(results, claims.check(results))
-        if text := [*tables.get("text", ()), *tables.get("text-chip", ())]:
-            shown["text"] = of_rows(text)
-        return shown
+        return sections_of(results, claims.check(results))
 
     def of_files(self) -> dict[str, str]:
         """Return the tables of the page; claims are those of all parts."""
@@ -70,7 +67,7 @@ class TreeInnerStudy(Study):
 
     def write(self, tables: dict[str, list[dict]]) -> None:
         """Write the small files behind the page."""
-        missing = [n for n in self.parts if not n.startswith("text") and n not in tables]
+        missing = [name for name in self.parts if name not in tables]
         if missing:
             raise SystemExit(f"The page needs all parts; there are no results of {missing}.")
         rows = rows_of(tables)

@@ -85,7 +85,7 @@ def worth(score, is_relevant) -> dict[str, float]:
 
 
 def scores_of_table_4(
-    ensemble: Ensemble, data: DataSet, seeds: dict[str, int], absolute_level: str
+    ensemble: Ensemble, data: DataSet, seeds: dict[str, int]
 ) -> dict[Cell, np.ndarray]:
     """Return all fourteen scores.
 
@@ -101,7 +101,7 @@ def scores_of_table_4(
                 results = {
                     "TreeInner": tree_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
                     "ForestInner": forest_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
-                    "Abs": absolute(ensemble, X, ifa=ifa, level=absolute_level, n_jobs=1),
+                    "Abs": absolute(ensemble, X, ifa=ifa, level="tree", n_jobs=1),
                 }
             scores |= {Cell(name, rows, attribution): of.values for name, of in results.items()}
         with training_rows_are_meant():
@@ -133,7 +133,7 @@ def judge_model(
     n_distinct = np.array([len(np.unique(column)) for column in data.X_train.T], dtype=np.float64)
     for stage, of_rounds in stages.items():
         first_trees = model.ensemble_.truncate(stage)
-        scores = scores_of_table_4(first_trees, data, seeds, protocol.absolute_level)
+        scores = scores_of_table_4(first_trees, data, seeds)
         gain = total_gain(first_trees).values
         partial = partial_inner(first_trees, data.X_valid, data.y_valid, n_jobs=1)
         scores |= {MINUS_GAIN: -gain, FEWEST_VALUES: -n_distinct, PARTIAL: partial.values}
