@@ -25,7 +25,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from attributions import predecomp, saabas, tree_inner, tree_shap
-from benchmarks.speed.timing import Page, conditions, in_turn, median
+from benchmarks.speed.timing import Page, in_turn, median
 from gbt.formats import as_ensemble
 from gbt.parallel.cores import available_cores
 
@@ -189,10 +189,8 @@ def main():
     asked = {"repeats": 5, "inner_rows": 1_000_000, "without_shap": False}
     libraries = ["xgboost", "lightgbm", "shap", *(["shapiq"] if find_spec("shapiq") else [])]
     with Page("attribution_speed", __doc__, **asked) as page:
-        page.add(
-            f"{conditions(*libraries)}; float32 rows of {N_COLUMNS} columns; medians of"
-            f" {page.asked.repeats} paired runs"
-        )
+        words = f"float32 rows of {N_COLUMNS} columns; medians of {page.asked.repeats} paired runs"
+        page.begin(words, *libraries)
         page.head("what", "model", "rows", "ours, ms", "peer", "peer / ours", "target")
         X, y = data_of(N_ROWS)
         for case in CASES:

@@ -19,7 +19,7 @@ import numpy as np
 from attributions import predecomp, tree_inner
 from benchmarks.speed import clusters
 from benchmarks.speed.large_file import seconds_and_memory
-from benchmarks.speed.timing import Page, conditions
+from benchmarks.speed.timing import Page
 from benchmarks.study import ours
 
 ROWS_PER_CHUNK, N_COLUMNS = 100_000, clusters.N_COLUMNS
@@ -105,13 +105,12 @@ def main() -> None:
     """Print the table, and what is found of the file."""
     with Page("dask_rows", __doc__, rows=10_000_000) as page:
         n_chunks = max(1, page.asked.rows // ROWS_PER_CHUNK)
-        n_rows = n_chunks * ROWS_PER_CHUNK
-        page.add(
-            f"`python -m benchmarks.speed.dask_rows --rows {n_rows}`: {n_rows:,} rows of"
-            f" {N_COLUMNS} columns, {8 * n_rows * (N_COLUMNS + 1) / 1e9:.2f} GB, in {n_chunks}"
-            f" chunks of {8 * ROWS_PER_CHUNK * (N_COLUMNS + 1) / 1e6:.0f} MB; {TREES} trees of"
-            f" depth {DEPTH}; two worker processes of one thread; {conditions('dask')}."
-        )
+        megabytes = 8 * ROWS_PER_CHUNK * (N_COLUMNS + 1) / 1e6
+        page.begin(
+            f"{n_chunks * ROWS_PER_CHUNK:,} rows of {N_COLUMNS} columns,"
+            f" {n_chunks * megabytes / 1e3:.2f} GB, in {n_chunks} chunks of {megabytes:.0f} MB;"
+            f" {TREES} trees of depth {DEPTH}; two worker processes of one thread", "dask",
+        )  # fmt: skip
         more = ("MB more in a worker", "MB of a worker", "MB more here")
         page.head("", "s", "thousand rows a second", *more)
         measure(page, n_chunks)

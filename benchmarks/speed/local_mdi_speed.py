@@ -29,7 +29,7 @@ from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.explicit import Explicit
 from attributions.mdi.least_squares import Ridge
 from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
-from benchmarks.speed.timing import Page, conditions, in_turn, median
+from benchmarks.speed.timing import Page, in_turn, median
 from benchmarks.study.files import RESULTS, fill
 
 RATIOS = [0.1, 0.5, 0.99]
@@ -148,12 +148,10 @@ def compare(page: Page) -> None:
         "elastic net of 0 and 1": {"linear_model": "elastic_net"},
     }
     n, n_label_trees, repeats = page.asked.trees, page.asked.label_trees, page.asked.repeats
-    page.add(
-        f"`python -m benchmarks.speed.local_mdi_speed time --trees {n} --label-trees"
-        f" {n_label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
-        f" of {repeats}, seconds of processor time a tree;"
-        f" {conditions('imodels', 'scikit-learn', 'numpy', n_jobs=1)}"
-    )
+    page.begin(
+        f"{X.shape[0]:,} rows x {X.shape[1]}, medians of {repeats}, seconds of processor time a"
+        " tree", "imodels", "scikit-learn", "numpy", n_jobs=1,
+    )  # fmt: skip
     page.head("forest", "splits a tree", "imodels", "ours", "s a tree", "ratio")
     tasks = [
         (name, RandomForestRegressor(n, random_state=0, n_jobs=1, **settings).fit(X, y), y, own)
