@@ -25,7 +25,6 @@ def sections_of(results: Results, found: list[Claim]) -> dict[str, str]:
     """Return the tables of the page that some results can fill."""
     shown = {}
     if compared := table.compare(results):
-        shown["table4"] = table.short_table(compared)
         shown["agreement"] = table.agreement_table(compared)
         shown["cells"] = table.full_table(compared)
     if found:
