@@ -100,14 +100,14 @@ def test_gates_fail_where_they_should():
     ]
     counts = dict.fromkeys(COUNTED, 1)
     tests = [{"setting": SETTINGS[0].name, "method": "tree_inner", **counts}] * 2
-    found = {gate.kind: gate for gate in gates.gates({"coverage": rows, "tests": tests})}
-    assert {kind: gate.holds for kind, gate in found.items()} == {
-        "mean coverage, 1000 rows": True,
-        "worst feature, 1000 rows": False,
-        "pooled FDR of tree_inner": False,
-    }
-    assert_close(found["worst feature, 1000 rows"].margin, -0.01, 1)
-    assert_close(found["pooled FDR of tree_inner"].margin, -0.4, 1)
+    found = gates.gates({"coverage": rows, "tests": tests})
+    mean, worst, pooled = (gate.statement for gate in found)
+    assert mean == "1,000 rows: mean coverage is 0.94 to 0.96"
+    assert worst == "1,000 rows: the worst feature is covered in 0.92 or more"
+    assert pooled == "the pooled FDR of tree_inner is at most 0.1"
+    assert [gate.holds for gate in found] == [True, False, False]
+    assert_close(found[1].margin, -0.01, 1)
+    assert_close(found[2].margin, -0.4, 1)
 
 
 class Result:
