@@ -23,7 +23,7 @@ STUDY = Study(
     "inference",
     __doc__,
     (
-        *gates.PARTS, *guard.PARTS, nulls.PART, dependence.PART, *crossed.PARTS, shadows.PART,
+        *gates.PARTS, *guard.PARTS, nulls.PART, dependence.PART, *crossed.PARTS, *shadows.PARTS,
         training_rows.PART, selector_cuts.PART,
     ),
     gates.sections,

@@ -1,9 +1,11 @@
 """Relevance given the other columns: ten ways to ask, and columns that only look relevant.
 
-There are 12 normal columns; y is the sum of some, of a quarter of others, *weak* ones, and of noise
-of variance 3. *Copies*: three columns, three noisy copies of these, two weak columns and four of
-noise. *Blocks*: four blocks of three correlated columns. y takes the first of two, weakly the first
-of the third, and not the fourth.
+``shadows``   12 normal columns; y is the sum of some, of a quarter of others, *weak* ones, and of
+              noise of variance 3. *Copies*: three columns, three noisy copies of these, two weak
+              columns and four of noise. *Blocks*: four blocks of three correlated columns. y takes
+              the first of two, weakly the first of the third, and not the fourth.
+``few-rows``  the first of these designs, by the last of the ways, with fewer rows, and with a y
+              that is nothing but noise.
 
 Copies and the other members of blocks are *kin*: correlated with what matters, and null given it.
 """
@@ -15,11 +17,12 @@ import numpy as np
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.ways import WAYS, Table
 from benchmarks.study import Part, chosen, column, crossed, markdown
-from benchmarks.study.tables import by_values, share, short_share, values_of, values_there
+from benchmarks.study.tables import by_values, listed, share, short_share, values_of, values_there
 
 N = 1000
 N_TREES = 100
 DESIGNS = ("copies .8", "copies .95", "blocks .5", "blocks .8", "blocks .95")
+FEW_Y = ("noise", "of columns")
 KIN, NOISE, MATTERS, WEAK = 0, 1, 2, 3
 COEFFICIENT = np.array([0.0, 0.0, 1.0, 0.25])
 
@@ -43,6 +46,15 @@ def of_design(cell, rng, size):
     X, y, kinds = simulated(cell["design"], 2 * N if size == "full" else 120, rng)
     table = Table.of(X, y, lambda: judging.model(size, n_estimators=N_TREES, max_depth=4))
     yield from asked(table, kinds, WAYS, rng)
+
+
+def of_few_rows(cell, rng, size):
+    """Ask `given_others` of a table of copies with few rows, or of one with another y."""
+    X, y, kinds = simulated(DESIGNS[0], 2 * cell["rows"] if size == "full" else 120, rng)
+    if cell["y"] == "noise":
+        y, kinds = rng.normal(size=len(y)), np.full_like(kinds, NOISE)
+    table = Table.of(X, y, lambda: judging.model(size, n_estimators=N_TREES, max_depth=4))
+    yield from asked(table, kinds, ["given_others"], rng)
 
 
 def asked(table, kinds, ways, rng):
@@ -82,4 +94,19 @@ def table(rows) -> str:
     return markdown([*names, "weak, BH", "s"], lines)
 
 
-PART = Part("shadows", crossed(design=DESIGNS), of_design, 60, table)
+def few_table(rows) -> str:
+    """Tabulate what `given_others` finds, a line a number of rows."""
+
+    def cells(found):
+        of_noise, signal = (chosen(found, y=y) for y in FEW_Y)
+        kinds = ((of_noise, "noise"), *((signal, kind) for kind in ("noise", "kin", "true")))
+        return [share(own, kind, f"n_{kind}") for own, kind in kinds]
+
+    names = ["rows", "y is noise: found", "y of columns: noise found", "kin found", "strong found"]
+    return listed(rows, ("rows",), names, cells)
+
+
+PARTS = (
+    Part("shadows", crossed(design=DESIGNS), of_design, 60, table),
+    Part("few-rows", crossed(rows=(100, 300), y=FEW_Y), of_few_rows, 60, few_table),
+)
