@@ -69,7 +69,7 @@ CELLS = crossed(task=TASKS, size=(*SIZES, MOST), trainer=(*others.names(), *ours
 STUDY = Study(
     "accuracy", __doc__, (NumberedPart("losses", CELLS, fit, 3, None, tuple(report.NEEDED)),),
     lambda tables: report.sections(tables["losses"]) if "losses" in tables else {},
-    draw=lambda tables: report.draw(tables["losses"]), folder="",
+    draw=lambda tables: report.draw(tables["losses"]), folder="", pages={"words": "categories"},
 )  # fmt: skip
 
 if __name__ == "__main__":

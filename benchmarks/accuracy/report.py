@@ -13,7 +13,7 @@ from benchmarks.accuracy.tasks import FOLDED, SIZES, halves
 from benchmarks.study.files import DOCS
 from benchmarks.study.pictures import picture
 from benchmarks.study.tables import by_values, cell_of, markdown, mean_and_error
-from benchmarks.study.whole_tables import WHOLE
+from benchmarks.study.whole_tables import WHOLE, WITH_WORDS
 from gbt.estimators.defaults import LARGEST_UNBIASED
 
 SHORT = ("to 300", "to 1,000", "to 3,000", "to 10,000", "more")
@@ -134,6 +134,22 @@ def by_size(rows: list[dict]) -> str:
     return markdown(head, [*lines.values()])
 
 
+def of_words(rows: list[dict]) -> str:
+    """List the losses of tables with words at their most rows, and the means over the tables."""
+    names = [DEFAULT, "greedy", "cross-validated", *(f"{name}, alike" for name in LIBRARIES)]
+    lines, found = [], []
+    for (task,), own in by_values(rows, "task"):
+        if task.split(",")[0] in WITH_WORDS:
+            n_rows = max(row["rows"] for row in own)
+            most = [row for row in own if row["rows"] == n_rows]
+            found += most
+            losses = (np.mean([row[name] for row in most]) for name in names)
+            lines.append([task, f"{n_rows:,}", *(f"{loss:.3f}" for loss in losses)])
+    means = of_tables(found, names)["loss"].mean(axis=0)
+    lines.append(["**mean over tables**", "", *(f"**{loss:.3f}**" for loss in means)])
+    return markdown(["table, target", "rows", *names], lines)
+
+
 def parameters(rows: list[dict], splitter: str) -> str:
     """List what every change of one splitter's parameters does to the loss, on the first half."""
     chosen_by = [row for row in rows if row["half"] == "choose" and row["is_first"]]
@@ -157,6 +173,7 @@ def sections(losses: list[dict]) -> dict[str, str]:
     return {
         "comparison": comparison(rows),
         "sizes": by_size(rows),
+        "words": of_words(rows),
         **{f"parameters of {name}": parameters(rows, name) for name in ours.CHANGES},
     }
 

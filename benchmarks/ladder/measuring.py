@@ -8,6 +8,7 @@ of neighbouring runs, and each number is a median. Rungs that grow fewer trees a
 
 import statistics
 import time
+from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from gbt.parallel.cores import available_cores
 
 N_TREES = 20
 N_DRAWN = 50  # small problems with ties
+REPEATS = 5
 
 
 class Rung(NamedTuple):
@@ -39,11 +41,8 @@ class Rung(NamedTuple):
 class Size(NamedTuple):
     """How many rows and columns a table has."""
 
-    n_rows: int
-    n_columns: int
-
-    def __str__(self):
-        return f"{self.n_rows:,} x {self.n_columns}"
+    rows: int
+    columns: int
 
 
 SIZES = (Size(2_000, 10), Size(20_000, 20), Size(200_000, 20))
@@ -76,6 +75,7 @@ def trees_of(rung, problem, n_trees):
     return trees, (prepared - started) / N_TREES + (ended - prepared) / n_trees
 
 
+@cache
 def verify_on_drawn_problems(rungs=RUNGS, n_problems=N_DRAWN):
     """Compare the trees of all rungs with those of the first, on small problems with ties."""
     rng = np.random.default_rng(0)
@@ -120,3 +120,12 @@ def measure(size, index, repeats, rungs=RUNGS):
         for peer in PEERS if is_installed("XGBoost") else ():
             seconds.setdefault(peer, []).append(xgboost_seconds(problem, peer))
     return {name: statistics.median(taken) for name, taken in seconds.items()}
+
+
+def experiment(cell, rng, size):
+    """Yield the seconds a tree on a table; a quick run has a tiny one."""
+    verify_on_drawn_problems()
+    index = SIZES.index(tuple(cell.values()))
+    asked = (SIZES[index], index, REPEATS) if size == "full" else (Size(60, 2), 0, 1)
+    for name, taken in measure(*asked).items():
+        yield {"rung": name, "seconds": f"{taken:.6g}"}

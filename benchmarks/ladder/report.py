@@ -1,99 +1,45 @@
-"""The table and the picture, both made from benchmarks/results/ladder.json."""
+"""The table and the picture of the ladder."""
 
-import ast
-import io
-import tokenize
 from itertools import pairwise
-from pathlib import Path
 
-from benchmarks.ladder.measuring import PEERS, RUNGS, SIZES
+from benchmarks.ladder.measuring import PEERS, RUNGS
 from benchmarks.study.pictures import TEXT, picture
-
-ROOT = Path(__file__).parents[2]
-OF_SIZES = [f"{size}, ms a tree" for size in SIZES]
-HEADER = ("rung", "idea", "lines, own (all)", *OF_SIZES, "rung before / it", "XGBoost exact / it",
-          "XGBoost hist / it")  # fmt: skip
-NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-NO_CODE |= {tokenize.ENDMARKER, tokenize.ENCODING}
+from benchmarks.study.tables import markdown
 
 
-def code_lines(path):
-    """Return how many lines of a file are code: not empty, no comment, no docstring."""
-    text = path.read_text()
-    lines = set()
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type not in NO_CODE:
-            lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(text)):
-        is_documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if is_documented and ast.get_docstring(node):
-            lines.difference_update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
-    return len(lines)
-
-
-def path_of(module):
-    """Return the file of a module of ours, None for others."""
-    stem = ROOT / module.replace(".", "/")
-    candidates = (stem.with_suffix(".py"), stem / "__init__.py")
-    return next((path for path in candidates if path.exists()), None)
-
-
-def files_used_by(module):
-    """Return the files of a module and of all of ours that it imports, directly or through others.
-
-    What every rung is given, its problem, does not count.
-    """
-    found, waiting = set(), [module]
-    while waiting:
-        path = path_of(waiting.pop())
-        if path is None or path in found or path.name == "problems.py":
-            continue
-        found.add(path)
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                waiting.extend(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                waiting.append(node.module)
-                waiting.extend(f"{node.module}.{alias.name}" for alias in node.names)
-    return found
+def of_sizes(rows) -> tuple[dict[int, str], dict[str, dict[int, float]]]:
+    """Return the tables by their rows, and the seconds of rungs and peers, by name and rows."""
+    sizes, seconds = {}, {}
+    for row in rows:
+        sizes[row["rows"]] = f"{row['rows']:,} x {row['columns']}"
+        seconds.setdefault(row["rung"], {})[row["rows"]] = row["seconds"]
+    return sizes, seconds
 
 
 def ratio(above, below):
     """Write a ratio of times at the largest size that both have, nothing if there is none."""
-    for size in reversed([str(size) for size in SIZES]):
-        if size in above and size in below:
-            return f"{above[size] / below[size]:.3g}"
-    return ""
+    both = above.keys() & below.keys()
+    return f"{above[max(both)] / below[max(both)]:.3g}" if both else ""
 
 
-def lines_of_rungs():
-    """Return for every rung how many lines of code its file has, and all that it uses."""
-    modules = {rung.name: f"benchmarks.ladder.{rung.name}" for rung in RUNGS}
-    return {
-        name: [code_lines(path_of(module)), sum(map(code_lines, files_used_by(module)))]
-        for name, module in modules.items()
-    }
-
-
-def table(seconds, lines_of):
-    """Return the lines of the table.
-
-    ``seconds`` are by name of rung or peer, then by size; ``lines_of`` is by name of rung.
-    """
-    lines = [HEADER, ["---"] * len(HEADER)]
-    before = {}
+def table(rows) -> str:
+    """List a line a rung, and what XGBoost takes."""
+    sizes, seconds = of_sizes(rows)
+    lines, before = [], {}
     for number, rung in enumerate(RUNGS, start=1):
-        own, (n_own, n_all) = seconds[rung.name], lines_of[rung.name]
+        own = seconds[rung.name]
         link = f"[{number}](../benchmarks/ladder/{rung.name}.py)"
-        times = [milliseconds(own.get(str(size))) for size in SIZES]
+        times = [milliseconds(own.get(size)) for size in sizes]
         ratios = [ratio(other, own) for other in (before, *(seconds.get(p, {}) for p in PEERS))]
-        lines.append([link, rung.idea, f"{n_own:,} ({n_all:,})", *times, *ratios])
+        lines.append([link, rung.idea, *times, *ratios])
         before = own
     for peer, name in PEERS.items():
         if peer in seconds:
-            times = (milliseconds(seconds[peer].get(str(size))) for size in SIZES)
-            lines.append([name, "", "", *times, "", "", ""])
-    return ["| " + " | ".join(line) + " |" for line in lines]
+            times = (milliseconds(seconds[peer].get(size)) for size in sizes)
+            lines.append([name, "", *times, "", "", ""])
+    heads = [f"{name}, ms a tree" for name in sizes.values()]
+    peers = [f"{name} / it" for name in PEERS.values()]
+    return markdown(["rung", "idea", *heads, "rung before / it", *peers], lines)
 
 
 def milliseconds(seconds):
@@ -107,19 +53,18 @@ COLORS = ("#56B4E9", "#0072B2", "#1B2A49")
 INK, LIGHT = "#333333", "#E6E6E6"
 
 
-def draw(seconds, path):
+def draw(rows, path):
     """Draw a row a rung, time on a log scale, and a stair a size; below them what XGBoost takes."""
+    sizes, seconds = of_sizes(rows)
     names = [rung.name.removeprefix("rung_").replace("_", " ") for rung in RUNGS]
     peers = {peer: len(RUNGS) + 0.3 + 0.8 * i for i, peer in enumerate(PEERS) if peer in seconds}
     with picture(path, style=TEXT, figsize=(5.6, 6)) as (_, ax):
-        for k, (size, color) in enumerate(zip(map(str, SIZES), COLORS, strict=True)):
+        for k, ((size, label), color) in enumerate(zip(sizes.items(), COLORS, strict=True)):
             steps = [(seconds[rung.name].get(size), i) for i, rung in enumerate(RUNGS)]
             steps = [(time, i) for time, i in steps if time]
-            if steps:
-                draw_stair(ax, steps, size, color, -17 - 10 * (k % 2))
+            draw_stair(ax, steps, label, color, -17 - 10 * (k % 2))
             for peer, height in peers.items():
-                if size in seconds[peer]:
-                    draw_peer(ax, seconds[peer][size], height, color)
+                draw_peer(ax, seconds[peer][size], height, color)
         dress(ax, [*range(len(RUNGS)), *peers.values()], [*names, *map(PEERS.get, peers)])
 
 

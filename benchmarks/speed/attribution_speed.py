@@ -25,7 +25,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from attributions import predecomp, saabas, tree_inner, tree_shap
-from benchmarks.speed.timing import Page, conditions, in_turn, median
+from benchmarks.speed.timing import Page, in_turn, median
 from gbt.formats import as_ensemble
 from gbt.parallel.cores import available_cores
 
@@ -35,13 +35,10 @@ N_ROWS = 5_000
 
 @dataclass(frozen=True)
 class Case:
-    """The shape of a model, the ratios aimed at, and the rows that the slow peers explain."""
+    """The shape of a model, and the rows that the slow peers explain."""
 
     n_trees: int
     max_depth: int
-    predict: float
-    path: float
-    shap: float
     n_shap_rows: int = N_ROWS
 
     @property
@@ -50,12 +47,7 @@ class Case:
         return f"{self.n_trees} trees, depth {self.max_depth}"
 
 
-CASES = [
-    Case(400, 4, predict=4, path=4, shap=20),
-    Case(100, 6, predict=1.5, path=1.7, shap=16),
-    Case(100, 10, predict=1, path=1, shap=8, n_shap_rows=2_000),
-]
-INNER = {"with standard errors": (True, 0.5), "without": (False, 1.5)}
+CASES = [Case(400, 4), Case(100, 6), Case(100, 10, n_shap_rows=2_000)]
 
 
 def data_of(n_rows, seed=0):
@@ -122,10 +114,10 @@ def paired(ours: Callable, peer: Callable, repeats: int) -> tuple[str, str]:
     return f"{1e3 * seconds:.{0 if seconds > 0.1 else 1}f}", f"{ratio:.1f}"
 
 
-def show(page, what, case, n_rows, ours, peer, name, target) -> None:
+def show(page, what, case, n_rows, ours, peer, name) -> None:
     """Add a line to the table: our milliseconds, and how many times as long a peer takes."""
     milliseconds, ratio = paired(ours, peer, page.asked.repeats)
-    page.row(what, case.name, f"{n_rows:,}", milliseconds, name, ratio, f"{target:g}")
+    page.row(what, case.name, f"{n_rows:,}", milliseconds, name, ratio)
 
 
 def time_paths(page, case, booster, ensemble, X):
@@ -135,9 +127,9 @@ def time_paths(page, case, booster, ensemble, X):
     data = xgboost.DMatrix(X)
     predict = partial(booster.inplace_predict, X)
     approximate = partial(booster.predict, data, pred_contribs=True, approx_contribs=True)
-    contributions = approximate, "XGBoost approx_contribs", case.path
+    contributions = approximate, "XGBoost approx_contribs"
     for what, ours, *beside in (
-        ("raw_predict", ensemble.raw_predict, predict, "XGBoost inplace_predict", case.predict),
+        ("raw_predict", ensemble.raw_predict, predict, "XGBoost inplace_predict"),
         ("predecomp", partial(predecomp, ensemble), *contributions),
         ("saabas", partial(saabas, ensemble), *contributions),
     ):
@@ -157,7 +149,7 @@ def shapiq_of(booster, ensemble, rows):
 
 
 def time_shap(page, case, booster, ensemble, X, y):
-    """TreeSHAP against all peers; the target holds for the best of them."""
+    """TreeSHAP against all peers."""
     import shap
     import xgboost
 
@@ -172,28 +164,26 @@ def time_shap(page, case, booster, ensemble, X, y):
         peers["shapiq TreeExplainer"] = shapiq_of(booster, ensemble, rows)
     for name, peer in peers.items():
         ours = partial(tree_shap, ensemble, rows)
-        show(page, "tree_shap", case, len(rows), ours, peer, name, case.shap)
+        show(page, "tree_shap", case, len(rows), ours, peer, name)
 
 
 def time_inner(page, case, booster, ensemble):
     """TreeInner on new rows against one prediction of them."""
     X, y = data_of(page.asked.inner_rows, seed=1)
     beside = partial(booster.inplace_predict, X), "XGBoost inplace_predict"
-    for what, (standard_error, target) in INNER.items():
+    for what, standard_error in (("with standard errors", True), ("without", False)):
         ours = partial(tree_inner, ensemble, X, y, standard_error=standard_error)
-        show(page, f"tree_inner {what}", case, len(X), ours, *beside, target)
+        show(page, f"tree_inner {what}", case, len(X), ours, *beside)
 
 
 def main():
     """Verify, then time, and print a Markdown table."""
-    asked = {"repeats": 5, "inner_rows": 1_000_000, "without_shap": False}
+    asked = {"repeats": 5, "inner_rows": 1_000_000}
     libraries = ["xgboost", "lightgbm", "shap", *(["shapiq"] if find_spec("shapiq") else [])]
     with Page("attribution_speed", __doc__, **asked) as page:
-        page.add(
-            f"{conditions(*libraries)}; float32 rows of {N_COLUMNS} columns; medians of"
-            f" {page.asked.repeats} paired runs"
-        )
-        page.head("what", "model", "rows", "ours, ms", "peer", "peer / ours", "target")
+        words = f"float32 rows of {N_COLUMNS} columns; medians of {page.asked.repeats} paired runs"
+        page.begin(words, *libraries)
+        page.head("what", "model", "rows", "ours, ms", "peer", "peer / ours")
         X, y = data_of(N_ROWS)
         for case in CASES:
             booster = boosted(case, X, y)
@@ -203,8 +193,7 @@ def main():
             time_paths(page, case, booster, ensemble, X)
             if case is CASES[0]:
                 time_inner(page, case, booster, ensemble)
-            if not page.asked.without_shap:
-                time_shap(page, case, booster, ensemble, X, y)
+            time_shap(page, case, booster, ensemble, X, y)
 
 
 if __name__ == "__main__":

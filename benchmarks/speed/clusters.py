@@ -26,33 +26,31 @@ def workers(n_workers: int = 2, **options: Any) -> Iterator[Any]:
 
 
 def chunk_of(
-    number: int, n_rows: int, n_columns: int = N_COLUMNS, kind: str = "signal", dtype=np.float32
+    number: int, n_rows: int, n_columns: int = N_COLUMNS, kind: str = "signal"
 ) -> np.ndarray:
-    """Return rows and, in the last column, their targets."""
+    """Return float32 rows and, in the last column, their targets."""
     rng = np.random.default_rng([11, number])
-    table = rng.normal(size=(n_rows, n_columns + 1)).astype(dtype)
+    table = rng.normal(size=(n_rows, n_columns + 1)).astype(np.float32)
     if kind == "signal":
         table[:, -1] += table[:, 0] + np.sin(3 * table[:, 1]) + table[:, 2] * table[:, 3]
     return table
 
 
-def rows_of(
-    numbers: Iterable[int], n_rows: int, n_columns: int = N_COLUMNS, kind="signal", dtype=np.float32
-) -> tuple[Any, Any]:
+def rows_of(numbers: Iterable[int], n_rows: int, n_columns: int, kind: str) -> tuple[Any, Any]:
     """Return lazy rows and targets of some chunks."""
     import dask
     import dask.array as da
 
     load, shape = dask.delayed(chunk_of, pure=True), (n_rows, n_columns + 1)
-    how = n_rows, n_columns, kind, dtype
-    table = da.concatenate([da.from_delayed(load(k, *how), shape, dtype) for k in numbers])
+    how = n_rows, n_columns, kind
+    table = da.concatenate([da.from_delayed(load(k, *how), shape, np.float32) for k in numbers])
     return table[:, :-1], table[:, -1]
 
 
 class Measured(NamedTuple):
     """What some work took: seconds, seconds of all processors, and MB.
 
-    Of memory the most of a worker, the most that is more than before, and both of this process.
+    Of memory the most of a worker, the most that is more than before, and the most of this process.
     """
 
     seconds: float
@@ -60,17 +58,17 @@ class Measured(NamedTuple):
     of_worker: float
     more_of_worker: float
     here: float
-    more_here: float
 
 
 def measured(work: Callable[[], Any], client: Any) -> tuple[Measured, Any]:
     """Return what some work took, and what it returned."""
     before, used = client.run(forget_peak), client.run(time.process_time)
-    here, busy, started = forget_peak(), time.process_time(), time.perf_counter()
+    forget_peak()
+    busy, started = time.process_time(), time.perf_counter()
     done = work()
     seconds, busy = time.perf_counter() - started, time.process_time() - busy
     after, peaks = client.run(time.process_time), client.run(peak)
     of_workers = sum(after[worker] - used[worker] for worker in after)
-    more, own = max(peaks[worker] - before[worker] for worker in peaks), peak()
-    sizes = max(peaks.values()), more, own, own - here
+    more = max(peaks[worker] - before[worker] for worker in peaks)
+    sizes = max(peaks.values()), more, peak()
     return Measured(seconds, busy + of_workers, *(size / MEGABYTE for size in sizes)), done

@@ -2,10 +2,9 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.speed.conversion --write
 
-A row a library: nodes, seconds of one conversion (of processors, one thread; median and best),
+A row a library: nodes, seconds of one conversion (of processors, one thread; median and best), and
 what part of it the library takes to hand its model over at all (to write it down as text or bytes,
-where it has no arrays), and what part the check takes (``gbt.formats.checking``), once the model's
-nodes are packed for predictions. Nothing is timed before raw predictions have been found equal to
+where it has no arrays). Nothing is timed before raw predictions have been found equal to
 the library's: to 1e-5 of their largest for XGBoost, which predicts in float32, to 1e-12 for the
 others. Needs the extra ``peers``.
 """
@@ -23,7 +22,7 @@ from benchmarks.speed.timing import in_turn
 from benchmarks.study import Part, crossed
 from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
-from gbt.formats import as_ensemble, checking, import_model
+from gbt.formats import as_ensemble
 from gbt.formats.imported import forget
 from gbt.formats.lightgbm.text import text_of
 
@@ -111,13 +110,6 @@ def measure(cell, rng, size):
             raise SystemExit(f"{name}: predictions differ by {difference:.2g}; nothing timed")
         seconds = seconds_of(convert, repeats)
         own = seconds_of(lambda: library.hand_over(model), repeats)
-        imported = import_model(model)
-
-        def check() -> None:
-            checking.CHECKED.discard(imported)
-            checking.check_predictions(imported, model)
-
-        checked = seconds_of(check, repeats)
     yield {
         "version": importlib.import_module(library.module.split(".")[0]).__version__,
         "trees": ensemble.n_trees,
@@ -125,7 +117,6 @@ def measure(cell, rng, size):
         "seconds": f"{np.median(seconds):.3f}",
         "best": f"{min(seconds):.3f}",
         "of these the library's own": f"{np.median(own):.3f}",
-        "of these the check": f"{np.median(checked):.3f}",
         "difference": f"{difference:.1g}",
         "load": f"{os.getloadavg()[0]:.0f}",
     }

@@ -23,7 +23,7 @@ import numpy as np
 
 import gbt
 from benchmarks.speed.clusters import workers
-from benchmarks.speed.timing import Page, conditions
+from benchmarks.speed.timing import Page
 from gbt.training.shares.team import LostMemberError
 
 ARRAYS = ("feature", "threshold", "n_samples", "sum_gradient", "sum_hessian", "gain", "value")
@@ -162,15 +162,12 @@ def main() -> None:
 
 def report(page: Page, found: list[Ended], pairs: list[Ended], undisturbed: float) -> None:
     """Print how fits with a kill, and fits in pairs, have ended."""
-    asked = vars(page.asked)
-    given = " ".join(f"--{name} {asked[name]}" for name in asked if name != "write")
-    page.add(
-        f"`python -m benchmarks.speed.dask_kills {given}`: fits of {asked['trees']} trees on"
-        f" {asked['rows']:,} rows of {N_COLUMNS} columns in {CHUNKS} chunks, on a cluster of"
-        f" {WORKERS} workers, each a process; a worker gets SIGKILL at a random time of the fit, or"
-        " two fits work at once. Nothing was left behind, be it a future, a task, an actor or a"
-        f" thread. {conditions('dask')}."
-    )
+    page.begin(
+        f"fits of {page.asked.trees} trees on {page.asked.rows:,} rows of {N_COLUMNS} columns in"
+        f" {CHUNKS} chunks, on a cluster of {WORKERS} workers, each a process; a worker gets"
+        " SIGKILL at a random time of the fit, or two fits work at once; nothing was left behind,"
+        " be it a future, a task, an actor or a thread", "dask",
+    )  # fmt: skip
     after = "longest after the kill, s"
     page.head("came", "fits with a kill", after, "fits in pairs", "longest, s")
     for kind in (SAME, SAID):

@@ -16,7 +16,7 @@ import pandas as pd
 
 from attributions import held_out_gain
 from benchmarks.speed import clusters
-from benchmarks.speed.timing import Page, conditions
+from benchmarks.speed.timing import Page
 from benchmarks.study import ours
 
 N_COLUMNS, N_PARTS, LIMIT = clusters.N_COLUMNS, 50, "2GB"
@@ -40,13 +40,11 @@ def main() -> None:
         n_rows, n_trees = page.asked.rows, page.asked.trees
         size = write_parts(folder, n_rows)
         share = 4 * 0.9 * n_rows * N_COLUMNS / 2 / 1e6
-        page.add(
-            f"`python -m benchmarks.speed.dask_parquet --rows {n_rows} --trees {n_trees}`:"
-            f" {n_rows:,} rows of {N_COLUMNS} columns, {size / 1e9:.2f} GB of Parquet in"
-            f" {N_PARTS} parts; {n_trees} trees of depth 6 on nine tenths of them, of which a"
-            f" worker has {share:,.0f} MB as float32; two worker processes of one thread and"
-            f" {LIMIT}; {conditions('dask')}."
-        )
+        page.begin(
+            f"{n_rows:,} rows of {N_COLUMNS} columns, {size / 1e9:.2f} GB of Parquet in {N_PARTS}"
+            f" parts; {n_trees} trees of depth 6 on nine tenths of them, of which a worker has"
+            f" {share:,.0f} MB as float32; two worker processes of one thread and {LIMIT}", "dask",
+        )  # fmt: skip
         page.head("", "s", "MB of a worker", "MB of the process that leads")
         with clusters.workers(memory_limit=LIMIT) as client:
             table = dd.read_parquet(folder)

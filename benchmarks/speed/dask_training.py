@@ -1,8 +1,6 @@
 """Training on a cluster of Dask, beside XGBoost's and LightGBM's, in one run.
 
     python -m benchmarks.speed.dask_training --write          1e6 rows x 20, 20 trees of depth 6
-    python -m benchmarks.speed.dask_training --rows 3000000 --trees 100 --kinds signal    late
-        trees, > benchmarks/results/dask_training_3e6.md
 
 Two worker processes of one thread hold the rows, float32, in chunks of 50,000, made where they are.
 Each library gets the same table and targets, and its whole call is timed, preparation included: the
@@ -24,7 +22,7 @@ import numpy as np
 
 import gbt
 from benchmarks.speed import clusters
-from benchmarks.speed.timing import Page, conditions
+from benchmarks.speed.timing import Page
 from gbt.training.shares.cluster import Cluster
 from gbt.training.shares.packing import packed
 
@@ -140,14 +138,13 @@ def main() -> None:
     """Print the tables."""
     asked = {"rows": 1_000_000, "columns": 20, "trees": 20, "kinds": ["signal", "noise"]}
     with Page("dask_training", __doc__, **asked) as page:
-        asked, given = page.asked, " ".join(page.asked.kinds)
+        asked = page.asked
         warnings.simplefilter("ignore")
         share = 4 * asked.rows * asked.columns / 2 / 1e6
-        page.add(
-            f"`python -m benchmarks.speed.dask_training --rows {asked.rows} --columns"
-            f" {asked.columns} --trees {asked.trees} --kinds {given}`: {asked.trees} trees of depth"
-            f" 6 on {asked.rows:,} rows of {asked.columns} columns, float32, of which a worker has"
-            f" {share:.0f} MB; two worker processes of one thread; {conditions('dask')}."
+        page.begin(
+            f"{asked.trees} trees of depth 6 on {asked.rows:,} rows of {asked.columns} columns,"
+            f" float32, of which a worker has {share:.0f} MB; two worker processes of one thread",
+            "dask",
         )
         page.head("targets", "", "s", "s of processors", "MB of a worker", "MB more than before")
         measure(page)

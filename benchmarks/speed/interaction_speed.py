@@ -13,7 +13,7 @@ import numpy as np
 
 from attributions import tree_shap_pairs
 from benchmarks.speed.attribution_speed import CASES, accuracy_of, boosted, data_of, paired
-from benchmarks.speed.timing import Page, conditions
+from benchmarks.speed.timing import Page
 from gbt.formats import as_ensemble
 
 N_ROWS = (500, 500, 200)  # of the cases
@@ -26,7 +26,7 @@ def main():
 
     with Page("interaction_speed", __doc__, repeats=3) as page:
         repeats = page.asked.repeats
-        page.add(f"{conditions('xgboost')}; float32 rows; medians of {repeats} paired runs")
+        page.begin(f"float32 rows; medians of {repeats} paired runs", "xgboost")
         page.head("columns", "model", "rows", "ours, ms", "XGBoost / ours")
         for n_columns in COLUMNS:
             X, y = data_of(5_000)

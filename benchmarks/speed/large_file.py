@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import attributions.warmup
-from benchmarks.speed.timing import Page, conditions
+from benchmarks.speed.timing import Page
 
 N_TOWNS = 60
 
@@ -57,10 +57,7 @@ def main() -> None:
     with Page("large_file", __doc__, rows=1_000_000) as page, TemporaryDirectory() as folder:
         n_rows = page.asked.rows
         attributions.warmup.main([])
-        page.add(
-            f"`python -m benchmarks.speed.large_file --rows {n_rows}`: {n_rows:,} rows of 20"
-            f" columns; {conditions()}."
-        )
+        page.begin(f"{n_rows:,} rows of 20 columns")
         page.head("file", "MB", "s", "MB of memory")
         table = table_of(n_rows)
         files = {"Parquet": Path(folder, "table.parquet"), "CSV": Path(folder, "table.csv")}

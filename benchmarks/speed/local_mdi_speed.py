@@ -1,9 +1,8 @@
-"""Local MDI+ beside imodels: are the scores the same, how long does each take, and how it grows.
+"""Local MDI+ beside imodels: are the scores the same, and how long does each take.
 
-    pip install -e '.[imodels]'                              imodels 3.0.4
-    python -m benchmarks.speed.local_mdi_speed agree --write       scores on the same forests
+    pip install -e '.[imodels]'                             imodels 3.0.4
+    python -m benchmarks.speed.local_mdi_speed agree --write  scores on the same forests
     python -m benchmarks.speed.local_mdi_speed time --write   both on the same forests, side by side
-    python -m benchmarks.speed.local_mdi_speed grow --write  rows from 10,000 to 1,000,000; boosting
 
 ``agree`` and ``time`` give both programs the same fitted forest. imodels has the settings of its
 authors' experiments, ElasticNetCV with three folds and l1_ratio 0.1, 0.5 and 0.99 on all rows; so
@@ -30,8 +29,7 @@ from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.explicit import Explicit
 from attributions.mdi.least_squares import Ridge
 from attributions.mdi.logistic import LogisticElasticNet, LogisticRidge
-from benchmarks.speed.timing import Page, conditions, in_turn, median, timed
-from benchmarks.study import ours
+from benchmarks.speed.timing import Page, in_turn, median
 from benchmarks.study.files import RESULTS, fill
 
 RATIOS = [0.1, 0.5, 0.99]
@@ -150,12 +148,10 @@ def compare(page: Page) -> None:
         "elastic net of 0 and 1": {"linear_model": "elastic_net"},
     }
     n, n_label_trees, repeats = page.asked.trees, page.asked.label_trees, page.asked.repeats
-    page.add(
-        f"`python -m benchmarks.speed.local_mdi_speed time --trees {n} --label-trees"
-        f" {n_label_trees} --repeats {repeats}`: {X.shape[0]:,} rows x {X.shape[1]}, medians"
-        f" of {repeats}, seconds of processor time a tree;"
-        f" {conditions('imodels', 'scikit-learn', 'numpy', n_jobs=1)}"
-    )
+    page.begin(
+        f"{X.shape[0]:,} rows x {X.shape[1]}, medians of {repeats}, seconds of processor time a"
+        " tree", "imodels", "scikit-learn", "numpy", n_jobs=1,
+    )  # fmt: skip
     page.head("forest", "splits a tree", "imodels", "ours", "s a tree", "ratio")
     tasks = [
         (name, RandomForestRegressor(n, random_state=0, n_jobs=1, **settings).fit(X, y), y, own)
@@ -185,37 +181,7 @@ def compare(page: Page) -> None:
             page.row(name, f"{splits:.0f}", f"{theirs:.2f}", label, *times)
 
 
-def grow(page: Page) -> None:
-    """Measure how time grows with rows, and what a boosted model takes."""
-    page.head(
-        "model", "rows x columns", "linear model", "s of processors", "ns a row and tree",
-        "s on the clock",
-    )  # fmt: skip
-    trees = RandomForestRegressor(5, max_leaf_nodes=64, max_samples=10_000, random_state=0)
-    tasks = [
-        ("forest, 5 trees of 64 leaves", trees, n, name)
-        for n in (10_000, 100_000, 1_000_000)
-        for name in ("ridge", "elastic_net")
-    ]
-    tasks += [
-        (f"boosted, 400 trees of depth 6, {loss}", ours(is_class, n_estimators=400, n_jobs=2),
-         100_000, name)
-        for loss, is_class in (("squared", False), ("logistic", True))
-        for name in ("ridge", "elastic_net")
-    ]  # fmt: skip
-    for label, estimator, n_rows, name in tasks:
-        X, y = data(n_rows, 20)
-        y = y > 0 if hasattr(estimator, "predict_proba") else y
-        model = estimator.fit(X, y)
-        small = type(estimator)(2).fit(X[:1000], y[:1000])
-        local_mdi(small, X[:1000], y[:1000], linear_model=name)  # compiles
-        passed, seconds = timed(partial(local_mdi, model, X, y, linear_model=name))
-        n_trees = 5 if label.startswith("forest") else 400
-        of_tree = f"{1e9 * seconds / n_rows / n_trees:.0f}"
-        page.row(label, f"{n_rows:,} x 20", name, f"{seconds:.2f}", of_tree, f"{passed:.2f}")
-
-
-PARTS: dict[str, Callable[[Page], None]] = {"agree": agree, "time": compare, "grow": grow}
+PARTS: dict[str, Callable[[Page], None]] = {"agree": agree, "time": compare}
 
 
 def main() -> None:

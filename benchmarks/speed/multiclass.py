@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 import gbt
-from benchmarks.speed.timing import Page, conditions, in_turn, median
+from benchmarks.speed.timing import Page, in_turn, median
 from benchmarks.speed.training_speed import IN_BINS, lightgbm_options
 from gbt.parallel.cores import available_cores
 
@@ -135,10 +135,8 @@ RATIOS = "XGBoost hist / ours", "LightGBM / ours", IN_BINS
 def main():
     """Verify, then time, and print a Markdown table."""
     with Page("multiclass", __doc__, repeats=3) as page:
-        page.add(
-            f"{conditions('xgboost', 'lightgbm')}; depth {DEPTH}; medians of {page.asked.repeats}"
-            " runs side by side"
-        )
+        words = f"depth {DEPTH}; medians of {page.asked.repeats} runs side by side"
+        page.begin(words, "xgboost", "lightgbm")
         page.head(
             "classes", "rows", "rounds", "ours, s of processors", *RATIOS, "ours, s on the clock",
             *RATIOS, "accuracy: ours, XGBoost, LightGBM, ours in 256 bins", "log loss",

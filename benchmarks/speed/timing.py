@@ -12,6 +12,7 @@ fall asleep and wake up slowly. So time is spent here, at work, until they have 
 import argparse
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
@@ -95,13 +96,18 @@ class Page:
         parser.add_argument("--write", action="store_true", help="to benchmarks/results")
         if parts:
             parser.add_argument("part", choices=[*parts])
-        self.asked, self.lines = parser.parse_args(), list[str]()
+        self.name, self.asked, self.lines = name, parser.parse_args(), list[str]()
         self.path = RESULTS / (f"{name}_{self.asked.part}.md" if parts else f"{name}.md")
 
     def add(self, *lines: str) -> None:
         """Print and keep some lines."""
         print(*lines, sep="\n", flush=True)
         self.lines += lines
+
+    def begin(self, text: str, *libraries: str, n_jobs: int | None = None) -> None:
+        """Say which command measures what, and where."""
+        command = " ".join([f"python -m benchmarks.speed.{self.name}", *sys.argv[1:]])
+        self.add(f"`{command}`: {text}; {conditions(*libraries, n_jobs=n_jobs)}.")
 
     def head(self, *names: str) -> None:
         """Begin a table."""

@@ -7,8 +7,8 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -35,6 +35,7 @@ class Study:
     verdict: Callable = lambda tables: ([], 0)  # lines to print below the tables, and the exit code
     draw: Callable = lambda tables: None  # takes the rows of all parts, writes the page's pictures
     page_name: str = ""  # if it is not that of the study
+    pages: dict[str, str] = field(default_factory=dict)  # of tables that stand in other ones
     prefix: str = ""  # of the names that the parts' tables have in the page
     folder: str = "papers."  # of the module below ``benchmarks``
     how: str = f"seed {SEED}"  # it was measured, which the files begin with
@@ -96,14 +97,21 @@ class Study:
                 found[name] += f"\n\n{made_by(self.results(name))}"
         return found
 
+    def by_page(self) -> Iterator[tuple[dict[str, str], str]]:
+        """Yield the tables of each page, from the files, and its name."""
+        tables = self.of_files()
+        for page in dict.fromkeys([self.page, *self.pages.values()]):
+            yield {n: of for n, of in tables.items() if self.pages.get(n, self.page) == page}, page
+
     def write_page(self) -> None:
         """Write the tables of the page, and its pictures, from the files."""
-        fill(self.of_files(), self.page)
+        for tables, page in self.by_page():
+            fill(tables, page)
         self.draw(self.read())
 
     def has_written(self) -> bool:
         """Return whether the page says what the files say."""
-        return is_filled(self.of_files(), self.page)
+        return all(is_filled(tables, page) for tables, page in self.by_page())
 
 
 def wanted(part: Part, finished: Finished, n_replications: int) -> list[tuple[int, int]]:

@@ -77,6 +77,11 @@ WHOLE = {
     "clave_firm_teacher": Whole("incoherent", ("neutral", "reverse", "forward"), (), equal_to(1)),
     "yeast": Whole("site", (), (), most_frequent),
 }
+WITH_WORDS = (
+    "amazon_employee_access", "adult", "income_30162", "bike_kaggle_train", "house_prices_kaggle",
+    "churn_modelling", "hr_analysis_jobchange", "credit_g", "av_loan_prediction",
+    "ibm_hr_attrition", "lusitania", "marketing_campaign", "telecom_churn_2666", "estonia",
+)  # fmt: skip
 
 
 @lru_cache(maxsize=4)

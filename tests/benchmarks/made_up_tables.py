@@ -43,12 +43,6 @@ def write_all(folder) -> None:
     """Write all tables, packed, as the folder of data has them."""
     for name in {*WHOLE, *data.SETS}:
         made_up(name).to_csv(folder / f"{name}.csv.gz", index=False)
-    manifest = [
-        (name, how.target, "binary" if how.is_positive else "regression", "word")
-        for name, how in WHOLE.items()
-    ]
-    columns = ["name", "target", "task", "categorical"]
-    pd.DataFrame(manifest, columns=columns).to_csv(folder / "MANIFEST.csv", index=False)
     rng = np.random.default_rng(0)
     for part in CHIP_PARTS:
         counts = pd.DataFrame(rng.integers(9, size=(N_ROWS, N_CHIP_FEATURES + 1)))

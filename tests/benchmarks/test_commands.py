@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from attributions import saabas, tree_inner_rows
+from attributions import saabas
 from attributions.per_row.aggregates import aggregate_trees
 from benchmarks.accuracy import ours, report
-from benchmarks.papers import local_mdi
 from benchmarks.papers.inference import training_rows
-from benchmarks.speed import dask_arithmetic, sparse_rows, splitter_cost
+from benchmarks.papers.local_mdi_study.methods import Explained
+from benchmarks.papers.local_mdi_study.models import fitted
+from benchmarks.papers.local_mdi_study.simulated import numbers
+from benchmarks.speed import dask_arithmetic, sparse_rows
 from benchmarks.study.files import DOCS, RESULTS
 from gbt import GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
@@ -18,17 +20,6 @@ from tests.asserts import peer
 
 def lines_of_tables(printed):
     return [line for line in printed.splitlines() if line.startswith("|")]
-
-
-@pytest.mark.slow
-def test_cost_by_policy(tmp_path, capsys):
-    peer("lightgbm")
-    peer("xgboost")
-    out = ["--out", str(tmp_path / "found.md")]
-    assert splitter_cost.main(["--quick", "--n-jobs", "1", "--repeats", "1", *out]) == 0
-    assert "All targets reached" in capsys.readouterr().out
-    found = (tmp_path / "found.md").read_text()
-    assert all(found.count(f"<!-- {name}: begin -->") == 1 for name in splitter_cost.TABLES)
 
 
 def test_sparse_rows():
@@ -48,21 +39,19 @@ def test_arithmetic_of_clusters(capsys):
         assert line in page
 
 
-def test_local_mdi_puts_trees_together_as_the_library_does():
+def test_the_study_puts_trees_together_as_the_library_does():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
-    y = X[:, 0] + 0.1 * rng.normal(size=60)
-    rows, new = (X[:40], y[:40]), (X[40:], y[40:])
-    model = local_mdi.fit("boosted", *rows, 0, "quick")
-    found = {tuple(how.values()): v for how, v in local_mdi.all_scores(model, "boosted", rows, new)}
-    assert len(found) == 6 * 4 - 1
-    ensemble, of_rows = model.ensemble_, tree_inner_rows(model, *new).values
-    assert_allclose(found["tree_inner", "sum"], np.abs(of_rows))
-    for how in ("sum", "rank"):
-        expected = np.abs(aggregate_trees(ensemble, new[0], "saabas", how, 1))
-        assert_allclose(found["saabas", how], expected)
-    whole = np.abs(saabas(model, rows[0]).values).mean(axis=0)
-    assert_allclose(found["saabas", "global"], np.tile(whole, (20, 1)))
+    table = numbers(X, X[:, 0] + 0.1 * rng.normal(size=60))
+    model = fitted("boosted", table.rows(slice(40)), "quick", 0)
+    explained = Explained(model, table.rows(slice(40)), 0, "quick")
+    for method in ("saabas", "predecomp", "tree_shap"):
+        scores = explained.scores(method, X[40:])
+        for how in ("sum", "rank", "rank_where_used"):
+            found = aggregate_trees(model.ensemble_, X[40:], method, how, 1)
+            assert_allclose(scores.by(how.replace("_", " ")), np.abs(found))
+    whole = np.abs(saabas(model, X[40:]).values).mean(axis=0)
+    assert_allclose(explained.scores("saabas", X[40:]).by("global"), np.tile(whole, (20, 1)))
 
 
 @pytest.mark.slow

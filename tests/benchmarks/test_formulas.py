@@ -13,9 +13,7 @@ from benchmarks.papers.inference import gates, judging
 from benchmarks.papers.inference.paper import COUNTED, SETTINGS, count_covered
 from benchmarks.papers.propositions import POPULATION, Design
 from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
-from benchmarks.papers.report.reading import Reading, mistakes
-from benchmarks.papers.report.truths import Truth
-from benchmarks.papers.treeinner.methods import auc, identity_error, rejections, worth
+from benchmarks.papers.treeinner.methods import auc, identity_error, worth
 from benchmarks.speed.growth import fit_time
 from benchmarks.study.tables import any_share, share, short_share
 from tests.asserts import assert_close
@@ -45,18 +43,6 @@ def test_identity_error_by_hand():
     assert_close(identity_error(np.array([1.0, 3.0]), np.array([4.0, 6.0])), 0.15, 1)
     assert identity_error(np.array([1.0, 3.0]), np.array([2.0, 6.0])) == 0
     assert identity_error(np.zeros(2), np.zeros(2)) == 0
-
-
-def test_rejections_by_hand():
-    # Sorted .001 .015 .04 .2 1; Benjamini-Hochberg at .05 compares with .01 .02 .03 .04 .05.
-    p_values = np.array([0.04, 1.0, 0.001, 0.2, 0.015])
-    is_relevant = np.array([False, True, True, False, True])
-    assert rejections(p_values, is_relevant) == {
-        "true": 2,
-        "false": 0,
-        "single_true": 2,
-        "single_false": 1,
-    }
 
 
 def coverage_of_normal_rows():
@@ -114,14 +100,14 @@ def test_gates_fail_where_they_should():
     ]
     counts = dict.fromkeys(COUNTED, 1)
     tests = [{"setting": SETTINGS[0].name, "method": "tree_inner", **counts}] * 2
-    found = {gate.kind: gate for gate in gates.gates({"coverage": rows, "tests": tests})}
-    assert {kind: gate.holds for kind, gate in found.items()} == {
-        "mean coverage, 1000 rows": True,
-        "worst feature, 1000 rows": False,
-        "pooled FDR of tree_inner": False,
-    }
-    assert_close(found["worst feature, 1000 rows"].margin, -0.01, 1)
-    assert_close(found["pooled FDR of tree_inner"].margin, -0.4, 1)
+    found = gates.gates({"coverage": rows, "tests": tests})
+    mean, worst, pooled = (gate.statement for gate in found)
+    assert mean == "1,000 rows: mean coverage is 0.94 to 0.96"
+    assert worst == "1,000 rows: the worst feature is covered in 0.92 or more"
+    assert pooled == "the pooled FDR of tree_inner is at most 0.1"
+    assert [gate.holds for gate in found] == [True, False, False]
+    assert_close(found[1].margin, -0.01, 1)
+    assert_close(found[2].margin, -0.4, 1)
 
 
 class Result:
@@ -255,34 +241,3 @@ def test_losses_by_hand():
     y = np.array([1.0, 0.0])
     assert measures.loss_of(Model(), None, y, False) == 9 / 2
     assert measures.loss_of(Model(), None, y, True) == pytest.approx(-np.log(0.5 * 0.75) / 2)
-
-
-def table_of(**known):
-    return Truth("a table", {"id": [], "x": [], "z": [], "y": []}, **known)
-
-
-def printed(*warnings, **verdicts):
-    return Reading(0, "\nWarnings\n" + "".join(f"  {text}\n" for text in warnings), verdicts)
-
-
-def test_what_is_known_of_a_table_is_held_against_what_is_printed():
-    """Each mistake that a reader can be led to is seen, and its opposite is none."""
-    fine = printed(x="helps", z="cannot be told")
-    assert list(mistakes(table_of(matter=("x",), noise=("z",)), fine)) == []
-    assert list(mistakes(table_of(noise=("x",)), fine)) == ["x is said to help"]
-    assert list(mistakes(table_of(matter=("z",)), fine)) == ["of z none is said to help"]
-    hurt = printed(x="helps", z="hurts")
-    assert list(mistakes(table_of(matter=("x", "z")), hurt)) == ["z is said to hurt"]
-    panel = printed("Rows with the same 'id' belong together.", x="helps")
-    assert list(mistakes(table_of(groups="id"), panel)) == []
-    assert list(mistakes(table_of(), panel)) == ["rows are said to belong together"]
-    assert list(mistakes(table_of(groups="id"), fine)) == ["id is not said to hold rows together"]
-    leak = printed("x alone predicts. Ask whether it is", "  known at the time.", x="helps")
-    assert list(mistakes(table_of(leaks=("x",)), leak)) == []
-    assert list(mistakes(table_of(leaks=("z",)), leak)) == ["no warning of z"]
-    assert list(mistakes(table_of(), leak)) == ["warned of a leak"]
-    twin = printed("Not used: z (as x).", x="helps", z="not used")
-    assert list(mistakes(table_of(twins={"z": "x"}), twin)) == []
-    assert list(mistakes(table_of(twins={"z": "x"}), fine)) == ["z is not said to repeat x"]
-    assert list(mistakes(table_of(), Reading(2, "", {}))) == ["refused"]
-    assert list(mistakes(table_of(said=("twice",)), fine)) == ["'twice' is missing"]

@@ -1,7 +1,5 @@
 """Every rung of the ladder grows the trees of the plain page, and a wrong one is noticed."""
 
-import importlib
-import json
 import re
 import sys
 from pathlib import Path
@@ -12,16 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.ladder import measuring, report, rung_1_page, rung_6_bounds
+from benchmarks.ladder import measuring, rung_1_page, rung_6_bounds
 from benchmarks.ladder.measuring import RUNGS, Rung, Size, measure
 from benchmarks.ladder.problems import UNIT, Problem
 from benchmarks.ladder.verifying import WrongTreeError, nodes_of_rows, verify
-from benchmarks.study.files import page_with
 from gbt.reference import boosting as reference
 from tests.asserts import assert_close
 
 ROOT = Path(__file__).parents[2]
-ladder = importlib.import_module("benchmarks.ladder.__main__")
 
 
 def grown(rung, problem):
@@ -105,16 +101,6 @@ def test_a_wrong_rung_is_noticed_on_drawn_problems(monkeypatch):
         measuring.verify_on_drawn_problems(RUNGS[:2], 50)
 
 
-def test_the_page_and_the_table_are_those_of_the_numbers():
-    found = json.loads((ROOT / "benchmarks/results/ladder.json").read_text())
-    lines = "\n".join(report.table(found["seconds"], found["lines"]))
-    page = (ROOT / "docs/ladder.md").read_text()
-    shown = {"ladder": f"{lines}\n\n{found['conditions']}"}
-    assert page_with(shown, page, "ladder.md") == page
-    file = (ROOT / "benchmarks/results/ladder.md").read_text()
-    assert file == f"{found['conditions']}\n\n{lines}\n"
-
-
 def test_excerpts_of_the_page_stand_in_the_files():
     page = (ROOT / "docs/ladder.md").read_text()
     excerpts = re.findall(r"`benchmarks/ladder/(\w+\.py)`:\n\n```python\n(.*?)```", page, re.DOTALL)
@@ -127,11 +113,3 @@ def test_excerpts_of_the_page_stand_in_the_files():
 
 def without_indent(text):
     return "\n".join(line.strip() for line in text.strip().splitlines())
-
-
-@pytest.mark.slow
-def test_the_command_runs(monkeypatch, capsys):
-    monkeypatch.setattr(ladder, "SIZES", (Size(60, 2),))
-    monkeypatch.setattr(measuring, "verify_on_drawn_problems", lambda: None)  # has tests above
-    assert ladder.main(["--quick", "--repeats", "1"]) == 0
-    assert "grow the same trees" in capsys.readouterr().out

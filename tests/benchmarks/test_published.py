@@ -1,7 +1,6 @@
-"""What pages say of committed results, and how often the command misleads a reader."""
+"""What pages say of committed results."""
 
 import numpy as np
-import pytest
 
 from benchmarks.papers.comparison import parts
 from benchmarks.papers.comparison.__main__ import STUDY as COMPARISON
@@ -9,8 +8,6 @@ from benchmarks.papers.cvb import simulations
 from benchmarks.papers.cvb.__main__ import STUDY as CVB
 from benchmarks.papers.cvb.measures import numbers
 from benchmarks.papers.cvb.methods import CROSS_VALIDATED, GREEDY
-from benchmarks.papers.report.reading import READING, mistakes, run_on
-from benchmarks.papers.report.thirty_drawn import DRAWN
 from benchmarks.papers.unbiased import notebook
 from benchmarks.papers.unbiased.__main__ import STUDY as UNBIASED
 
@@ -69,18 +66,3 @@ def test_what_the_page_says_of_rankings():
         if all(max(found.values()) - found[method] < 0.025 for found in means.values())
     ]
     assert never_far == ["partial_inner", "held_out_gain"]
-
-
-@pytest.mark.parametrize("name", ["panel_of_nothing", "leak_copy"])
-def test_a_reader_of_a_small_table_is_not_misled(name):
-    truth = DRAWN[name](240, np.random.default_rng(1))
-    assert list(mistakes(truth, run_on(truth))) == []
-
-
-@pytest.mark.slow
-def test_readers_of_thirty_small_tables_are_hardly_ever_misled():
-    """The study itself in its small setting, of 240 rows each."""
-    cells = [k for k, cell in enumerate(READING.cells) if cell["kind"] == "drawn"]
-    rows = [row for cell in cells for row in READING.run(cell, 0, "quick")]
-    wrong = [(row["table"], row["why"]) for row in rows if not row["right"]]
-    assert len(wrong) <= len(rows) // 12, wrong

@@ -4,8 +4,8 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks.papers import local_mdi, propositions
-from benchmarks.speed import categories, conversion, losses, training_speed
+from benchmarks.papers import propositions
+from benchmarks.speed import categories, conversion, losses, splitter_cost, training_speed
 from benchmarks.study import command, data
 from benchmarks.study.whole_tables import whole_table
 from tests.asserts import peer
@@ -16,15 +16,15 @@ NAMES = (
     "report", "treeinner", "unbiased",
 )  # fmt: skip
 STUDIES = {name: import_module(f"benchmarks.papers.{name}.__main__").STUDY for name in NAMES}
-MODULES = local_mdi, propositions, categories, conversion, losses, training_speed
+MODULES = propositions, categories, conversion, losses, splitter_cost, training_speed
 STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
-for name in ("speed.growth", "accuracy"):
+for name in ("speed.growth", "accuracy", "ladder"):
     STUDIES[name.split(".")[-1]] = import_module(f"benchmarks.{name}.__main__").STUDY
 CORE = {
     ("propositions", "noise"),
     ("unbiased", "drift"),
     ("report", "apart"),
-    ("inference", "copies"),
+    ("inference", "rows"),
     ("held_out", "nulls"),
 }
 PARTS = [
@@ -71,7 +71,7 @@ def test_a_replication_has_a_stream_of_its_own(study, name):
     [(study, part.name) for study in STUDIES for part in STUDIES[study].all_parts if part.is_timed],
 )
 def test_what_is_timed_runs_on_small_data(study, name):
-    if study in ("conversion", "losses", "training_speed"):
+    if study in ("conversion", "losses", "splitter_cost", "training_speed"):
         peer("xgboost")
         peer("lightgbm")
     assert STUDIES[study].parts[name].run(0, 0, "quick")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.speed import checked_trees, conversion, splitter_cost
-from benchmarks.speed.splitter_cost import CATEGORIES, NUMBERS, POLICIES, Plan, Table
+from benchmarks.speed.splitter_cost import CATEGORIES, NUMBERS, POLICIES, STUDY, Table
 from gbt import GBTRegressor
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from tests.asserts import peer
@@ -30,12 +30,10 @@ def test_other_trees_of_the_histogram_search_are_noticed(monkeypatch):
 
 
 def test_wrong_trees_are_not_timed(monkeypatch):
-    peer("xgboost")
     monkeypatch.setitem(POLICIES, "greedy", OneCodeTooFar())
-    monkeypatch.setattr(splitter_cost, "verify_beside_xgboost", lambda table: None)
     monkeypatch.setattr(splitter_cost, "in_turn", lambda fits, repeats: pytest.fail("timed"))
     with pytest.raises(SystemExit, match="nothing timed"):
-        splitter_cost.measure_policies(Plan(is_quick=True))
+        STUDY.parts["search"].run(0, 0, "quick")
 
 
 def test_trees_that_depend_on_threads_are_not_timed(monkeypatch):

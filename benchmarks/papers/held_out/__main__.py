@@ -11,11 +11,9 @@ from benchmarks.papers.held_out import (
     coverage,
     dependence,
     nulls,
-    pipelines,
     planted,
     power,
     queries,
-    ranking,
 )
 from benchmarks.speed.measure_cost import cost_of
 from benchmarks.study.command import Study, main
@@ -24,8 +22,8 @@ STUDY = Study(
     "held_out",
     __doc__,
     (
-        nulls.PART, planted.PART, coverage.PART, *power.PARTS, dependence.PART, pipelines.PART,
-        ranking.PART, *censoring.PARTS, *queries.PARTS, cost_of(held_out_gain),
+        nulls.PART, planted.PART, coverage.PART, *power.PARTS, dependence.PART, *censoring.PARTS,
+        *queries.PARTS, cost_of(held_out_gain),
     ),
     nulls.over_all_losses,
     nulls.verdict,

@@ -8,15 +8,13 @@ import sys
 from benchmarks.papers.inference import (
     crossed,
     dependence,
-    few_rows,
     gates,
     guard,
     nulls,
-    real,
     selector_cuts,
     shadows,
     training_rows,
-)  # fmt: skip
+)
 from benchmarks.papers.inference.picture import draw
 from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
@@ -25,8 +23,8 @@ STUDY = Study(
     "inference",
     __doc__,
     (
-        *gates.PARTS, *guard.PARTS, nulls.PART, real.PART, *dependence.PARTS, *crossed.PARTS,
-        *shadows.PARTS, few_rows.PART, training_rows.PART, selector_cuts.PART,
+        *gates.PARTS, *guard.PARTS, nulls.PART, dependence.PART, *crossed.PARTS, *shadows.PARTS,
+        training_rows.PART, selector_cuts.PART,
     ),
     gates.sections,
     gates.verdict,

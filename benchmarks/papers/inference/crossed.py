@@ -27,7 +27,6 @@ from attributions import cross_fit
 from attributions.refits.cross_fit import WIDER
 from benchmarks.papers.inference.judging import counted
 from benchmarks.papers.inference.paper import N_FEATURES, SETTINGS, Source, fit
-from benchmarks.papers.inference.real import N_PLANTED, planted
 from benchmarks.papers.treeinner.methods import auc
 from benchmarks.study import Part, crossed, data, ours
 from benchmarks.study.tables import by_values, cell_of, chosen, column, markdown, share, short_share
@@ -35,6 +34,7 @@ from benchmarks.study.tables import by_values, cell_of, chosen, column, markdown
 N, N_FOLDS = 1000, 5
 N_FRESH, QUICK_FRESH = 5_000, 200
 REAL_N = 600  # small, so that a table has other rows to tell the truth
+N_PLANTED = 10  # columns of noise in a real table
 METHODS = ("tree_inner", "partial_inner", "held_out_gain")
 INTERVALS = {
     "pooled": "coverage",
@@ -107,6 +107,14 @@ def of_table(name, rng, size):
     X = np.column_stack([X, planted(X, rng)])
     is_null = np.arange(X.shape[1]) >= X.shape[1] - N_PLANTED
     return X[:n_rows], y[:n_rows], (X[n_rows:], y[n_rows:]), is_null, is_class
+
+
+def planted(X, rng) -> np.ndarray:
+    """Return normal columns, shuffled copies of the table's own, and columns of 200 levels."""
+    normal = rng.normal(size=(len(X), 4))
+    copies = X[:, rng.choice(X.shape[1], size=3, replace=False)]
+    copies = np.column_stack([rng.permutation(column) for column in copies.T])
+    return np.column_stack([normal, copies, rng.integers(200, size=(len(X), 3))])
 
 
 def paper_fit(name, size):

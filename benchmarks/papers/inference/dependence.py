@@ -1,9 +1,7 @@
-"""Where independence fails: columns that copy others, and rows that belong together.
+"""Where independence fails: rows that belong together, and rows that were used before.
 
-``copies``  y is the sum of three of 20 normal columns and noise of the same variance; three more
-            are noisy copies of these, null given the originals, and the other 14 are noise.
-``rows``    y is noise that subjects share, or a series with memory, and so are the columns; and
-            rows that were used to fit or to choose parameters.
+y is noise that subjects share, or a series with memory, and so are the columns; and rows were used
+to fit or to choose parameters.
 """
 
 import warnings
@@ -14,43 +12,9 @@ from attributions.inputs import SeenRowsWarning
 from benchmarks.papers.inference import judging
 from benchmarks.papers.inference.judging import counted, measured
 from benchmarks.study import Part, crossed
-from benchmarks.study.tables import by_values, chosen, listed, markdown, share, values_there
+from benchmarks.study.tables import chosen, listed, share, values_there
 
-N = 1000
 METHODS = tuple(judging.MEASURES)
-
-
-def copies(cell, rng, size):
-    """Judge noisy copies of columns that matter."""
-    n = N if size == "full" else 60
-    X = rng.normal(size=(2 * n, 20))
-    rho = cell["correlation"]
-    X[:, 3:6] = rho * X[:, :3] + np.sqrt(1 - rho**2) * X[:, 3:6]
-    y = X[:, :3].sum(axis=1) + np.sqrt(3) * rng.normal(size=2 * n)
-    options = {"max_depth": 4, "colsample": cell["colsample"], "random_state": 0}
-    model = judging.model(size, n_estimators=200, **options).fit(X[:n], y[:n])
-    for method in METHODS:
-        found = measured(method, model, X[n:], y[n:], rng)[0].p_values() < judging.P_VALUE
-        row = {"method": method}
-        for kind, of in (("copies", found[3:6]), ("noise", found[6:]), ("true", found[:3])):
-            row |= {kind: int(of.sum()), f"n_{kind}": len(of)}
-        yield row
-
-
-def copies_table(rows) -> str:
-    """Tabulate false positives of copies and of independent noise."""
-    lines = []
-    for (*cell, method), found in by_values(rows, "colsample", "correlation", "method"):
-        rates = [share(found, a, f"n_{a}") for a in ("copies", "noise", "true")]
-        lines.append([*cell, f"`{method}`", *rates])
-    names = ["colsample", "correlation", "test", "copies, p < .05", "noise", "originals"]
-    return markdown(names, lines)
-
-
-COPIES = crossed(colsample=(1.0, 0.3), correlation=(0.5, 0.8, 0.95))
-
-# ---------------------------------------------------------------------------------------- rows
-
 CASES = (
     "subjects, rows split at random",
     "subjects split, rows counted",
@@ -80,7 +44,7 @@ def series(rng, n):
     return steps[:, :10], steps[:, 10]
 
 
-def rows_that_are_not_independent(cell, rng, size):
+def experiment(cell, rng, size):
     """Judge noise on rows that share it, or that were used before."""
     case, n = cell["case"], 1000 if size == "full" else 400
     groups = None
@@ -105,7 +69,7 @@ def rows_that_are_not_independent(cell, rng, size):
     for method in METHODS:
         with warnings.catch_warnings():  # rows that were fitted on are one of the cases
             warnings.simplefilter("ignore", SeenRowsWarning)
-            result, _ = measured(method, model, X[judged], y[judged], rng, **options)
+            result = measured(method, model, X[judged], y[judged], rng, **options)
         yield {"method": method, **counted(result, np.ones(10, dtype=bool))}
 
 
@@ -119,7 +83,7 @@ def tuned(size, X, y, fitted_on, held_out):
     return models[int(np.argmin(errors))]
 
 
-def rows_table(rows) -> str:
+def table(rows) -> str:
     """Tabulate false positives by case and test."""
     methods = values_there(rows, "method", METHODS)
     return listed(
@@ -128,7 +92,4 @@ def rows_table(rows) -> str:
     )  # fmt: skip
 
 
-PARTS = (
-    Part("copies", COPIES, copies, 60, copies_table),
-    Part("rows", crossed(case=CASES), rows_that_are_not_independent, 60, rows_table),
-)
+PART = Part("rows", crossed(case=CASES), experiment, 60, table)

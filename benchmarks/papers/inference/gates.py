@@ -1,5 +1,6 @@
 """What the tables of the paper's design say, and what must hold there."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from benchmarks.papers.inference import nulls, paper
 from benchmarks.papers.inference.judging import FALSE_DISCOVERY_RATE, as_code
 from benchmarks.papers.inference.paper import COUNTED, METHODS, SETTINGS
 from benchmarks.study import NumberedPart, crossed
+from benchmarks.study.claims import Claim, summary
 from benchmarks.study.tables import by_values, column, markdown, mean_and_error, values_of
 
 PAPER = ("coverage", "tests")  # the parts that gates are about
@@ -54,55 +56,40 @@ def rates(rows, method, setting_names):
     }
 
 
-@dataclass(frozen=True)
-class Gate:
-    """A number that must lie between two others."""
-
-    kind: str
-    case: str
-    value: float
-    low: float
-    high: float
-
-    @property
-    def margin(self):
-        """Distance to the nearer bound; below 0 outside."""
-        return min(self.value - self.low, self.high - self.value)
-
-    @property
-    def holds(self):
-        """Whether the number is where it must be."""
-        return bool(self.margin >= 0)
+def gate(statement: str, case: str, margin: float) -> Claim:
+    """Claim that a number is no further than its bound."""
+    return Claim(statement, case, float(margin), at_zero=True)
 
 
-def gates(tables):
+def gates(tables) -> list[Claim]:
     """Return what must hold: at the paper's number of trees, without heavy tails."""
     found = []
     for (setting, n_rows), coverage in coverage_of_features(tables["coverage"]).items():
         if setting in GATED and n_rows >= 1000:
-            rows = f"{n_rows} rows"
+            mean = f"{n_rows:,} rows: mean coverage is 0.94 to 0.96"
+            worst = f"{n_rows:,} rows: the worst feature is covered in 0.92 or more"
             found += [
-                Gate(f"mean coverage, {rows}", setting, coverage.mean(), 0.94, 0.96),
-                Gate(f"worst feature, {rows}", setting, coverage.min(), 0.92, 1.0),
+                gate(mean, setting, 0.01 - abs(coverage.mean() - 0.95)),
+                gate(worst, setting, coverage.min() - 0.92),
             ]
     pooled = rates(tables["tests"], "tree_inner", GATED)["FDR"].value
+    words = f"the pooled FDR of tree_inner is at most {FALSE_DISCOVERY_RATE}"
     return [
-        *sorted(found, key=lambda gate: gate.kind),
-        Gate("pooled FDR of tree_inner", "all settings", pooled, 0.0, FALSE_DISCOVERY_RATE),
+        *sorted(found, key=lambda claim: claim.statement),
+        gate(words, "all settings", FALSE_DISCOVERY_RATE - pooled),
         *gates_of_nulls(tables.get("nulls", [])),
     ]
 
 
-def gates_of_nulls(rows):
-    """Return that noise is found seldom enough in every cell, however y is distributed."""
-    names, found = ("X", "y", "lambda", "depth"), []
+def gates_of_nulls(rows) -> Iterator[Claim]:
+    """Yield that noise is found seldom enough in every cell, however y is distributed."""
+    names = ("X", "y", "lambda", "depth")
     for (method, *values), own in by_values(rows, "method", *names):
         if method in nulls.GATED:
             cell = ", ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
             rate = column(own, "false").sum() / column(own, "n_null").sum()
-            kind = f"noise found by {method}, global nulls"
-            found.append(Gate(kind, cell, rate, 0.0, MOST_FALSE))
-    return sorted(found, key=lambda gate: (gate.kind, gate.case), reverse=True)
+            words = f"{method} finds at most {MOST_FALSE} of noise where there is nothing else"
+            yield gate(words, cell, MOST_FALSE - rate)
 
 
 def coverage_table(rows) -> str:
@@ -145,30 +132,17 @@ def tests_table(rows) -> str:
     return markdown(["setting", "test", *found], lines)
 
 
-def gates_table(tables):
-    """Gates of one kind in one line."""
-    rows, found = [], gates(tables)
-    for kind in dict.fromkeys(gate.kind for gate in found):
-        members = [gate for gate in found if gate.kind == kind]
-        values = [gate.value for gate in members]
-        needed = f"{members[0].low:g} to {members[0].high:g}"
-        holds = f"{sum(gate.holds for gate in members)} of {len(members)}"
-        least = f"{min(gate.margin for gate in members):.4f}"
-        rows.append([kind, f"{min(values):.4f} to {max(values):.4f}", needed, holds, least])
-    return markdown(["gate", "found", "needed", "holds", "least margin"], rows)
-
-
 def sections(tables: dict[str, list[dict]]) -> dict[str, str]:
     """Return the tables beside those of the parts."""
     found = {"kurtosis": kurtosis_table(tables["coverage"])} if "coverage" in tables else {}
-    return found | ({"gates": gates_table(tables)} if set(PAPER) <= set(tables) else {})
+    return found | ({"gates": summary(gates(tables))} if set(PAPER) <= set(tables) else {})
 
 
 def verdict(tables: dict[str, list[dict]]) -> tuple[list[str], int]:
     """Return every gate with its margin, and 1 if one of them does not hold."""
     found = gates(tables) if set(PAPER) <= set(tables) else []
-    lines = [f"{g.holds!s:5} margin {g.margin:7.4f}  {g.kind}: {g.case}" for g in found]
-    return lines, 0 if all(gate.holds for gate in found) else 1
+    lines = [f"{c.holds!s:5} margin {c.margin:7.4f}  {c.statement}: {c.case}" for c in found]
+    return lines, 0 if all(claim.holds for claim in found) else 1
 
 
 NAMES = [setting.name for setting in SETTINGS]

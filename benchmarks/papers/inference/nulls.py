@@ -44,7 +44,7 @@ def experiment(cell, rng, size):
     is_null = np.ones(X.shape[1], dtype=bool)
     for method, (name, options) in METHODS.items():
         training = {"training": (X[:n], y[:n])} if method in GUARDED else {}
-        result, _ = measured(name, model, X[n:], y[n:], rng, **options, **training)
+        result = measured(name, model, X[n:], y[n:], rng, **options, **training)
         trusted = is_null if result.is_reliable is None else result.is_reliable
         p = result.p_values()
         yield {

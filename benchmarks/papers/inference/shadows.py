@@ -1,11 +1,11 @@
 """Relevance given the other columns: ten ways to ask, and columns that only look relevant.
 
-``shadows``       12 normal columns; y is the sum of some, of a quarter of others, *weak* ones, and
-                  of noise of variance 3. *Copies*: three columns, three noisy copies of these, two
-                  weak columns and four of noise. *Blocks*: four blocks of three correlated columns.
-                  y takes the first of two, weakly the first of the third, and not the fourth.
-``shadows-real``  real tables with noisy copies of the column that the model gains most from, and
-                  with ten columns of noise.
+``shadows``   12 normal columns; y is the sum of some, of a quarter of others, *weak* ones, and of
+              noise of variance 3. *Copies*: three columns, three noisy copies of these, two weak
+              columns and four of noise. *Blocks*: four blocks of three correlated columns. y takes
+              the first of two, weakly the first of the third, and not the fourth.
+``few-rows``  the first of these designs, by the last of the ways, with fewer rows, and with a y
+              that is nothing but noise.
 
 Copies and the other members of blocks are *kin*: correlated with what matters, and null given it.
 """
@@ -13,21 +13,16 @@ Copies and the other members of blocks are *kin*: correlated with what matters, 
 import time
 
 import numpy as np
-import scipy.stats
 
-from attributions import total_gain
 from benchmarks.papers.inference import judging
-from benchmarks.papers.inference.real import planted
 from benchmarks.papers.inference.ways import WAYS, Table
-from benchmarks.study import Part, chosen, column, crossed, data, markdown
-from benchmarks.study.tables import share, short_share, values_of, values_there
+from benchmarks.study import Part, chosen, column, crossed, markdown
+from benchmarks.study.tables import by_values, listed, share, short_share, values_of, values_there
 
 N = 1000
 N_TREES = 100
 DESIGNS = ("copies .8", "copies .95", "blocks .5", "blocks .8", "blocks .95")
-CORRELATIONS = (0.8, 0.95)  # of the planted copies
-OF_REAL_SETS = ("tree_inner", "partial_inner", "permutation", "held_out_gain", "given_others")
-SETS = tuple(name for name in data.SETS if name not in ("house_prices_kaggle", "pc4"))
+FEW_Y = ("noise", "of columns")
 KIN, NOISE, MATTERS, WEAK = 0, 1, 2, 3
 COEFFICIENT = np.array([0.0, 0.0, 1.0, 0.25])
 
@@ -53,20 +48,13 @@ def of_design(cell, rng, size):
     yield from asked(table, kinds, WAYS, rng)
 
 
-def of_real(cell, rng, size):
-    """Ask of a real table with kin and noise in it."""
-    X, y, is_class = data.drawn(cell["data"], rng, 2 * N if size == "full" else 120)
-
-    def make():
-        return judging.model(size, is_class, N_TREES, max_depth=4)
-
-    best = int(total_gain(make().fit(X[: len(X) // 2], y[: len(X) // 2])).ranking()[0])
-    column = scipy.stats.zscore(X[:, best], nan_policy="omit")
-    kin = [r * column + np.sqrt(1 - r**2) * rng.normal(size=len(X)) for r in CORRELATIONS]
-    noise = planted(X, rng)
-    kinds = np.repeat([MATTERS, KIN, NOISE], [X.shape[1], len(kin), noise.shape[1]])
-    table = Table.of(np.column_stack([X, *kin, noise]), y, make)
-    yield from asked(table, kinds, OF_REAL_SETS, rng)
+def of_few_rows(cell, rng, size):
+    """Ask `given_others` of a table of copies with few rows, or of one with another y."""
+    X, y, kinds = simulated(DESIGNS[0], 2 * cell["rows"] if size == "full" else 120, rng)
+    if cell["y"] == "noise":
+        y, kinds = rng.normal(size=len(y)), np.full_like(kinds, NOISE)
+    table = Table.of(X, y, lambda: judging.model(size, n_estimators=N_TREES, max_depth=4))
+    yield from asked(table, kinds, ["given_others"], rng)
 
 
 def asked(table, kinds, ways, rng):
@@ -87,19 +75,6 @@ def asked(table, kinds, ways, rng):
         yield {**row, "fdp": n_false / max(int(found.sum()), 1)}
 
 
-def cells(rows, column: str, found: str) -> list[str]:
-    """Return kin that is found and others that are, case by case; then kin and noise of all."""
-    by_case = [chosen(rows, **{column: case}) for case in values_of(rows, column)]
-    both = [(short_share(r, "kin", "n_kin"), short_share(r, found, f"n_{found}")) for r in by_case]
-    shares = [share(rows, name, f"n_{name}") for name in ("kin", "noise")]
-    return [*(" / ".join(pair) for pair in both), *shares]
-
-
-def median_seconds(rows) -> str:
-    """Return what a way usually takes."""
-    return f"{np.median(column(rows, 'seconds')):.2g}"
-
-
 def table(rows) -> str:
     """Tabulate a line a way: kin and weak columns by design, false discoveries, power."""
     lines = []
@@ -107,24 +82,31 @@ def table(rows) -> str:
         found = chosen(rows, way=way)
         fdp = column(found, "fdp")
         rate = f"{np.mean(fdp):.3f} ({np.std(fdp) / np.sqrt(len(fdp)):.3f})"
+        both = [
+            " / ".join(short_share(own, kind, f"n_{kind}") for kind in ("kin", "weak"))
+            for _, own in by_values(found, "design")
+        ]
+        shares = [share(found, kind, f"n_{kind}") for kind in ("kin", "noise")]
         power = [short_share(found, name, f"n_{name[:4]}") for name in ("true", "weak_bh")]
-        lines.append([way, *cells(found, "design", "weak"), rate, *power, median_seconds(found)])
+        seconds = f"{np.median(column(found, 'seconds')):.2g}"
+        lines.append([way, *both, *shares, rate, *power, seconds])
     names = ["way", *values_of(rows, "design"), "kin, all", "noise", "FDR, BH", "strong"]
     return markdown([*names, "weak, BH", "s"], lines)
 
 
-def real_table(rows) -> str:
-    """Tabulate a line a way: kin and the tables' own columns by data set."""
-    lines = []
-    for way in values_there(rows, "way", OF_REAL_SETS):
-        found = chosen(rows, way=way)
-        own = short_share(found, "true_bh", "n_true")
-        lines.append([way, *cells(found, "data", "true"), own, median_seconds(found)])
-    names = ["way", *values_of(rows, "data"), "kin, all", "noise", "real, BH", "s"]
-    return markdown(names, lines)
+def few_table(rows) -> str:
+    """Tabulate what `given_others` finds, a line a number of rows."""
+
+    def cells(found):
+        of_noise, signal = (chosen(found, y=y) for y in FEW_Y)
+        kinds = ((of_noise, "noise"), *((signal, kind) for kind in ("noise", "kin", "true")))
+        return [share(own, kind, f"n_{kind}") for own, kind in kinds]
+
+    names = ["rows", "y is noise: found", "y of columns: noise found", "kin found", "strong found"]
+    return listed(rows, ("rows",), names, cells)
 
 
 PARTS = (
     Part("shadows", crossed(design=DESIGNS), of_design, 60, table),
-    Part("shadows-real", crossed(data=SETS), of_real, 5, real_table, needs=SETS),
+    Part("few-rows", crossed(rows=(100, 300), y=FEW_Y), of_few_rows, 60, few_table),
 )

@@ -7,8 +7,7 @@ alone shows that they are others. A model of the first half is asked of both. Wh
 6, and how much one column says: in a third of the tables of classes it tells them apart without
 error. ``missed`` counts first halves that are not recognised, ``false`` second halves that are.
 Models that split at one place alone, or nowhere, have a line of their own, and so have tables whose
-classes one column tells apart. The former rule asked whether importances are total gains within
-0.001 of the largest; where a library keeps no gradients it had no answer.
+classes one column tells apart.
 """
 
 import warnings
@@ -17,7 +16,6 @@ from functools import partial
 
 import numpy as np
 
-from attributions import tree_inner
 from attributions.rows import Intake, Rows
 from benchmarks.study import NumberedPart, crossed, model_of, ours
 from benchmarks.study.tables import chosen, column, markdown
@@ -55,17 +53,11 @@ def fitted(library: str, X: np.ndarray, y: np.ndarray, depth: int):
     return make(is_class, n_estimators=20, max_depth=depth).fit(X, y)
 
 
-def answers(model, X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Say of rows whether they are told as those of training, by both rules; nan is no answer."""
+def is_told(model, X: np.ndarray, y: np.ndarray) -> bool:
+    """Say whether rows are told as those of training."""
     ensemble = replace(as_ensemble(model), seen_rows=None)  # as a model from a file
     rows, target = ensemble.as_input(X), as_target(model, ensemble, y, len(X))
-    told = Rows.of(Intake(ensemble, None), Chunk(rows, target)).count_seen(n_jobs=1) > 0
-    by_gain = np.nan
-    if {"gradients", "hessians", "values"} <= ensemble.statistics:
-        gain = ensemble.total_gain()
-        importance = tree_inner(ensemble, X, target, standard_error=False, n_jobs=1).values
-        by_gain = float(gain.any() and np.abs(importance - gain).max() < 1e-3 * gain.max())
-    return {"told": float(told), "by_gain": by_gain}
+    return Rows.of(Intake(ensemble, None), Chunk(rows, target)).count_seen(n_jobs=1) > 0
 
 
 def has_one_split(model) -> bool:
@@ -83,30 +75,23 @@ def experiment(cell, replication: int, size: str):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the rows are those of training; LightGBM finds few
         model = fitted(cell["library"], X[:half], y[:half], depth)
-        halves = {"seen": slice(half), "new": slice(half, None)}
-        told = {of: answers(model, X[rows], y[rows]) for of, rows in halves.items()}
+        halves = slice(half), slice(half, None)
+        told = [float(is_told(model, X[rows], y[rows])) for rows in halves]
     kind = "told apart" if is_apart else "one split" if has_one_split(model) else "noisy"
-    yield {"tables": kind, "rows": half, "depth": depth} | {
-        f"{rule}_{of}": answer for of, by_rule in told.items() for rule, answer in by_rule.items()
-    }
+    shape = {"tables": kind, "rows": half, "depth": depth}
+    yield shape | dict(zip(("told_seen", "told_new"), told, strict=True))
 
 
 def table(rows: list[dict]) -> str:
     """Return the table of the page."""
-    names = ["library", "tables", "models", "missed", "false", "missed, by gain", "false, by gain"]
     lines = []
     for library in (*LIBRARIES, "all"):
         for kind in ("noisy", "one split", "told apart"):
             own = chosen(rows, tables=kind)
             own = own if library == "all" else chosen(own, library=library)
-            cells = [library, kind, len(own)]
-            for rule in ("told", "by_gain"):
-                seen, new = (column(own, f"{rule}_{of}") for of in ("seen", "new"))
-                known = ~np.isnan(seen)
-                of = "" if known.all() else f" of {known.sum()}"
-                cells += [f"{int((1 - seen[known]).sum())}{of}", f"{int(new[known].sum())}{of}"]
-            lines.append(cells)
-    return markdown(names, lines)
+            missed, false = (1 - column(own, "told_seen")).sum(), column(own, "told_new").sum()
+            lines.append([library, kind, len(own), int(missed), int(false)])
+    return markdown(["library", "tables", "models", "missed", "false"], lines)
 
 
 PART = NumberedPart("training-rows", crossed(library=LIBRARIES), experiment, N_MODELS, table)

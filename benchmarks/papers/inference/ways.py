@@ -48,7 +48,7 @@ class Table(NamedTuple):
 
 def of_one_model(name):
     """Return the way of a measure."""
-    return lambda table, rng: measured(name, table.model, table.X, table.y, rng)[0]
+    return lambda table, rng: measured(name, table.model, table.X, table.y, rng)
 
 
 def cross_fitted(table, rng):

@@ -2,5 +2,5 @@
 
 Read ``methods`` first (what is compared, and how trees are put together), ``tables`` and ``models``
 (what on), then a part: ``simulated`` (ranking, correlation), ``selection``, ``counterfactuals``,
-``subgroups`` and ``cost``. ``claims`` says which statements of the paper hold.
+``subgroups``, ``stability`` and ``cost``. ``claims`` says which statements of the paper hold.
 """

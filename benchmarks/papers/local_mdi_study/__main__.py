@@ -16,6 +16,7 @@ from benchmarks.papers.local_mdi_study import (
     picture,
     selection,
     simulated,
+    stability,
     subgroups,
 )
 from benchmarks.papers.local_mdi_study.models import KINDS
@@ -55,6 +56,7 @@ PARTS = (
          of_models(data=counterfactuals.DATA), tables=CLASSES),
     part("subgroups", subgroups.experiment, subgroups.table, of_models(data=NUMBERS),
          tables=NUMBERS),
+    part("stability", stability.experiment, stability.table, of_models(data=stability.DATA), 5),
     part("seconds", cost.seconds, cost.seconds_table, of_models(), is_timed=True),
     part("cost", cost.cost, cost.cost_table, crossed(rows=cost.ROWS, depth=cost.DEPTHS), 3,
          is_timed=True),
@@ -62,11 +64,10 @@ PARTS = (
 
 
 def beside(tables) -> dict[str, str]:
-    """Return the tables of the ablation and of single tables, and claims."""
+    """Return the table of the ablation, and claims."""
     found = {}
     if "selection" in tables:
         found["study ablation"] = selection.ladder_table(tables["selection"])
-        found["study datasets"] = selection.datasets_table(tables["selection"])
     if checked := claims.check(tables):
         found["study claims"] = summary(checked, claims.WAYS)
         found["study every claim"] = table(checked)

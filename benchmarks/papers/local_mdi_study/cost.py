@@ -7,8 +7,8 @@ called as a user would, LIME with its default of 5,000 samples.
 columns. The paper says of local MDI+ that it costs exponentially much in the depth. A tree of depth
 d has up to 2^d - 1 splits, but never more than it has rows, so what counts is whether the cost is
 in proportion to splits. imodels makes a matrix of rows times splits, and is left out where that has
-more than eight million numbers. Memory is by how much the peak of the process rises. TreeSHAP
-explains 20 rows and LIME two; local MDI all rows, after it has fitted its linear models to them.
+more than eight million numbers. Memory is by how much the peak of the process rises. All rows are
+explained, after linear models have been fitted to them.
 """
 
 import time
@@ -21,10 +21,9 @@ from sklearn.linear_model import ElasticNetCV
 from threadpoolctl import threadpool_limits
 
 from attributions import held_out_gain_rows, local_mdi, predecomp, saabas, tree_shap
-from benchmarks.papers.local_mdi import noisy
 from benchmarks.papers.local_mdi_study.methods import LABELS, METHODS, methods_of
 from benchmarks.papers.local_mdi_study.models import KINDS, N_TREES, fitted
-from benchmarks.papers.local_mdi_study.simulated import numbers
+from benchmarks.papers.local_mdi_study.simulated import noisy, numbers
 from benchmarks.speed.resident import forget_peak, peak
 from benchmarks.study import chosen, column, markdown
 from benchmarks.study.tables import by_values, cell_of, values_of, values_there
@@ -39,14 +38,7 @@ MOST_NUMBERS = 8_000_000  # of imodels' matrix
 RATIOS = [0.1, 0.5, 0.99]
 LEAST_SQUARES = {"linear_model": "ols", "raw": False, "rows": "inbag"}
 TICK = 1e-9  # seconds, the least difference of two times that a clock tells
-PROGRAMS = {
-    "elastic net": "local MDI+, elastic net",
-    "ols": "local MDI, least squares",
-    "imodels": "local MDI+, imodels",
-    "tree_shap": "TreeSHAP, ours",
-    "shap": "TreeSHAP, shap",
-    "lime": "LIME",
-}
+PROGRAMS = {"elastic net": "local MDI+, elastic net", "imodels": "local MDI+, imodels"}
 
 
 def lime_of(model, X_fit) -> Callable:
@@ -105,26 +97,15 @@ def seconds(cell, rng, size):
             }
 
 
-def programs(forest, X, y, n_splits: float, size: str) -> dict[str, tuple[int, Callable]]:
-    """Return how many rows each program explains, and what it does: fits, explains."""
-    few = 20 if size == "full" else 2
-    found = {
-        "elastic net": (len(X), lambda: local_mdi(forest, X, y, n_jobs=1)),
-        "ols": (len(X), lambda: local_mdi(forest, X, y, **LEAST_SQUARES, n_jobs=1)),
-        "tree_shap": (few, lambda: tree_shap(forest, X[:few], n_jobs=1)),
-    }
+def programs(forest, X, y, n_splits: float, size: str) -> dict[str, Callable]:
+    """Return what each program does: fits its linear models, and explains all rows."""
+    found = {"elastic net": lambda: local_mdi(forest, X, y, n_jobs=1)}
     if size == "full" and find_spec("imodels") and len(X) * n_splits <= MOST_NUMBERS:
         from benchmarks.speed.local_mdi_speed import imodels_scores
 
         linear = ElasticNetCV(cv=3, l1_ratio=RATIOS, max_iter=2000, random_state=0)
-        found["imodels"] = len(X), lambda: imodels_scores(forest, X, y, linear)
-    if find_spec("shap"):
-        import shap
-
-        found["shap"] = few, lambda: shap.TreeExplainer(forest).shap_values(X[:few])
-    if find_spec("lime"):
-        found["lime"] = 2, lambda: lime_of(forest, X)(X[:2])
-    return {name: found[name] for name in PROGRAMS if name in found}
+        found["imodels"] = lambda: imodels_scores(forest, X, y, linear)
+    return found
 
 
 def cost(cell, rng, size):
@@ -135,7 +116,7 @@ def cost(cell, rng, size):
     forest = RandomForestRegressor(TREES, max_depth=cell["depth"], random_state=0).fit(X, y)
     n_splits = np.mean([tree.tree_.n_leaves - 1 for tree in forest.estimators_])
     with threadpool_limits(1):
-        for name, (n_explained, work) in programs(forest, X, y, n_splits, size).items():
+        for name, work in programs(forest, X, y, n_splits, size).items():
             if n < ROWS[-1] and name != "imodels":
                 work()  # compiled, and warm, which does not show where rows are many
             before = forget_peak()
@@ -143,7 +124,6 @@ def cost(cell, rng, size):
             yield {
                 "program": name,
                 "splits a tree": float(n_splits),
-                "rows explained": n_explained,
                 "seconds a tree": float(f"{took / TREES:.4g}"),
                 "megabytes": round((peak() - before) / 1e6, 1),
             }

@@ -17,7 +17,6 @@ import scipy.stats
 from scipy.stats import rankdata
 from sklearn.metrics import r2_score, roc_auc_score
 
-from benchmarks.papers.local_mdi import top
 from benchmarks.papers.local_mdi_study import methods
 from benchmarks.papers.local_mdi_study.methods import LABELS, LADDER, Explained
 from benchmarks.papers.local_mdi_study.models import KINDS, fitted, forest
@@ -61,6 +60,13 @@ def experiment(cell, rng, size):
         if method != "elastic_net" and method not in methods.methods_of(cell["model"]):
             yield line(method, "sum", explained.scores(method, fit.X).by("sum"))
     yield line(CHANCE, "sum", rng.random(fit.X.shape))
+
+
+def top(scores, share: float) -> np.ndarray:
+    """Mark each row's best features: the share of them, at least one."""
+    n_kept = max(1, int(np.ceil(share * scores.shape[1])))
+    ranks = rankdata(-scores, method="ordinal", axis=1)
+    return ranks <= n_kept
 
 
 def most_frequent(X: np.ndarray) -> np.ndarray:
@@ -133,16 +139,3 @@ def ladder_table(rows) -> str:
                 lines.append([*line, f"{difference:.2f}", f"{len(names)}"])
     heads = ["model", "compared", "method", "mean rank", "ranks differ from", "tables"]
     return markdown(heads, lines)
-
-
-def datasets_table(rows) -> str:
-    """List a line a table: the mean over shares of the forest's methods by sums, and chance."""
-    of_forest = chosen(rows, model="forest")
-    compared = [(name, a) for name in LABELS for a in ("sum", "rank", "global")]
-    compared = [*compared, (CHANCE, "sum")]
-    pairs = [p for p in compared if chosen(of_forest, method=p[0], aggregate=p[1])]
-    lines = []
-    for name in values_there(of_forest, "data", TASKS):
-        found = [chosen(of_forest, data=name, method=m, aggregate=a) for m, a in pairs]
-        lines.append([name, *(cell_of([*map(mean_over_shares, own)], 3) for own in found)])
-    return markdown(["data", *(f"{LABELS.get(m, m)}, {a}" for m, a in pairs)], lines)

@@ -14,11 +14,10 @@ import sys
 from benchmarks.papers.report.belonging import APART, PANELS
 from benchmarks.papers.report.joint import JOINT
 from benchmarks.papers.report.leaks import LEAKS
-from benchmarks.papers.report.reading import READING
 from benchmarks.papers.report.tails import TAILS
 from benchmarks.study.command import Study, main
 
-STUDY = Study("report", __doc__, (PANELS, APART, LEAKS, READING, JOINT, TAILS))
+STUDY = Study("report", __doc__, (PANELS, APART, LEAKS, JOINT, TAILS))
 
 if __name__ == "__main__":
     sys.exit(main(STUDY))

@@ -1,9 +1,8 @@
 """How often a table has a false verdict, and how many true ones, by intervals that hold together.
 
 A model is fitted to some rows and judged on as many others, five times on new ones. A third of the
-features matter. Beside the verdicts of the command stand those of Holm's p-values: of both sides
-together, which bound false verdicts as the command does, and of each side by itself, which bound
-false helps and false hurts apart.
+features matter. Beside the verdicts of the command stand those of Holm's p-values of both sides
+together, which bound false verdicts as the command does.
 
 What is true of a feature depends on the model, which is fixed: the expectation of its held-out
 gain. It is estimated from forty times as many fresh rows, with a standard error. A verdict counts
@@ -57,10 +56,8 @@ def directions(result, said, is_used: np.ndarray) -> dict[str, np.ndarray]:
     found = {"joint": (words == HELPS).astype(int) - (words == HURTS)}
     told = is_used & result.is_reliable & (result.standard_error > 0)
     z = result.values[told] / result.standard_error[told]
-    for name in ("holm", "each"):
-        found[name] = np.zeros(len(is_used), dtype=int)
+    found["holm"] = np.zeros(len(is_used), dtype=int)
     found["holm"][told] = np.sign(z) * holm(2 * ndtr(-np.abs(z)))
-    found["each"][told] = holm(ndtr(-z)).astype(int) - holm(ndtr(z))
     return found
 
 
@@ -87,18 +84,18 @@ def experiment(cell, rng, size):
 
 def table(rows) -> str:
     """Return false and true verdicts of each cell."""
-    lines, names = [], ("joint", "holm", "each")
+    lines = []
     for cell, there in by_values(rows, "trainer", "correlated", "features", "rows"):
         trainer, correlated, *sizes = cell
-        lines.append([trainer, ("no", "yes")[correlated], *sizes, *_counts(there, names)])
-    lines.append(["all", "", "", "", *_counts(rows, names)])
+        lines.append([trainer, ("no", "yes")[correlated], *sizes, *_counts(there)])
+    lines.append(["all", "", "", "", *_counts(rows)])
     head = ["trainer", "correlated", "features", "rows", "tables", "an interval misses"]
-    head += ["false: joint", "Holm", "Holm, each side", "true: joint", "Holm", "Holm, each side"]
+    head += ["false: joint", "Holm", "true: joint", "Holm"]
     return markdown(head, lines)
 
 
-def _counts(rows, names) -> list:
-    sums = [f"{name}_{what}" for what in ("false", "true") for name in names]
+def _counts(rows) -> list:
+    sums = [f"{name}_{what}" for what in ("false", "true") for name in ("joint", "holm")]
     return [sum(row[key] for row in rows) for key in ("tables", "missed", *sums)]
 
 

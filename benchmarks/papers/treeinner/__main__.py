@@ -2,24 +2,22 @@
 
 python -m benchmarks.papers.treeinner --data FOLDER --write
 
-*table4* and *control* are the standard setting, *text* the data as the paper's text has them; the
-other parts are sweeps. The ChIP data are ``chip_train.csv.gz`` and ``chip_valid.csv.gz``.
+*table4* and *control* are the standard setting; the other parts are sweeps. The ChIP data are
+``chip_train.csv.gz`` and ``chip_valid.csv.gz``.
 """
 
 import sys
 from collections.abc import Iterable
 from itertools import chain
-from pathlib import Path
 
 from benchmarks.papers.treeinner import beyond, claims, figures, files, runs, table
-from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
+from benchmarks.papers.treeinner.protocol import CONTROL, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim, summary
 from benchmarks.study.claims import table as table_of_claims
 from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
 
-SHOWN_FIGURES = (1, 2, 3)
 OF_FILES = "of files"  # the part of committed rows
 
 
@@ -27,18 +25,14 @@ def sections_of(results: Results, found: list[Claim]) -> dict[str, str]:
     """Return the tables of the page that some results can fill."""
     shown = {}
     if compared := table.compare(results):
-        shown["table4"] = table.short_table(compared)
         shown["agreement"] = table.agreement_table(compared)
         shown["cells"] = table.full_table(compared)
     if found:
         shown |= {"claims": summary(found), "every-claim": table_of_claims(found)}
     if results.tasks((*TASKS, *CONTROL)):
         shown["design"] = beyond.design_table(results)
-        shown["tests"] = beyond.tests_table(results)
     if results.tasks(CONTROL):
         shown["control"] = table_of_claims(beyond.control_claims(results))
-    if crossed := beyond.cross_fit_table(results):
-        shown["cross-fit"] = crossed
     return shown
 
 
@@ -48,8 +42,8 @@ def of_rows(rows: Iterable[dict]) -> str:
 
 
 def rows_of(tables: dict[str, list[dict]]) -> list[dict]:
-    """Return the rows of all parts that draw as the paper's program does."""
-    return [*chain(*(rows for name, rows in tables.items() if not name.startswith("text")))]
+    """Return the rows of all parts."""
+    return [*chain(*tables.values())]
 
 
 class TreeInnerStudy(Study):
@@ -60,10 +54,7 @@ class TreeInnerStudy(Study):
         if OF_FILES in tables:
             return self.of_files()
         results = Results(rows_of(tables))
-        shown = sections_of(results, claims.check(results))
-        if text := [*tables.get("text", ()), *tables.get("text-chip", ())]:
-            shown["text"] = of_rows(text)
-        return shown
+        return sections_of(results, claims.check(results))
 
     def of_files(self) -> dict[str, str]:
         """Return the tables of the page; claims are those of all parts."""
@@ -74,21 +65,18 @@ class TreeInnerStudy(Study):
         return {OF_FILES: [*files.rows_of_files()]}
 
     def write(self, tables: dict[str, list[dict]]) -> None:
-        """Write the small files behind the page, and draw all figures into a folder."""
-        missing = [n for n in self.parts if not n.startswith("text") and n not in tables]
+        """Write the small files behind the page."""
+        missing = [name for name in self.parts if name not in tables]
         if missing:
             raise SystemExit(f"The page needs all parts; there are no results of {missing}.")
         rows = rows_of(tables)
         results = Results(rows)
-        quantities = {figures.FIGURES[number][1] for number in SHOWN_FIGURES}
-        shown = [p for p in figures.points(results, SWEEPS["depth"]) if p["quantity"] in quantities]
         for name, lines in {
             **files.tables_of(rows),
             "claims": list(map(vars, claims.check(results))),
-            "points": shown,
+            "points": figures.points(results),
         }.items():
             files.write(name, lines, self.command)
-        figures.draw_all(results, Path("treeinner_figures"))
 
 
 def verdict(tables) -> tuple[list[str], int]:
@@ -99,7 +87,7 @@ def verdict(tables) -> tuple[list[str], int]:
 
 def draw(tables) -> None:
     """Draw the figures of the page."""
-    for number in SHOWN_FIGURES:
+    for number in (1, 2, 3):
         figures.draw(files.read("points"), number, DOCS / f"treeinner_figure_{number}.svg")
 
 

@@ -1,16 +1,16 @@
-"""Beyond the paper: what its design rewards, what p-values find, and what cross-fitting adds.
+"""Beyond the paper: what its design rewards.
 
-*The design is confounded.* In the simulated data the relevant features are among the ten of fewest
+The design is confounded: in the simulated data the relevant features are among the ten of fewest
 values, so a score that knows nothing of y but punishes many values does well. Two such scores stand
 beside the others, and a control draws the relevant features from all fifty.
 """
 
 from benchmarks.papers.treeinner import claims, methods
 from benchmarks.papers.treeinner.methods import GAIN, MINUS_GAIN, PARTIAL, Cell
-from benchmarks.papers.treeinner.protocol import CONTROL, SWEEPS, TASKS
+from benchmarks.papers.treeinner.protocol import CONTROL, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.claims import Claim
-from benchmarks.study.tables import cell_of, column, markdown
+from benchmarks.study.tables import cell_of, markdown
 
 SHOWN = (
     (methods.FEWEST_VALUES, "no y"),
@@ -52,49 +52,3 @@ def control_claims(results: Results) -> list[Claim]:
         *(claims.predecomp_wins(results, task) for task in tasks),
         *(c for task in tasks for c in claims.negative_scores(results, task)),
     ]
-
-
-def tests_table(results: Results) -> str:
-    """Return precision and recall of both tests by task and depth."""
-    rows = []
-    for task in results.tasks((*TASKS, *CONTROL)):
-        for setting in SWEEPS["depth"].settings:
-            for test in methods.TESTS:
-                if counts := results.rows.get((task, setting, test)):
-                    name = f"`{test.attribution}`"
-                    rows.append([task.name, setting.depth, name, *rates(counts, task)])
-    header = ["task", "depth", "test", "precision", "recall", "found", "noise", "relevant"]
-    return markdown(header, rows, 3)
-
-
-def rates(counts: list[dict[str, int]], task) -> list[str]:
-    """Return the columns of `tests_table`.
-
-    Precision is of all discoveries together, since many data sets have none; recall is the mean
-    share of relevant features found. The last two are shares of features with p < 0.05 without
-    correction.
-    """
-    n_relevant, n_noisy = 5, 75 if task.data == "ChIP" else 45
-    true, false, single_true, single_false = (column(counts, name) for name in methods.COUNTS)
-    n_found = true.sum() + false.sum()
-    return [
-        f"{true.sum() / n_found:.2f}" if n_found else "-",
-        cell_of(true / n_relevant, 3),
-        f"{true.sum()} + {false.sum()}",
-        f"{single_false.mean() / n_noisy:.3f}",
-        f"{single_true.mean() / n_relevant:.3f}",
-    ]
-
-
-def cross_fit_table(results: Results) -> str:
-    """Return AUC of one fit on half of the rows, and of five fits on four fifths; "" without."""
-    rows = []
-    pairs = {claims.HELD_OUT: methods.CROSS_FIT, PARTIAL: methods.CROSS_FIT_PARTIAL}
-    for single, crossed in pairs.items():
-        for task in results.tasks((*TASKS, *CONTROL)):
-            one, five = results.of(task, single), results.of(task, crossed)
-            if len(five):
-                cells = [cell_of(one, 3), cell_of(five, 3), cell_of(five - one, 3, "+")]
-                rows.append([task.name, single.score, *cells])
-    names = ["task", "score", "one half", "cross-fitted", "difference"]
-    return markdown(names, rows, 2) if rows else ""

@@ -1,20 +1,8 @@
-"""Figures 1 to 3 and 5 to 29: five quantities along each of five sweeps, mean and standard error.
+"""Figures 1 to 3: three quantities over the depth of the trees, mean and standard error.
 
-=======  =============================================================  ======================
-figure   quantity, on the axes of the paper                             sweep
-=======  =============================================================  ======================
-1, 2, 3  identity, AUC, noisy                                           depth
-5 to 9   log10 of the error of Proposition 3; AUC; mean score of noisy  eta
-         and of relevant features at unit l2 norm; held-out risk
-10 - 14  the same                                                       depth
-15 - 19  the same                                                       min_child_weight
-20 - 24  the same                                                       rounds
-25 - 29  the same                                                       lambda
-=======  =============================================================  ======================
-
-(Figure 4 is a drawing of two trees.) Each has one panel a task. Colour and shape tell the score, an
-empty marker TreeSHAP, a dotted line training rows: all of it can be told without colour. Points of
-one value stand a little apart, so that their errors can be seen.
+The paper's Figures 5 to 29 have the same kinds along all sweeps. Each has one panel a task. Colour
+and shape tell the score, an empty marker TreeSHAP, a dotted line training rows: all of it can be
+told without colour. Points of one value stand a little apart, so that their errors can be seen.
 """
 
 from pathlib import Path
@@ -25,46 +13,39 @@ import numpy as np
 from attributions.plots import BLUE, GREY, INK, VERMILION
 from benchmarks.papers.treeinner.claims import IDENTITY_ERROR
 from benchmarks.papers.treeinner.methods import CELLS, MODEL, Cell
-from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS, Sweep
+from benchmarks.papers.treeinner.protocol import SWEEPS, TASKS
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.tables import by_values, chosen, column, mean_and_error
 
-QUANTITIES = {
+SWEEP = SWEEPS["depth"]
+QUANTITIES = {  # in the order of the figures
     "identity": "log10 of max |total gain \u2212 TreeInner|, both at unit l1 norm",
     "auc": "AUC, relevant against noisy",
     "noisy": "mean score of noisy features, at unit l2 norm",
-    "relevant": "mean score of relevant features, at unit l2 norm",
-    "risk": "held-out risk",
 }
 SHORTEST_ERROR = 1e-17  # where total gain and TreeInner agree to the last bit
-
-FIGURES = dict(enumerate([("depth", quantity) for quantity in [*QUANTITIES][:3]], 1))
-FIGURES |= dict(enumerate([(sweep, quantity) for sweep in SWEEPS for quantity in QUANTITIES], 5))
 
 COLOR = {"TreeInner": INK, "ForestInner": VERMILION, "Abs": BLUE, "Permutation": "#E69F00"}
 MARKER = {"TreeInner": "o", "ForestInner": "s", "Abs": "^", "Permutation": "D"}
 
 
-def points(results: Results, sweep: Sweep) -> list[dict]:
-    """Return all markers of the five figures of a sweep, for the tasks that were run.
+def points(results: Results) -> list[dict]:
+    """Return all markers of the figures, for the tasks that were run.
 
-    A marker is a mean over replications at one value of the swept parameter.
+    A marker is a mean over replications at one depth.
     """
     found = []
-    for value, setting in zip(sweep.values, sweep.settings, strict=True):
-        for task in results.tasks_of(sweep):
+    for value, setting in zip(SWEEP.values, SWEEP.settings, strict=True):
+        for task in results.tasks_of(SWEEP):
             errors = results.of(task, MODEL, "identity_error", setting)
-            values = {
-                ("identity", MODEL): np.log10(np.maximum(errors, SHORTEST_ERROR)),
-                ("risk", MODEL): results.of(task, MODEL, "risk", setting),
-            }
-            for quantity in ("auc", "noisy", "relevant"):
+            values = {("identity", MODEL): np.log10(np.maximum(errors, SHORTEST_ERROR))}
+            for quantity in ("auc", "noisy"):
                 for cell in CELLS:
                     values[quantity, cell] = results.of(task, cell, quantity, setting)
             for (quantity, cell), of in values.items():
                 mean, error = mean_and_error(of)
                 found.append({
-                    "sweep": sweep.name, "value": value, "data": task.data, "task": task.kind,
+                    "sweep": SWEEP.name, "value": value, "data": task.data, "task": task.kind,
                     "quantity": quantity, **cell._asdict(), "mean": mean, "standard_error": error,
                 })  # fmt: skip
     return found
@@ -75,11 +56,11 @@ def draw(shown: list[dict], number: int, path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 
-    sweep, quantity = FIGURES[number]
-    found = chosen(shown, sweep=sweep, quantity=quantity)
+    quantity = [*QUANTITIES][number - 1]
+    found = chosen(shown, quantity=quantity)
     of_tasks = {task: chosen(found, data=task.data, task=task.kind) for task in TASKS}
     of_tasks = {task: own for task, own in of_tasks.items() if own}
-    has_legend = quantity in ("auc", "noisy", "relevant")
+    has_legend = quantity != "identity"
     style: Any = {"svg.hashsalt": "treeinner", "font.size": 9, "axes.edgecolor": GREY}
     with matplotlib.rc_context(style):
         n_lines = -(-len(of_tasks) // 2)
@@ -87,27 +68,22 @@ def draw(shown: list[dict], number: int, path: Path) -> None:
         figure = Figure(figsize=(5.8, height), layout="constrained")
         panels = figure.subplots(n_lines, 2, squeeze=False).ravel()
         for panel, (task, own) in zip(panels, of_tasks.items(), strict=True):
-            _draw_panel(panel, own, SWEEPS[sweep], quantity)
-            panel.set_title(_title(task, quantity), loc="left", fontsize=10, color=INK)
+            _draw_panel(panel, own, quantity)
+            panel.set_title(f"{task.data}, {task.kind}", loc="left", fontsize=10, color=INK)
         figure.supylabel(QUANTITIES[quantity], color=INK, fontsize=9)
-        figure.supxlabel(SWEEPS[sweep].label, color=INK, fontsize=9)
+        figure.supxlabel(SWEEP.label, color=INK, fontsize=9)
         if has_legend:
             _draw_legend(figure)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None, dpi=110)
 
 
-def _title(task, quantity):
-    of_risk = f": {task.metric}" if quantity == "risk" else ""
-    return f"{task.data}, {task.kind}{of_risk}"
-
-
-def _draw_panel(panel, rows: list[dict], sweep: Sweep, quantity: str) -> None:
-    """Draw one line a score over the values of the sweep, which stand at equal distances."""
-    place = {value: x for x, value in enumerate(sweep.values)}
+def _draw_panel(panel, rows: list[dict], quantity: str) -> None:
+    """Draw one line a score over the depths, which stand at equal distances."""
+    place = {value: x for x, value in enumerate(SWEEP.values)}
     if quantity == "identity":
         panel.axhline(np.log10(IDENTITY_ERROR), color=GREY, linewidth=0.9, linestyle="--")
         panel.set_ylim(np.log10(SHORTEST_ERROR), -8)
-    if quantity in ("noisy", "relevant"):
+    if quantity == "noisy":
         panel.axhline(0, color=GREY, linewidth=0.9)
     if quantity == "auc":
         panel.axhline(0.5, color=GREY, linewidth=0.9)
@@ -119,8 +95,8 @@ def _draw_panel(panel, rows: list[dict], sweep: Sweep, quantity: str) -> None:
         x = [place[row["value"]] + apart for row in own]
         means, errors = (column(own, name) for name in ("mean", "standard_error"))
         panel.errorbar(x, means, yerr=errors, **line_style(Cell(*cell)))
-    panel.set_xticks(range(len(sweep.values)), [f"{value:g}" for value in sweep.values])
-    panel.set_xlim(-0.5, len(sweep.values) - 0.5)
+    panel.set_xticks(range(len(SWEEP.values)), [f"{value:g}" for value in SWEEP.values])
+    panel.set_xlim(-0.5, len(SWEEP.values) - 0.5)
     panel.spines[["top", "right"]].set_visible(False)
     panel.tick_params(colors=INK, length=3)
     panel.grid(axis="y", color="#E8E8E8", linewidth=0.7)
@@ -160,11 +136,3 @@ def _draw_legend(figure) -> None:
     }
     entries = [Line2D([], [], label=label, **look) for label, look in looks.items()]
     figure.legend(handles=entries, loc="outside upper center", ncols=4, frameon=False)
-
-
-def draw_all(results: Results, folder: Path) -> None:
-    """Draw every figure whose sweep was run."""
-    folder.mkdir(exist_ok=True)
-    for number, (name, _) in FIGURES.items():
-        if results.tasks_of(SWEEPS[name]):
-            draw(points(results, SWEEPS[name]), number, folder / f"figure_{number:02}.svg")

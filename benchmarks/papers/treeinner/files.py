@@ -5,7 +5,6 @@ file                one line for each                               numbers
 ==================  ==============================================  ===============================
 ``table4``          task, replication and score                     auc, noisy, relevant
 ``models``          task and replication                            risk, identity_error
-``tests``           task, depth, replication and test               true, false, single_...
 ``claims``          statement and case                              margin, error
 ``points``          marker of Figures 1 to 3                        mean, standard_error
 ==================  ==============================================  ===============================
@@ -13,28 +12,24 @@ file                one line for each                               numbers
 
 from collections.abc import Iterable, Iterator
 
-from benchmarks.papers.treeinner.methods import COUNTS, MODEL, WORTH, Cell
+from benchmarks.papers.treeinner.methods import MODEL, WORTH, Cell
 from benchmarks.papers.treeinner.protocol import STANDARD
 from benchmarks.papers.treeinner.runs import TASK_FIELDS, task_and_setting
 from benchmarks.study.claims import Claim
 from benchmarks.study.files import RESULTS, read_rows, write_rows
 
-# Columns of the files of rows; the first two are those of the standard setting.
+# Columns of the files of rows, those of the standard setting.
 COLUMNS = {
     "table4": (*TASK_FIELDS, "replication", *Cell._fields, *WORTH),
     "models": (*TASK_FIELDS, "replication", "risk", "identity_error"),
-    "tests": (*TASK_FIELDS, "depth", "replication", "attribution", *COUNTS),
 }
 
 
 def tables_of(rows: Iterable[dict]) -> dict[str, list[dict]]:
-    """Return the lines of the first three files."""
+    """Return the lines of the first two files."""
+    standard = [row for row in rows if task_and_setting(row)[1] == STANDARD]
     return {
-        name: [
-            {column: row[column] for column in columns}
-            for row in rows
-            if columns[-1] in row and (name == "tests" or task_and_setting(row)[1] == STANDARD)
-        ]
+        name: [{c: row[c] for c in columns} for row in standard if columns[-1] in row]
         for name, columns in COLUMNS.items()
     }
 
@@ -54,11 +49,10 @@ def read(name: str) -> list[dict]:
 
 
 def rows_of_files() -> Iterator[dict]:
-    """Yield the rows that the first three files were made of."""
-    of_file = {"models": MODEL._asdict(), "tests": Cell("test", "valid", "")._asdict()}
+    """Yield the rows that the first two files were made of."""
     for name in COLUMNS:
         for line in read(name):
-            yield {**vars(STANDARD), **of_file.get(name, {}), **line}
+            yield {**vars(STANDARD), **MODEL._asdict(), **line}
 
 
 def claims_in(lines: Iterable[dict]) -> list[Claim]:

@@ -5,15 +5,13 @@ by TreeSHAP, on training and on held-out rows, and permutation on both. All are 
 functions of ``attributions``. A model of 1000 rounds contains those of 200, 400, ... rounds, which
 are its first trees, so one fit can be judged at several numbers of trees.
 
-Four scores are not in the paper. Two know nothing of y and show what the design rewards: minus the
-total gain, and the number of distinct values, fewest first. ``partial_inner`` is our own, and
-TreeInner by cross-fitting uses all rows for both purposes.
+Three scores are not in the paper. Two know nothing of y and show what the design rewards: minus the
+total gain, and the number of distinct values, fewest first. ``partial_inner`` is our own.
 """
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +19,8 @@ import scipy.stats
 
 from attributions import absolute, forest_inner, partial_inner, permutation, total_gain, tree_inner
 from attributions.inputs import SeenRowsWarning
-from benchmarks.papers.treeinner.protocol import SWEEPS, DataSet, Protocol, Setting, Task, fit
+from benchmarks.papers.treeinner.protocol import DataSet, Protocol, Setting, Task, fit
 from gbt import Ensemble
-
-N_FOLDS = 5
-P_VALUE = 0.05  # after Benjamini-Hochberg
 
 
 class Cell(NamedTuple):
@@ -48,15 +43,11 @@ CELLS = tuple(
 MINUS_GAIN = Cell("Minus total gain", "train", "-")
 FEWEST_VALUES = Cell("Fewest distinct values", "train", "-")
 PARTIAL = Cell("Partial TreeInner", "valid", "Saabas")
-CROSS_FIT = Cell("TreeInner", "cross-fitted", "PreDecomp")
-CROSS_FIT_PARTIAL = Cell("Partial TreeInner", "cross-fitted", "Saabas")
 GAIN = Cell("TreeInner", "train", "PreDecomp")  # the total gain, by Proposition 3
 MODEL = Cell("model", "-", "-")  # risk and error of Proposition 3, which belong to no score
 
 IFA_NAMES = {"PreDecomp": "predecomp", "TreeSHAP": "tree_shap"}
-TESTS = {Cell("test", "valid", method.__name__): method for method in (tree_inner, partial_inner)}
 WORTH = ("auc", "noisy", "relevant")
-COUNTS = ("true", "false", "single_true", "single_false")
 
 
 # ---------------------------------------------------------------------------------- single numbers
@@ -90,19 +81,11 @@ def worth(score, is_relevant) -> dict[str, float]:
     return dict(zip(WORTH, (auc(score, is_relevant), *means), strict=True))
 
 
-def rejections(p_values, is_relevant) -> dict[str, int]:
-    """Count true and false discoveries, by Benjamini-Hochberg and by single tests."""
-    found = scipy.stats.false_discovery_control(p_values) < P_VALUE
-    single = p_values < P_VALUE
-    sets = (found & is_relevant, found & ~is_relevant, single & is_relevant, single & ~is_relevant)
-    return {name: int(which.sum()) for name, which in zip(COUNTS, sets, strict=True)}
-
-
 # ------------------------------------------------------------------------------- scores of a model
 
 
 def scores_of_table_4(
-    ensemble: Ensemble, data: DataSet, seeds: dict[str, int], absolute_level: str
+    ensemble: Ensemble, data: DataSet, seeds: dict[str, int]
 ) -> dict[Cell, np.ndarray]:
     """Return all fourteen scores.
 
@@ -118,7 +101,7 @@ def scores_of_table_4(
                 results = {
                     "TreeInner": tree_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
                     "ForestInner": forest_inner(ensemble, X, y, ifa=ifa, n_jobs=1),
-                    "Abs": absolute(ensemble, X, ifa=ifa, level=absolute_level, n_jobs=1),
+                    "Abs": absolute(ensemble, X, ifa=ifa, level="tree", n_jobs=1),
                 }
             scores |= {Cell(name, rows, attribution): of.values for name, of in results.items()}
         with training_rows_are_meant():
@@ -140,8 +123,8 @@ def judge_model(
 ) -> Iterator[dict]:
     """Draw one data set, fit one model, and yield what is recorded of it for numbers of rounds.
 
-    The largest of ``rounds`` is fitted, not the setting's own. There is a row for the model, one
-    for each score, and at the settings of the sweep over depth one for each test.
+    The largest of ``rounds`` is fitted, not the setting's own. There is a row for the model, and
+    one for each score.
     """
     data = protocol.draw(task, replication)
     stages = {protocol.n_trees(r): r for r in rounds}
@@ -150,17 +133,13 @@ def judge_model(
     n_distinct = np.array([len(np.unique(column)) for column in data.X_train.T], dtype=np.float64)
     for stage, of_rounds in stages.items():
         first_trees = model.ensemble_.truncate(stage)
-        scores = scores_of_table_4(first_trees, data, seeds, protocol.absolute_level)
+        scores = scores_of_table_4(first_trees, data, seeds)
         gain = total_gain(first_trees).values
-        scores |= {MINUS_GAIN: -gain, FEWEST_VALUES: -n_distinct}
+        partial = partial_inner(first_trees, data.X_valid, data.y_valid, n_jobs=1)
+        scores |= {MINUS_GAIN: -gain, FEWEST_VALUES: -n_distinct, PARTIAL: partial.values}
         raw_prediction = first_trees.raw_predict(data.X_valid, n_jobs=1)
         found = {MODEL: {"risk": risk(task, data.y_valid, raw_prediction),
                          "identity_error": identity_error(gain, scores[GAIN])}}  # fmt: skip
-        if replace(setting, rounds=of_rounds) in SWEEPS["depth"].settings:
-            for test, method in TESTS.items():
-                result = method(first_trees, data.X_valid, data.y_valid, n_jobs=1)
-                found[test] = rejections(result.p_values(), data.is_relevant)
-            scores[PARTIAL] = result.values  # the last is partial_inner
         found |= {cell: worth(score, data.is_relevant) for cell, score in scores.items()}
         yield from ({"rounds": of_rounds, **cell._asdict(), **of} for cell, of in found.items())
 
@@ -168,29 +147,3 @@ def judge_model(
 def identity_error(gain, inner) -> float:
     """Return the largest difference of total gain and TreeInner, each divided by its l1 norm."""
     return float(np.max(np.abs(normalized(gain, 1) - normalized(inner, 1))))
-
-
-def judge_cross_fit(
-    protocol: Protocol, task: Task, setting: Setting, replication: int
-) -> Iterator[dict]:
-    """Fit five models, each on four fifths of *all* rows, and judge each on the rest.
-
-    Every row is used for fitting and, by the model that has not seen it, for judging: at equal data
-    each model sees 1.6 times as many rows as one that is fitted on half of them, and twice as many
-    rows judge. No single model is described, and there are no standard errors: see
-    ``docs/inference.md``.
-    """
-    data = protocol.draw(task, replication)
-    X = np.vstack([data.X_train, data.X_valid])
-    y = np.concatenate([data.y_train, data.y_valid])
-    rng = np.random.default_rng(protocol.seed_of(task, replication, purpose=3))
-    fold = rng.permutation(np.arange(len(X)) % N_FOLDS)
-    total = dict.fromkeys((CROSS_FIT, CROSS_FIT_PARTIAL), np.zeros(X.shape[1]))
-    for k in range(N_FOLDS):
-        seen = fold != k
-        model = fit(task, setting, protocol.n_trees(setting.rounds), X[seen], y[seen])
-        for cell, method in ((CROSS_FIT, tree_inner), (CROSS_FIT_PARTIAL, partial_inner)):
-            result = method(model, X[~seen], y[~seen], standard_error=False, n_jobs=1)
-            total[cell] = total[cell] + result.values
-    for cell, score in total.items():
-        yield {**cell._asdict(), **worth(score, data.is_relevant)}

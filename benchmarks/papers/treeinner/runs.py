@@ -7,13 +7,12 @@ parts of their own, which are skipped where the folder of data does not have the
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
 
 import numpy as np
 
 from benchmarks.papers.treeinner import protocol
-from benchmarks.papers.treeinner.methods import MODEL, Cell, judge_cross_fit, judge_model
+from benchmarks.papers.treeinner.methods import MODEL, Cell, judge_model
 from benchmarks.papers.treeinner.protocol import STANDARD, TASKS, Protocol, Setting, Sweep, Task
 from benchmarks.study import NumberedPart, column
 
@@ -33,42 +32,26 @@ def task_and_setting(row: dict) -> tuple[Task, Setting]:
     return Task(*(row[name] for name in TASK_FIELDS)), setting
 
 
-def protocol_of(size: str, variant: str = "code") -> Protocol:
-    """Return how a run of some size draws."""
-    return Protocol(variant, 1 if size == "full" else protocol.QUICK_SHRINKS)
-
-
-def models(cell, replication: int, size: str, variant: str = "code") -> Iterator[dict]:
+def models(cell, replication: int, size: str) -> Iterator[dict]:
     """Fit one model, and judge it at its numbers of rounds, which replace that of the cell."""
     task, setting = task_and_setting(cell)
     rounds = ROUNDS if setting.rounds == max(ROUNDS) else (setting.rounds,)
-    return judge_model(protocol_of(size, variant), task, setting, rounds, replication)
-
-
-def cross_fits(cell, replication: int, size: str) -> Iterator[dict]:
-    """Judge by five models."""
-    return judge_cross_fit(protocol_of(size), *task_and_setting(cell), replication)
+    drawn_by = Protocol(1 if size == "full" else protocol.QUICK_SHRINKS)
+    return judge_model(drawn_by, task, setting, rounds, replication)
 
 
 def parts(table) -> tuple[NumberedPart, ...]:
     """Return the parts; ``table`` takes the rows of one."""
-    standard = {
-        "table4": (models, TASKS, [STANDARD]),
-        "control": (models, protocol.CONTROL, [STANDARD]),
-        "cross-fit": (cross_fits, (*TASKS, *protocol.CONTROL), [STANDARD]),
-        "text": (partial(models, variant="text"), TASKS, [STANDARD]),
-    }
-    swept = {
-        name: (models, TASKS, [s for s in sweep.settings if s != STANDARD])
-        for name, sweep in protocol.SWEEPS.items()
-    }
-    swept["rounds"] = (models, TASKS, [replace(STANDARD, rounds=max(ROUNDS))])
+    asked = {"table4": (TASKS, [STANDARD]), "control": (protocol.CONTROL, [STANDARD])}
+    for name, sweep in protocol.SWEEPS.items():
+        asked[name] = TASKS, [s for s in sweep.settings if s != STANDARD]
+    asked["rounds"] = TASKS, [replace(STANDARD, rounds=max(ROUNDS))]
     found = []
-    for name, (experiment, tasks, settings) in (standard | swept).items():
+    for name, (tasks, settings) in asked.items():
         for data, needs in (("Simulated", ()), ("ChIP", protocol.CHIP_PARTS)):
             cells = tuple(cell_of(t, s) for t in tasks for s in settings if t.data == data)
             part = f"{name}-chip" if needs else name
-            found.append(NumberedPart(part, cells, experiment, N_REPLICATIONS, table, needs))
+            found.append(NumberedPart(part, cells, models, N_REPLICATIONS, table, needs))
     return tuple(part for part in found if part.cells)
 
 

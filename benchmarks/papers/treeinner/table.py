@@ -20,7 +20,6 @@ from benchmarks.papers.treeinner.protocol import TASKS, Task
 from benchmarks.papers.treeinner.runs import Results
 from benchmarks.study.tables import markdown
 
-SHORT = {"ChIP": "ChIP", "Simulated": "Sim"}
 LARGEST_Z = 3.5  # of a cell
 LARGEST_MEAN_Z = 1.5  # of a task: mean |z|
 
@@ -117,21 +116,6 @@ def full_table(compared: list[Compared]) -> str:
         said = f"**{task.name}**, {of_task[0].n} replications; risk: {task.metric}"
         parts.append(f"{said}\n\n{table_of_task(of_task)}")
     return "\n\n".join(parts)
-
-
-def short_table(compared: list[Compared]) -> str:
-    """Return ours, the paper's and z, all tasks side by side."""
-    tasks = list(dict.fromkeys(c.task for c in compared))
-    header = ["score, rows, attribution"]
-    for task in tasks:
-        header += [f"{SHORT[task.data]}-{task.kind[0].upper()}", "paper", "z"]
-    rows = []
-    for cell in (*CELLS, RISK):
-        row = [str(cell)]
-        for c in (c for c in compared if c.cell == cell):
-            row += [number(c.mean), number(c.published.mean), f"{c.z_paper:+.1f}"]
-        rows.append(row)
-    return markdown(header, rows, 1)
 
 
 def agreement_table(compared: list[Compared]) -> str:

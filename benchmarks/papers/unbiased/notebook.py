@@ -1,20 +1,16 @@
 """The authors' notebook: five features, of which the second matters with strength rho.
 
 x1 is continuous, x2 to x5 have 2, 4, 10 and 20 levels; one tree at learning rate 1. Levels are cut
-as numbers by this library's tree. Where LightGBM is installed its tree is there, too, with levels
-as categories, as in the notebook.
+as numbers by this library's tree, and are categories to that of the notebook, LightGBM's.
 """
-
-import warnings
 
 import numpy as np
 from scipy.stats import rankdata
 
 from attributions import total_gain
 from benchmarks.papers.unbiased.models import N_ROWS, TASKS, estimator, unbiased_of
-from benchmarks.study import Part, crossed, is_installed, model_of
+from benchmarks.study import Part, crossed
 from benchmarks.study.tables import chosen, listed, values_of
-from gbt.formats import as_ensemble
 
 LEVELS = (2, 4, 10, 20)  # of x2 to x5
 FEATURES = tuple(f"x{k}" for k in range(1, 2 + len(LEVELS)))
@@ -30,36 +26,11 @@ def draw(task: str, rho: float, n: int, rng: np.random.Generator) -> tuple[np.nd
     return X, np.where(rng.random(n) < (1 - rho) / 2, 1 - X[:, 1], X[:, 1])
 
 
-def on_the_tree_of_lightgbm(task: str, train, valid) -> dict[str, np.ndarray]:
-    """Return importances on LightGBM's tree, levels as categories; none without LightGBM.
-
-    LightGBM adds ``cat_l2``, 10, to the hessians of a split between sets of levels, and its own
-    gain is what is left. The gain from G and H alone is larger.
-    """
-    if not is_installed("LightGBM"):
-        return {}
-    options = {"n_estimators": 1, "learning_rate": 1.0, "importance_type": "gain"}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = model_of("LightGBM", task == "binary", **options)
-        model.fit(*train, categorical_feature=list(range(1, 1 + len(LEVELS))))
-        trees = as_ensemble(model, *train)
-    return {
-        "gain, LightGBM's own": model.feature_importances_.astype(float),
-        "gain, LightGBM's trees": total_gain(trees).values,
-        "unbiased, LightGBM's trees": unbiased_of(trees, train, valid),
-    }
-
-
 def experiment(cell, rng, size):
     """Return the importances of one data set by every method."""
     train, valid = (draw(cell["task"], cell["rho"], N_ROWS[size], rng) for _ in range(2))
     model = estimator(cell["task"], n_estimators=1, learning_rate=1.0).fit(*train)
-    found = {
-        "gain": total_gain(model).values,
-        "unbiased": unbiased_of(model, train, valid),
-        **on_the_tree_of_lightgbm(cell["task"], train, valid),
-    }
+    found = {"gain": total_gain(model).values, "unbiased": unbiased_of(model, train, valid)}
     return [{"method": method, "values": values.tolist()} for method, values in found.items()]
 
 

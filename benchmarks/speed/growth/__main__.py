@@ -9,8 +9,8 @@
 *memory*      Peak resident memory of a fresh process: with the kernels loaded, with the data,
               and after a fit; beside it what the arrays add up to by calculation.
 *first-call*  Fresh processes: importing, and what each first call costs, without and with
-              compiled kernels on disk, by another checkout ($GBT_BESIDE), and by the Python of an
-              environment with a wheel that has machine code ($GBT_WHEEL).
+              compiled kernels on disk, and by the Python of an environment with a wheel that has
+              machine code ($GBT_WHEEL).
 
 No time is printed unless small trees are those of ``gbt.reference`` and large ones are the same to
 the last bit for 1 and 2 threads.

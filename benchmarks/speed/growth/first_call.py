@@ -1,9 +1,9 @@
 """Seconds of fresh processes: importing, and what each first call costs.
 
 Each of four programs is timed whole, imports included, in turn with all the others: with an empty
-folder for machine code, with what that process has compiled, and, where these are given, in another
-checkout (``$GBT_BESIDE``) and by the Python of an environment in which a wheel with machine code is
-installed (``$GBT_WHEEL``), both with an empty folder.
+folder for machine code, with what that process has compiled, and, where it is given, by the
+Python of an environment in which a wheel with machine code is installed (``$GBT_WHEEL``), with an
+empty folder.
 """
 
 import os
@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from subprocess import CalledProcessError
 
 import numpy as np
 
@@ -41,7 +40,6 @@ PROGRAMS = {  # series: words, arguments of Python
 }
 IMPORTS = {"import": "`import gbt`", "libraries": "NumPy, Numba, SciPy, scikit-learn alone"}
 STATES = {
-    "before": "former code",
     "empty": "nothing compiled yet",
     "wheel": "wheel with machine code",
     "filled": "compiled before",
@@ -68,13 +66,8 @@ def experiment(cell, replication: int, size: str):
     elif size == "full" and replication < COLD_STARTS:
         with tempfile.TemporaryDirectory() as folder:
             for state, options in _states().items():
-                try:
-                    took = timed(lambda: _run(program, state, Path(folder), options))  # noqa: B023
-                except CalledProcessError:
-                    if state != "before":  # which may not know today's functions yet
-                        raise
-                else:
-                    yield {"state": state, "seconds": f"{took.clock:.6g}"}
+                took = timed(lambda: _run(program, state, Path(folder), options))  # noqa: B023
+                yield {"state": state, "seconds": f"{took.clock:.6g}"}
 
 
 def timed_libraries() -> float:
@@ -86,8 +79,6 @@ def _states():
     """Name the states that are timed, in turn, and where each one's program runs."""
     here = {"PYTHONPATH": str(ROOT)}
     states = {"empty": here, "filled": here}
-    if beside := os.environ.get("GBT_BESIDE"):
-        states["before"] = {"PYTHONPATH": beside}
     if wheel := os.environ.get("GBT_WHEEL"):
         states["wheel"] = {"python": wheel}
     return states

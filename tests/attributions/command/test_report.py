@@ -179,6 +179,7 @@ def test_a_commonest_class_that_is_right_more_often_is_said(names_the_rarer):
     assert ("the commonest class would be right more often than the model" in said) == (
         names_the_rarer
     )
+    assert "The rarer class has only 25 held-out rows, on which everything rests." in said
 
 
 @pytest.mark.parametrize("time", [None, "day"])
