@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt import GBTRegressor
 from gbt.losses import Cox
 from gbt.losses.survival.times import bounds_of
 from gbt.reference import survival as page
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_same
 from tests.greedy import GreedyRegressor
 
 rows_of_ties = st.lists(
@@ -98,21 +97,6 @@ def test_derivatives_are_those_of_the_summed_value(rows):
         of_row = (inner(weight + move) - inner(weight - move)) / (2 * step)
         assert slope[i] * gradient[i] + through[i] == pytest.approx(of_row, abs=1e-5)
     assert weight @ through == pytest.approx(0, abs=1e-10)
-
-
-@pytest.mark.parametrize("loss", ["cox", "aft"])
-def test_integer_weights_are_repeated_rows(loss):
-    X, y = table(120)
-    y = y if loss == "cox" else bounds_of(y)
-    weight = np.random.default_rng(1).integers(0, 4, 120)
-    asked = {"loss": loss, "n_estimators": 8, "max_depth": 3, "splitter": "greedy"}
-    one = GBTRegressor(**asked).fit(X, y, weight)
-    other = GBTRegressor(**asked).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight, axis=0))
-    assert_same(one.ensemble_.feature, other.ensemble_.feature)
-    assert_close(one.predict(X), other.predict(X), 10.0)
-    assert one.score(X, y, weight) == pytest.approx(
-        other.score(np.repeat(X, weight, axis=0), np.repeat(y, weight, axis=0)), abs=1e-12
-    )
 
 
 def test_all_forms_of_targets_are_one():

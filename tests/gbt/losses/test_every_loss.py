@@ -158,6 +158,27 @@ def test_a_fit_with_words_stops_early_and_comes_back_from_files_and_pickles(kind
         assert_same(again.ensemble_.value, model.ensemble_.value)
 
 
+@every
+def test_whole_weights_are_repeated_rows_in_any_order(kind):
+    """Of queries, repeated queries; rows stand by their targets, so that order would show."""
+    frame, y, _ = table(kind)
+    weight = np.random.default_rng(1).integers(0, 4, N // OF_QUERY)[QUERY]
+    copy, rows = np.nonzero(weight > np.arange(3)[:, np.newaxis])
+    order = np.argsort(-y[rows] if y.ndim == 1 else -y[rows, 0], kind="stable")
+    copy, rows = copy[order], rows[order]
+    repeated = y[rows]
+    if kind.targets is grades:
+        repeated[:, 1] += 1000 * copy
+    asked = {"loss": kind.loss, "n_estimators": 6, "max_depth": 3}
+    one = GreedyRegressor(**asked).fit(frame, y, weight)
+    other = GreedyRegressor(**asked).fit(frame.iloc[rows].reset_index(drop=True), repeated)
+    assert_same(one.ensemble_.feature, other.ensemble_.feature)
+    assert_close(one.predict(frame), other.predict(frame), 10.0)
+    seen = weight > 0
+    score = one.score(frame[seen], y[seen], weight[seen])
+    assert score == pytest.approx(other.score(frame.iloc[rows], repeated), abs=1e-10)
+
+
 @pytest.mark.parametrize("name", ["cox", *survival.LAWS, "pairwise", "ndcg"])
 def test_predictions_far_apart_stay_finite(name):
     kind = KINDS[name]

@@ -11,7 +11,7 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses import NDCG, Pairwise
 from gbt.reference import ranking as page
-from tests.asserts import assert_close, assert_same, peer
+from tests.asserts import assert_same, peer
 
 LOSSES = {
     "pairwise": (Pairwise(), page.even_weight),
@@ -132,26 +132,6 @@ def test_threads_share_the_queries(loss, monkeypatch):
     f = rng.normal(size=300).round(1)
     by_one, by_three = (loss.gradient_hessian(loss.prepared(y, 1.0, n), f) for n in (1, 3))
     assert_same(by_three, by_one)
-
-
-@each
-def test_weights_are_repeated_queries_and_the_order_of_the_table_says_nothing(name):
-    loss = LOSSES[name][0]
-    X, grade, query = table()
-    times = np.random.default_rng(1).integers(0, 4, query.max() + 1)
-    one = ranker(loss).fit(X, grade, times[query], groups=query)
-    copies = [(X, grade, query + 1000 * copy, times[query] > copy) for copy in range(3)]
-    X_all, grade_all, query_all = (
-        np.concatenate([part[i][part[3]] for part in copies]) for i in range(3)
-    )
-    by_grade = np.argsort(-grade_all, kind="stable")  # the best rows on top
-    other = ranker(loss).fit(X_all[by_grade], grade_all[by_grade], groups=query_all[by_grade])
-    assert_same(one.ensemble_.feature, other.ensemble_.feature)
-    assert_close(one.predict(X), other.predict(X), 10.0)
-    seen = times[query] > 0
-    assert one.score(X[seen], grade[seen], times[query][seen], groups=query[seen]) == pytest.approx(
-        other.score(X_all, grade_all, groups=query_all), abs=1e-12
-    )
 
 
 def test_all_forms_of_queries_are_one():
