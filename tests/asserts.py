@@ -116,12 +116,13 @@ def assert_sums_of_rows(ensemble: Ensemble, X, target, weight=None, eps: float =
     raw = np.tile(np.atleast_1d(ensemble.base_score), (len(target), 1))
     if ensemble.loss.name == "several_targets" and target.ndim == 1:
         target = (target[:, np.newaxis] == np.arange(K)) * 1.0
+    largest = np.abs(target[np.isfinite(target)]).max()  # a bound of a time may be infinite
     for m, tree in enumerate(ensemble.trees):
         k = m % K
         if k == 0:
             pair = ensemble.loss.gradient_hessian(target, raw.copy() if K > 1 else raw[:, 0])
         g, h = (part[:, k] if K > 1 else part for part in pair)
-        size = np.abs(target).max() + (1 + np.abs(raw[:, k])) * (1 + np.abs(g) + h)
+        size = largest + (1 + np.abs(raw[:, k])) * (1 + np.abs(g) + h)
         columns = [weight * g, weight * h, np.ones(len(target)), weight * size]
         sums = np.array([np.bincount(leaves[:, m], c, tree.n_nodes) for c in columns])
         for t in np.flatnonzero(tree.left >= 0)[::-1]:

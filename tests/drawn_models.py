@@ -5,26 +5,18 @@ are few, and so are the rows that judge: nodes with one row, or with rows on one
 """
 
 import warnings
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses.amounts import Tweedie
 from gbt.losses.robust import Huber, PseudoHuber, Quantile
 from tests.asserts import peer
+from tests.gbt.formats.read_models import MODELS
 
 FEW_WORDS = ("oslo", "quito", "lima", "bern", "riga", "kyiv", "baku")
 MANY_WORDS = tuple(f"street {number}" for number in range(90))  # a set of them takes two words
@@ -86,6 +78,7 @@ TARGETS = {
     "amount": lambda rng, score: np.exp(0.5 * score) * rng.gamma(2.0, size=len(score)) + 1e-3,
     "count": lambda rng, score: rng.poisson(np.exp(0.4 * score)).astype(float),
     "share of zeros": lambda rng, score: np.exp(score) * (rng.random(len(score)) < 0.7),
+    "share": lambda rng, score: 1 / (1 + np.exp(rng.normal(size=len(score)) - score)),
     "two labels": lambda rng, score: LABELS[(score > 0.5).astype(int)],
     "two numbers": lambda rng, score: (score > 0.5).astype(int),
     "three numbers": lambda rng, score: np.digitize(score, [0.0, 1.0]),
@@ -97,13 +90,13 @@ TARGETS = {
 }
 
 
-# -- Models: how to fit one, of which target, and whether it takes words ---------------------------
+# -- Models ----------------------------------------------------------------------------------------
 
 
 class Kind(NamedTuple):
     """A kind of model."""
 
-    make: Any  # of a generator, an estimator
+    make: Any  # of a generator: how rows, targets and weights become a fitted model
     target: str
     has_words: float = 0.4  # how often
     takes_missing: bool = True
@@ -127,72 +120,74 @@ def ours(loss=None, target="number", **others):
             "n_jobs": 1,
             **others,
         }
-        return GBTClassifier(**asked) if "label" in target else GBTRegressor(loss=loss, **asked)
+        is_of_labels = "label" in target
+        return (GBTClassifier(**asked) if is_of_labels else GBTRegressor(loss=loss, **asked)).fit
 
     return Kind(make, target)
 
 
-def of_library(library, name, target, has_words=0.4, **options):
-    """Return a model of XGBoost or LightGBM, whose parameters have the same names."""
+OF_LIBRARIES = {  # how their small models are asked for
+    "xgboost": lambda rng: {
+        "n_rounds": int(rng.integers(2, 7)),
+        "max_depth": int(rng.integers(1, 5)),
+        "reg_lambda": float(rng.choice([0.0, 1.0, 5.0])),
+    },
+    "lightgbm": lambda rng: {
+        "n_rounds": int(rng.integers(2, 7)),
+        "max_depth": int(rng.integers(1, 5)),
+        "min_data_in_leaf": 5,
+    },
+    "catboost": lambda rng: {
+        "iterations": int(rng.integers(2, 7)), "depth": int(rng.integers(1, 5)),
+        "learning_rate": 0.3, "one_hot_max_size": 99, "random_seed": int(rng.integers(100)),
+    },
+    "sklearn": lambda rng: {
+        "max_depth": int(rng.integers(1, 5)), "n_trees": int(rng.integers(2, 7)),
+    },
+}  # fmt: skip
+OF_TARGETS = {
+    "numbers": "number", "two": "two numbers", "three": "three numbers", "amounts": "amount",
+    "both": "two targets",
+}  # fmt: skip
+
+
+def of_library(name):
+    """Return one of the kinds of models that are read, made small."""
+    case, library = MODELS[name], name.split()[0]
+    target = OF_TARGETS[case.of]
+    if library in ("catboost", "sklearn"):
+        target = target.replace(" numbers", " labels")
+    if "poisson" in name or "tweedie" in name:
+        target = "count" if "poisson" in name else "share of zeros"
+    takes_words = library in ("xgboost", "lightgbm") or "histograms" in name
+    takes_words = takes_words and "0 is missing" not in name
 
     def make(rng):
-        asked = {
-            "n_estimators": int(rng.integers(2, 7)),
-            "learning_rate": float(rng.choice([0.1, 0.3])),
-            "max_depth": int(rng.integers(1, 5)),
-            "reg_lambda": float(rng.choice([0.0, 1.0, 5.0])),
-            "n_jobs": 1,
-            **({"verbose": -1} if library == "lightgbm" else {"enable_categorical": True}),
-            **({"min_child_samples": 5} if library == "lightgbm" else {}),
-            **options,
-        }
-        return getattr(peer(library), name)(**asked)
+        small = OF_LIBRARIES[library](rng)
+        if "forest" in name and library == "xgboost":
+            del small["n_rounds"]
+        return partial(case.fit, small=small)
 
-    return Kind(make, target, has_words)
+    return Kind(make, target, 0.4 * takes_words, "boosting" not in name)
 
 
-def xgb(target, has_words=0.4, **options):
-    name = "XGBClassifier" if target.endswith("numbers") else "XGBRegressor"
-    return of_library("xgboost", name, target, has_words, **options)
+def catboost_of_words(rng):
+    asked = OF_LIBRARIES["catboost"](rng) | {"cat_features": ["city"]}
+
+    def fit(X, y, weight):
+        model = MODELS["catboost numbers, defaults"].fit(X, y, weight, small=asked)
+        return as_ensemble(model, X)  # which alone knows the words
+
+    return fit
 
 
-def lgb(target, has_words=0.4, **options):
-    name = "LGBMClassifier" if "label" in target else "LGBMRegressor"
-    return of_library("lightgbm", name, target, has_words, **options)
+def one_against_all(rng):
+    return peer("lightgbm").LGBMClassifier(
+        objective="multiclassova", n_estimators=int(rng.integers(2, 7)), min_child_samples=5,
+        max_depth=int(rng.integers(1, 5)), verbose=-1, n_jobs=1,
+    ).fit  # fmt: skip
 
 
-def catboost(target, has_words=0.0, **options):
-    def make(rng):
-        catboost = peer("catboost")
-        name = "CatBoostClassifier" if "label" in target else "CatBoostRegressor"
-        return getattr(catboost, name)(
-            iterations=int(rng.integers(2, 7)),
-            depth=int(rng.integers(1, 5)),
-            learning_rate=0.3,
-            one_hot_max_size=99,
-            random_seed=int(rng.integers(100)),
-            thread_count=1,
-            verbose=0,
-            allow_writing_files=False,
-            **options,
-        )
-
-    return Kind(make, target, has_words)
-
-
-def sklearn(kind, target, has_words=0.0, takes_missing=True, **options):
-    def make(rng):
-        asked = {"max_depth": int(rng.integers(1, 5)), "random_state": int(rng.integers(100))}
-        is_histogram = kind in (HistGradientBoostingRegressor, HistGradientBoostingClassifier)
-        n_trees = {"max_iter" if is_histogram else "n_estimators": int(rng.integers(2, 7))}
-        return kind(**asked, **n_trees, **options)
-
-    return Kind(make, target, has_words, takes_missing)
-
-
-HGR, HGC = HistGradientBoostingRegressor, HistGradientBoostingClassifier
-FOREST = {"num_parallel_tree": 4, "subsample": 0.6, "n_estimators": 1}
-BY_TYPE = {"categorical_features": "from_dtype"}
 OURS = {
     "ours": ours(),
     "ours, monotone": ours(monotone_constraints={0: 1}, splitter="greedy"),
@@ -208,59 +203,36 @@ OURS = {
     "ours, absolute": ours("absolute"),
     "ours, huber": ours(Huber(0.9)),
     "ours, pseudo-huber": ours(PseudoHuber(1.4)),
+    "ours, shares": ours("cross_entropy", "share"),
 }
 OTHERS = {
-    "xgboost": xgb("number"),
-    "xgboost, two classes": xgb("two numbers"),
-    "xgboost, three classes": xgb("three numbers"),
-    "xgboost, poisson": xgb("count", objective="count:poisson"),
-    "xgboost, gamma": xgb("amount", objective="reg:gamma"),
-    "xgboost, tweedie": xgb("share of zeros", objective="reg:tweedie"),
-    "xgboost, squared log": xgb("amount", objective="reg:squaredlogerror"),
-    "xgboost, pseudo-huber": xgb("number", objective="reg:pseudohubererror", huber_slope=2.0),
-    "xgboost, absolute": xgb("number", objective="reg:absoluteerror"),
-    "xgboost, quantile": xgb("number", objective="reg:quantileerror", quantile_alpha=0.75),
-    "xgboost, dart": xgb("number", booster="dart", rate_drop=0.5),
-    "xgboost, two targets": xgb("two targets"),
-    "xgboost, a forest": xgb("number", **FOREST),
-    "xgboost, a forest of classes": xgb("two numbers", **FOREST),
-    "xgboost, a forest of amounts": xgb("amount", objective="reg:gamma", **FOREST),
-    "lightgbm": lgb("number"),
-    "lightgbm, two labels": lgb("two labels"),
-    "lightgbm, three labels": lgb("three labels"),
-    "lightgbm, one against all": lgb("three labels", objective="multiclassova"),
-    "lightgbm, poisson": lgb("count", objective="poisson"),
-    "lightgbm, gamma": lgb("amount", objective="gamma"),
-    "lightgbm, tweedie": lgb("share of zeros", objective="tweedie"),
-    "lightgbm, quantile": lgb("number", objective="quantile", alpha=0.8),
-    "lightgbm, absolute": lgb("number", objective="l1"),
-    "lightgbm, huber": lgb("number", objective="huber", alpha=0.8),
-    "lightgbm, 0 is missing": lgb("number", has_words=0.0, zero_as_missing=True),
-    "lightgbm, a forest": lgb(
-        "number", boosting_type="rf", subsample=0.6, subsample_freq=1, reg_lambda=0.0
-    ),
-    "catboost": catboost("number"),
-    "catboost, two labels": catboost("two labels"),
-    "catboost, three labels": catboost("three labels"),
-    "catboost, words": catboost("number", has_words=1.0, cat_features=["city"]),
-    "catboost, leaf by leaf": catboost("number", grow_policy="Lossguide"),
-    "histograms": sklearn(HGR, "number", 0.4, **BY_TYPE),
-    "histograms, two labels": sklearn(HGC, "two labels", 0.4, **BY_TYPE),
-    "histograms, three labels": sklearn(HGC, "three labels", 0.4, **BY_TYPE),
-    "histograms, poisson": sklearn(HGR, "count", 0.4, loss="poisson", **BY_TYPE),
-    "histograms, gamma": sklearn(HGR, "amount", 0.4, loss="gamma", **BY_TYPE),
-    "histograms, quantile": sklearn(HGR, "number", loss="quantile", quantile=0.7),
-    "histograms, absolute": sklearn(HGR, "number", loss="absolute_error"),
-    "gradient boosting": sklearn(GradientBoostingRegressor, "number", takes_missing=False),
-    "gradient boosting, labels": sklearn(
-        GradientBoostingClassifier, "three labels", takes_missing=False
-    ),
-    "random forest": sklearn(RandomForestRegressor, "number"),
-    "random forest, two labels": sklearn(RandomForestClassifier, "two labels"),
-    "random forest, three labels": sklearn(RandomForestClassifier, "three labels"),
-    "random forest, two targets": sklearn(RandomForestRegressor, "two targets"),
-    "extra trees": sklearn(ExtraTreesRegressor, "number"),
-    "extra trees, three labels": sklearn(ExtraTreesClassifier, "three labels"),
+    name: of_library(name)
+    for name in (
+        *[f"xgboost {of}" for of in (
+            "numbers, defaults", "two, no lambda", "classes", "poisson", "gamma", "tweedie",
+            "squared log error", "pseudo-Huber", "absolute", "quantile", "dart numbers, tree",
+            "targets", "forest numbers, sampled", "forest two, sampled", "forest amounts",
+        )],
+        *[f"lightgbm {of}" for of in (
+            "regression, penalty", "binary, defaults", "classes", "poisson",
+            "gamma", "tweedie", "quantile", "absolute", "huber", "regression, 0 is missing",
+            "forest",
+        )],
+        *[f"catboost {of}" for of in (
+            "numbers, defaults", "two, defaults", "classes", "numbers, leaf by leaf",
+        )],
+        *[f"sklearn {of}" for of in (
+            "numbers, histograms", "two, histograms", "histograms classes", "histograms poisson",
+            "histograms gamma", "histograms quantile", "histograms absolute_error",
+            "numbers, boosting", "boosting classes", "numbers, forest", "two, forest",
+            "RandomForestClassifier of three", "forest targets", "numbers, extra trees",
+            "ExtraTreesClassifier of three",
+        )],
+    )
+}  # fmt: skip
+OTHERS |= {
+    "lightgbm, one against all": Kind(one_against_all, "three labels"),
+    "catboost, words": Kind(catboost_of_words, "number", 1.0),
 }
 KINDS = {**OURS, **OTHERS}
 # Ours come twice as often as each of the others.
@@ -270,10 +242,10 @@ ORDER = [*OURS, *OTHERS, *OURS]
 # -- One of them -----------------------------------------------------------------------------------
 
 
-def draw_model(number):
-    """Return the model of a number, and rows that it has not seen."""
+def draw_model(number, order=ORDER):
+    """Return the model of a number, of the kinds in turn, and rows that it has not seen."""
     rng = np.random.default_rng([number, 37])
-    name = ORDER[number % len(ORDER)]
+    name = order[number % len(order)]
     kind = KINDS[name]
     words = (FEW_WORDS, MANY_WORDS)[rng.integers(2)] if rng.random() < kind.has_words else ()
     has_missing = kind.takes_missing and bool(rng.random() < 0.5)
@@ -285,14 +257,12 @@ def draw_model(number):
         X = with_others(rng, X, None)
     weight = rng.gamma(1.0, size=N_TRAIN) + 0.05
     is_weighted = rng.random() < 0.3 and not is_catboost
-    model = kind.make(rng)
+    fit = kind.make(rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of short steps, of few rows: these models are small
-        model.fit(X, y, sample_weight=weight if is_weighted else None)
+        model = fit(X, y, weight if is_weighted else None)
     if words:
         X_new = with_others(rng, X_new, UNSEEN, None)
-    if name == "catboost, words":
-        model = as_ensemble(model, X)  # which alone knows the words
     return Drawn(name, model, X_new, y_new, *draw_weights_and_groups(rng, n))
 
 

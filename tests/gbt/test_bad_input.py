@@ -44,105 +44,95 @@ BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 
 # Tables ---------------------------------------------------------------------------------------
 
+WORDS = pd.DataFrame(X, columns=["age", "size", "weight"]).assign(town=["Ulm", "Bonn"] * 4)
+NO_NUMBERS = "not numbers: "
 TABLES = {
     "one dimension": (X[:, 0], "X has one dimension, .*Reshape your data: one row is"),
+    "a row of a frame": (WORDS.iloc[0], r"X has one dimension.*X.iloc\[\[i\]\]"),
     "no rows": (X[:0], "Found array with 0 sample"),
     "no columns": (X[:, :0], "0 feature"),
     "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous"),
     "infinity": (with_cell(X, np.inf), "X holds inf in row 1, column 2; numbers must be finite"),
+    "infinity of a frame": (
+        WORDS.drop(columns="town").assign(size=with_cell(y, np.inf)),
+        "X holds inf in row 5, column 'size'; numbers must be finite, or nan where",
+    ),
     "complex": (X + 1j, "Complex data not supported"),
     "dates": (
         pd.DataFrame({"when": pd.to_datetime(["2020-02-02"] * 8), "size": y}),
-        r"not numbers: 'when' \(datetime64.*\)",
+        rf"{NO_NUMBERS}'when' \(datetime64.*\)",
     ),
     "array of dates": (
         np.full((8, 2), "2020-02-02", dtype="datetime64[D]"),
         r"column 0 \(datetime64\[D\]\), column 1 \(datetime64\[D\]\)\. Turn dates into",
     ),
+    "dates as categories": (
+        pd.DataFrame({"size": y, "when": pd.Categorical(pd.to_datetime(["2020-02-02"] * 8))}),
+        rf"{NO_NUMBERS}'when' \(category of Timestamp.*\)\. Turn dates",
+    ),
+    "spans as categories": (
+        pd.DataFrame({"size": y, "when": pd.Categorical(pd.to_timedelta(y, "D"))}),
+        rf"{NO_NUMBERS}'when' \(category of Timedelta.*\)\. Turn dates",
+    ),
+    "text that spells numbers": (
+        pd.DataFrame({"size": y, "when": pd.Categorical(list("12341234"))}),
+        rf"{NO_NUMBERS}'when' \(category of '1'\)\. .* name them .* Text that spells numbers",
+    ),
     "sparse columns": (
         pd.DataFrame({"size": y, "rare": pd.arrays.SparseArray(y)}),
-        r"not numbers: 'rare' \(Sparse\[float64, .*\]\)\. Make sparse columns dense",
+        rf"{NO_NUMBERS}'rare' \(Sparse\[float64, .*\]\)\. Make sparse columns dense",
     ),
     "structs": (
         pl.DataFrame({"place": [{"x": 1.0, "y": 2.0}] * 8}),
-        r"not numbers: 'place' \(Struct\(.*\)\)\. Give each place of a list",
+        rf"{NO_NUMBERS}'place' \(Struct\(.*\)\)\. Give each place of a list",
     ),
     "masked text": (np.ma.array(X.astype(str), mask=X > 3), r"column 0 \(<U"),
+    "words": (
+        pd.DataFrame({"size": y, "age": labels}),
+        rf"{NO_NUMBERS}'age' \(.*\)\. Before fitting, name them in categorical_features",
+    ),
 }
-
-
-@pytest.mark.parametrize(("table", "message"), TABLES.values(), ids=TABLES)
-@BOTH
-def test_tables(estimator, table, message):
-    with refused(message):
-        estimator().fit(table, labels[: len(table)] if estimator is GBTClassifier else y)
-    fitted = estimator(n_estimators=1, splitter="greedy").fit(
-        X, labels if estimator is GBTClassifier else y
-    )
-    with refused(message):
-        fitted.predict(table)
-
-
-@BOTH
-def test_columns_of_other_objects(estimator):
-    """scikit-learn wants a TypeError here."""
-    frame = pd.DataFrame({"size": y, "age": with_cell(y.astype(object), pd.NA)})
-    target = y > 3
-    with refused(
-        r"not numbers: 'age' \(object, <NA> in row 5\)\. A missing value is nan or None;"
+NO_TABLES = {  # scikit-learn wants a TypeError here
+    "NA among objects": (
+        pd.DataFrame({"size": y, "age": with_cell(y.astype(object), pd.NA)}),
+        rf"{NO_NUMBERS}'age' \(object, <NA> in row 5\)\. A missing value is nan or None;"
         r" astype\('Float64'\) takes NA among numbers\. Any other",
-        TypeError,
-    ):
-        estimator().fit(frame, target)
-    fitted = estimator(n_estimators=1, splitter="greedy").fit(
-        frame.astype({"age": "Float64"}), target
-    )
-    with refused(r"not numbers: 'age' \(object, <NA> in row 5\)", TypeError):
-        fitted.ensemble_.raw_predict(frame)
+    ),
+    "name of a file": ("data.csv", "got a str. Read the file first"),
+    "a table of XGBoost's": (object(), "got a object. Give the array or frame"),
+    "lists by column": ({"age": [1.0] * 8}, r"got a dict. Give pandas.DataFrame\(X\)"),
+    "rows by name": ([{"age": 1.0}] * 8, r"got a list. Give pandas.DataFrame\(X\)"),
+}
+READ = [
+    *[(name, ValueError, *row) for name, row in TABLES.items()],
+    *[(name, TypeError, *row) for name, row in NO_TABLES.items()],
+]
 
 
+@pytest.mark.parametrize(("name", "error", "table", "message"), READ, ids=[row[0] for row in READ])
 @BOTH
-def test_words_where_training_had_none(estimator):
-    fitted = estimator(n_estimators=1, splitter="greedy").fit(
-        pd.DataFrame({"size": y, "age": np.nan}), y > 3
-    )
-    with refused(r"not numbers: 'age' \(.*\)\. Before fitting, name them in categorical_features"):
-        fitted.predict(pd.DataFrame({"size": y, "age": labels}))
-
-
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        (pd.to_datetime(["2020-02-02"] * 8), r"category of Timestamp.*\)\. Turn dates"),
-        (pd.to_timedelta(y, "D"), r"category of Timedelta.*\)\. Turn dates"),
-        (list("12341234"), r"category of '1'\)\. .* name them .* Text that spells numbers"),
-    ],
-)
-@BOTH
-def test_categories_that_are_no_numbers_are_not_read_as_numbers(estimator, values, found):
-    frame = pd.DataFrame({"size": y, "when": pd.Categorical(values)})
-    with refused(rf"not numbers: 'when' \({found}"):
-        estimator(categorical_features=None).fit(frame, y > 3)
-    model = estimator(n_estimators=1, splitter="greedy").fit(X[:, :2], y > 3)
-    with refused(rf"not numbers: 'when' \({found}"):
-        model.ensemble_.raw_predict(frame)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, bool, object])
-@BOTH
-def test_entries_under_a_mask_are_missing(estimator, dtype):
-    mask = np.random.default_rng(0).random(X.shape) < 0.3
-    table = X.astype(dtype)
-    missing = np.where(mask, np.nan, table.astype(float))
-    masked = np.ma.array(table, mask=mask)
-    expected = estimator(n_estimators=3, splitter="greedy").fit(missing, y > 3)
-    model = estimator(n_estimators=3, splitter="greedy").fit(masked, y > 3)
-    np.testing.assert_array_equal(model.ensemble_.value, expected.ensemble_.value)
-    np.testing.assert_array_equal(model.predict(masked), expected.predict(missing))
-    raw = model.ensemble_.raw_predict(masked)
-    np.testing.assert_array_equal(raw, expected.ensemble_.raw_predict(missing))
-    unmasked = np.ma.array(X)  # its mask is one False
-    np.testing.assert_array_equal(model.predict(unmasked), model.predict(X))
+def test_tables(estimator, name, error, table, message):
+    """Whoever reads them: a fit, an evaluation set, a prediction, the trees alone, a measure."""
+    target = labels if estimator is GBTClassifier else y
+    asked = estimator(n_estimators=1, splitter="greedy", categorical_features=None)
+    rows = X[:, :2] if getattr(table, "shape", ())[1:] == (2,) else X
+    rows = WORDS.drop(columns="town") if name == "infinity of a frame" else rows
+    if name != "words":
+        with refused(message, error):
+            asked.fit(table, target[: len(table)] if name == "ragged" else target)
+    if name not in ("words", "no rows", "ragged"):
+        with refused(rf"(eval_set\[0\]: )?.*{message}", error):
+            asked.fit(rows, target, eval_set=[(table, target)])
+    fitted = asked.fit(rows, target)
+    of_trees = [fitted.ensemble_.raw_predict] * (name in NO_TABLES or "categories" in name)
+    for read in (fitted.predict, *of_trees):
+        with refused(message, error):
+            read(table)
+    if name in NO_TABLES and name != "NA among objects":
+        of_words = estimator(n_estimators=1, splitter="greedy").fit(WORDS, target)
+        for read in (of_words.predict, lambda table: tree_inner(of_words, table, target)):
+            with refused(message, error):
+                read(table)
 
 
 @BOTH
@@ -164,32 +154,6 @@ def test_sparse_tables(estimator):
     of_levels = estimator(n_estimators=1, categorical_features=[0]).fit(X.round(), y)
     with refused("Column 'x0' of the model is categorical, and X is sparse"):
         of_levels.predict(S)
-
-
-FEW_ROWS = {
-    "three parts": (5, {"splitter": "unbiased"}, "3 parts, .*_leaf=1 .*: at least 6 rows; got 5"),
-    "three parts with larger leaves": (
-        8,
-        {"splitter": Unbiased(), "min_samples_leaf": 2},
-        "3 parts, each of which needs min_samples_leaf=2 on .*: at least 12 rows; got 8",
-    ),
-    "two parts": (3, {"splitter": Unbiased(merged=True)}, "2 parts, .*: at least 4 rows; got 3"),
-    "three parts of a sample": (
-        8,
-        {"splitter": "unbiased", "subsample": 0.5},
-        "the rows of a tree into 3 parts, .*: at least 6 rows; got 4",
-    ),
-    "folds": (3, {"splitter": "cross_validated"}, "into n_folds=5 folds: at least 5 rows; got 3"),
-    "more folds": (8, {"splitter": CrossValidated(9)}, "n_folds=9 folds: at least 9 rows; got 8"),
-}
-
-
-@pytest.mark.parametrize(("n", "asked", "message"), FEW_ROWS.values(), ids=FEW_ROWS)
-@BOTH
-def test_fewer_rows_than_a_splitter_divides(estimator, n, asked, message):
-    target = labels if estimator is GBTClassifier else y
-    with refused(rf"^splitter='(unbiased|cross_validated)' divides .*{message}\.$"):
-        estimator(**asked).fit(X[:n], target[:n])
 
 
 # What is given beside the table ----------------------------------------------------------------
@@ -260,45 +224,69 @@ def test_targets_weights_and_evaluation_sets(estimator, given, message):
         estimator(splitter="greedy").fit(X, **{"y": target} | given)
 
 
-def test_a_learning_rate_that_makes_errors_grow():
-    rows, target = np.arange(100.0)[:, None], np.arange(100.0)
-    with refused("do not fit into float64.* Or learning_rate=1000 is too large"):
-        GreedyRegressor(learning_rate=1000).fit(rows, target)
+def few(n, **asked):
+    """Fit both estimators to few rows, which their splitters have to divide; raise what both do."""
+    told = []
+    for estimator, target in ((GBTRegressor, y), (GBTClassifier, labels)):
+        with pytest.raises(ValueError, match=r"^splitter='") as caught:
+            estimator(**asked).fit(X[:n], target[:n])
+        told.append(str(caught.value))
+    assert told[0] == told[1]
+    raise caught.value
 
 
-@pytest.mark.parametrize(
-    ("trained", "evaluated", "unknown"),
-    [
-        (labels, np.where(labels == "no", "no", "maybe"), "['maybe']"),
-        (np.array([0, 1] * 4), np.array(["0", "1"] * 4), "['0', '1']"),
-        (labels, labels == "yes", "[False, True]"),
-        (y > 3, y, "[2.0, 3.0, 4.0, 5.0, 6.0] and 1 more"),
-    ],
-)
-def test_evaluation_labels_that_training_does_not_know(trained, evaluated, unknown):
-    with refused(re.escape(f"eval_set[0]: y has labels {unknown}; the classes in")):
-        GreedyClassifier().fit(X, trained, eval_set=[(X, evaluated)])
+def evaluated(trained, others):
+    GreedyClassifier().fit(X, trained, eval_set=[(X, others)])
 
 
-@pytest.mark.parametrize(
-    ("estimator", "rows", "weight"),
-    [
-        (GreedyRegressor(), 8, [1.0] + [0.0] * 7),  # one row left
-        (GreedyClassifier(), 2, None),  # one of each class
-    ],
-)
-def test_too_few_rows_to_hold_some_out(estimator, rows, weight):
-    estimator.set_params(early_stopping_rounds=5)
-    target = y % 2 if isinstance(estimator, GBTClassifier) else y
-    with refused("holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set"):
-        estimator.fit(X[:rows], target[:rows], weight)
+LINE, RARE = np.arange(300.0)[:, np.newaxis], np.where(np.arange(300) < 2, "rare", "common")
+SHARE = {"early_stopping_rounds": 2, "validation_fraction": 0.8, "random_state": 0}
+CALLS = [
+    (lambda: few(5, splitter="unbiased"), "3 parts, .*_leaf=1 .*: at least 6 rows; got 5.$"),
+    (
+        lambda: few(8, splitter=Unbiased(), min_samples_leaf=2),
+        "divides .*3 parts, each of which needs min_samples_leaf=2 on .*: at least 12 rows; got 8.",
+    ),
+    (lambda: few(3, splitter=Unbiased(merged=True)), "2 parts, .*: at least 4 rows; got 3.$"),
+    (
+        lambda: few(8, splitter="unbiased", subsample=0.5),
+        "the rows of a tree into 3 parts, .*: at least 6 rows; got 4.$",
+    ),
+    (lambda: few(3, splitter="cross_validated"), "into n_folds=5 folds: at least 5 rows; got 3.$"),
+    (lambda: few(8, splitter=CrossValidated(9)), "n_folds=9 folds: at least 9 rows; got 8.$"),
+    (
+        lambda: GreedyRegressor(learning_rate=1000).fit(LINE, LINE[:, 0]),
+        "do not fit into float64.* Or learning_rate=1000 is too large",
+    ),
+    (
+        lambda: evaluated(labels, np.where(labels == "no", "no", "maybe")),
+        r"eval_set\[0\]: y has labels \['maybe'\]; the classes in",
+    ),
+    (
+        lambda: evaluated(np.array([0, 1] * 4), np.array(["0", "1"] * 4)),
+        r"labels \['0', '1'\]; the classes in",
+    ),
+    (lambda: evaluated(labels, labels == "yes"), r"labels \[False, True\]; the classes in"),
+    (lambda: evaluated(y > 3, y), r"labels \[2.0, 3.0, 4.0, 5.0, 6.0\] and 1 more; the classes in"),
+    (  # one row left
+        lambda: GreedyRegressor(early_stopping_rounds=5).fit(X, y, [1.0] + [0.0] * 7),
+        "holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set",
+    ),
+    (  # one of each class
+        lambda: GreedyClassifier(early_stopping_rounds=5).fit(X[:2], [0, 1]),
+        "holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set",
+    ),
+    (
+        lambda: GreedyClassifier(**SHARE).fit(LINE, RARE),
+        "validation_fraction=0.8 holds out all rows of a class.*eval_set",
+    ),
+]
 
 
-def test_a_class_of_which_no_row_would_be_left_to_train_on():
-    words = np.where(np.arange(300) < 2, "rare", "common")
-    model = GreedyClassifier(early_stopping_rounds=2, validation_fraction=0.8, random_state=0)
-    with refused("validation_fraction=0.8 holds out all rows of a class.*eval_set"):
-        model.fit(np.arange(300.0)[:, np.newaxis], words)
+@pytest.mark.parametrize(("call", "message"), CALLS)
+def test_calls(call, message):
+    with refused(message):
+        call()
 
 
 # Parameters -----------------------------------------------------------------------------------
@@ -350,19 +338,21 @@ def test_parameters(estimator, name):
             estimator(**{name: value}).fit(X, labels == "yes")
 
 
+SAID = [
+    ({"n_estimators": 0}, "an integer in [1, inf) or None"),
+    ({"subsample": 0}, "a number in (0, 1]"),
+    ({"refit": 1}, "True or False"),
+    ({"random_state": -1}, "None, an integer in [0, 4294967295]"),
+    ({"base_score": "mean"}, "a number in (-inf, inf) or None"),
+]
+
+
 def test_what_a_parameter_may_be_is_said():
-    for asked, words in (
-        ({"n_estimators": 0}, "an integer in [1, inf) or None"),
-        ({"subsample": 0}, "a number in (0, 1]"),
-        ({"refit": 1}, "True or False"),
-        ({"random_state": -1}, "None, an integer in [0, 4294967295]"),
-        ({"base_score": "mean"}, "a number in (-inf, inf) or None"),
-    ):
-        with refused(re.escape(f"{next(iter(asked))} must be {words}")):
-            GBTRegressor(**asked).fit(X, y)
-    for share in (0, 1, 1.0, -0.3, np.nan):
-        with refused(re.escape("base_score must be a number in (0, 1) or None")):
-            GreedyClassifier(base_score=share).fit(X, labels)
+    of_classes = [({"base_score": share}, "a number in (0, 1) or None") for share in (0, 1, np.nan)]
+    for estimator, said in ((GBTRegressor, SAID), (GBTClassifier, of_classes)):
+        for asked, words in said:
+            with refused(re.escape(f"{next(iter(asked))} must be {words}")):
+                estimator(**asked).fit(X, labels == "yes")
 
 
 def test_every_parameter_has_a_range():
@@ -459,26 +449,16 @@ def test_limits_beyond_everything_are_none():
 # Fitted and unfitted --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda model: model.predict(X),
-        lambda model: model.staged_predict(X),
-        lambda model: model.apply(X),
-        lambda model: model.predict_proba(X),
-        lambda model: model.staged_predict_proba(X),
-        lambda model: model.decision_function(X),
-        lambda model: model.feature_importances_,
-        lambda model: model.sampled_rows(0),
-        lambda model: model.save("never written"),
-    ],
-)
-def test_unfitted(use):
+METHODS = ["predict", "staged_predict", "apply", "predict_proba", "staged_predict_proba"]
+METHODS += ["decision_function", "sampled_rows", "save", "feature_importances_"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_unfitted(name):
     with refused("GBTClassifier instance is not fitted yet"):
-        use(GreedyClassifier())
+        getattr(GreedyClassifier(), name)("never written" if name == "save" else X)
 
 
-WORDS = pd.DataFrame(X, columns=["age", "size", "weight"]).assign(town=["Ulm", "Bonn"] * 4)
 NUMBERED = pd.DataFrame(X, columns=[2005, 2001, 7])
 
 
@@ -532,41 +512,6 @@ def test_labels_that_are_no_text_are_names_and_have_an_order(estimator, tmp_path
                     read(frame.iloc[:, [1, 0, 2]])
 
 
-NO_TABLES = {
-    "name of a file": ("data.csv", "got a str. Read the file first"),
-    "a table of XGBoost's": (object(), "got a object. Give the array or frame"),
-    "lists by column": ({"age": [1.0] * 8}, r"got a dict. Give pandas.DataFrame\(X\)"),
-    "rows by name": ([{"age": 1.0}] * 8, r"got a list. Give pandas.DataFrame\(X\)"),
-}
-
-
-@pytest.mark.parametrize(("table", "message"), NO_TABLES.values(), ids=NO_TABLES)
-@pytest.mark.filterwarnings("error")
-@BOTH
-def test_what_has_no_rows_in_memory(estimator, table, message):
-    target = labels if estimator is GBTClassifier else y
-    fitted = estimator(n_estimators=1, splitter="greedy").fit(X, target)
-    of_words = estimator(n_estimators=1, splitter="greedy").fit(WORDS, target)
-    for read in (
-        lambda: estimator().fit(table, target),
-        lambda: fitted.predict(table),
-        lambda: fitted.ensemble_.raw_predict(table),
-        lambda: of_words.predict(table),
-        lambda: tree_inner(of_words, table, target),
-    ):
-        with refused(message, TypeError):
-            read()
-
-
-@BOTH
-def test_a_single_row_of_a_frame(estimator):
-    model = estimator(n_estimators=1, splitter="greedy").fit(
-        WORDS, labels if estimator is GBTClassifier else y
-    )
-    with refused(r"X has one dimension.*X.iloc\[\[i\]\]"):
-        model.predict(WORDS.iloc[0])
-
-
 def test_booleans_among_objects_are_labels():
     given = np.array(labels == labels[0], dtype=object)
     model = GreedyClassifier(n_estimators=2, min_child_weight=0).fit(X, given)
@@ -574,28 +519,6 @@ def test_booleans_among_objects_are_labels():
     assert model.classes_.dtype == bool
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
     assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
-
-
-@BOTH
-def test_an_infinity_is_named_by_its_column(estimator):
-    frame = WORDS.assign(size=with_cell(y, np.inf))
-    target = labels if estimator is GBTClassifier else y
-    with refused("X holds inf in row 5, column 'size'; numbers must be finite, or nan where"):
-        estimator().fit(frame, target)
-    with refused(r"eval_set\[0\]: X holds inf in row 5, column 'size'"):
-        estimator().fit(WORDS, target, eval_set=[(frame, target)])
-
-
-@pytest.mark.parametrize("dtype", [">u2", ">u4", ">u8", ">i4", ">f8", "<u4"])
-def test_numbers_of_either_byte_order_are_numbers(dtype):
-    """NumPy calls unsigned ones >u4, and text of four letters >U4."""
-    table = (10 * X).astype(dtype)
-    plain = table.astype(np.float64)
-    expected = GreedyRegressor(n_estimators=2).fit(plain, y).predict(plain)
-    for given in (table, pd.DataFrame(table, columns=["a", "b", "c"])):
-        model = GreedyRegressor(n_estimators=2).fit(given, y.astype(dtype))
-        assert model.ensemble_.categories is None
-        np.testing.assert_array_equal(model.predict(given), expected)
 
 
 @pytest.mark.parametrize(("p", "last"), [(10, "'x9'."), (11, "'x9', ...")])

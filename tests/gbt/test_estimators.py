@@ -2,11 +2,8 @@
 
 import inspect
 import math
-import pickle
 import re
-from io import BytesIO
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,20 +11,16 @@ import pytest
 from hypothesis import given
 from scipy import special
 from sklearn.base import clone
-from sklearn.feature_selection import SelectFromModel
-from sklearn.model_selection import GridSearchCV, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 from attributions.testing import problems
 from gbt import GBTClassifier, GBTRegressor
-from gbt.kernels.trees.rounds import grow_trees
 from gbt.losses import Huber, Quantile
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
-from tests.asserts import assert_close, assert_same, assert_same_trees, assert_valid_ensemble
+from tests.asserts import assert_close, assert_same, assert_same_trees
+from tests.drawn_models import OURS, draw_model
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
@@ -81,18 +74,6 @@ PARAMETERS = {
 TWO_GROUPS = np.array([[0.0], [0.0], [1.0], [1.0]])
 
 
-def test_regressor_by_hand():
-    # Base score 1, gradients f - y = 1, 1, -1, -1, hessians 1; the step of each half is
-    # -(+-2) / (2 + 1), halved by the learning rate: predictions 1 -+ 1/3.
-    model = GreedyRegressor(n_estimators=1, learning_rate=0.5, reg_lambda=1.0)
-    model.fit(TWO_GROUPS, [0.0, 0.0, 2.0, 2.0])
-    assert model.ensemble_.base_score == 1.0
-    assert_same(model.ensemble_.threshold, [0.5, 0.0, 0.0])
-    assert_same(model.ensemble_.gain[0], 2 * (4 / 3))
-    expected = [1 - 1 / 3, 1 + 1 / 3]
-    assert_close(model.predict([[-7.0], [9.0]]), expected, terms=2.0)
-
-
 def test_classifier_by_hand():
     # Base score 0, gradients p - y = +-1/2, hessians 1/4; the step of each half is
     # -(+-1) / (1/2 + 1/2), halved by the learning rate: log-odds -+ 1/2.
@@ -125,120 +106,37 @@ def test_both_probabilities_are_exact_near_zero():
 # Predictions are those of the ensemble --------------------------------------------------------
 
 
-@BOTH
-def test_every_prediction_is_the_raw_prediction_through_the_link(estimator):
-    X, y = table()
-    model = estimator(n_estimators=5, splitter="greedy").fit(X, y)
-    raw = model.ensemble_.raw_predict(X)
-    assert_valid_ensemble(model.ensemble_)
-    assert_same(model.apply(X), model.ensemble_.apply(X))
-    assert model.apply(X).dtype == np.int32
-    staged = list(model.staged_predict(X))
-    assert len(staged) == 5
-    assert_same(staged[-1], model.predict(X))
-    assert not np.array_equal(staged[0], staged[-1])
-    if estimator is GBTRegressor:
-        assert_same(model.predict(X), raw)
+@pytest.mark.parametrize("name", OURS)
+@pytest.mark.parametrize("number", range(2))
+def test_every_prediction_is_the_raw_one_through_the_link_after_every_round(name, number):
+    case = draw_model(number, [name])
+    model, ensemble, X = case.model, case.model.ensemble_, case.X
+    raw, stages = ensemble.raw_predict(X), [*ensemble.staged_raw_predict(X)]
+    assert len(stages) == ensemble.n_rounds
+    assert_same(stages[-1], raw)
+    assert_same(model.apply(X), ensemble.apply(X))
+    predicted = [*model.staged_predict(X)]
+    assert_same(predicted[-1], model.predict(X))
+    if not hasattr(model, "classes_"):
+        for found, of_stage in zip(predicted, stages, strict=True):
+            assert_same(found, ensemble.loss.inverse_link(of_stage))
         return
     assert_same(model.decision_function(X), raw)
-    assert_same(model.predict(X), model.classes_[(raw > 0).astype(int)])
-    probability = model.predict_proba(X)
-    assert_close(probability[:, 1], 1 / (1 + np.exp(-raw)), terms=1.0)
-    assert_close(probability.sum(axis=1), np.ones(len(X)), terms=1.0)
-    staged = list(model.staged_predict_proba(X))
-    assert len(staged) == 5
-    assert_same(staged[-1], probability)
-    assert_close(model.score(X, y), np.mean(model.predict(X) == y), terms=1.0)
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array(["b", "a"]),
-        np.array(["b", "a"], dtype=object),
-        np.array([True, False]),
-        np.array([7, -3]),
-        np.array([7, -3], dtype=np.int8),
-        np.array([2.0, 1.0], dtype=np.float32),
-    ],
-    ids=lambda labels: f"{labels.dtype}",
-)
-def test_labels_of_any_two_classes(labels):
-    X, y = table()
-    expected = GreedyClassifier(n_estimators=3).fit(X, y).predict(X)
-    ascending = labels[::-1]  # as classes_ has them
-    model = GreedyClassifier(n_estimators=3).fit(X, ascending[y.astype(int)])
-    assert_same(model.classes_, ascending)
-    assert model.classes_.dtype == labels.dtype
-    assert_same(model.predict(X), ascending[expected.astype(int)])
-
-
-def test_labels_in_any_series():
-    X, y = table()
-    expected = np.where(GreedyClassifier(n_estimators=2).fit(X, y).predict(X), "yes", "no")
-    words = pd.Series(np.where(y, "yes", "no"))
-    for labels in (words, words.astype("category"), pl.Series(words.tolist()), words.tolist()):
-        assert_same(GreedyClassifier(n_estimators=2).fit(X, labels).predict(X), expected)
+    shares = [*model.staged_predict_proba(X)]
+    of_stages = model.staged_decision_function(X)
+    for f, again, p, labels in zip(stages, of_stages, shares, predicted, strict=True):
+        expected = special.expit(f) if f.ndim == 1 else special.softmax(f, axis=1)
+        expected = np.column_stack([1 - expected, expected]) if f.ndim == 1 else expected
+        assert_same(again, f)
+        assert_close(p, expected, terms=1.0)
+        assert_same(labels, model.classes_[p.argmax(axis=1)])
+    assert_same(model.predict_proba(X), shares[-1])
+    expected = [[math.log(p) for p in row] for row in shares[-1]]
+    assert_close(model.predict_log_proba(X), expected, np.abs(expected))
+    assert_close(model.score(X, case.y), np.mean(model.predict(X) == case.y), terms=1.0)
 
 
 # Tables of any kind ---------------------------------------------------------------------------
-
-
-def read_only(X):
-    X = X.copy()
-    X.flags.writeable = False
-    return X
-
-
-def test_targets_and_weights_may_be_read_only_or_columns_of_a_table():
-    """To Numba these are other types, and the largest kernel would be compiled once more."""
-    X, y = table()
-    y, weight = np.where(y, 0.5, -2.0), np.linspace(1.0, 2.0, len(y))
-    plain = GreedyRegressor(n_estimators=2).fit(X, y, weight)
-    n_compiled = len(grow_trees.signatures)
-    beside = np.column_stack([y, weight])
-    for own_y, own_weight in ((read_only(y), read_only(weight)), (beside[:, 0], beside[:, 1])):
-        model = GreedyRegressor(n_estimators=2).fit(X, own_y, own_weight)
-        assert_same(model.predict(X), plain.predict(X))
-    assert len(grow_trees.signatures) == n_compiled
-
-
-def with_nullable_dtypes(X):
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
-    frame["a"] = frame["a"].astype("Int64")
-    frame["b"] = frame["b"].astype("Float32")
-    frame["c"] = frame["c"].astype("boolean")
-    return frame
-
-
-def with_polars_dtypes(X):
-    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}, nan_to_null=True)
-    return frame.with_columns(pl.col("a").cast(pl.Int16), pl.col("c").cast(pl.Boolean))
-
-
-CONVERTED = {
-    "fortran": np.asfortranarray,
-    "read-only": read_only,
-    "view": lambda X: X[::-1][::-1],
-    "list": lambda X: X.tolist(),
-    "object": lambda X: X.astype(object),
-    "float32": lambda X: X.astype(np.float32),
-    "pandas": pd.DataFrame,
-    "nullable": with_nullable_dtypes,
-    "polars": with_polars_dtypes,
-}
-
-
-@pytest.mark.parametrize("convert", CONVERTED.values(), ids=CONVERTED)
-def test_tables_of_any_kind_give_the_same_model(convert):
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 9, 60), rng.integers(0, 9, 60) / 4, rng.random(60) < 0.5])
-    X[rng.random((60, 3)) < 0.1] = np.nan
-    y = rng.normal(size=60)
-    expected = GreedyRegressor(n_estimators=3).fit(X, y)
-    actual = GreedyRegressor(n_estimators=3).fit(convert(X), y)
-    assert_same_trees(actual, expected)
-    assert_same(actual.predict(convert(X)), expected.predict(X))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -258,10 +156,9 @@ def test_names_of_columns(frame):
 def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
     X, y = table()
     X = np.nan_to_num(X).round()
-    frame = pd.DataFrame(X).astype("category")
-    expected = GreedyRegressor(n_estimators=2).fit(X, y)
-    model = GreedyRegressor(n_estimators=2, categorical_features=None).fit(frame, y)
-    assert_same_trees(model, expected)
+    model = GreedyRegressor(n_estimators=2, categorical_features=None)
+    of_numbers = clone(model).fit(X, y)
+    assert_same_trees(model.fit(pd.DataFrame(X).astype("category"), y), of_numbers)
 
 
 # Weights --------------------------------------------------------------------------------------
@@ -376,23 +273,6 @@ def test_evaluation_losses_are_weighted_means():
     assert_close(classifier.evals_result_["eval_0"], expected, terms=1.0)
 
 
-def test_early_stopping_listens_to_the_last_evaluation_set():
-    X, y = table()
-    X_valid, y_valid = table(seed=1)
-    model = GreedyClassifier(n_estimators=200, early_stopping_rounds=5)
-    model.fit(X, y, eval_set=[(X, y), (X_valid, y_valid)])
-    losses = model.evals_result_["eval_1"]
-    assert model.best_iteration_ == np.argmin(losses) < 195
-    assert len(losses) == model.best_iteration_ + 6
-    assert model.ensemble_.n_trees == model.best_iteration_ + 1
-    assert_same(model.sampled_rows(0), np.arange(len(y)))  # nothing held out
-
-    first = model.evals_result_["eval_0"]
-    assert np.argmin(first) == len(first) - 1  # the other set would not have stopped here
-    full = GreedyClassifier(n_estimators=model.ensemble_.n_trees).fit(X, y)
-    assert_same_trees(model, full)
-
-
 @BOTH
 def test_early_stopping_holds_out_rows(estimator):
     X, y = table(n=200)
@@ -503,57 +383,7 @@ def test_importances_are_normalised_total_gain():
     assert_close(model.feature_importances_.sum(), 1.0, terms=1.0)
 
 
-def test_importances_without_splits_are_zero():
-    X, _ = table()
-    model = GreedyRegressor(n_estimators=2).fit(X, np.ones(len(X)))
-    assert_same(model.feature_importances_, np.zeros(3))
-    assert model.feature_importances_.dtype == np.float64
-
-
 # In company -----------------------------------------------------------------------------------
-
-
-@BOTH
-def test_pickle_and_joblib(estimator):
-    X, y = table()
-    model = estimator(n_estimators=3, subsample=0.5, random_state=0, splitter="greedy").fit(X, y)
-    buffer = BytesIO()
-    joblib.dump(model, buffer)
-    buffer.seek(0)
-    for copy in (pickle.loads(pickle.dumps(model)), joblib.load(buffer)):
-        assert_same_trees(copy, model)
-        assert_same(copy.predict(X), model.predict(X))
-        assert_same(copy.sampled_rows(2), model.sampled_rows(2))
-
-
-def test_behind_a_transformer_that_sets_output():
-    X, y = table()
-    for container in ("pandas", "polars"):
-        pipeline = make_pipeline(
-            StandardScaler().set_output(transform=container), GreedyClassifier(n_estimators=2)
-        )
-        frame = pd.DataFrame(X, columns=["a", "b", "c"])
-        pipeline.fit(frame, y)
-        assert_same(pipeline[-1].feature_names_in_, ["a", "b", "c"])
-        assert pipeline.predict(frame).shape == y.shape
-
-
-@BOTH
-def test_model_selection(estimator):
-    X, y = table()
-    grid = GridSearchCV(
-        estimator(n_estimators=3, splitter="greedy"),
-        {"learning_rate": np.array([0.1, 0.5]), "max_depth": np.array([1, 2])},
-        cv=2,
-    ).fit(X, y)
-    assert grid.best_params_["max_depth"] in (1, 2)
-    with joblib.parallel_backend("threading", n_jobs=2):
-        parallel = cross_val_predict(estimator(n_estimators=3, splitter="greedy"), X, y, cv=3)
-    assert_same(
-        parallel, cross_val_predict(estimator(n_estimators=3, splitter="greedy"), X, y, cv=3)
-    )
-    selector = SelectFromModel(estimator(n_estimators=3, splitter="greedy")).fit(X, y)
-    assert selector.get_support()[0]
 
 
 @BOTH
@@ -610,35 +440,7 @@ def test_parameters_of_a_loss_that_has_only_been_named():
     assert not [name for name in GBTRegressor(loss="quantile").get_params() if "__" in name]
 
 
-def test_a_search_over_the_parameter_of_a_loss():
-    X, y = amounts()
-    grid = {"loss__alpha": [0.1, 0.5, 0.9], "max_depth": [1, 2]}
-    model = GreedyRegressor(loss="quantile", n_estimators=5)
-    search = GridSearchCV(model, grid, cv=2, scoring="neg_mean_absolute_error").fit(X, y)
-    best = search.best_params_
-    by_hand = GreedyRegressor(
-        loss=Quantile(best["loss__alpha"]), n_estimators=5, max_depth=best["max_depth"]
-    )
-    assert_same(search.predict(X), by_hand.fit(X, y).predict(X))
-
-
 # More ways to ask a classifier ----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_raw_predictions_of_stages_and_logarithms_of_probabilities(n_classes):
-    X, y = amounts()
-    labels = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
-    model = GBTClassifier(n_estimators=4).fit(X, labels)
-    stages = [*model.staged_decision_function(X)]
-    assert len(stages) == 4
-    assert_same(stages[-1], model.decision_function(X))
-    for raw, probability in zip(stages, model.staged_predict_proba(X), strict=True):
-        assert raw.shape == ((len(X),) if n_classes == 2 else (len(X), 3))
-        share = special.expit(raw) if n_classes == 2 else special.softmax(raw, axis=1)
-        assert_close(probability[:, -1], share if n_classes == 2 else share[:, -1], terms=1.0)
-    expected = [[math.log(p) for p in row] for row in model.predict_proba(X)]
-    assert_close(model.predict_log_proba(X), expected, np.abs(expected))
 
 
 def test_the_logarithm_of_no_probability_is_minus_infinity():

@@ -4,9 +4,7 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
-from decimal import Decimal
 from fractions import Fraction
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gbt.reference import boosting as reference
-from gbt.reference import splits as reference_splits
 from gbt.reference.boosting import Node, boost, grow, leaf_values, to_fixed_point
 from tests.asserts import EPS, assert_close
-from tests.node_cases import MISSING_ROWS_THAT_TIE
 
 NAN = float("nan")
 LARGEST = float(np.finfo(np.float64).max)
@@ -108,39 +104,12 @@ def test_base_score_is_the_best_constant(loss, y, weight, expected):
 
 
 @both_searches
-@pytest.mark.parametrize(("left", "right", "missing", "missing_left"), MISSING_ROWS_THAT_TIE)
-def test_of_equal_gains_that_with_missing_rows_on_the_heavier_side_is_taken(
-    left, right, missing, missing_left, fixed_point
-):
-    gradient, hessian = zip(left, right, missing, strict=True)
-    tree = stump(column(0, 1, NAN), gradient, hessian, fixed_point=fixed_point)
-    assert split_of(tree) == (0, 0.5, missing_left)
-
-
-@both_searches
 def test_a_split_gains_more_than_min_split_gain(fixed_point):
     X, gradient = column(0, 1), [1.0, -1.0]  # 1 + 1 - 0
     grown = {"fixed_point": fixed_point}
     assert split_of(stump(X, gradient, min_split_gain=2.0, **grown)) == IS_LEAF
     just_less = math.nextafter(2.0, 0.0)
     assert split_of(stump(X, gradient, min_split_gain=just_less, **grown)) == (0, 0.5, True)
-
-
-def is_leaf_where_residuals_are_equal(fixed_point):
-    generator = np.random.default_rng(0)
-    trees = []
-    for n in range(2, 60):
-        weight = generator.random(n)
-        X = np.arange(float(n))[:, None]
-        trees.append(stump(X, 0.1 * weight, weight, fixed_point=fixed_point))
-    return all(len(tree) == 1 for tree in trees)
-
-
-@both_searches
-def test_a_node_of_equal_residuals_is_a_leaf(fixed_point, monkeypatch):
-    assert is_leaf_where_residuals_are_equal(fixed_point)
-    monkeypatch.setattr(reference_splits, "FLOAT", SimpleNamespace(eps=0.0, max=LARGEST))
-    assert not is_leaf_where_residuals_are_equal(fixed_point)  # rounding alone would split some
 
 
 @both_searches
@@ -159,13 +128,6 @@ def test_a_gain_that_may_be_rounding_is_none(gradient, is_split, fixed_point):
     X = np.repeat([0.0, 1.0], len(gradient) // 2)[:, None]
     tree = stump(X, gradient, fixed_point=fixed_point)
     assert split_of(tree) == ((0, 0.5, True) if is_split else IS_LEAF)
-
-
-@both_searches
-@pytest.mark.parametrize("parameter", [{"max_depth": 0}, {"max_leaves": 1}])
-def test_smallest_tree(parameter, fixed_point):
-    tree = stump(column(0, 1), [1.0, -2.0], fixed_point=fixed_point, **parameter)
-    assert tree == [Node(sum_gradient=-1.0, sum_hessian=2.0, n_samples=2, value=0.5)]
 
 
 # -------------------------------------------------------------------------------- best-first order
@@ -269,26 +231,8 @@ def test_fixed_point_of_nothing():
     assert to_fixed_point(np.zeros(2), np.ones(2)) == ([0, 0], 1.0)
 
 
-@pytest.mark.parametrize("f", [-700.0, -40.0, -1.5, -1e-9, 0.0, 0.3, 40.0, 700.0])
-def test_derivatives_of_the_logistic_loss(f):
-    gradient, hessian = reference.DERIVATIVES["half_logistic"](np.array([0.0, 1.0]), np.full(2, f))
-    p, q = (1 / (1 + (sign * Decimal(f)).exp()) for sign in (-1, 1))
-    few = Decimal(8 * EPS)
-    assert abs(Decimal(gradient[0]) - p) <= few * p
-    assert abs(Decimal(gradient[1]) - (p - 1)) <= few  # p - 1 is rounded beside 1
-    assert abs(Decimal(hessian[0]) - p * q) <= few * p * q
-    assert hessian[0] == hessian[1] > 0
-
-
 def test_sigmoid_does_not_overflow():
     assert reference.sigmoid(np.array([-1e9, -800.0, 800.0, 1e9])).tolist() == [0.0, 0.0, 1.0, 1.0]
-
-
-def test_derivatives_of_the_squared_error():
-    gradient, hessian = reference.DERIVATIVES["half_squared_error"](
-        np.array([2.0]), np.array([5.0])
-    )
-    assert (gradient.tolist(), hessian.tolist()) == ([3.0], [1.0])
 
 
 @both_searches
@@ -463,17 +407,6 @@ def test_every_node_is_the_best_of_all_partitions():
 
 
 # ------------------------------------------------------------------------------------- properties
-
-
-small_problems = st.integers(0, 2**32 - 1).map(small_problem)
-
-
-@given(small_problems, st.randoms(use_true_random=False))
-def test_rows_have_no_order(problem, random):
-    X, gradient, hessian, parameters = problem
-    order = random.sample(range(len(X)), len(X))
-    tree = grow(X, gradient, hessian, **parameters)
-    assert grow(X[order], gradient[order], hessian[order], **parameters) == tree
 
 
 # ------------------------------------------------------------------------------------ dependencies

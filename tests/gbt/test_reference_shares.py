@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gbt import GBTRegressor
 from gbt.reference import boost
-from gbt.reference.shares import Share, boost_shares
+from gbt.reference.shares import boost_shares
 from tests.asserts import assert_same, peer
 
 # A wrong sum of one share would show in all of these.
@@ -74,16 +74,6 @@ def test_the_product_grows_the_same_trees_on_a_table_of_dask(problem):
             goes_left = model.ensemble_.level_sets.goes_left(t, len(levels))
             expected = [node.levels.get(float(v), node.missing_left) for v in levels]
             assert_same(goes_left, np.array(expected, dtype=bool))
-
-
-def test_a_share_that_forgets_a_row_is_found(monkeypatch):
-    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 0.0, 1.0, 5.0])
-    asked = {"n_estimators": 1, "max_depth": 1, "min_child_weight": 0.0}
-    whole = boost(X, y, fixed_point=True, **asked)
-    monkeypatch.setattr(
-        Share, "leaf_sums", lambda self, rows, right=Share.leaf_sums: right(self, rows[1:])
-    )
-    assert boost_shares([(X[:2], y[:2]), (X[2:], y[2:])], **asked) != whole
 
 
 def test_two_shares_by_hand():

@@ -332,7 +332,7 @@ def test_tests_that_reach_peers_are_found_through_helpers_tables_and_fixtures():
     through_a_table = names_that_reach_peers("tests.attributions.test_every_library")
     assert {"REGRESSORS", "fitted", "test_a_measure_of_trees"} <= through_a_table
     through_another_module = names_that_reach_peers("tests.gbt.formats.test_formats_dart")
-    assert "test_lightgbm_without_drops_is_known" in through_another_module
+    assert "test_where_nothing_was_dropped_gradients_are_known" in through_another_module
     through_a_fixture = names_that_reach_peers("tests.attributions.per_row.test_tree_shap")
     assert "test_xgboost_of_its_own_trees" in through_a_fixture
     assert not any("additive" in name for name in through_a_fixture)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -26,6 +27,7 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from gbt.formats import as_ensemble
+from gbt.losses import NDCG, Aft, Cox, CrossEntropy, Pairwise
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import LOSSES
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
@@ -35,10 +37,13 @@ from tests.asserts import is_before, peer
 WORDS = ["rome", "oslo", "lima", "bern", "kyiv"]  # not sorted
 
 
+IN_QUERIES = ("grades", "relevant")
+
+
 class Case(NamedTuple):
     """How a model is trained, and what is to be found out about it."""
 
-    fit: Callable[..., Any]  # of rows, targets and weights
+    fit: Callable[..., Any]  # of rows, targets and weights, and how a small one is asked for
     raw: Callable[[Any, Any], np.ndarray]  # what it predicts before any link
     of: str = "numbers"  # its targets, a key of `targets`
     rows: str = "gaps"  # its table, a key of `table`
@@ -94,12 +99,29 @@ def levels(rng, n=600):
 
 
 def targets(y, of):
-    """Return the targets of a kind, as models are given them."""
+    """Return the targets of a kind, as models are given them; grades have their queries beside.
+
+    Times are pulled together, because XGBoost's derivatives are wrong where the probability of an
+    interval is below 1e-14 or so.
+    """
+    rng = np.random.default_rng(5)
+    time = rng.exponential(np.exp((2 - y) / 2)) ** 0.2
+    end = rng.exponential(1.5, size=len(y)) ** 0.2
+    seen, has_event = np.minimum(time, end), time <= end
+    wide = np.arange(len(y)) % 5 == 0
+    grade, query = np.digitize(y, np.quantile(y, [0.4, 0.7, 0.9])), np.arange(len(y)) // 6
     return {
+        "times": np.where(has_event, seen, -seen),
+        "bounds": np.column_stack(
+            [np.where(wide, 0.9 * seen, seen), np.where(wide | has_event, seen, np.inf)]
+        ),
+        "grades": np.column_stack([grade, query]),
+        "relevant": np.column_stack([grade > 0, query]) * 1,
         "numbers": y,
         "two": (y > np.median(y)) * 1,
         "three": np.digitize(y, np.quantile(y, [1 / 3, 2 / 3])),
         "amounts": np.exp(y / 4),
+        "shares": expit(y - 2),
         "both": np.column_stack([y, y[::-1]]),
         "labels": np.column_stack([y > np.median(y), y[::-1] > 1]) * 1,
     }[of]
@@ -114,7 +136,9 @@ def fitted(name) -> Fitted:
     weight = np.random.default_rng(3).gamma(1, size=len(y)) if case.weighted else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of deprecated options
-        return Fitted(case.fit(X, y, weight), X, y, y.astype(float), weight)
+        model = case.fit(X, y, weight)
+    target = np.column_stack([abs(y), y > 0]) if case.of == "times" else y
+    return Fitted(model, X, y, target.astype(float), weight)
 
 
 @cache
@@ -128,16 +152,21 @@ def imported(name):
 def xgb(objective="reg:squarederror", of="numbers", rows="gaps", n_rounds=8, others=(), **known):
     """Return a case of XGBoost; ``others`` are parameters of its training."""
 
-    def data(X, *given):
-        return peer("xgboost").DMatrix(X, *given, enable_categorical=True)
+    def data(X, **given):
+        return peer("xgboost").DMatrix(X, **given, enable_categorical=True)
 
-    def fit(X, y, weight):
+    def fit(X, y, weight, small=()):
         asked = {"objective": objective, "nthread": 1, "verbosity": 0, **dict(others)}
         asked |= {"num_class": 3} if of == "three" else {}
-        matrix = data(X, y)
+        asked |= dict(small)
+        if of == "bounds":
+            given = {"label_lower_bound": y[:, 0], "label_upper_bound": y[:, 1]}
+        else:
+            given = {"label": y[:, 0], "qid": y[:, 1]} if of in IN_QUERIES else {"label": y}
+        matrix = data(X, **given)
         if weight is not None:
             matrix.set_weight(weight)
-        return peer("xgboost").train(asked, matrix, n_rounds)
+        return peer("xgboost").train(asked, matrix, asked.pop("n_rounds", n_rounds))
 
     return Case(fit, lambda m, X: m.predict(data(X), output_margin=True), of, rows, **known)
 
@@ -145,14 +174,18 @@ def xgb(objective="reg:squarederror", of="numbers", rows="gaps", n_rounds=8, oth
 def lgb(objective="regression", of="numbers", rows="gaps", others=(), **known):
     """Return a case of LightGBM."""
 
-    def fit(X, y, weight):
+    def fit(X, y, weight, small=()):
         asked = {
             "objective": objective, "verbosity": -1, "num_threads": 1, "num_leaves": 8,
             "deterministic": True, "min_data_per_group": 5, **dict(others),
         }  # fmt: skip
         asked |= {"num_class": 3} if of == "three" else {}
+        asked |= dict(small)
+        given = {"label": y, "weight": weight}
+        if of in IN_QUERIES:
+            given = {"label": y[:, 0], "group": np.unique(y[:, 1], return_counts=True)[1]}
         lightgbm = peer("lightgbm")
-        return lightgbm.train(asked, lightgbm.Dataset(X, y, weight=weight), 6)
+        return lightgbm.train(asked, lightgbm.Dataset(X, **given), asked.pop("n_rounds", 6))
 
     return Case(fit, lambda model, X: model.predict(X, raw_score=True), of, rows, **known)
 
@@ -160,14 +193,20 @@ def lgb(objective="regression", of="numbers", rows="gaps", others=(), **known):
 def cat(of="numbers", others=(), **known):
     """Return a case of CatBoost, whose weights would change its penalty."""
 
-    def fit(X, y, weight):
+    def fit(X, y, weight, small=()):
         catboost = peer("catboost")
-        kind = catboost.CatBoostRegressor if of == "numbers" else catboost.CatBoostClassifier
         asked = {"iterations": 6, "depth": 4, "verbose": 0, "thread_count": 1, **dict(others)}
-        return kind(allow_writing_files=False, **asked).fit(X, y)
+        asked |= {"allow_writing_files": False, **dict(small)}
+        if of in ("times", "bounds"):
+            return catboost.CatBoost(asked).fit(X, np.where(np.isinf(y), -1, y))
+        if of in IN_QUERIES:
+            return catboost.CatBoostRanker(**asked).fit(X, y[:, 0], group_id=y[:, 1])
+        kind = catboost.CatBoostRegressor if of == "numbers" else catboost.CatBoostClassifier
+        return kind(**asked).fit(X, y)
 
     def raw(model, X):
-        return model.predict(X, prediction_type="RawFormulaVal")
+        asked = {} if of in IN_QUERIES else {"prediction_type": "RawFormulaVal"}
+        return model.predict(X, **asked)
 
     known = {} if of == "numbers" else {"unknown": "CatBoost does not keep it under"} | known
     # Logloss takes several steps in a leaf, which are not -rate G/(H + lambda).
@@ -190,8 +229,12 @@ def raw_of_sklearn(model, X):
 def skl(estimator, of="numbers", rows="gaps", **known):
     """Return a case of scikit-learn's."""
 
-    def fit(X, y, weight):
-        return clone(estimator).fit(X, y, sample_weight=weight)
+    def fit(X, y, weight, small=()):
+        model, asked = clone(estimator), dict(small)
+        if "n_trees" in asked:
+            known = model.get_params()
+            asked["max_iter" if "max_iter" in known else "n_estimators"] = asked.pop("n_trees")
+        return model.set_params(**asked).fit(X, y, sample_weight=weight)
 
     return Case(fit, raw_of_sklearn, of, rows, **known)
 
@@ -208,6 +251,10 @@ def of_xgboost():
 
 
 NO_STEPS = {"is_newton": False}
+DROPPED = "grew its trees at the predictions of some"
+DART = {"booster": "dart", "rate_drop": 0.5, "one_drop": True, "seed": 3}
+DART_OF_LIGHTGBM = {"boosting": "dart", "drop_rate": 0.5, "skip_drop": 0.0}
+BAGGED = {"bagging_fraction": 0.5, "bagging_freq": 1}
 OF_XGBOOST = {
     "defaults": {},
     "no lambda": {"reg_lambda": 0, "min_child_weight": 0, "eta": 0.1},
@@ -293,7 +340,29 @@ MODELS: dict[str, Case] = {
         for of, loss in BOTH
         for name, asked in OF_XGBOOST.items()
     },
+    **{
+        f"xgboost dart {of}, {kind}": xgb(
+            objective, of, others=DART | {"normalize_type": kind}, unknown=f"DART {DROPPED}",
+            **NO_STEPS,
+        )
+        for objective, of in (("reg:squarederror", "numbers"), ("binary:logistic", "two"))
+        for kind in ("tree", "forest")
+    },
+    **{
+        f"xgboost forest {of}{', sampled' * (share < 1)}": xgb(
+            objective, of, n_rounds=1, sees_all=share == 1,
+            others={"num_parallel_tree": 5, "eta": 1.0, "subsample": share},
+        )
+        for objective, of in (("reg:squarederror", "numbers"), ("binary:logistic", "two"))
+        for share in (1, 0.8)
+    },
+    "xgboost forest amounts": xgb(
+        "reg:gamma", "amounts", n_rounds=1, others={"num_parallel_tree": 5, "eta": 1.0},
+        loss=Gamma(is_newton=True),
+    ),
     "xgboost raw": xgb("binary:logitraw", "two", loss=LOGISTIC),
+    "xgboost shares": xgb("reg:logistic", "shares", loss=CrossEntropy()),
+    "lightgbm shares": lgb("cross_entropy", "shares", loss=CrossEntropy()),
     "xgboost classes": xgb("multi:softprob", "three", loss=Softmax(3)),
     "xgboost softmax": xgb("multi:softmax", "three", loss=Softmax(3)),
     "xgboost targets": xgb(of="both", loss=SeveralTargets(2)),
@@ -334,6 +403,17 @@ MODELS: dict[str, Case] = {
                               ("cross_entropy", "two"))
         for name, asked in OF_LIGHTGBM.items()
     },
+    **{
+        f"lightgbm dart {objective}{', as XGBoost' * as_xgboost}": lgb(
+            objective, of, others=DART_OF_LIGHTGBM | {"xgboost_dart_mode": as_xgboost},
+            unknown=f"boosting='dart' {DROPPED}", **NO_STEPS,
+        )
+        for objective, of in (("regression", "numbers"), ("binary", "two"), ("poisson", "amounts"))
+        for as_xgboost in (False, True)
+    },
+    "lightgbm forest": lgb(  # whose raw scores are sums, and its predictions means
+        others={"boosting": "rf", **BAGGED}, weighted=False, sees_all=False
+    )._replace(raw=lambda model, X: model.predict(X)),
     "lightgbm classes": lgb("multiclass", "three", loss=Softmax(3, 1.5)),
     "lightgbm classes from 0": lgb(
         "multiclass", "three", others={"boost_from_average": False}, loss=Softmax(3, 1.5)
@@ -427,6 +507,64 @@ MODELS: dict[str, Case] = {
         "levels", unknown="log_loss",
     ),
 }  # fmt: skip
+
+
+OF_TIMES = {
+    "xgboost cox": xgb("survival:cox", "times", loss=Cox(is_newton=True)),
+    "xgboost cox, exact": xgb(
+        "survival:cox", "times", others={"base_score": 0.3, "tree_method": "exact"},
+        loss=Cox(is_newton=True),
+    ),
+    **{
+        f"xgboost aft, {law} {scale}": xgb(
+            "survival:aft", "bounds", others={
+                "aft_loss_distribution": law, "aft_loss_distribution_scale": scale, "max_depth": 3,
+            },
+            loss=Aft(law, float(np.float32(scale)), is_newton=True), **NO_STEPS,
+        )
+        for law in ("normal", "logistic", "extreme") for scale in (0.25, 1.0)
+    },
+    "catboost cox": cat("times", {"loss_function": "Cox"}, loss=Cox(is_newton=True)),
+    "catboost cox, level by level": cat(
+        "times", {"loss_function": "Cox", "grow_policy": "Depthwise"}, loss=Cox(is_newton=True)
+    ),
+    **{
+        f"catboost {function}": cat("bounds", {"loss_function": function}, loss=loss)
+        for function, loss in (
+            ("SurvivalAft", Aft(is_newton=True)),
+            ("SurvivalAft:dist=Extreme;scale=0.3", Aft("extreme", 0.3, is_newton=True)),
+            ("SurvivalAft:scale=2;dist=Logistic", Aft("logistic", 2.0, is_newton=True)),
+        )
+    },
+}  # fmt: skip
+OF_ORDER = {
+    "xgboost rank:pairwise": xgb("rank:pairwise", "grades", loss=Pairwise(), **NO_STEPS),
+    "xgboost rank:ndcg": xgb(
+        "rank:ndcg", "grades", others={"subsample": 0.8}, loss=NDCG(), **NO_STEPS
+    ),
+    "xgboost rank:map": xgb(
+        "rank:map", "relevant", others={"tree_method": "exact"}, loss=NDCG(), **NO_STEPS
+    ),
+    "lightgbm lambdarank": lgb("lambdarank", "grades", loss=NDCG(), **NO_STEPS),
+    "lightgbm lambdarank, a rate of 1": lgb(
+        "lambdarank", "grades", others={"learning_rate": 1.0, "bagging_freq": 1}, loss=NDCG(),
+        **NO_STEPS,
+    ),
+    "lightgbm rank_xendcg": lgb(
+        "rank_xendcg", "grades", others={"lambda_l2": 1.0}, loss=NDCG(), **NO_STEPS
+    ),
+    **{
+        f"catboost {function}": cat(
+            "grades", {"loss_function": function, **asked}, loss=Pairwise()
+        )
+        for function, asked in (
+            ("YetiRank", {}), ("PairLogit", {"grow_policy": "Depthwise"}), ("QueryRMSE", {})
+        )
+    },
+}  # fmt: skip
+MODELS |= {
+    name: case._replace(weighted=False) for name, case in [*OF_TIMES.items(), *OF_ORDER.items()]
+}
 
 
 def some(beginning, *others):

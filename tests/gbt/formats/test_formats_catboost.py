@@ -10,7 +10,6 @@ from attributions import held_out_gain, tree_shap
 from gbt.formats import as_ensemble
 from gbt.model.soundness import STATISTICS
 from tests.asserts import assert_close, assert_same, peer
-from tests.gbt.formats.read_models import fitted, imported
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
@@ -59,11 +58,6 @@ def test_refused():
         as_ensemble(catboost.Pool(X, y))
 
 
-def test_a_model_is_imported_once():
-    name = "catboost numbers, defaults"
-    assert as_ensemble(fitted(name).model) is imported(name)
-
-
 def test_trees_without_a_split():
     model = train(
         {"iterations": 2, "depth": 0}, X=np.arange(20.0)[:, np.newaxis], y=np.arange(20.0)
@@ -83,19 +77,6 @@ def test_a_measure_of_a_weighted_model_asks_for_its_training_rows():
     assert "'hessian'" not in str(raised.value)
     with pytest.raises(ValueError, match=r"does not have their counts\. Take them"):
         tree_shap(model, X, cover="count")
-
-
-def test_early_stopping_and_names():
-    catboost = peer("catboost")
-    X, y = training_data(0)
-    rows = catboost.Pool(X[:200], y[:200], feature_names=["age", "height", "a b", "d"])
-    judged = catboost.Pool(X[200:], y[200:], feature_names=["age", "height", "a b", "d"])
-    asked = {"iterations": 99, "verbose": 0, "thread_count": 1, "allow_writing_files": False}
-    model = catboost.CatBoostRegressor(early_stopping_rounds=2, learning_rate=0.5, **asked)
-    ensemble = as_ensemble(model.fit(rows, eval_set=judged))
-    assert ensemble.n_trees == model.get_best_iteration() + 1 < 99
-    assert ensemble.feature_names == ("age", "height", "a b", "d")
-    assert_close(ensemble.raw_predict(X), model.predict(X), np.full(300, 20.0))
 
 
 def test_weights_that_are_whole_are_no_counts():

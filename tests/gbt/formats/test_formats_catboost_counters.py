@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from attributions import held_out_gain, permutation, predecomp, saabas, tree_inner, tree_shap
+from attributions import held_out_gain, predecomp, saabas, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from gbt.formats.catboost.answers import Questions
 from gbt.formats.catboost.binary import read_model
@@ -177,18 +177,6 @@ def test_training_rows_give_what_new_rows_are_judged_by(loss):
     assert predecomp(whole, rows).values.shape[0] == len(rows)
     result = tree_inner(model, rows, target_of(y_new, loss), training=(frame, target_of(y, loss)))
     assert result.feature_names[:5] == ("city", "x", "kind", "flag", "z")
-
-
-def test_permutation_shuffles_words():
-    frame, y = table(6)
-    model = fit(frame, y)
-    rows, y_new = new_rows(6)
-    result = permutation(model, rows, y_new, n_repeats=1, random_state=2)
-    assert result.feature_names == ("city", "x", "kind", "flag", "z")
-    order = np.random.default_rng(np.random.SeedSequence(2, spawn_key=(0, 0))).permutation(60)
-    shuffled = rows.assign(city=rows.city.to_numpy()[order])
-    expected = ((y_new - model.predict(shuffled)) ** 2 - (y_new - model.predict(rows)) ** 2).mean()
-    np.testing.assert_allclose(result.values[0], expected)
 
 
 def test_borders_out_of_order_are_found():

@@ -206,13 +206,3 @@ def test_models_of_ours_and_files_are_not_checked(monkeypatch):
     as_ensemble(GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y))
     booster = small("xgboost").get_booster()
     as_ensemble(json.loads(booster.save_raw("json")))
-
-
-def test_a_model_is_checked_once(monkeypatch):
-    model = small("lightgbm")
-    as_ensemble(model)
-    monkeypatch.setattr(checking, "rows_to_try", lambda *_, **__: pytest.fail("rows are made"))
-    as_ensemble(model)
-    model.booster_.set_leaf_output(0, 0, 5.0)  # another model now
-    with pytest.raises(pytest.fail.Exception):
-        as_ensemble(model)

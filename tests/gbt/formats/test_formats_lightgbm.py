@@ -17,6 +17,7 @@ from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
 from gbt.formats.lightgbm.text import text_of
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.gbt.formats.read_models import fitted
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
@@ -57,15 +58,6 @@ def train(parameters=(), objective="regression", n_rounds=N_ROUNDS, weighted=Tru
         return lightgbm.train(parameters, rows, n_rounds)
 
 
-def test_a_file_gives_the_same_model(tmp_path):
-    booster = train()
-    expected = as_ensemble(booster).sum_gradient
-    booster.save_model(tmp_path / "model.txt")
-    assert_same(from_lightgbm(tmp_path / "model.txt").sum_gradient, expected)
-    read = peer("lightgbm").Booster(model_file=tmp_path / "model.txt")
-    assert_same(as_ensemble(read).sum_gradient, expected)
-
-
 def test_wrappers():
     lightgbm = peer("lightgbm")
     X, y, _ = training_data("regression")
@@ -81,18 +73,6 @@ def test_wrappers():
     inner = tree_inner(classifier, X, labels).values
     gain = total_gain(classifier).values
     assert_close(inner, gain, np.full(4, gain.sum()), eps=EPS_32)
-
-
-def test_early_stopping():
-    lightgbm = peer("lightgbm")
-    X, y, _ = training_data("regression")
-    model = lightgbm.LGBMRegressor(n_estimators=200, learning_rate=0.5, verbosity=-1, n_jobs=1)
-    stop = lightgbm.early_stopping(3, verbose=False)
-    model.fit(X[:200], y[:200], eval_X=X[200:], eval_y=y[200:], callbacks=[stop])
-    ensemble = as_ensemble(model)
-    assert ensemble.n_trees == model.best_iteration_ < 200
-    terms = np.full(400, 20.0)
-    assert_close(ensemble.raw_predict(X), model.predict(X), terms)
 
 
 def test_names_with_blanks():
@@ -252,16 +232,6 @@ def test_refused(case):
         as_ensemble(booster)
 
 
-def test_a_random_forest():
-    parameters = {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1}
-    booster = train(parameters, weighted=False)
-    ensemble = as_ensemble(booster)
-    assert ensemble.is_forest
-    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
-    X = training_data("regression")[0]
-    assert_close(ensemble.raw_predict(X), booster.predict(X), np.full(400, 20.0))  # the mean
-
-
 def test_a_booster_that_found_no_split():
     booster = train({"min_data_in_leaf": 300})
     ensemble = as_ensemble(booster)
@@ -277,23 +247,36 @@ def text():
     return train(n_rounds=2).model_to_string()
 
 
+MALFORMED = [
+    ("tree\n", "wood\n", "begins otherwise"),
+    ("num_class=1", "", "has no num_class"),
+    ("num_leaves=8", "num_leaves=2000000000", "has 8 numbers leaf_value, and num_leaves="),
+    ("leaf_weight=", "leaf_weight=1 ", "has not 8 numbers leaf_weight"),
+    ("left_child=1", "left_child=0", "Node 0 of tree 0 .* is reached twice"),
+    ("left_child=1", "left_child=9999999", "children that are not numbers of nodes"),
+    ("split_feature=", "split_feature=9", "a column that is none of 4"),
+    ("shrinkage=0.1", "shrinkage=a", "shrinkage is 'a'"),
+    ("[learning_rate: 0.1]", "[learning_rate: 0]", "learning_rate is 0"),
+]
+MALFORMED_LEVELS = [
+    ("\ncat_boundaries=0 ", "\ncat_boundaries=1 ", "sets of levels that do not fit together"),
+    ("\ncat_threshold=", "\ncat_threshold=7 ", "sets of levels that do not fit together"),
+    ("\ncat_threshold=", "\ncat_threshold=a", "cat_threshold .* are not whole numbers"),
+    ("\npandas_categorical:[[", "\npandas_categorical:[[[", "pandas_categorical is not JSON"),
+    ("\npandas_categorical:[[", "\npandas_categorical:[3, [", "3 columns|not a list of lists"),
+    ("feature_infos=", "feature_infos=none ", "one entry for each column in feature_infos"),
+]
+
+
 @pytest.mark.parametrize(
-    ("before", "after", "message"),
-    [
-        ("tree\n", "wood\n", "begins otherwise"),
-        ("num_class=1", "", "has no num_class"),
-        ("num_leaves=8", "num_leaves=2000000000", "has 8 numbers leaf_value, and num_leaves="),
-        ("leaf_weight=", "leaf_weight=1 ", "has not 8 numbers leaf_weight"),
-        ("left_child=1", "left_child=0", "Node 0 of tree 0 .* is reached twice"),
-        ("left_child=1", "left_child=9999999", "children that are not numbers of nodes"),
-        ("split_feature=", "split_feature=9", "a column that is none of 4"),
-        ("shrinkage=0.1", "shrinkage=a", "shrinkage is 'a'"),
-        ("[learning_rate: 0.1]", "[learning_rate: 0]", "learning_rate is 0"),
-    ],
+    ("has_levels", "before", "after", "message"),
+    [*[(False, *row) for row in MALFORMED], *[(True, *row) for row in MALFORMED_LEVELS]],
 )
-def test_malformed(before, after, message, tmp_path):
-    assert before in text()
-    (tmp_path / "model.txt").write_text(text().replace(before, after, 1))
+def test_malformed(has_levels, before, after, message, tmp_path):
+    levels = "lightgbm levels, defaults"
+    sound = fitted(levels).model.model_to_string() if has_levels else text()
+    assert before in sound
+    (tmp_path / "model.txt").write_text(sound.replace(before, after, 1))
     with pytest.raises(InvalidModelError, match=message):
         from_lightgbm(tmp_path / "model.txt")
 
@@ -337,8 +320,3 @@ def test_the_text_of_a_booster_is_as_lightgbm_has_it(n_rounds, monkeypatch, tmp_
     assert not [*tmp_path.iterdir()]  # nothing stays
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "not there"))
     assert text_of(booster) == expected
-
-
-def test_other_classes_of_lightgbm_are_a_type_error():
-    with pytest.raises(TypeError, match="got Dataset"):
-        as_ensemble(peer("lightgbm").Dataset(np.zeros((2, 2))))

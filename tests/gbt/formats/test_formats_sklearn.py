@@ -7,13 +7,11 @@ import pytest
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.class_weight import compute_sample_weight
@@ -90,12 +88,6 @@ def test_a_forest_is_judged_at_what_it_predicts_before_any_split(case, of):
     assert_close(without.values, expected, terms)
 
 
-def test_training_rows_of_another_model_are_told():
-    model, X, y, *_ = fitted("sklearn numbers, tree")
-    with pytest.warns(UserWarning, match="scikit-learn model is not what these rows make of it"):
-        as_ensemble(model, X, y, 1.0 + np.arange(len(X)) % 2)
-
-
 def test_labels_of_words_and_the_weights_of_classes():
     X, y = table("gaps")
     labels = np.where(y > 2, "yes", "no")
@@ -108,12 +100,6 @@ def test_labels_of_words_and_the_weights_of_classes():
     assert_close(ensemble.sum_gradient, expected.sum_gradient, 300.0)
     assert_close(ensemble.sum_hessian, expected.sum_hessian, 300.0)
     assert_close(ensemble.raw_predict(X), model.predict_proba(X)[:, 1], 2.0)
-
-
-def test_rows_cannot_check_what_saw_some_of_them():
-    for name in ("sklearn numbers, forest", "sklearn numbers, boosting, sampled"):
-        model, X, y, *_ = fitted(name)
-        assert as_ensemble(model, X, y) is imported(name)
 
 
 def test_a_model_is_imported_once_while_it_stays_as_it_is():
@@ -182,14 +168,3 @@ def test_monotone_constraints_hide_the_gradients(model):
     assert "trained with monotonic_cst" in ensemble.about_gradients
     assert_close(ensemble.raw_predict(X), model.predict(X), np.full(len(X), 9.0))
     assert "gradients" not in ensemble.statistics
-
-
-@pytest.mark.parametrize(
-    "model",
-    [DecisionTreeRegressor(), RandomForestClassifier(), GradientBoostingRegressor(),
-     HistGradientBoostingClassifier()],
-    ids=lambda model: type(model).__name__,
-)  # fmt: skip
-def test_models_that_are_not_fitted(model):
-    with pytest.raises(NotFittedError):
-        as_ensemble(model)

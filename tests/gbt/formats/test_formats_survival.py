@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-from attributions import held_out_gain, predecomp, total_gain, tree_shap
+from attributions import held_out_gain, total_gain
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble, to_xgboost
 from gbt.losses import Aft, Cox
-from tests.asserts import assert_close, peer
+from tests.asserts import peer
 
 
 def table(n, seed, has_ties=False):
@@ -30,89 +30,11 @@ def xgboost_model(X, y, **options):
     return model, lambda X: model.predict(xgboost.DMatrix(X), output_margin=True)
 
 
-def catboost_model(X, y, **options):
-    asked = {
-        "loss_function": "Cox", "iterations": 12, "depth": 3, "learning_rate": 0.2, "verbose": 0,
-        "allow_writing_files": False, **options,
-    }  # fmt: skip
-    model = peer("catboost").CatBoost(asked).fit(X, y)
-    return model, lambda X: model.predict(X, prediction_type="RawFormulaVal")
-
-
-MODELS = [
-    (xgboost_model, {}), (xgboost_model, {"base_score": 0.3, "tree_method": "exact"}),
-    (catboost_model, {}), (catboost_model, {"grow_policy": "Depthwise"}),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("fit", "options"), MODELS)
-@pytest.mark.parametrize("seed", range(3))
-def test_predictions_sums_and_measures(fit, options, seed):
-    X, y = table(200, seed)
-    X_new, y_new = table(150, seed + 100)
-    model, margin = fit(X, y, **options)
-    ensemble = as_ensemble(model)
-    assert ensemble.loss == Cox(is_newton=True)
-    expected = margin(X_new).astype(float)
-    np.testing.assert_allclose(ensemble.raw_predict(X_new), expected, atol=3e-6)
-    assert held_out_gain(model, X_new, y_new).values.argmax() == 0
-    with_rows = as_ensemble(model, X, y)  # a warning if these were not the rows of training
-    assert with_rows.statistics == {"gradients", "hessians", "counts", "values"}
-    for attribution in (predecomp(with_rows, X_new), tree_shap(with_rows, X_new)):
-        assert_close(attribution.residual(ensemble.raw_predict(X_new)), 0 * expected, 10.0)
-
-
 def bounds_of(y, infinity=np.inf):
     """Return the ends of the interval that a signed time stands for, some of them wider."""
     wide = np.arange(len(y)) % 5 == 0
     lower = np.where(wide, 0.7 * abs(y), abs(y))
     return np.column_stack([lower, np.where(wide | (y > 0), abs(y), infinity)])
-
-
-@pytest.mark.parametrize("law", ["normal", "logistic", "extreme"])
-@pytest.mark.parametrize("scale", [0.25, 1.0])
-def test_xgboosts_accelerated_failure_time(law, scale):
-    xgboost = peer("xgboost")
-    (X, y), (X_new, y_new) = table(200, 0), table(150, 100)
-    y, y_new = bounds_of(y) ** 0.2, bounds_of(y_new) ** 0.2  # see test_aft: XGBoost's rounding
-    rows = xgboost.DMatrix(X, label_lower_bound=y[:, 0], label_upper_bound=y[:, 1])
-    asked = {
-        "objective": "survival:aft", "aft_loss_distribution": law,
-        "aft_loss_distribution_scale": scale, "max_depth": 3,
-    }  # fmt: skip
-    model = xgboost.train(asked, rows, 12)
-    ensemble = as_ensemble(model)
-    assert ensemble.loss == Aft(law, float(np.float32(scale)), is_newton=True)
-    assert ensemble.statistics == {"gradients", "hessians", "values"}
-    new = xgboost.DMatrix(X_new)
-    np.testing.assert_allclose(
-        ensemble.raw_predict(X_new), model.predict(new, output_margin=True), atol=3e-6
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        as_ensemble(model, X, y)  # sums are those of our clipped derivatives
-    assert held_out_gain(model, X_new, y_new).values.argmax() == 0
-
-
-@pytest.mark.parametrize(
-    ("function", "loss"),
-    [
-        ("SurvivalAft", Aft(is_newton=True)),
-        ("SurvivalAft:dist=Extreme;scale=0.3", Aft("extreme", 0.3, is_newton=True)),
-        ("SurvivalAft:scale=2;dist=Logistic", Aft("logistic", 2.0, is_newton=True)),
-    ],
-)
-def test_catboosts_accelerated_failure_time(function, loss):
-    X, y = table(200, 0)
-    y = bounds_of(y, -1)
-    model, margin = catboost_model(X, y, loss_function=function)
-    ensemble = as_ensemble(model)
-    assert ensemble.loss == loss
-    np.testing.assert_allclose(ensemble.raw_predict(X), margin(X), atol=1e-9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with_rows = as_ensemble(model, X, y)
-    assert with_rows.statistics == {"gradients", "hessians", "counts", "values"}
 
 
 def test_ours_is_written_for_xgboost(tmp_path):

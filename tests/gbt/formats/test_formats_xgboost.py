@@ -10,12 +10,13 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions import predecomp, saabas, total_gain, tree_shap
 from gbt import GBTRegressor
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+from tests.spoilt import GONE, paths_in, put
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
@@ -46,6 +47,7 @@ def imported_without_gradients(model, message, known=("hessians",), **given):
 
 
 def hand_json(objective="reg:squarederror", base_score="[2.5E-1]"):
+    """Return what of XGBoost's JSON an import needs."""
     tree = {
         "left_children": [1, 3, -1, -1, -1],
         "right_children": [2, 4, -1, -1, -1],
@@ -56,32 +58,23 @@ def hand_json(objective="reg:squarederror", base_score="[2.5E-1]"):
         "base_weights": [-0.5, 0.0, -0.5, 0.25, -0.25],  # of leaves as tree_method="hist" has them
         "sum_hessian": [6.0, 4.0, 2.0, 2.0, 2.0],
     }
-    return json_model([tree], ["age", "height"], objective, base_score)
-
-
-def json_model(trees, feature_names, objective, base_score):
-    """Return what of XGBoost's JSON an import needs."""
+    shape = {"base_score": base_score, "num_class": "0", "num_target": "1", "num_feature": "2"}
+    model = {"gbtree_model_param": {"num_parallel_tree": "1"}, "trees": [tree]}
     return {
         "learner": {
-            "feature_names": list(feature_names),
-            "gradient_booster": {
-                "name": "gbtree",
-                "model": {"gbtree_model_param": {"num_parallel_tree": "1"}, "trees": trees},
-            },
-            "learner_model_param": {
-                "base_score": base_score,
-                "num_class": "0",
-                "num_target": "1",
-                "num_feature": str(len(feature_names)),
-            },
+            "feature_names": ["age", "height"],
+            "gradient_booster": {"name": "gbtree", "model": model},
+            "learner_model_param": shape,
             "objective": {"name": objective},
         }
     }
 
 
 @pytest.mark.parametrize("learning_rate", [0.5, None], ids=["given", "read off the leaves"])
-def test_hand_example(learning_rate):
-    ensemble = from_xgboost(hand_json(), reg_lambda=2, learning_rate=learning_rate)
+@pytest.mark.parametrize("base_score", ["[2.5E-1]", "2.5E-1"], ids=["a list", "before 3.1"])
+def test_hand_example(learning_rate, base_score):
+    model = hand_json(base_score=base_score)
+    ensemble = from_xgboost(model, reg_lambda=2, learning_rate=learning_rate)
 
     # preorder: 0, 1, 3, 4, 2
     assert_same(ensemble.left, [1, 2, -1, -1, -1])
@@ -100,29 +93,6 @@ def test_hand_example(learning_rate):
     assert ensemble.feature_names == ("age", "height")
     assert ensemble.input_dtype == np.float32
     assert_valid_ensemble(ensemble)
-
-
-def test_hand_example_goes_left_below_the_threshold_in_float32():
-    """The float32 before 0.5 is 0.5 - 2^-25; a float64 between them goes with the nearer one."""
-    ensemble = from_xgboost(hand_json(), reg_lambda=2)
-    x0 = [0.5, 0.5 - 2**-27, 0.5 - 7 * 2**-28, 0.5 - 2**-25, np.nan]
-    assert_same(ensemble.apply(np.column_stack([x0, [9.0] * 5]))[:, 0], [4, 4, 3, 3, 3])
-
-
-@pytest.mark.parametrize(
-    ("objective", "base_score", "raw"),
-    [
-        ("reg:squarederror", "[2.5E-1]", 0.25),
-        ("reg:squarederror", "2.5E-1", 0.25),  # before version 3.1
-        ("binary:logistic", "[7.5E-1]", np.log(3.0)),
-        ("binary:logistic", "5E-1", 0.0),
-        ("reg:logistic", "[7.5E-1]", np.log(3.0)),
-        ("binary:logitraw", "[7.5E-1]", 0.75),
-    ],
-)
-def test_base_score_is_in_prediction_space(objective, base_score, raw):
-    ensemble = from_xgboost(hand_json(objective, base_score), reg_lambda=2)
-    assert_close(ensemble.base_score, raw, terms=abs(raw))
 
 
 def test_nodes_that_were_pruned_are_left_out():
@@ -179,55 +149,28 @@ def first_tree(model):
     return model["learner"]["gradient_booster"]["model"]["trees"][0]
 
 
-GONE = object()
-
-
-def planted(path, value):
-    """Return the hand example with something else under a path of keys."""
-    model = hand_json()
-    at = model
-    for key in path[:-1]:
-        at = at[key]
-    if value is GONE:
-        del at[path[-1]]
-    else:
-        at[path[-1]] = value
-    return model
-
-
-TREES = ("learner", "gradient_booster", "model", "trees")
+TREE = ("learner", "gradient_booster", "model", "trees", 0)
 SHAPE = ("learner", "learner_model_param")
-MALFORMED = {
-    "no booster": (planted(("learner", "gradient_booster"), GONE), "gradient_booster"),
-    "an array is short": (planted((*TREES, 0, "sum_hessian"), [6.0]), "lengths"),
-    "nan": (planted((*TREES, 0, "sum_hessian", 0), np.nan), "infinite or nan sum_hessian"),
-    "negative hessians": (planted((*TREES, 0, "sum_hessian"), [-6.0, -4, -2, -2, -2]), "sum_hess"),
-    "cycle": (planted((*TREES, 0, "left_children", 1), 0), "Node 0 of tree 0.*twice"),
-    "child out of range": (planted((*TREES, 0, "right_children", 0), 5), "Node 5 of tree 0"),
-    "one child": (planted((*TREES, 0, "right_children", 0), -1), "Node 0 of tree 0.*one child"),
-    "unknown column": (
-        planted((*TREES, 0, "split_indices", 1), 2),
-        "Tree 0 .* column that is none of 2 at node 1",
-    ),
-    "no probability": (hand_json("binary:logistic", "[1.5E0]"), "not one prediction"),
-    "a bomb of columns": (planted((*SHAPE, "num_feature"), "2000000000"), "num_feature|columns"),
-    "a column without a name": (planted(("learner", "feature_names"), ["age"]), "feature_names"),
-}
+MALFORMED = [
+    (("learner", "gradient_booster"), GONE, "gradient_booster"),
+    ((*TREE, "sum_hessian"), [6.0], "lengths"),
+    ((*TREE, "sum_hessian", 0), np.nan, "infinite or nan sum_hessian"),
+    ((*TREE, "sum_hessian"), [-6.0, -4, -2, -2, -2], "sum_hess"),
+    ((*TREE, "left_children", 1), 0, "Node 0 of tree 0.*twice"),  # a cycle
+    ((*TREE, "right_children", 0), 5, "Node 5 of tree 0"),
+    ((*TREE, "right_children", 0), -1, "Node 0 of tree 0.*one child"),
+    ((*TREE, "split_indices", 1), 2, "Tree 0 .* column that is none of 2 at node 1"),
+    (("learner", "objective", "name"), "binary:logistic", "not one prediction"),  # of 1.5
+    ((*SHAPE, "num_feature"), "2000000000", "num_feature|columns"),
+    (("learner", "feature_names"), ["age"], "feature_names"),
+]
 
 
-@pytest.mark.parametrize("case", MALFORMED)
-def test_malformed(case):
-    model, message = MALFORMED[case]
+@pytest.mark.parametrize(("path", "value", "message"), MALFORMED)
+def test_malformed(path, value, message):
+    model = put(hand_json(base_score="[1.5E0]"), path, value)
     with pytest.raises(InvalidModelError, match=message):
         from_xgboost(model, reg_lambda=2, learning_rate=0.5)
-
-
-def paths_in(value, way=()):
-    """Yield the path to every key and every element of a document."""
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        yield (*way, key)
-        if isinstance(item, dict | list):
-            yield from paths_in(item, (*way, key))
 
 
 def nested(depth):
@@ -248,7 +191,7 @@ def test_every_single_change_is_a_model_or_an_error(value):
         if path[-1] in ("gradient_booster", "name", "objective") and value == "":
             continue
         try:
-            ensemble = from_xgboost(planted(path, value), reg_lambda=2)
+            ensemble = from_xgboost(put(hand_json(), path, value), reg_lambda=2)
         except ValueError:  # InvalidModelError is one
             continue
         assert np.isfinite(ensemble.raw_predict([[0.0, 0.0], [1.0, 9.0], [np.nan] * 2])).all()
@@ -300,20 +243,6 @@ def json_of(booster):
     return json.loads(booster.save_raw("json"))
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("asked", [{}, {"eta": 1.0, "max_depth": 3}, {"reg_lambda": 0}], ids=str)
-def test_a_file_gives_the_same_model_and_its_leaves_the_learning_rate(objective, asked, tmp_path):
-    booster = train(asked, objective)
-    expected = as_ensemble(booster)
-    rate, given_lambda = expected.learning_rate, {"reg_lambda": expected.reg_lambda}
-    booster.save_model(tmp_path / "model.json")
-    for model in (json_of(booster), tmp_path / "model.json"):
-        again = from_xgboost(model, learning_rate=rate, **given_lambda)
-        assert_same(again.sum_gradient, expected.sum_gradient)
-        assert_same(again.value, expected.value)
-        assert_close(from_xgboost(model, **given_lambda).learning_rate, rate, rate, k=8, eps=EPS_32)
-
-
 @pytest.mark.parametrize("start", [-5, 200], ids=["below -1", "too large to be curved"])
 def test_far_from_all_targets_squared_log_errors_are_those_of_xgboost(start):
     asked = {"base_score": start, "min_child_weight": 0}
@@ -332,42 +261,7 @@ def test_learning_rate_of_stumps_with_roots_of_no_gradient_must_be_given():
     assert from_xgboost(model, reg_lambda=0, learning_rate=0.3).n_trees == N_ROUNDS
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_booster_has_all_trees_and_an_estimator_those_that_it_predicts_with(n_classes):
-    xgboost = peer("xgboost")
-    X, y, _ = training_data("reg:squarederror")
-    y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
-    asked = {"n_estimators": 100, "early_stopping_rounds": 3, "eta": 0.5, "verbosity": 0}
-    model = xgboost.XGBClassifier(n_jobs=1, **asked)
-    model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
-    booster, n_rounds = model.get_booster(), model.get_booster().num_boosted_rounds()
-    assert 0 < model.best_iteration < n_rounds - 1
-    for given, n_taken, margin in (
-        (model, model.best_iteration + 1, model.predict(X, output_margin=True)),
-        (booster, n_rounds, booster.predict(xgboost.DMatrix(X), output_margin=True)),
-    ):
-        ensemble = as_ensemble(given)
-        assert ensemble.n_rounds == n_taken
-        terms = np.abs(ensemble.base_score).max() + n_taken * np.abs(ensemble.value).max()
-        assert_close(ensemble.raw_predict(X), margin, terms, k=8, eps=EPS_32)
-
-
 # -------------------------------------------------------------------------------------- refusals
-
-
-REFUSED = {
-    "gblinear": ({"booster": "gblinear"}, "booster='gblinear'"),
-    "trees a round": ({"num_parallel_tree": 3}, "num_parallel_tree=3.*several rounds"),
-    "eta 0": ({"eta": 0}, "learning_rate must be more than 0"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_refused_parameters(case):
-    parameters, message = REFUSED[case]
-    booster = train(parameters)
-    with pytest.raises(ValueError, match=message):
-        as_ensemble(booster)
 
 
 def own_objective(y, f):
@@ -481,6 +375,22 @@ def test_an_objective_of_ones_own_that_is_the_squared_error_is_one():
     assert "gradients" in as_ensemble(train_with_own_objective(function=by_rows)).statistics
 
 
+def test_another_objective_than_softmax_is_found_out():
+    """Gradients of one's own, whose classes do not add up to 0."""
+    xgboost = peer("xgboost")
+    X, y, _ = training_data("reg:squarederror")
+    y = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+
+    def objective(f, rows):
+        gradient = np.tanh(f.reshape(300, 3)) + (y[:, None] != np.arange(3)) * 0.5
+        return gradient, np.ones((300, 3))
+
+    asked = {"objective": "multi:softprob", "num_class": 3, "base_score": 0.25}
+    ensemble = as_ensemble(xgboost.train(asked, xgboost.DMatrix(X, y), 3, obj=objective))
+    assert "classes do not add up to 0" in ensemble.about_gradients
+    assert "gradients" not in ensemble.statistics
+
+
 def test_an_estimator_with_an_objective_of_its_own():
     xgboost = peer("xgboost")
     X, y, _ = training_data("reg:squarederror")
@@ -512,28 +422,6 @@ def test_unweighted_rows_vouch_for_the_logistic_loss(objective):
     rows = xgboost.DMatrix(X, y)
     booster = xgboost.train({"objective": objective, "base_score": 0.25}, rows, 3)
     assert as_ensemble(booster).about_gradients is None
-
-
-@pytest.mark.parametrize("objective", OBJECTIVES)
-def test_training_rows_supply_counts_and_check_the_rest(objective):
-    booster = train({}, objective)
-    X, y, weight = training_data(objective)
-    kept = as_ensemble(booster)
-    ensemble = as_ensemble(booster, X, y, weight)
-    assert ensemble.statistics == {"gradients", "hessians", "counts", "values"}
-    for name in ("sum_gradient", "sum_hessian", "gain", "value"):
-        assert_same(getattr(ensemble, name), getattr(kept, name))
-    assert_same(ensemble.n_samples[ensemble.tree_offset[:-1]], [len(X)] * N_ROUNDS)
-    assert_valid_ensemble(ensemble)
-
-    for others in ((X[:-9], y[:-9], weight[:-9]), (X, y, None), (X, 1 - y, weight)):
-        with pytest.warns(
-            UserWarning, match=r"not what these rows make of it: at node 0 of tree 0"
-        ):
-            ensemble = as_ensemble(booster, *others)
-        expected = kept.refit_statistics(*others)
-        for name in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
-            assert_same(getattr(ensemble, name), getattr(expected, name))
 
 
 def test_training_rows_must_fit():
@@ -572,67 +460,6 @@ def test_a_model_is_imported_once_while_it_stays_as_it_is():
     assert gone() is None
 
 
-@pytest.mark.parametrize(
-    ("objective", "others", "message"),
-    [
-        ("binary:hinge", {}, "objective='binary:hinge' cannot be imported, only"),
-        ("multi:softprob", {"num_class": 2, "num_parallel_tree": 2}, "with 2 outputs"),
-        ("reg:quantileerror", {"quantile_alpha": [0.1, 0.9]}, "several targets, here 2"),
-        ("reg:tweedie", {"num_parallel_tree": 2}, "num_parallel_tree=2.*several rounds"),
-    ],
-)  # fmt: skip
-def test_refused_objectives(objective, others, message):
-    xgboost = peer("xgboost")
-    X, y, _ = training_data("binary:logistic")
-    rows = xgboost.DMatrix(X, y, label_lower_bound=y + 1, label_upper_bound=y + 2)
-    booster = xgboost.train({"objective": objective, **others}, rows, 2)
-    with pytest.raises(ValueError, match=message):
-        as_ensemble(booster)
-
-
-def test_trees_of_several_targets_are_refused():
-    xgboost = peer("xgboost")
-    X, y, weight = training_data("reg:squarederror")
-    model = xgboost.XGBRegressor(
-        n_jobs=1, n_estimators=2, multi_strategy="multi_output_tree", tree_method="hist"
-    )
-    model.fit(X, np.column_stack([y, weight]))
-    with pytest.raises(ValueError, match=r"multi_output_tree.* its leaves have several values"):
-        as_ensemble(model)
-
-
-@pytest.mark.parametrize("subsample", [1.0, 0.8])
-@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
-def test_a_random_forest(kind, subsample):
-    """One round of trees; if they saw all rows, Proposition 3 holds of each of them."""
-    asked = {"n_jobs": 1, "n_estimators": 5, "random_state": 0, "subsample": subsample}
-    X, y, _ = training_data("reg:squarederror" if kind == "Regressor" else "binary:logistic")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # deprecated from 3.4 on
-        model = getattr(peer("xgboost"), f"XGBRF{kind}")(**asked).fit(X, y)
-    ensemble = as_ensemble(model)
-    assert (ensemble.n_trees, ensemble.is_forest) == (5, True)
-    assert ensemble.statistics == {"gradients", "hessians", "values"}
-    margin = model.predict(X, output_margin=True)
-    assert_close(ensemble.raw_predict(X), margin, np.full(len(X), 10.0), eps=EPS_32)
-    assert_valid_ensemble(ensemble)
-    if subsample == 1:
-        inner = tree_inner(as_ensemble(model, X, y), X, y).values
-        gain = total_gain(ensemble).values
-        assert_close(inner, gain, gain.sum(), k=1024, eps=EPS_32)
-
-
-def test_another_marker_for_missing_values_is_refused():
-    xgboost = peer("xgboost")
-    X, y, _ = training_data("reg:squarederror")
-    model = xgboost.XGBRegressor(n_jobs=1, n_estimators=2, missing=-1).fit(
-        np.nan_to_num(X, nan=-1), y
-    )
-    with pytest.raises(ValueError, match=r"missing=-1.*get_booster\(\)"):
-        as_ensemble(model)
-    as_ensemble(model.get_booster())
-
-
 def changing_rates(rates, objective="reg:squarederror"):
     """Train with 0.3 in the first round; the callback sets a rate after each round."""
     xgboost = peer("xgboost")
@@ -657,38 +484,48 @@ def test_a_booster_that_was_read_from_a_file_has_forgotten_lambda_and_eta(tmp_pa
         assert_same(again.sum_gradient, as_ensemble(booster).sum_gradient)
 
 
+REFUSED = [  # parameters and the marker of missing values of an estimator on labels, and the reason
+    ({"booster": "gblinear"}, "booster='gblinear'"),
+    ({"num_parallel_tree": 3}, "num_parallel_tree=3.*several rounds"),
+    ({"learning_rate": 0}, "learning_rate must be more than 0"),
+    ({"objective": "binary:hinge"}, "objective='binary:hinge' cannot be imported, only"),
+    ({"objective": "multi:softprob", "num_class": 2, "num_parallel_tree": 2}, "with 2 outputs"),
+    ({"objective": "reg:quantileerror", "quantile_alpha": [0.1, 0.9]}, "several targets, here 2"),
+    ({"objective": "reg:tweedie", "num_parallel_tree": 2}, "num_parallel_tree=2.*several rounds"),
+    ({"multi_strategy": "multi_output_tree"}, "multi_output_tree.* its leaves have several values"),
+    ({"missing": -1}, r"missing=-1.*get_booster\(\)"),
+]
+
+
+@pytest.mark.parametrize(("asked", "message"), REFUSED)
+def test_refused(asked, message):
+    X, y, weight = training_data("binary:logistic")
+    y = np.column_stack([y, weight]) if "multi_strategy" in asked else y
+    estimator = peer("xgboost").XGBRegressor(n_jobs=1, n_estimators=2, verbosity=0, **asked)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is deprecated
+        model = estimator.fit(np.nan_to_num(X, nan=-1), y)
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(model)
+    if "missing" in asked:
+        as_ensemble(model.get_booster())
+
+
 # -------------------------------------------------------------------------------------- one door
 
 
-def test_an_ensemble_is_its_own_ensemble():
-    ensemble = from_xgboost(hand_json(), reg_lambda=2)
-    assert as_ensemble(ensemble) is ensemble
-
-
-def test_our_estimators():
-    X, y, _ = training_data("reg:squarederror")
+def test_ensembles_and_our_estimators():
     model = GBTRegressor(n_estimators=2, splitter="greedy")
     with pytest.raises(NotFittedError):
         as_ensemble(model)
-    assert as_ensemble(model.fit(X, y)) is model.ensemble_
-
-
-def test_an_estimator_of_xgboost_that_is_not_fitted():
-    xgboost = peer("xgboost")
-    with pytest.raises(NotFittedError):
-        as_ensemble(xgboost.XGBRegressor())
+    ensemble = model.fit([[0.0], [1.0]], [0.0, 1.0]).ensemble_
+    assert as_ensemble(model) is as_ensemble(ensemble) is ensemble
 
 
 @pytest.mark.parametrize("model", [None, 3, "model.json", [], LinearRegression(), GBTRegressor])
 def test_anything_else_is_a_type_error(model):
     with pytest.raises(TypeError, match=r"an Ensemble.*GBTRegressor.*xgboost\.Booster.*got "):
         as_ensemble(model)
-
-
-def test_other_classes_of_xgboost_are_a_type_error():
-    xgboost = peer("xgboost")
-    with pytest.raises(TypeError, match="got DMatrix"):
-        as_ensemble(xgboost.DMatrix(np.zeros((2, 2))))
 
 
 def test_a_dict_is_the_json_of_xgboost():

@@ -3,22 +3,39 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from attributions import predecomp, saabas, total_gain, tree_inner, tree_shap
+from attributions import held_out_gain, predecomp, saabas, total_gain, tree_inner, tree_shap
 from gbt import load
+from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
+from gbt.formats.lightgbm.model import from_lightgbm
+from gbt.formats.xgboost.model import from_xgboost
+from gbt.losses.known import is_same
 from gbt.model.soundness import STATISTICS
 from tests.asserts import (
     EPS,
     EPS_32,
     assert_close,
     assert_same,
+    assert_same_ensemble,
     assert_sums_of_rows,
     assert_valid_ensemble,
     peer,
 )
-from tests.gbt.formats.read_models import MODELS, fitted, imported, some, table
+from tests.gbt.formats.read_models import (
+    MODELS,
+    OF_ORDER,
+    OF_TIMES,
+    REFITTED,
+    fitted,
+    imported,
+    some,
+    table,
+    targets,
+)
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
@@ -63,8 +80,14 @@ def test_every_row_is_predicted_alike(name):
 
 @every_model
 def test_what_is_known_and_what_is_said(name):
+    """Where values are known they add up to the prediction, whatever made the gradients unknown."""
     case, ensemble = MODELS[name], imported(name)
-    assert case.loss is None or ensemble.loss == case.loss
+    assert as_ensemble(fitted(name).model) is ensemble  # is kept
+    assert case.loss is None or is_same(ensemble.loss, case.loss)
+    if "values" in ensemble.statistics:
+        X = fitted(name).X[:40]
+        raw = ensemble.raw_predict(X)
+        assert_close(predecomp(ensemble, X).residual(raw), 0 * raw, size_of(ensemble), k=512)
     if case.unknown is None:
         assert {"gradients", "hessians", "values"} <= ensemble.statistics
         if ensemble.loss.name in ("half_squared_error", "half_logistic") and case.is_newton:
@@ -92,9 +115,41 @@ def test_sums_are_those_of_the_training_rows(name):
     ensemble, kept = completed(name), imported(name)
     assert_sums_of_rows(ensemble, X, target, weight, eps=EPS_32)
     assert_close(ensemble.raw_predict(X), kept.raw_predict(X), size_of(ensemble))
+    # But for LightGBM's start, which rows tell exactly; and every library has pairs of its own.
+    is_moved = name.startswith("lightgbm") or kept.loss.has_queries
+    if kept.statistics >= {"gradients", "hessians"} and not is_moved:
+        for array in ("sum_gradient", "sum_hessian", "gain", "value"):
+            assert_same(getattr(ensemble, array), getattr(kept, array))
 
 
-PROPOSITIONS = [name for name, case in MODELS.items() if case.sees_all and case.is_newton]
+OF_EACH = (  # with losses without curvature, which XGBoost trains on h = 1 or on smoothed ones
+    "xgboost numbers, defaults", "xgboost raw", "xgboost absolute", "xgboost quantile",
+    "catboost numbers, defaults", "sklearn numbers, tree", "sklearn numbers, histograms",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_EACH)
+def test_rows_that_contradict_what_was_kept_are_told_and_believed(name):
+    model, X, y, target, weight = fitted(name)
+    ones = np.ones(len(X)) if weight is None else weight
+    changes = [
+        (slice(len(X) - 9), 1, ones),
+        (slice(None), 1, ones * (1 + np.arange(len(X)) % 2)),
+        *[(slice(None), -1, ones)] * (REFITTED not in str(imported(name).about_gradients)),
+    ]
+    for keep, step, w in changes:
+        with pytest.warns(
+            UserWarning, match=r"not what these rows make of it: at node \d+ of tree"
+        ):
+            ensemble = as_ensemble(model, X[keep], y[::step][keep], w[keep])
+        expected = imported(name).refit_statistics(X[keep], target[::step][keep], w[keep])
+        for array in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
+            assert_same(getattr(ensemble, array), getattr(expected, array))
+
+
+PROPOSITIONS = [  # under Cox's loss no row has a gradient of its own
+    name for name, case in MODELS.items() if case.sees_all and case.is_newton and case.of != "times"
+]
 
 
 @pytest.mark.parametrize("name", PROPOSITIONS)
@@ -115,6 +170,22 @@ def test_propositions_1_and_3_of_every_tree_and_output(name):
     assert_close(inner.per_tree, gain.per_tree, size, eps=EPS_32)
     if ensemble.n_outputs > 1:
         assert_close(inner.per_output, gain.per_output, size, eps=EPS_32)
+
+
+@pytest.mark.parametrize("name", [*OF_TIMES, *OF_ORDER])
+def test_measures_of_new_rows_ask_for_their_queries_and_times(name):
+    model, X, *_ = fitted(name)
+    X, signal = table("gaps", seed=9)
+    y = targets(signal, MODELS[name].of)
+    given = {"groups": y[:, 1]} if name in OF_ORDER else {}
+    y_new = y[:, 0] if given else y
+    assert held_out_gain(model, X, y_new, **given).ranking()[0] in (0, 1, 2)
+    with_rows = completed(name)
+    if MODELS[name].of != "times":
+        assert tree_inner(with_rows, X, y_new, **given).ranking()[0] in (0, 1, 2)
+    raw = with_rows.raw_predict(X)
+    for explain in (predecomp, tree_shap):
+        assert_close(explain(with_rows, X).residual(raw), 0 * raw, size_of(with_rows), k=512)
 
 
 def gains_by_xgboost(booster):
@@ -208,6 +279,90 @@ def test_a_file_of_ours_keeps_it_all(name, tmp_path):
     again = load(tmp_path / "model.json")
     assert again.loss == ensemble.loss
     assert_same(again.raw_predict(X), ensemble.raw_predict(X))
+    if ensemble.loss.name == "several_targets":
+        text = (tmp_path / "model.json").read_text().replace('"half_squared_error"', '"no loss"')
+        (tmp_path / "model.json").write_text(text)
+        with pytest.raises(InvalidModelError, match=r"ensemble\.loss\.of_each"):
+            load(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("name", [names[0] for names in map(some, (
+    "xgboost numbers", "xgboost two, no lambda", "xgboost classes", "xgboost levels",
+    "xgboost dart", "lightgbm regression", "lightgbm levels", "lightgbm classes", "lightgbm dart",
+))])  # fmt: skip
+def test_a_file_of_theirs_is_the_same_model(name, tmp_path):
+    model, expected = fitted(name).model, imported(name)
+    steps = {"reg_lambda": expected.reg_lambda, "learning_rate": expected.learning_rate}
+    if name.startswith("lightgbm"):
+        path = tmp_path / "model.txt"
+        model.save_model(path)
+        again = [from_lightgbm(path), as_ensemble(peer("lightgbm").Booster(model_file=path))]
+    else:
+        paths = [tmp_path / "model.json", tmp_path / "model.ubj"]
+        for path in paths:
+            model.save_model(path)
+        again = [from_xgboost(path, **steps) for path in paths]
+        by_leaves = from_xgboost(paths[0], reg_lambda=expected.reg_lambda).learning_rate
+        assert_close(by_leaves, expected.learning_rate, 1.0, k=8, eps=EPS_32)
+    for ensemble in again:
+        assert_same_ensemble(ensemble, expected)
+
+
+STOPPED = {  # how each library is asked to stop, and the number of the best tree
+    "xgboost": (
+        lambda library, asked, fit, new: library.XGBRegressor(
+            n_estimators=99, early_stopping_rounds=3, n_jobs=1, **asked
+        ).fit(*fit, eval_set=[new], verbose=False),
+        lambda model: model.best_iteration + 1,
+    ),
+    "lightgbm": (
+        lambda library, asked, fit, new: library.LGBMRegressor(
+            n_estimators=99, verbosity=-1, n_jobs=1, **asked
+        ).fit(*fit, eval_X=new[0], eval_y=new[1], callbacks=[library.early_stopping(3)]),
+        lambda model: model.best_iteration_,
+    ),
+    "catboost": (
+        lambda library, asked, fit, new: library.CatBoostRegressor(
+            iterations=99, early_stopping_rounds=3, allow_writing_files=False, **asked
+        ).fit(*fit, eval_set=new, verbose=0),
+        lambda model: model.get_best_iteration() + 1,
+    ),
+}
+
+
+@pytest.mark.parametrize("library", STOPPED)
+def test_models_that_stopped_early_have_their_best_trees_and_the_names_of_columns(library):
+    X, y = table("gaps")
+    frame = pd.DataFrame(X, columns=["age", "height", "a_b", "größe"])
+    fit, best = STOPPED[library]
+    model = fit(
+        peer(library), {"learning_rate": 0.5}, (frame[:200], y[:200]), (frame[200:], y[200:])
+    )
+    ensemble = as_ensemble(model)
+    assert ensemble.n_trees == best(model) < 99
+    assert ensemble.feature_names == tuple(frame)
+    eps = EPS_32 if library == "xgboost" else EPS
+    assert_close(ensemble.raw_predict(frame), model.predict(frame), size_of(ensemble), eps=eps)
+    if library == "xgboost":  # whose booster has all of them
+        booster = model.get_booster()
+        assert as_ensemble(booster).n_trees == booster.num_boosted_rounds() > ensemble.n_trees
+
+
+NO_MODELS = {
+    "xgboost": ("XGBRegressor", lambda library: library.DMatrix(np.zeros((2, 2)))),
+    "lightgbm": ("LGBMRegressor", lambda library: library.Dataset(np.zeros((2, 2)))),
+    "catboost": ("CatBoostRegressor", lambda library: library.Pool(np.zeros((2, 2)))),
+    "sklearn.ensemble": ("GradientBoostingRegressor", lambda library: library.StackingRegressor),
+}
+
+
+@pytest.mark.parametrize("library", NO_MODELS)
+def test_what_is_not_fitted_and_what_is_no_model(library):
+    estimator, other = NO_MODELS[library]
+    with pytest.raises(NotFittedError):
+        as_ensemble(getattr(peer(library), estimator)())
+    with pytest.raises(TypeError, match=r"got (DMatrix|Dataset|Pool|ABCMeta)"):
+        as_ensemble(other(peer(library)))
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name.endswith("defaults")])

@@ -3,14 +3,13 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -35,15 +34,10 @@ TAKEN_OFF = {
         lambda: GridSearchCV(classifier(), {"max_depth": [1]}, cv=2),
         lambda wrapper: wrapper.best_estimator_,
     ),
-    "random search": (
-        lambda: RandomizedSearchCV(classifier(), {"max_depth": [1]}, n_iter=1, cv=2),
-        lambda wrapper: wrapper.best_estimator_,
-    ),
     "pipeline": (
         lambda: Pipeline([("nothing", "passthrough"), ("model", classifier())]),
         lambda wrapper: wrapper[-1],
     ),
-    "pipeline of one": (lambda: make_pipeline(classifier()), lambda wrapper: wrapper[-1]),
     "grid of pipelines": (
         lambda: GridSearchCV(
             Pipeline([("nothing", None), ("model", classifier())]), {"model__max_depth": [2]}, cv=2
@@ -122,9 +116,3 @@ def test_nothing_inside_and_nothing_fitted():
     for wrapper in (make_pipeline(classifier()), FixedThresholdClassifier(classifier())):
         with pytest.raises(NotFittedError):
             as_ensemble(wrapper)
-
-
-def test_the_names_of_columns_reach_the_model():
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    wrapper = make_pipeline(classifier()).fit(frame, LABELS)
-    assert predecomp(wrapper, frame).feature_names == ("a", "b", "c")

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +17,8 @@ from gbt.formats.xgboost.model import from_xgboost, import_xgboost
 from gbt.formats.xgboost.trees import NODE_ARRAYS
 from gbt.formats.xgboost.writing import LARGEST_32, _first_above
 from gbt.losses.amounts import Gamma, Poisson, Tweedie
-from gbt.losses.robust import PseudoHuber, Quantile
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.drawn_models import OURS, draw_model
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 NAN = np.nan
@@ -50,17 +51,17 @@ def exported(tmp_path, xgboost):
     return exported
 
 
-def beside_thresholds(ensemble, X):
+def beside_thresholds(ensemble, rows):
     """Return float32 rows at, just below and just above every threshold that float32 can say."""
-    rows = [X]
+    blocks = [rows]
     for k in range(ensemble.n_features):
         threshold = ensemble.threshold[(ensemble.feature == k) & ~ensemble.has_set]
         at = threshold[np.abs(threshold) < 1e30].astype(np.float32)
         for x in (at, np.nextafter(at, np.float32(np.inf)), np.nextafter(at, np.float32(-np.inf))):
-            some = X[np.arange(len(x)) % len(X)].copy()
+            some = rows[np.arange(len(x)) % len(rows)].copy()
             some[:, k] = x
-            rows.append(some)
-    return np.concatenate(rows)
+            blocks.append(some)
+    return np.concatenate(blocks)
 
 
 def assert_same_leaves(theirs, ours):
@@ -72,69 +73,53 @@ def assert_same_leaves(theirs, ours):
             assert len(pairs) == len(np.unique(leaves)), f"tree {m}"
 
 
-def assert_alike(xgboost, booster, ensemble, rows, names=None, **matrix):
+def assert_alike(xgboost, booster, ensemble, rows):
     """Compare leaves, which must be the same, and raw predictions within float32."""
-    data = xgboost.DMatrix(rows, feature_names=names, **matrix)
-    assert_same_leaves(booster.predict(data, pred_leaf=True), ensemble.apply(rows))
-    raw = ensemble.raw_predict(rows)
-    sizes = np.diff(ensemble.tree_offset)
-    largest = np.maximum.reduceat(np.abs(ensemble.value), ensemble.tree_offset[:-1])
-    assert len(sizes) == len(largest)
-    # The base score is rounded as a prediction: as a raw one by up to eps / (p (1 - p)).
+    types = ["q" if levels is None else "c" for levels in ensemble.categories or ()] or None
+    data = xgboost.DMatrix(
+        rows, feature_names=booster.feature_names, feature_types=types, enable_categorical=True
+    )
+    leaves = np.column_stack([tree.find_leaves(rows) for tree in ensemble.trees])
+    assert_same_leaves(booster.predict(data, pred_leaf=True), leaves)
     start = np.atleast_1d(ensemble.base_score)
+    raw = np.tile(start, (len(rows), 1))
+    for m, (tree, k) in enumerate(zip(ensemble.trees, ensemble.tree_output, strict=True)):
+        raw[:, k] += tree.value[leaves[:, m]]
+    raw = raw if ensemble.n_outputs > 1 else raw[:, 0]
+    # The base score is rounded as a prediction: as a raw one by up to eps / (p (1 - p)).
     p = 1 / (1 + np.exp(-np.abs(start)))
-    slack = EPS_32 * (largest.sum() + np.abs(start).max() + 1 / (p * (1 - p)).min())
-    np.testing.assert_allclose(
-        booster.predict(data, output_margin=True),
-        raw,
-        rtol=0,
-        atol=4 * slack * np.log2(4 + len(sizes)),
-    )
+    largest = sum(np.abs(tree.value).max() for tree in ensemble.trees)
+    slack = EPS_32 * (largest + np.abs(start).max() + 1 / (p * (1 - p)).min())
+    margin = booster.predict(data, output_margin=True)
+    np.testing.assert_allclose(margin, raw, rtol=0, atol=4 * slack * np.log2(4 + ensemble.n_trees))
+    predicted = ensemble.loss.inverse_link(raw)
+    np.testing.assert_allclose(booster.predict(data), predicted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("depth", range(1, 9))
-@pytest.mark.parametrize("kind", ["regression", "two classes", "three classes"])
-def test_every_row_reaches_the_same_leaf(kind, depth, exported, xgboost):
-    X, signal = table(seed=depth)
-    if kind == "regression":
-        model = GreedyRegressor(n_estimators=20, max_depth=depth).fit(X, signal)
-    else:
-        y = np.digitize(signal, [0.0] if kind == "two classes" else [-0.5, 0.7])
-        model = GreedyClassifier(n_estimators=15, max_depth=depth).fit(X, y)
-    rows = beside_thresholds(model.ensemble_, X)
-    booster = exported(model)
-    assert_alike(xgboost, booster, model.ensemble_, rows)
-    if kind != "regression":
-        probability = booster.predict(xgboost.DMatrix(rows))
-        expected = model.predict_proba(rows)
-        expected = expected[:, 1] if kind == "two classes" else expected
-        np.testing.assert_allclose(probability, expected, rtol=0, atol=1e-5)
+# Of amounts XGBoost has the second derivatives for hessians, Poisson's times e^max_delta_step.
+OF_XGBOOST = {
+    "ours, poisson": Poisson(0.0), "ours, gamma": Gamma(is_newton=True),
+    "ours, tweedie": Tweedie(1.3, is_newton=True),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("loss", "shift"),
-    [
-        ("poisson", 0.0), (Poisson(max_delta_step=0.7), 0.0), ("gamma", 0.5), ("absolute", 0.0),
-        (Tweedie(power=1.3), 0.0), ("squared_log_error", 0.0),
-        (Quantile(alpha=0.8), 0.0), (PseudoHuber(delta=0.5), 0.0), ("pseudo_huber", 0.0),
-    ],
-)  # fmt: skip
-def test_every_loss(loss, shift, exported, tmp_path, xgboost):
-    X, signal = table()
-    y = np.round(np.exp(signal / 2)) + shift
-    model = GreedyRegressor(n_estimators=12, max_depth=3, loss=loss).fit(X, y)
-    booster = exported(model)
-    assert_alike(xgboost, booster, model.ensemble_, X)
-    np.testing.assert_allclose(
-        booster.predict(xgboost.DMatrix(X)), model.predict(X), rtol=1e-5, atol=1e-5
-    )
-    read = import_xgboost(tmp_path / "model.json", 1.0, 0.1).ensemble
-    assert type(read.loss) is type(model.ensemble_.loss)
-    # Of amounts XGBoost has the second derivatives for hessians, Poisson's times e^max_delta_step.
-    newton = Tweedie(power=1.3, is_newton=True)
-    expected = {"poisson": Poisson(0.0), "gamma": Gamma(is_newton=True), Tweedie(1.3): newton}
-    for name, number in vars(expected.get(loss, model.ensemble_.loss)).items():
-        assert vars(read.loss)[name] == np.float32(number)
+@pytest.mark.parametrize("name", [name for name in OURS if name != "ours, huber"])
+@pytest.mark.parametrize("number", range(4))
+def test_every_row_reaches_the_same_leaf(name, number, exported, tmp_path, xgboost):
+    """Of all losses, with words and gaps, seen or not, beside every threshold."""
+    case = draw_model(number, [name])
+    ensemble = case.model.ensemble_
+    rows = np.asarray(ensemble.as_input(case.X)).astype(np.float32).astype(float)
+    rows[np.isinf(rows)] = NAN  # levels that training has not seen
+    assert_alike(xgboost, exported(ensemble), ensemble, beside_thresholds(ensemble, rows))
+    if name == "ours, monotone":  # whose values do not follow from G and H
+        return
+    read = import_xgboost(tmp_path / "model.json", ensemble.reg_lambda, ensemble.learning_rate)
+    expected = OF_XGBOOST.get(name, ensemble.loss)
+    assert type(read.ensemble.loss) is type(expected)
+    for parameter, value in vars(expected).items():
+        if isinstance(value, float):
+            assert getattr(read.ensemble.loss, parameter) == np.float32(value)
 
 
 def fits_into_float32(ensemble):
@@ -181,18 +166,15 @@ def test_drawn_trees_come_back_in_whatever_order_their_nodes_are(
 
 
 def test_names_and_early_stopping(exported, xgboost):
-    pandas = peer("pandas")
     X, signal = table()
-    frame = pandas.DataFrame(
-        X, columns=["age", "the city", "x2", "gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n"]
-    )
+    names = ["age", "the city", "x2", "gr\N{LATIN SMALL LETTER U WITH DIAERESIS}n"]
+    frame = pd.DataFrame(X, columns=names)
     model = GreedyRegressor(n_estimators=300, early_stopping_rounds=3, learning_rate=0.5)
     model.fit(frame[:200], signal[:200], eval_set=[(frame[200:], signal[200:])])
     assert model.ensemble_.n_trees < 300
     booster = exported(model)
     assert booster.num_boosted_rounds() == model.best_iteration_ + 1
-    assert booster.feature_names == [*frame.columns]
-    assert_alike(xgboost, booster, model.ensemble_, X, names=[*frame.columns])
+    assert booster.feature_names == names
     with pytest.raises(ValueError, match="feature_names mismatch"):
         booster.predict(xgboost.DMatrix(X, feature_names=["a", "b", "c", "d"]))
 
@@ -209,42 +191,17 @@ def test_several_targets_come_back(exported, xgboost):
 
 
 @pytest.mark.parametrize("classes", [0, 2, 3])
-def test_shap_explains_it_as_we_do(classes, exported, xgboost):
-    shap = peer("shap")
+def test_xgboost_and_shap_explain_it_as_we_do(classes, exported, xgboost):
     X, signal = table(n=200)
     y = np.digitize(signal, [-0.5, 0.5][: classes - 1]) if classes else signal
     estimator = GBTClassifier if classes else GBTRegressor
     model = estimator(n_estimators=10, max_depth=4).fit(X, y)
     booster, ours = exported(model), tree_shap(model, X)
-    by_shap = shap.TreeExplainer(booster).shap_values(X)
-    by_xgboost = booster.predict(xgboost.DMatrix(X), pred_contribs=True)
-    by_xgboost = by_xgboost[..., :-1]
-    if classes == 3:
-        by_xgboost = np.moveaxis(by_xgboost, 1, 2)
-    np.testing.assert_allclose(by_shap, ours.values, atol=2e-5)
-    np.testing.assert_allclose(by_xgboost, ours.values, atol=2e-5)
-
-
-def test_categories(exported, xgboost):
-    pandas = peer("pandas")
-    rng = np.random.default_rng(1)
-    word = rng.choice([f"w{k}" for k in range(90)], 600)
-    x = rng.normal(size=600).astype(np.float32).astype(float)
-    frame = pandas.DataFrame({"word": word, "x": x, "yes": rng.choice([*"no"], 600)})
-    frame.loc[rng.random(600) < 0.2, "word"] = None
-    y = x + pandas.factorize(word)[0] % 7 + 2 * (frame.yes == "n")
-    model = GreedyRegressor(n_estimators=20, max_depth=5, categorical_smoothing=0.0).fit(frame, y)
-    assert model.ensemble_.has_set.any()
-    booster = exported(model)
-    unseen = frame.assign(word="never seen")
-    for table in (frame, unseen):
-        rows = model.ensemble_.as_input(table)
-        data = xgboost.DMatrix(
-            np.asarray(rows), feature_names=["word", "x", "yes"], feature_types=["c", "float", "c"],
-            enable_categorical=True,
-        )  # fmt: skip
-        assert_same_leaves(booster.predict(data, pred_leaf=True), model.apply(table))
-        np.testing.assert_allclose(booster.predict(data), model.predict(table), atol=1e-5)
+    by_shap = peer("shap").TreeExplainer(booster).shap_values(X)
+    by_xgboost = booster.predict(xgboost.DMatrix(X), pred_contribs=True)[..., :-1]
+    by_xgboost = np.moveaxis(by_xgboost, 1, 2) if classes == 3 else by_xgboost
+    for theirs in (by_shap, by_xgboost):
+        np.testing.assert_allclose(theirs, ours.values, atol=2e-5)
 
 
 @settings(max_examples=300)

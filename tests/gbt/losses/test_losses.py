@@ -1,20 +1,17 @@
-"""Losses of a number: derivatives, best constants, boosting, attributions, files, peers."""
+"""Losses of a number: derivatives, best constants, boosting, attributions; losses of one's own."""
 
 import math
-import pickle
 from decimal import Decimal, localcontext
 from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from sklearn.base import clone
 
 import gbt
 from attributions import (
-    absolute,
     forest_inner,
     held_out_gain,
     partial_inner,
@@ -27,13 +24,11 @@ from attributions import (
     unbiased_gain,
 )
 from gbt import GBTClassifier, GBTRegressor
-from gbt.kernels.rows.derivatives import write_derivatives
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
-from gbt.losses.half import LOSSES, HalfSquaredError
-from gbt.losses.known import OF_REGRESSION, as_loss
+from gbt.losses.half import LOSSES
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
-from tests.asserts import assert_close, assert_same, assert_sums_of_rows
+from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyRegressor
 
 GIVEN = [
@@ -301,17 +296,6 @@ def test_link_its_inverse_and_several_trees_at_once(loss):
             loss.gradient_hessian(y, wrong)
 
 
-def test_one_hessian_may_stand_for_all():
-    y, f = np.array([0.0, 1.0, 1.0]), np.array([0.5, -2.0, 0.0])
-    gradient, hessian = SQUARED.gradient_hessian(y, f)
-    found = np.full(3, np.nan), np.full(1, np.nan)
-    write_derivatives(SQUARED.kind, y, f, *found)
-    assert_same(found[0], gradient)
-    assert_same(found[1], hessian[:1])
-    with pytest.raises(ValueError, match="no loss of this kind"):
-        write_derivatives(len(LOSSES), *np.zeros((4, 1)))
-
-
 @given(n=st.integers(1, 99), n_others=st.integers(1, 99), seed=st.integers(0, 9))
 def test_the_start_is_negated_where_labels_are_swapped(n, n_others, seed):
     y = np.arange(n + n_others) < n
@@ -335,23 +319,6 @@ def test_swapped_labels_give_mirrored_models(splitter):
         assert_same(one.value, -other.value)
         for name in ("feature", "threshold", "left", "missing_left", "sum_hessian", "gain"):
             assert_same(getattr(one, name), getattr(other, name))
-
-
-@each
-@pytest.mark.parametrize("weighted", [False, True])
-def test_nodes_keep_the_sums_of_the_training_rows(loss, weighted):
-    """Values are -rate G/(H + lambda), and G and H those along the model's own predictions."""
-    X, y = table(120)
-    weight = np.random.default_rng(2).integers(1, 4, 120).astype(float) if weighted else None
-    model = GreedyRegressor(loss=loss, n_estimators=4, max_depth=3, reg_lambda=0.5).fit(
-        X, y, weight
-    )
-    ensemble, w = model.ensemble_, np.ones(120) if weight is None else weight
-    assert ensemble.base_score == loss.best_constant(y, w)
-    assert_sums_of_rows(ensemble, X, y, weight)
-    step = ensemble.sum_gradient / (ensemble.sum_hessian + 0.5)
-    assert_close(ensemble.value, -0.1 * step, np.abs(step))
-    assert_same(model.predict(X), loss.inverse_link(ensemble.raw_predict(X)))
 
 
 @each
@@ -402,47 +369,6 @@ def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure, own, ours):
         assert_close(mine.standard_error, theirs.standard_error, size, k=1e4)
 
 
-@each
-def test_measures_of_every_loss_say_which_feature_helps(loss):
-    model, X, y = fitted(loss, n=1500, n_estimators=40)
-    X_new, y_new = table(1500, seed=5)
-    for result in (
-        tree_inner(model, X_new, y_new),
-        held_out_gain(model, X_new, y_new),
-        partial_inner(model, X_new, y_new, standard_error=False),  # with one it warns of its level
-        unbiased_gain(model, X, y, X_new, y_new),
-        absolute(model, X_new),
-        permutation(model, X_new, y_new, random_state=0),
-    ):
-        assert set(result.ranking()[:2]) == {0, 1}, result
-
-
-@each
-def test_early_stopping_and_sampling(loss):
-    X, y = table(600)
-    model = GreedyRegressor(
-        loss=loss, n_estimators=500, learning_rate=0.3, early_stopping_rounds=5, subsample=0.7,
-        colsample=0.7, random_state=0)  # fmt: skip
-    model.fit(X[:400], y[:400], eval_set=[(X[400:], y[400:])])
-    f = model.ensemble_.raw_predict(X[400:])
-    assert 0 < model.best_iteration_ < 499
-    assert model.best_score_ == pytest.approx(loss.value(y[400:], f).mean(), rel=1e-12)
-    with_two, with_one = (clone(model).set_params(n_jobs=n) for n in (2, 1))
-    one, two = (m.fit(X, y).ensemble_.value for m in (with_one, with_two))
-    assert_same(one, two)
-
-
-@each
-def test_files_and_pickles(loss, tmp_path):
-    model, X, _ = fitted(loss)
-    model.save(tmp_path / "model.json")
-    for again in (gbt.load(tmp_path / "model.json"), pickle.loads(pickle.dumps(model))):
-        assert as_loss(again.loss) == loss
-        assert again.ensemble_.loss == loss
-        assert_same(again.predict(X), model.predict(X))
-        assert_same(again.fit(X, table()[1]).ensemble_.value, model.ensemble_.value)
-
-
 def test_files_hold_no_loss_of_ones_own(tmp_path):
     path = tmp_path / "model.json"
     model, X, _ = fitted(Squared())
@@ -456,51 +382,6 @@ def test_files_hold_no_loss_of_ones_own(tmp_path):
     fitted("poisson")[0].save(path)
     with pytest.raises(ValueError, match="read it without loss="):
         gbt.load(path, loss=Squared())
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ('"alpha": 0.8', '"alpha": 1.5', "alpha must be"),
-        ('"alpha": 0.8', '"beta": 0.8', "lacks alpha"),
-        ('"alpha": 0.8', '"alpha": "x"', "must be float or int"),
-        ('"name": "quantile"', '"name": "hinge"', "must be one of"),
-        ('{"name": "quantile", "alpha": 0.8}', "3", "must be a name"),
-    ],
-)
-def test_edited_files_are_refused(old, new, message, tmp_path):
-    path = tmp_path / "model.json"
-    fitted(Quantile(0.8))[0].ensemble_.save(path)
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new))
-    with pytest.raises(ValueError, match=message):
-        gbt.load(path)
-
-
-@pytest.mark.parametrize(
-    ("loss", "y", "message"),
-    [
-        ("poisson", [1.0, -1.0, 2.0], "not negative.*least is -1"),
-        ("poisson", [0.0, 0.0, 0.0], "not all 0"),
-        ("gamma", [1.0, 0.0, 2.0], "above 0; the least is 0"),
-        ("tweedie", [1.0, -1.0, 2.0], "not negative.*least is -1"),
-        ("squared_log_error", [1.0, -1.0, 2.0], "above -1; the least is -1"),
-        ("hinge", [1.0, 2.0, 3.0], "loss must be None, one of.*'hinge'"),
-        (Quantile, [1.0, 2.0, 3.0], "loss must be"),
-        (object(), [1.0, 2.0, 3.0], "loss must be"),
-    ],
-)
-def test_refused(loss, y, message):
-    X = np.arange(3.0)[:, np.newaxis]
-    with pytest.raises(ValueError, match=message):
-        GreedyRegressor(loss=loss).fit(X, y)
-    if isinstance(loss, str) and loss != "hinge" and any(y):  # rows to judge may be all 0
-        model = GreedyRegressor(loss=loss).fit(X, [1.0, 2.0, 3.0])
-        with pytest.raises(ValueError, match=message):
-            tree_inner(model, X + 0.1, y)
-        with pytest.raises(ValueError, match=message):
-            model.fit(X, [1.0, 2.0, 3.0], eval_set=[(X, y)])
 
 
 @pytest.mark.parametrize(
@@ -560,37 +441,6 @@ def test_predictions_of_an_own_loss_may_be_written():
     staged = [[*model.staged_predict(X)] for model in models[:2]]
     assert_same(staged[0], staged[1])
     assert models[0].evals_result_ == models[1].evals_result_
-
-
-def test_parameters_of_losses_are_checked():
-    for make in (
-        lambda: Quantile(1.0), lambda: Huber(0.0), lambda: PseudoHuber(-1.0), lambda: Tweedie(0.9),
-        lambda: Tweedie(2.1), lambda: Tweedie(np.nan),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match="must be a number in"):
-            make()
-    assert {name: type(as_loss(name)) for name in OF_REGRESSION} == OF_REGRESSION
-    assert isinstance(as_loss(None), HalfSquaredError)
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(GIVEN), st.sampled_from([None, 5]))
-def test_fast_lane_and_common_road_grow_the_same_trees(seed, loss, max_leaves):
-    from gbt.splitting.greedy import Greedy
-
-    class CommonGreedy(Greedy):
-        """The same policy by another road."""
-
-    rng = np.random.default_rng(seed)
-    X, y = rng.integers(0, 6, (60, 3)).astype(float), rng.integers(1, 9, 60).astype(float)
-    one, other = (
-        GBTRegressor(
-            loss=loss, n_estimators=3, max_depth=3, max_leaves=max_leaves, splitter=splitter
-        ).fit(X, y).ensemble_
-        for splitter in ("greedy", CommonGreedy())
-    )  # fmt: skip
-    for name in ("feature", "threshold", "value", "sum_gradient", "sum_hessian"):
-        assert_same(getattr(one, name), getattr(other, name))
 
 
 @pytest.mark.parametrize("loss", ["absolute", "quantile", "huber", "pseudo_huber"])

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import ndcg_score
 
-import gbt
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.losses import NDCG, Pairwise
 from gbt.reference import ranking as page
-from tests.asserts import assert_close, assert_same, peer
+from tests.asserts import assert_same, peer
 
 LOSSES = {
     "pairwise": (Pairwise(), page.even_weight),
@@ -135,55 +134,6 @@ def test_threads_share_the_queries(loss, monkeypatch):
     assert_same(by_three, by_one)
 
 
-def test_predictions_far_apart_stay_finite():
-    y = pairs_of([3, 2, 1, 0], [0, 0, 0, 0]).astype(float)
-    for f in (np.array([900.0, -900.0, 0.0, 3.0]), np.array([-900.0, -1e9, 900.0, 1e9])):
-        for loss in (Pairwise(), NDCG()):
-            for part in (loss.value(y, f), *loss.gradient_hessian(y, f)):
-                assert np.isfinite(part).all()
-
-
-@each
-def test_nodes_keep_the_sums_of_the_pages_derivatives(name):
-    loss, weight = LOSSES[name]
-    X, grade, query = table(20, sizes=(2, 5))
-    of_rows = np.random.default_rng(2).integers(1, 4, 20).astype(float)[query]
-    model = ranker(loss, n_estimators=3, max_depth=2).fit(X, grade, of_rows, groups=query)
-    ensemble, y, f = model.ensemble_, pairs_of(grade, query).astype(float), np.zeros(len(X))
-    assert ensemble.base_score == 0
-    for m, tree in enumerate(ensemble.trees):
-        _, g, h = by_query(y, f, lambda grade, f: page.of_pairs(grade, f, weight))
-        leaves = ensemble.apply(X)[:, m]
-        for t in np.unique(leaves):
-            own = leaves == t
-            assert tree.sum_gradient[t] == pytest.approx((of_rows * g)[own].sum(), abs=1e-10)
-            assert tree.sum_hessian[t] == pytest.approx((of_rows * h)[own].sum(), rel=1e-10)
-        f = f + tree.value[leaves]
-    assert_close(model.predict(X), f, 1 + abs(f))
-    again = ensemble.refit_statistics(X, y, of_rows)
-    assert_close(again.sum_gradient, ensemble.sum_gradient, 100.0 + 0 * again.gain)
-
-
-@each
-def test_weights_are_repeated_queries_and_the_order_of_the_table_says_nothing(name):
-    loss = LOSSES[name][0]
-    X, grade, query = table()
-    times = np.random.default_rng(1).integers(0, 4, query.max() + 1)
-    one = ranker(loss).fit(X, grade, times[query], groups=query)
-    copies = [(X, grade, query + 1000 * copy, times[query] > copy) for copy in range(3)]
-    X_all, grade_all, query_all = (
-        np.concatenate([part[i][part[3]] for part in copies]) for i in range(3)
-    )
-    by_grade = np.argsort(-grade_all, kind="stable")  # the best rows on top
-    other = ranker(loss).fit(X_all[by_grade], grade_all[by_grade], groups=query_all[by_grade])
-    assert_same(one.ensemble_.feature, other.ensemble_.feature)
-    assert_close(one.predict(X), other.predict(X), 10.0)
-    seen = times[query] > 0
-    assert one.score(X[seen], grade[seen], times[query][seen], groups=query[seen]) == pytest.approx(
-        other.score(X_all, grade_all, groups=query_all), abs=1e-12
-    )
-
-
 def test_all_forms_of_queries_are_one():
     X, grade, query = table(30)
     words = np.array([f"shoes {q}" for q in query])
@@ -259,31 +209,22 @@ def test_what_goes_with_what():
 
 
 @each
-def test_early_stopping_watches_queries(name):
-    loss = LOSSES[name][0]
+def test_whole_queries_are_held_out(name):
     X, grade, query = table(120)
-    is_new = query >= 90
-    weight = np.random.default_rng(3).integers(1, 4, 200)[query[is_new]]
-    model = ranker(loss, n_estimators=300, max_depth=2, early_stopping_rounds=5)
-    model.fit(
-        X[~is_new], grade[~is_new], groups=query[~is_new],
-        eval_set=[(X[is_new], grade[is_new], weight)], eval_groups=[query[is_new]],
-    )  # fmt: skip
-    assert 3 < model.best_iteration_ < 290
-    best = model.evals_result_["eval_0"][model.best_iteration_]
-    if name == "pairwise":
-        y = pairs_of(grade, query)[is_new].astype(float)
-        pairs = by_query(
-            y, model.predict(X[is_new]), lambda grade, f: page.of_pairs(grade, f, page.even_weight)
-        )[0]
-        assert best == pytest.approx(np.average(pairs, weights=weight), rel=1e-10)
-    else:
-        score = model.score(X[is_new], grade[is_new], weight, groups=query[is_new])
-        assert best == pytest.approx(1 - score, rel=1e-10)
-    alone = ranker(loss, early_stopping_rounds=5, random_state=0).fit(X, grade, groups=query)
-    seen = alone.sampled_rows(0)
+    model = ranker(LOSSES[name][0], early_stopping_rounds=5, random_state=0)
+    seen = model.fit(X, grade, groups=query).sampled_rows(0)
     assert set(query[seen]).isdisjoint(np.delete(query, seen))
     assert len(np.unique(query[seen])) == 108
+
+
+def test_evaluation_sets_have_queries_beside_them():
+    X, grade, query = table(120)
+    new, old = query >= 90, query < 90
+    for groups, y in ((query, grade), (None, pairs_of(grade, query))):
+        beside = {} if groups is None else {"groups": groups[old], "eval_groups": [groups[new]]}
+        model = ranker().fit(X[old], y[old], eval_set=[(X[new], y[new])], **beside)
+        score = model.score(X[new], pairs_of(grade, query)[new])
+        assert model.evals_result_["eval_0"][-1] == pytest.approx(1 - score, rel=1e-10)
 
 
 @pytest.mark.parametrize(("share", "use"), [(0.1, "to be held out"), (0.9, "to train on")])
@@ -296,18 +237,6 @@ def test_queries_without_order_do_not_stop_a_fit(share, use):
     model = ranker(early_stopping_rounds=3, validation_fraction=share, random_state=0)
     with pytest.raises(ValueError, match=f"no query with rows of different grades {use}"):
         model.fit(X, grade, groups=query)
-
-
-def test_words_files_default_trees(tmp_path):
-    X, grade, query = table(100)
-    frame = pd.DataFrame({"x": X[:, 0], "shop": pd.Categorical(np.where(X[:, 1] > 0.3, "a", "b"))})
-    model = GBTRegressor(loss=NDCG(at=np.int64(5)), n_estimators=20, random_state=0)
-    model.fit(frame, grade, groups=query)
-    assert model.score(frame, grade, groups=query) > 0.85
-    model.save(tmp_path / "model.json")
-    again = gbt.load(tmp_path / "model.json")
-    assert again.ensemble_.loss == NDCG(at=5)
-    assert_same(again.predict(frame), model.predict(frame))
 
 
 def xgboost_derivatives(objective, X, grade, query, start):

@@ -11,10 +11,9 @@ from scipy.special import expit
 import gbt
 from attributions import held_out_gain, permutation, total_gain, tree_inner
 from gbt import GBTClassifier, GBTRegressor
-from gbt.formats import as_ensemble, to_xgboost
 from gbt.losses import CrossEntropy
-from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.greedy import GreedyClassifier, GreedyRegressor
+from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyClassifier
 
 N = 120
 rng = np.random.default_rng(0)
@@ -80,48 +79,6 @@ def test_shares_are_judged_by_their_loss_where_no_metric_is_asked_for(tmp_path):
     loaded = gbt.load(tmp_path / "model.json")
     assert loaded.loss == "cross_entropy"
     assert_same(loaded.predict(X), model.predict(X))
-
-
-@pytest.mark.parametrize(
-    ("y", "said"),
-    [
-        (SHARE + 0.01, r"must be within \[0, 1\] under cross_entropy; it holds 1.01"),
-        (SHARE - 0.01, "it holds -0.01"),
-        (np.zeros(N), "boosting starts from a probability between 0 and 1; got 0: all of y"),
-        (np.ones(N), "got 1: all of y is that number"),
-    ],
-)
-def test_targets_that_are_no_shares_are_refused(y, said):
-    with pytest.raises(ValueError, match=said):
-        GreedyRegressor(loss="cross_entropy").fit(X, y)
-    with pytest.raises(ValueError, match="base_score is outside"):
-        GreedyRegressor(loss="cross_entropy", base_score=2.0).fit(X, SHARE)
-
-
-def test_models_of_shares_come_from_other_libraries_and_go_there(tmp_path):
-    xgboost, lightgbm = peer("xgboost"), peer("lightgbm")
-    rows = X.astype(np.float32)
-    share = SHARE.astype(np.float32).astype(float)
-    data = xgboost.DMatrix(rows, share)
-    asked = {"objective": "reg:logistic", "tree_method": "exact", "eta": 0.5, "max_depth": 2}
-    booster = xgboost.train(asked, data, 4)
-    ours = GBTRegressor(loss="cross_entropy", **SHAPE).fit(rows, share)
-    assert_close(ours.predict(rows), booster.predict(data), 8, eps=EPS_32)
-    of_lightgbm = lightgbm.train(
-        {"objective": "cross_entropy", "verbose": -1, "min_data_in_leaf": 5},
-        lightgbm.Dataset(rows, share), 3,
-    )  # fmt: skip
-    for model in (booster, of_lightgbm):
-        imported = as_ensemble(model)
-        assert imported.loss.name == "cross_entropy"
-        imported = as_ensemble(model, rows, share)
-        result = tree_inner(imported, rows[B], share[B])
-        assert np.isfinite(result.values).all()
-        p = model.predict(data if model is booster else rows)
-        assert_close(imported.loss.inverse_link(imported.raw_predict(rows)), p, 8, eps=EPS_32)
-    to_xgboost(ours, tmp_path / "model.json")
-    read = xgboost.Booster(model_file=tmp_path / "model.json")
-    assert_close(read.predict(data), ours.predict(rows), 8, eps=EPS_32)
 
 
 # -- Losses of one's own -------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """The model's arrays: walking them, cutting them off, giving them the statistics of other rows."""
 
-import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +12,7 @@ from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
 from gbt import GBTRegressor
 from gbt.losses.half import HalfLogistic
-from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import ROWS_AT_ONCE
-from gbt.model.tree import NODE_DTYPES
 from tests.asserts import assert_same, assert_sums_of_rows, assert_valid_ensemble
 from tests.trainer import fit
 
@@ -86,21 +83,6 @@ def test_arrays_cannot_be_changed_and_trees_are_views(ensemble):
 
 
 @given(ensemble=ensembles())
-def test_pickled_arrays_stay_read_only(ensemble):
-    again = pickle.loads(pickle.dumps(ensemble))
-    for name in (*NODE_DTYPES, "tree_offset"):
-        assert_same(getattr(again, name), getattr(ensemble, name))
-        assert not getattr(again, name).flags.writeable
-    assert again.loss.name == ensemble.loss.name
-
-
-def test_without_splits_every_total_gain_is_zero():
-    gain = fit(np.zeros((3, 2)), np.ones(3)).ensemble.total_gain()
-    assert_same(gain, [0.0, 0.0])
-    assert gain.dtype == np.float64
-
-
-@given(ensemble=ensembles())
 def test_a_table_of_another_width_is_refused(ensemble):
     with pytest.raises(ValueError, match=f"needs a table with {ensemble.n_features} columns"):
         ensemble.raw_predict(np.zeros((2, ensemble.n_features + 1)))
@@ -147,46 +129,6 @@ def test_the_text_of_a_model_is_short():
         " learning_rate=0.1, reg_lambda=1>"
     )
     assert repr(model.trees[0]) == "<Tree of 3 nodes, depth 1>"
-
-
-def test_a_table_of_nodes_by_hand():
-    #        a <= 2.5 or missing            single leaf
-    #          /          \
-    #       -0.5        b <= -1.0
-    #                    /     \
-    #                 0.125    1.0
-    others = {
-        "learning_rate": 0.5,
-        "reg_lambda": 1.0,
-        "base_score": 0.0,
-        "loss": HalfLogistic(),
-        "feature_names": ("a", "b"),
-    }
-    arrays = {
-        "feature": [0, -1, 1, -1, -1, -1],
-        "threshold": [2.5, 0.0, -1.0, 0.0, 0.0, 0.0],
-        "left": [1, -1, 3, -1, -1, -1],
-        "right": [2, -1, 4, -1, -1, -1],
-        "missing_left": [True, False, False, False, False, False],
-        "sum_gradient": [1.0, 3.0, -2.0, -1.0, -1.0, 0.1],
-        "sum_hessian": [5.0, 2.0, 3.0, 1.0, 2.0, 5.0],
-        "n_samples": [5, 2, 3, 1, 2, 5],
-        "gain": [3.8, 0.0, 0.25, 0.0, 0.0, 0.0],
-        "value": [0.0, -0.5, 0.25, 0.125, 1.0, 0.0625],
-    }
-    ensemble = Ensemble(tree_offset=[0, 5, 6], **arrays, **others)
-    frame = ensemble.to_frame()
-    assert list(frame.columns) == ["tree", "node", "depth", *NODE_DTYPES]
-    assert frame["tree"].tolist() == [0, 0, 0, 0, 0, 1]
-    assert frame["node"].tolist() == [0, 1, 2, 3, 4, 0]
-    assert frame["depth"].tolist() == [0, 1, 1, 2, 2, 0]
-    assert frame["feature"].dropna().to_dict() == {0: "a", 2: "b"}
-    assert_same(frame["threshold"], [2.5, np.nan, -1.0, np.nan, np.nan, np.nan])
-    for name in [*NODE_DTYPES][2:]:
-        assert frame[name].tolist() == arrays[name]
-    assert len(ensemble.truncate(0).to_frame()) == 0
-    own = frame.query("tree == 0 and feature == 'b'")
-    assert own["gain"].sum() == ensemble.total_gain()[1]
 
 
 def test_other_rows_are_checked_as_those_of_training():

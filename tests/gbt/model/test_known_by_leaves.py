@@ -2,7 +2,7 @@
 
 import warnings
 from dataclasses import replace
-from functools import partial, reduce
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -174,17 +174,6 @@ def test_weights(measure, in_chunks):
     counting = fitted("lightgbm", "numbers", X[:N], y[:N], sample_weight=weight)
     assert is_told(counting, X_seen, y_seen, measure)
     assert is_told(counting, X_seen, y_seen, measure, sample_weight=weight_seen)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("measure", [tree_inner, held_out_gain, partial(permutation, n_repeats=1)])
-def test_chunks_are_told_together(measure):
-    array = peer("dask.array")
-    X, y = table("two classes")
-    model = fitted("xgboost", "two classes", X[:N], y[:N])
-    for half, expected in ((slice(N), True), (slice(N, None), False)):
-        rows = array.from_array(X[half], chunks=(70, -1)), array.from_array(y[half], chunks=70)
-        assert is_told(model, *rows, measure) == expected
 
 
 # ------------------------------------------------------------------------------- the decision

@@ -1,21 +1,16 @@
-"""Categories as users have them: any table, any spelling of the same levels, every function."""
+"""Categories as users have them: unseen, missing and wrong levels, and files that keep them."""
 
 import pickle
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
-import attributions
 import gbt
 from gbt import GBTRegressor
-from gbt.files.documents import InvalidModelError
-from gbt.tables.categories import MOST_LEVELS
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -56,151 +51,11 @@ def test_a_table_of_words_simply_works():
     assert model.get_params()["categorical_features"] == "from_dtype"
 
 
-def respelt(X):
-    """Yield the same table in other clothes."""
-    yield "categories", X.astype({"color": "category"})
-    other_order = pd.CategoricalDtype(["white", "unheard of", "red", "green", "blue"])
-    yield "other codes", X.astype({"color": other_order})
-    yield "rows of objects", X.to_numpy(dtype=object)
-    yield "lists", X.to_numpy(dtype=object).tolist()
-    yield "floats", X.astype({"zip": float})
-    yield "polars", pl.DataFrame({name: X[name].tolist() for name in X})
-    words = pl.Series("color", X["color"].tolist())
-    yield (
-        "polars categories",
-        pl.DataFrame(
-            {
-                "size": X["size"].tolist(),
-                "color": words.cast(pl.Categorical),
-                "zip": X["zip"].tolist(),
-            }
-        ),
-    )
-    enum = pl.Enum(["white", "red", "green", "blue", "unheard of"])
-    yield (
-        "polars enum",
-        pl.DataFrame(
-            {"size": X["size"].tolist(), "color": words.cast(enum), "zip": X["zip"].tolist()}
-        ),
-    )
-
-
-@pytest.mark.parametrize("splitter", POLICIES)
-def test_levels_are_looked_up_by_value(splitter):
-    model, X, _ = fitted(splitter)
-    expected = model.predict(X)
-    assert np.ptp(expected) > 0
-    for _, table in respelt(X):
-        assert_same(model.predict(table), expected)
-    in_reverse = X.iloc[::-1]
-    assert_same(model.predict(in_reverse)[::-1], expected)
-
-
-def test_the_same_trees_grow_from_any_clothes():
-    model, X, y = fitted(n_jobs=1)
-    for name, table in respelt(X):
-        places = [1, 2] if name in ("rows of objects", "lists") else ["color", "zip"]
-        again = clone(model).set_params(categorical_features=places, n_jobs=2).fit(table, y)
-        assert again.ensemble_.categories == model.ensemble_.categories
-        for array in ("feature", "threshold", "left", "sum_gradient", "value", "missing_left"):
-            assert_same(getattr(again.ensemble_, array), getattr(model.ensemble_, array))
-        assert_same(again.ensemble_.level_sets.words, model.ensemble_.level_sets.words)
-
-
-def test_columns_are_chosen_by_name_index_and_mask():
-    model, X, y = fitted()
-    for which in (("color", "zip"), [1, -1], [False, True, True], np.array([1, 2])):
-        other = clone(model).set_params(categorical_features=which).fit(X, y)
-        assert_same(other.predict(X), model.predict(X))
-
-
 def test_unseen_and_missing_levels_go_the_same_way():
     model, X, _ = fitted()
     nothing, unseen = X.copy(), X.copy()
     nothing["color"], unseen["color"] = None, "violet"
     assert_same(model.predict(unseen), model.predict(nothing))
-
-
-@pytest.mark.parametrize("splitter", POLICIES)
-def test_all_ways_down_the_trees_agree(splitter):
-    """Blocks, single rows, single trees and the plain rule, on levels seen and not."""
-    model, X, _ = fitted(splitter)
-    X = X.copy()
-    X.loc[X.index[:20], "color"] = "violet"
-    X.loc[X.index[20:40], "zip"] = 99
-    ensemble = model.ensemble_
-    rows = np.asarray(ensemble.as_input(X))
-    leaves = model.apply(X)
-    for m, tree in enumerate(ensemble.trees):
-        assert_same(tree.find_leaves(rows), leaves[:, m])
-        for i in range(0, len(rows), 7):
-            assert by_hand(ensemble, tree, rows[i]) == leaves[i, m]
-    values = [tree.value[leaves[:, m]] for m, tree in enumerate(ensemble.trees)]
-    expected = np.sum([np.full(len(X), ensemble.base_score), *values], axis=0)
-    assert_close(model.predict(X), expected, np.abs(values).sum(axis=0) + abs(ensemble.base_score))
-    *_, last = model.staged_predict(X)
-    assert_close(last, expected, np.abs(values).sum(axis=0) + abs(ensemble.base_score))
-
-
-def by_hand(ensemble, tree, row):
-    node = 0
-    while tree.left[node] >= 0:
-        k = tree.feature[node]
-        x = row[k]
-        if np.isnan(x):
-            is_left = tree.missing_left[node]
-        elif ensemble.categories[k] is None:
-            is_left = x <= tree.threshold[node]
-        else:
-            n_levels = len(ensemble.categories[k])
-            is_left = tree.level_sets.goes_left(node, n_levels)[int(x)]
-        node = tree.left[node] if is_left else tree.right[node]
-    return node
-
-
-def test_every_function_takes_words():
-    model, X, y = fitted()
-    ensemble = model.ensemble_
-    rows = attributions.tree_inner_rows(model, X, y)
-    assert rows.shown_data()[:, 1].tolist() == X["color"].tolist()
-    assert rows.shown_data()[0, 2] == X["zip"][0]
-    per_feature = attributions.tree_inner(model, X, y)
-    assert_close(rows.values.sum(axis=0), per_feature.values, np.abs(rows.values).sum(axis=0))
-    by_name = attributions.permutation(model, X, y, metric="r2", n_repeats=2, random_state=0)
-    assert by_name.values[1] > 0
-    assert attributions.permutation(model, X, y, n_repeats=2, random_state=0).values[1] > 0
-    attributions.partial_inner(model, X, y)
-    attributions.absolute(model, X)
-    attributions.unbiased_gain(model, X[:150], y[:150], X[150:], y[150:])
-    refitted = ensemble.refit_statistics(X, y)
-    assert_same(refitted.n_samples, ensemble.n_samples)
-    frame = ensemble.to_frame()
-    shown = frame.loc[frame["feature"] == "color", "levels_left"]
-    assert {level for levels in shown for level in levels} <= set(COLORS) - {None}
-    assert frame.loc[frame["feature"] == "color", "threshold"].isna().all()
-    seen = []
-
-    def own(ensemble, m, block):
-        seen.append(ensemble.apply(block)[:, m])
-        return np.zeros(block.shape)
-
-    attributions.tree_inner(model, X, y, ifa=own)
-    assert sum(map(len, seen)) >= len(X)
-
-
-def test_evaluation_sets_early_stopping_and_sampling():
-    X, y = frame_and_target()
-    model = GreedyRegressor(
-        n_estimators=50, early_stopping_rounds=3, subsample=0.7, colsample=0.7, random_state=0
-    )
-    model.fit(X[:200], y[:200], eval_set=[(X[200:].astype({"color": "category"}), y[200:])])
-    loss = ((model.predict(X[200:]) - y[200:]) ** 2).mean() / 2
-    assert_close(model.best_score_, loss, loss, k=1000)
-    warm = GreedyRegressor(n_estimators=3, warm_start=True).fit(X, y)
-    warm.set_params(n_estimators=6).fit(X, y)
-    at_once = GreedyRegressor(n_estimators=6).fit(X, y)
-    assert_same(warm.ensemble_.level_sets.words, at_once.ensemble_.level_sets.words)
-    assert_same(warm.predict(X), at_once.predict(X))
 
 
 LEVELS = {
@@ -225,26 +80,6 @@ def test_files_and_pickles_keep_levels_and_their_types(kind, tmp_path):
         assert other.get_params()["categorical_features"] == ["level"]
     model.ensemble_.save(tmp_path / "trees.json")
     assert_same(gbt.load(tmp_path / "trees.json").raw_predict(X), model.predict(X))
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "what"),
-    [
-        ('"blue", "green"', '"green", "blue"', "sorted"),
-        ('"blue", "green"', '"blue", 7', "one kind"),
-        ('"categories": [null, ', '"categories": [', "categories"),
-        ('"start": [0, ', '"start": [1, ', "level_sets"),
-        ('"of_node": [', '"of_node": [3, ', "level_sets"),
-    ],
-)
-def test_a_spoilt_file_is_refused(tmp_path, old, new, what):
-    model, _, _ = fitted()
-    model.save(tmp_path / "m.json")
-    text = (tmp_path / "m.json").read_text()
-    assert old in text
-    (tmp_path / "m.json").write_text(text.replace(old, new, 1))
-    with pytest.raises(InvalidModelError, match=what):
-        gbt.load(tmp_path / "m.json")
 
 
 def fit_column(values, categorical_features="from_dtype"):
@@ -273,11 +108,6 @@ def fit_column(values, categorical_features="from_dtype"):
 def test_bad_columns_are_named(values, which, message):
     with pytest.raises(ValueError, match=message):
         fit_column(pd.Series(values, dtype=object), which)
-
-
-def test_too_many_levels_are_counted():
-    with pytest.raises(ValueError, match=r"'c' has 65,537 levels; at most 65,536 are allowed"):
-        fit_column([f"w{i}" for i in range(MOST_LEVELS + 1)])
 
 
 def test_levels_of_another_type_are_refused_when_predicting():

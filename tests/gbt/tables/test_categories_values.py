@@ -145,7 +145,10 @@ def test_the_least_number_that_is_not_whole_is_named(values, dtype, shown):
             encode(Table(table), ((1, 2),), ["x0"])
 
 
-def test_levels_that_are_numbers_are_counted_as_words_are():
+def test_levels_are_counted_whether_numbers_or_words():
+    words = np.array([[f"w{i}"] for i in range(MOST_LEVELS + 1)])
+    with pytest.raises(ValueError, match=r"'c' has 65,537 levels; at most 65,536 are allowed"):
+        learn(Table(words), [0], ["c"])
     for step in (1, 1_000):  # near each other and far
         column = np.arange(0, MOST_LEVELS * step, step, dtype=np.float64)[:, None]
         assert learn(Table(column), [0], ["c"])[0] == (tuple(range(0, MOST_LEVELS * step, step)),)

@@ -61,21 +61,6 @@ def assert_ranked(columns, k, x):
     assert columns.one_value[k, :n_bins].tolist() == has_one
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_hand_example(dtype):
-    X = np.array([[0.3], [7.0], [NAN], [0.3], [-1.5]], dtype=dtype)
-    columns = Columns.from_table(X)
-    assert_same(columns.codes, [[1, 2, 3, 1, 0]])
-    order = columns.order[0].tolist()
-    assert (order[0], {*order[1:3]}, order[3:]) in (
-        (~4, {~0, 3}, [~1, ~2]),
-        (~4, {~3, 0}, [~1, ~2]),
-    )
-    assert_same(columns.bins(0), [1, 2, 16, 1, 0])
-    assert_same(columns.bin_start[0, :5], [0, 1, 3, 4, 5])
-    assert_same(columns.packed_bins, [[1, 2, 16, 1, 0]])
-
-
 @pytest.mark.parametrize(("dtype", "bits"), [(np.float32, np.int32), (np.float64, np.int64)])
 def test_nan_of_either_sign_and_any_payload_are_missing(dtype, bits):
     """The third is of all nan the nearest to infinity."""
@@ -145,14 +130,6 @@ def test_few_values_have_a_bin_each(n_rows, most, expected):
     assert first_codes(np.cumsum(n_rows), most).tolist() == expected
 
 
-def test_a_column_without_values_and_one_of_a_single_value():
-    X = np.array([[NAN, 2.0], [NAN, 2.0]])
-    columns = Columns.from_table(X)
-    assert_same(columns.missing_bin, [0, 16])
-    for k in range(2):
-        assert_ranked(columns, k, X[:, k])
-
-
 BUT_FOR_THE_ORDER = (
     *("codes", "n_values", "n_present", "packed_bins"),
     *("n_bins", "missing_bin", "bin_start", "one_value"),
@@ -166,18 +143,3 @@ def test_threads_change_nothing(n_jobs, monkeypatch):
     one, other = Columns.from_table(X, n_jobs=1), Columns.from_table(X, n_jobs=n_jobs)
     for name in ("order", *BUT_FOR_THE_ORDER):
         assert_same(getattr(one, name), getattr(other, name))
-
-
-@pytest.mark.parametrize("n", [40, 25_000])
-def test_a_float32_table_has_the_columns_of_its_float64_copy(n):
-    """But for the order of rows of equal value, which nothing depends on."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(n, 2)).astype(np.float32)
-    X[rng.random(X.shape) < 0.1] = np.nan
-    X[: n // 9, 0], X[n // 9 : n // 8, 0] = 0.0, -0.0
-    one, other = Columns.from_table(X), Columns.from_table(X.astype(np.float64))
-    for name in BUT_FOR_THE_ORDER:
-        assert_same(getattr(one, name), getattr(other, name))
-    assert one.table is X  # kept, not copied
-    for k in range(2):
-        assert_ranked(one, k, X[:, k])

@@ -57,15 +57,3 @@ def test_arrays_of_many_rows_and_threads():
     X[:9, 0] = -0.0
     with arrays_stored(MOST_OF_ARRAY):
         assert_same_columns(X, columns_of_array(X, n_jobs=2), MOST_OF_ARRAY)
-
-
-def test_by_hand():
-    """The column of the module's docstring: -2 | six zeros | .5 .5."""
-    X = np.array([[0, 0, 0.5, 0, 0, -2, 0, 0.5, 0, 0, 0, 0]]).T
-    columns = columns_of_sparse(X)
-    assert_same(columns.sparse.stored, np.array([2 << 32 | 2, 5 << 32 | 0, 7 << 32 | 2]))
-    assert_same(columns.sparse.all_order, np.array([~5, ~2, 7], dtype=np.int32))
-    assert (columns.sparse.zero_code[0], columns.sparse.zero_bin[0]) == (1, 1)
-    assert_same(columns.bin_start[0, :5], [0, 1, 1, 3, 3])
-    assert_same(columns.first_code[0, :4], [0, 1, 2, 3])
-    assert columns.n_stored == 3
