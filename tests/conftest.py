@@ -125,7 +125,8 @@ def pytest_collection_modifyitems(config, items):
             or (config.getoption("--with-peers") and not compares_with_peers(item))
         )
         (deselected if is_left_out else kept).append(item)
-    items[:] = kept
+    # The house first: at the end, its longest test would keep one process busy and the other idle.
+    items[:] = sorted(kept, key=lambda item: "house" not in item.path.parts)
     config.hook.pytest_deselected(items=deselected)
     config.stash[LEFT_OUT] = sum(item.get_closest_marker("slow") is not None for item in deselected)
     config.stash[DESELECTED] = len(deselected)
