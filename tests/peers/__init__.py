@@ -9,7 +9,7 @@ now; ``test_count.py`` adds up. It has the 184 whose feature was written down.
 
 # What was absent: how many tests stopped there, and the module with a test of it, if it is there.
 FEATURES: dict[str, tuple[int, str | None]] = {
-    "sparse rows": (66, "tests.gbt.training.test_sparse_growth"),
+    "sparse rows": (66, "tests.gbt.training.test_same_model"),
     "ranking": (22, None),
     "interaction constraints": (17, "tests.gbt.training.test_interactions"),
     "min_delta of early stopping": (17, "tests.peers.test_fitting"),
