@@ -27,6 +27,12 @@ class Fit(NamedTuple):
     beside: dict[str, Any]
     rng: np.random.Generator  # for whoever fits otherwise
 
+    def __repr__(self):
+        """Return what fits on a screen."""
+        weight, X = self.beside["sample_weight"], self.X
+        weights = "no weights" if weight is None else f"weights {weight[:5]}"
+        return f"{self.model!r}\nof {X.shape}: {X[:5]}\n{self.y[:5]}\n{weights} {[*self.beside]}"
+
     def estimator(self, **changed):
         """Return the estimator with some other parameters, not fitted."""
         return clone(self.model).set_params(**changed)
@@ -72,7 +78,7 @@ def fits(
     asked = parameters(draw, n, p, may_draw, in_memory)
     if has_levels and draw(st.booleans()):
         asked |= with_levels(draw, rng, X)
-    is_directed = in_memory and draw(directions or st.booleans())
+    is_directed = in_memory and draw(st.booleans() if directions is None else directions)
     if is_directed:
         own = rng.integers(-1, 2, p) * ~np.isin(np.arange(p), asked.get("categorical_features", []))
         asked |= {"monotone_constraints": own.tolist()}
@@ -100,7 +106,10 @@ def fits(
         if not may_draw or draw(st.booleans()):
             beside |= {"X_val": X[::3], "y_val": y[::3]}
         asked |= {"early_stopping_rounds": 2, "callbacks": [slow_down] if has_rates else None}
-        asked |= {"eval_metric": draw(st.sampled_from([None, "r2"])), "min_delta": 1e-3}
+        asked |= {
+            "eval_metric": draw(st.sampled_from([None, "r2"])),
+            "min_delta": draw(st.sampled_from([0.0, 1e-3])),
+        }
     is_of_classes = loss in ("two", "three")
     model = GBTClassifier(**asked) if is_of_classes else GBTRegressor(loss=loss, **asked)
     return Fit(model, X, y, beside, rng)
