@@ -1,7 +1,7 @@
 """Nodes for tests of the search: some rows of a table, and all their cuts by loops.
 
 The cuts come from the plain page, which is given codes instead of values: its thresholds then lie
-between codes. Entries and histograms are written down from their definition, with Python's numbers.
+between codes. Histograms are written down from their definition, with Python's numbers.
 """
 
 from dataclasses import dataclass
@@ -10,15 +10,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from gbt.kernels.cuts.histogram import Layout
-from gbt.kernels.cuts.memory import SCRATCH
 from gbt.kernels.cuts.scores import Sums, Terms
-from gbt.kernels.trees.nodes import records
 from gbt.reference import splits as reference
 from gbt.tables.columns import Columns
 from gbt.training.histogram_growth import table_of
 
-NUMBER = 7  # of the node among others
-NO_CUT = (-np.inf, None, None)
 # Sums of g and h over rows left of a cut, right of it and without a value, and whether the last go
 # left: on either side the score is the same to the last bit, lambda being 0, and so they join the
 # side where rows with a value have more hessian, and the left one if these have the same.
@@ -53,17 +49,6 @@ class NodeCase:
         """Return the columns as kernels take them."""
         return table_of(self.columns)
 
-    @property
-    def entries(self):
-        return entries_of(self.gradient, self.hessian, self.layout)
-
-    @property
-    def node_of_row(self):
-        """Other rows are those of a neighbour, or take no part."""
-        node_of_row = np.resize([NUMBER + 1, -1], self.columns.n_rows).astype(np.int32)
-        node_of_row[self.rows] = NUMBER
-        return node_of_row
-
     def sums(self, rows):
         """Return g, h and the number of rows."""
         return Sums(int(self.gradient[rows].sum()), int(self.hessian[rows].sum()), len(rows))
@@ -75,16 +60,9 @@ class NodeCase:
     def rows_in_bin(self, k, b):
         return self.rows[self.columns.bins(k)[self.rows] == b]
 
-    def missing(self, k):
-        return self.sums(self.rows[self.codes(k) == self.columns.n_values[k]])
-
     def codes(self, k):
         """Return the codes of the node's rows in one column."""
         return self.columns.codes[k][self.rows]
-
-    def before(self, k, b):
-        """Return the sums over the present rows left of a bin."""
-        return self.sums(self.rows[self.columns.bins(k)[self.rows] < b])
 
     def histogram(self, k, bits=0):
         """Return the histogram of one column, missing rows in its last bin.
@@ -101,11 +79,7 @@ class NodeCase:
         return histogram.ravel()
 
     def cuts(self, k):
-        """Return every allowed cut of one column, the better the larger.
-
-        Score, highest code on the left among the node's rows, whether missing rows join the side
-        of more hessian, whether they go left. Of tuples Python compares the first entries first.
-        """
+        """Return score and highest code on the left of every allowed cut of one column."""
         penalty, min_hessian, min_rows = self.limits
         parameters = reference.Parameters(
             reg_lambda=penalty, min_child_weight=min_hessian, min_samples_leaf=min_rows
@@ -118,45 +92,11 @@ class NodeCase:
             (
                 reference.score(cut.left, cut.right, penalty),
                 int(np.nanmax(np.where(x <= cut.threshold, x, np.nan))),
-                cut.missing_join_more,
-                cut.missing_left,
             )
             for cut in reference.cuts(k, x, sums)
             if reference.is_allowed(cut.left, parameters)
             and reference.is_allowed(cut.right, parameters)
         ]
-
-    def bin_of_cut(self, k, code):
-        """Return the bin that a cut after ``code`` lies in or after, and whether it lies inside."""
-        bins = dict(zip(self.codes(k).tolist(), self.columns.bins(k)[self.rows], strict=True))
-        above = [c for c in bins if code < c]
-        return int(bins[code]), bool(above) and bins[min(above)] == bins[code]
-
-    def best_cut(self, k, is_candidate=lambda code: True):
-        """Return score, code and direction of missing rows of the best cut."""
-        found = [cut for cut in self.cuts(k) if is_candidate(cut[1])]
-        if not found:
-            return NO_CUT
-        score, code, _, missing_left = max(found)
-        return score, code, missing_left
-
-    def as_seen_here(self, k, cut):
-        """Return a cut with the highest code of the node's rows that it sends left."""
-        score, code, missing_left = cut
-        if score == -np.inf:
-            return NO_CUT
-        codes = self.codes(k)
-        is_left = (codes <= code) & (codes < self.columns.n_values[k])
-        return score, int(codes[is_left].max()), bool(missing_left)
-
-
-def empty_scratch():
-    """Return scratch in which nothing but marks has a meaning yet."""
-    scratch = records(1, SCRATCH)
-    for name in ("narrow", "running", "keys"):
-        scratch[name] = 99
-    scratch["upper"], scratch["marks"], scratch["lanes"] = np.nan, 0, 0
-    return scratch[0]
 
 
 def layout_of(hessian):
@@ -167,11 +107,6 @@ def layout_of(hessian):
         count_bits=len(hessian).bit_length(),
         hessian=int(hessian[0]) if is_constant else 0,
     )
-
-
-def entries_of(gradient, hessian, layout):
-    """Return g, or g and h, of every row, end to end."""
-    return gradient.copy() if layout.width == 2 else np.column_stack([gradient, hessian]).ravel()
 
 
 def added_by_definition(gradient, hessian, layout):
@@ -199,14 +134,17 @@ def coarsen(columns, k, rng, most=6):
     columns.set_bins(k, starts)
 
 
+group_bits = st.sampled_from([0, 0, 1, 2, 4])  # bins are in groups of 2^bits
+
+
 @st.composite
-def node_cases(draw, max_rows=100):
+def node_cases(draw):
     """Draw a node with all, some or very few rows of a table with coarse bins or one bin a value.
 
     Gradients are small, or every row has a mirror image, so that scores tie; or they take all 53
     bits of a float. Hessians are equal or differ, so that entries have 2 or 4 numbers; some are 0.
     """
-    n = draw(st.integers(2, 14) | st.integers(15, max_rows))
+    n = draw(st.integers(2, 14) | st.integers(15, 100) | st.just(400))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     drawn = {
         "n_distinct": st.sampled_from([1, 3, 10, 10**9]),

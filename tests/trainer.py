@@ -1,6 +1,8 @@
 """Growing and boosting with few words, for tests of the trainer below the estimators."""
 
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.half import LOSSES
 from gbt.model.tree import Tree, arrays_of
 from gbt.splitting.frontier import Limits
@@ -18,6 +21,7 @@ from gbt.training import histogram_growth as greedy_growth
 from gbt.training.boosting import Parameters, boost
 from gbt.training.growing import TreeGrowth, growth_of
 from gbt.training.plan import Plan, Shape
+from tests.node_cases import coarsen, column_of
 
 
 def growth_for(
@@ -116,6 +120,126 @@ def fit(
         seed=seed,
         n_jobs=n_jobs,
     )
+
+
+# What is drawn --------------------------------------------------------------------------------
+
+
+@dataclass
+class GrowthCase:
+    """A tree to grow: on some rows and columns of a table, with parameters of ``growth_for``."""
+
+    columns: Columns
+    gradient: np.ndarray
+    hessian: np.ndarray
+    weight: np.ndarray
+    rows: np.ndarray | None  # None is all
+    features: np.ndarray
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def growth(self, **others):
+        """Return what grows it."""
+        return growth_for(
+            self.columns, self.gradient, self.hessian, self.weight, **self.asked | others
+        )
+
+    def grow(self, **others):
+        """Return the tree, and the leaves of its rows."""
+        return grow_with(self.growth(**others), self.rows, self.features)
+
+
+@st.composite
+def growths(draw, policy="greedy", least_rows=1, has_levels=True):
+    """Draw a tree to grow, for greedy or for judged splits.
+
+    Small tables; ones of many values in one bin; ones whose root and larger child keep a histogram,
+    which takes few bins for many rows; ones in which every cut has equals.
+    """
+    kind = draw(st.sampled_from(["any", "any", "large", "ties"]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = draw(st.integers(61, 130) | st.integers(least_rows, 12 if kind == "any" else 60))
+    n = max(n, 61) if kind == "large" else n
+    p = draw(st.integers(1, 4) | st.sampled_from([9, 12]))  # nine fill another word of bins
+    n_levels = np.zeros(p, dtype=int)
+    if has_levels and kind == "any" and draw(st.booleans()):
+        n_levels = rng.choice([0, 1, 2, 3, 9, 40, 300], p)
+    n_distinct, missing = draw(st.sampled_from([[1, 2, 5, 30], [10**9], [2, 5, 10**9]])), [0.0, 0.2]
+    if draw(st.booleans()):
+        missing = [0.0, 0.3, 1.0]
+    X = [column_of(rng, n, rng.choice(n_distinct), rng.choice(missing)) for _ in range(p)]
+    X = np.column_stack(X)
+    for k in np.flatnonzero(n_levels):
+        X[:, k] = np.where(np.isnan(X[:, k]), np.nan, rng.integers(n_levels[k], size=n))
+    gradient, hessian = draw(gradients(n, ("one", "any") if policy == "judged" else HESSIANS))
+    if kind == "ties":
+        X, gradient, hessian = with_ties(X, gradient, hessian)
+        n, p, n_levels = *X.shape, np.zeros(X.shape[1], dtype=int)
+    columns = Columns.from_table(X.astype(draw(st.sampled_from(DTYPES))), n_levels=n_levels)
+    if kind == "large" or draw(st.booleans()):
+        for k in np.flatnonzero(n_levels == 0):
+            coarsen(columns, k, rng, most=5)
+    # The larger child of the root has half of its rows at least.
+    assert kind != "large" or -(-n // 2) * p > LARGE * (columns.n_bins + 1).sum()
+    weights = draw(st.sampled_from([[1.0], [1.0], [3.0], [0.3], [1.0, 2.0, 3.0], [0.5, 1.3]]))
+    asked = draw(parameters_of_trees(p)) | draw(narrowings(p))
+    if policy == "greedy":  # whose page draws no columns
+        asked |= {"colsample_bylevel": 1.0, "colsample_bynode": 1.0}
+    if asked["directions"] is not None:
+        asked["directions"] = asked["directions"] * (n_levels == 0).astype(np.int8)
+    some = np.flatnonzero(rng.random(n) < draw(st.sampled_from([0.3, 0.7])))
+    return GrowthCase(
+        columns, gradient, hessian, rng.choice(weights, n),
+        some.astype(np.int32) if len(some) >= least_rows and draw(st.booleans()) else None,
+        np.sort(rng.permutation(p)[: p if draw(st.booleans()) else rng.integers(1, p + 1)]),
+        asked | {"categorical_smoothing": draw(st.sampled_from([0.0, 0.5, 3.0, 20.0]))},
+    )  # fmt: skip
+
+
+DTYPES = [np.float64, np.float64, np.float32]
+HESSIANS = ("one", "few", "any", "tiny")
+
+
+@st.composite
+def gradients(draw, n, kinds=HESSIANS):
+    """Draw g and h: few distinct ones, so that gains tie, or all different."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    few = draw(st.booleans())
+    gradient = rng.integers(-2, 3, size=n).astype(float) if few else rng.normal(size=n)
+    hessian = {
+        "one": np.ones(n),
+        "few": rng.integers(0, 3, size=n) / 2,
+        "any": rng.uniform(0, 1, size=n),
+        "tiny": 10.0 ** rng.uniform(-12, 0, size=n),
+    }[draw(st.sampled_from(kinds))]
+    return gradient, hessian
+
+
+def with_ties(X, gradient, hessian):
+    """Return a problem in which every cut has equals, so that every rule about ties decides.
+
+    Each row has a mirror image, so the cuts at c and at -c separate alike. The columns stand there
+    twice, once negated, so features tie. Missing rows without weight score alike on either side.
+    """
+    X = np.vstack([X, -X, np.full((1, X.shape[1]), np.nan)])
+    X = np.hstack([X, -X])
+    return X, np.concatenate([gradient, gradient, [0.0]]), np.concatenate([hessian, hessian, [0.0]])
+
+
+@st.composite
+def parameters_of_trees(draw, n_columns=0):
+    """Draw limits; with so many columns also their directions."""
+    directions = draw(
+        st.none() | st.lists(st.sampled_from([-1, 0, 1]), min_size=n_columns, max_size=n_columns)
+    )
+    return {
+        "directions": np.array(directions, dtype=np.int8) if directions else None,
+        "max_depth": draw(st.sampled_from([None, 1, 2, 4])),
+        "max_leaves": draw(st.sampled_from([None, None, 2, 5])),
+        "min_child_weight": draw(st.sampled_from([0.0, 1.0, 3.0])),
+        "min_samples_leaf": draw(st.sampled_from([1, 2, 5])),
+        "reg_lambda": draw(st.sampled_from([0.0, 0.1, 1.0, 10.0])),
+        "min_split_gain": draw(st.sampled_from([0.0, 0.0, 0.5])),
+    }
 
 
 @st.composite

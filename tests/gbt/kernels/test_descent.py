@@ -34,18 +34,24 @@ def test_a_float32_number_is_not_above_a_threshold_or_it_rounded_down(threshold,
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5, 6, 30])
-def test_trees_of_every_depth(depth, branching, dtype):
+@pytest.mark.parametrize(
+    ("depth", "n_rows"),
+    [
+        *((depth, None) for depth in (1, 2, 3, 4, 5, 6, 30)),
+        *((6, n) for n in (0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 1)),
+    ],
+)
+def test_rows_end_where_they_would_alone(depth, n_rows, branching, dtype):
+    """Trees of every depth, whose deepest leaf is reached, and any number of rows."""
     rng = np.random.default_rng(depth)
     ensemble, X = deep_ensemble(rng, depth, 4, branching)
+    X = X if n_rows is None else np.resize(X, (n_rows, 4))
     X[rng.random(X.shape) < 0.1] = np.nan
     X = X.astype(dtype)
-
     leaves = leaves_alone(ensemble, X)
     expected = np.full(len(X), ensemble.base_score)
     for of_tree in leaves:
         expected = expected + ensemble.value[of_tree]
-
     assert_same(ensemble.apply(X), leaves.T - ensemble.tree_offset[:-1])
     assert_same(ensemble.raw_predict(X), expected)
 
@@ -66,16 +72,3 @@ def test_float32_rows_are_the_same_numbers(data):
         ensemble.staged_raw_predict(X), ensemble.staged_raw_predict(wide), strict=True
     ):
         assert_same(stage, of_wide)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n_rows", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, 2 * ROWS_AT_ONCE + 1])
-def test_any_number_of_rows(n_rows, dtype):
-    rng = np.random.default_rng(0)
-    ensemble, _ = deep_ensemble(rng, 6, 3, branching=0.6)
-    X = rng.normal(size=(n_rows, 3)).astype(dtype)
-    some = [0, n_rows // 2, n_rows - 1] if n_rows else []
-    leaves = leaves_alone(ensemble, X[some]).T - ensemble.tree_offset[:-1]
-    assert_same(ensemble.apply(X)[some], leaves)
-    assert ensemble.apply(X).shape == (n_rows, 3)
-    assert ensemble.raw_predict(X).shape == (n_rows,)

@@ -35,24 +35,18 @@ def test_the_lowest_bit_is_told():
     assert found.tolist() == [0, 1, 2, 63, 40, 0]
 
 
-def test_fours_are_added_to_where_they_overlap_too():
-    array = np.arange(10, 60, 10)
-    add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 1, -5, 100, 1000)
-    assert_same(array, [11, 20 - 5 + 2, 30 + 100 - 10, 40 + 1000 + 200, 50 + 2000])
-
-
-def test_pairs_are_added_to_where_they_overlap_too():
-    array = np.array([10, 20, 30, 40])
-    add_pairs(array, np.array([0, 1, 1, 2], dtype=np.uint64), 1, -5)
-    assert_same(array, [11, 20 - 5 + 2, 30 - 10 + 1, 40 - 5])
-
-
-def test_floats_are_added_as_floats():
-    array = np.array([0.5, 1.0, 2.0, 4.0, 8.0])
-    add_fours(array, np.array([0, 1, 1], dtype=np.uint64), 0.25, -1.5, 1e3, 0.5)
-    assert_same(array, [0.75, 1.0 - 1.5 + 0.5, 2.0 + 1e3 - 3.0, 4.0 + 0.5 + 2e3, 9.0])
-    add_pairs(array, np.array([3], dtype=np.uint64), 0.125, 1.0)
-    assert_same(array[3:], [2004.625, 10.0])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_numbers_are_added_to_where_they_overlap_too(dtype):
+    """By hand, of whole numbers and, as they are, of quarters."""
+    unit = dtype(1) if dtype == np.int64 else 0.25
+    array = np.arange(10, 60, 10) * unit
+    places = np.array([0, 1, 1], dtype=np.uint64)
+    add_fours(array, places, *(dtype(number * unit) for number in (1, -5, 100, 1000)))
+    assert_same(array, np.array([11, 20 - 5 + 2, 30 + 100 - 10, 40 + 1000 + 200, 2050]) * unit)
+    array = np.arange(10, 50, 10) * unit
+    places = np.array([0, 1, 1, 2], dtype=np.uint64)
+    add_pairs(array, places, *(dtype(number * unit) for number in (1, -5)))
+    assert_same(array, np.array([11, 20 - 5 + 2, 30 - 10 + 1, 40 - 5]) * unit)
 
 
 @kernel

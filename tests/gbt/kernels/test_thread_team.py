@@ -10,7 +10,9 @@ from gbt.kernels.platform import thread_team
 from gbt.kernels.platform.atomics import add, give_way, load, replace, store
 from gbt.kernels.platform.compiling import kernel
 from tests.asserts import assert_same
+from tests.compiled import FromPython
 
+team = FromPython(thread_team)
 pytestmark = pytest.mark.skipif(
     config.DISABLE_JIT, reason="the steps that threads share exist compiled only"
 )
@@ -63,21 +65,6 @@ def claim_all(queue):
     while tasks[-1] >= 0:
         tasks.append(thread_team.claim(queue))
     return tasks[:-1]
-
-
-@kernel
-def offer_tasks(queue, kind, n_tasks):
-    thread_team.offer_tasks(queue, kind, n_tasks)
-
-
-@kernel
-def begin(queue):
-    thread_team.begin(queue)
-
-
-@kernel
-def end(queue):
-    thread_team.end(queue)
 
 
 @kernel
@@ -181,7 +168,7 @@ def test_a_helper_that_comes_in_the_middle_is_no_trouble():
 def test_the_leader_waits_for_a_task_that_was_claimed():
     for n_turns in (0, 1, 1000, 10_000):
         queue, flags = new_board(), np.zeros(2, dtype=np.int64)
-        offer_tasks(queue, 0, 1)
+        team.offer_tasks(queue, 0, 1)
         assert list(claim_all(queue)) == [0]
         thread, results = start(wait_for_the_end, queue, 1, flags)
         do_the_last_task(queue, flags, n_turns)
@@ -193,7 +180,7 @@ def test_helpers_do_work():
     """The leader opens a phase and does nothing: the tasks are done all the same."""
     n_tasks, queue = np.array([5]), new_board()
     times, numbers = memory(n_tasks)
-    offer_tasks(queue, 0, 5)
+    team.offer_tasks(queue, 0, 5)
     helpers = [start(help_out, queue, times, numbers) for _ in range(2)]
     while queue[thread_team.DONE] < 5:
         pass
@@ -206,14 +193,14 @@ def test_helpers_do_work():
 def test_a_helper_stays_as_long_as_somebody_leads():
     """Several times as long as it looks at a queue that nobody leads."""
     queue, (times, numbers) = new_board(), memory([1])
-    begin(queue)
+    team.begin(queue)
     thread, results = start(help_out, queue, times, numbers)
     for _ in range(5):
         help_out(new_board(), times, numbers)
-    offer_tasks(queue, 0, 1)
+    team.offer_tasks(queue, 0, 1)
     while queue[thread_team.DONE] < 1 and thread.is_alive():
         pass
-    end(queue)
+    team.end(queue)
     thread.join()
     assert results == [1]
 
@@ -221,10 +208,10 @@ def test_a_helper_stays_as_long_as_somebody_leads():
 def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
     """Although as many tasks are left now as were left then."""
     queue = new_board()
-    offer_tasks(queue, 0, 2)
+    team.offer_tasks(queue, 0, 2)
     old = ticket_of(queue)
     claim_all(queue)
-    offer_tasks(queue, 1, 2)
+    team.offer_tasks(queue, 1, 2)
     assert not use_ticket(queue, old)
     assert use_ticket(queue, ticket_of(queue))
     assert list(claim_all(queue)) == [0]

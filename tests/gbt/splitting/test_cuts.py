@@ -53,43 +53,21 @@ def questions(draw):
 
 def by_the_page(X, frontier, sets, limits, i, j, q):
     """Return the preferred cut for sum q, and what every sum has on its left."""
-    rows, k = frontier.rows_of(j), frontier.features[i]
-    carried = np.column_stack(
-        [frontier.derivatives.gradient, frontier.derivatives.hessian, np.ones(len(X), np.int64)]
-    )[rows]
+    rows, k, own = frontier.rows_of(j), frontier.features[i], frontier.derivatives
+    carried = np.column_stack([own.gradient, own.hessian, np.ones(len(X), np.int64)])[rows]
     is_in = sets.sums[:, sets.for_column(i)[rows]]
-    x = X[rows, k]
     parameters = reference.Parameters(
         reg_lambda=limits.reg_lambda,
         min_child_weight=limits.min_child_weight,
         min_samples_leaf=limits.min_samples_leaf,
     )
-    best = None
     # Cuts between values of the node, whatever sets these are in; a zero row takes no part in q.
-    for cut in reference.cuts(k, x, carried.astype(object)):
-        left = np.array([reference.goes_left({k: value}, cut) for value in x], dtype=bool)
-        side = {
-            True: carried[is_in[q] & left].sum(axis=0),
-            False: carried[is_in[q] & ~left].sum(axis=0),
-        }
-        if not all(reference.is_allowed(side[s], parameters) for s in side):
-            continue
-        present = ~np.isnan(x)
-        present_left = carried[is_in[q] & present & left, 1].sum()
-        present_right = carried[is_in[q] & present, 1].sum() - present_left
-        ends_right = not np.isnan(x).any() or not (present & ~left).any()
-        joins_more = cut.missing_left == (present_left >= present_right) or ends_right
-        rank = (
-            reference.score(side[True], side[False], limits.reg_lambda),
-            cut.threshold,
-            joins_more,
-        )
-        if best is None or rank > best[0]:
-            best = rank, left, present
-    if best is None:
+    cut = reference.best_allowed(k, X[rows], carried.astype(object), parameters, of=is_in[q])
+    if cut is None:
         return -np.inf, None, None
-    (score, _, _), left, present = best
-    return score, left, np.array([carried[own & left].sum(axis=0) for own in is_in])
+    left = np.array([reference.goes_left(x, cut) for x in X[rows]], dtype=bool)
+    score = reference.score(cut.left, cut.right, limits.reg_lambda)
+    return score, left, np.array([carried[of_sum & left].sum(axis=0) for of_sum in is_in])
 
 
 @given(questions())

@@ -12,8 +12,8 @@ from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
 from tests.asserts import assert_close, assert_same, assert_same_ensemble
-from tests.gbt.training.test_growing import gradients, page, parameters_of_trees
-from tests.trainer import grow_with, growth_for
+from tests.gbt.training.test_growing import page
+from tests.trainer import gradients, grow_with, growth_for, parameters_of_trees
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan

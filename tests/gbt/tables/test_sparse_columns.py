@@ -1,6 +1,6 @@
 """Codes and order of sparse columns: those of the same columns with all their zeros.
 
-That their bins are, too, `tests.gbt.training.test_sparse_growth` tells from the trees.
+That their bins are, too, `tests.gbt.training.test_same_model` tells from the trees.
 """
 
 import numpy as np

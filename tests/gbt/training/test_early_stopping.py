@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import gbt
 from attributions import tree_inner
@@ -75,11 +72,6 @@ def test_all_metrics_are_recorded_and_the_last_decides():
     assert turned.best_iteration_ != model.best_iteration_
 
 
-def test_names_that_others_have_for_metrics_in_a_list():
-    with pytest.raises(ValueError, match=r"The nearest here is 'roc_auc' and 'neg_log_loss'\.$"):
-        GreedyClassifier(eval_metric=["auc", "logloss"]).fit(X, Y)
-
-
 # X_val and y_val ------------------------------------------------------------------------------
 
 
@@ -93,32 +85,6 @@ def test_validation_rows_by_name_are_the_last_evaluation_set(estimator):
     )
     assert named.evals_result_ == listed.evals_result_
     assert_same_trees(named, listed)
-
-
-@pytest.mark.parametrize(
-    "given", [{"X_val": X_NEW}, {"y_val": Y_NEW}, {"sample_weight_val": np.ones(200)}]
-)
-def test_half_of_a_validation_set_is_refused(given):
-    with pytest.raises(ValueError, match="X_val and y_val belong together"):
-        GreedyRegressor().fit(X, Y, **given)
-
-
-def test_what_is_wrong_with_validation_rows_is_said_of_them():
-    with pytest.raises(ValueError, match=r"^X_val, y_val: X has 2 features"):
-        GreedyRegressor().fit(X, Y, X_val=X_NEW[:, :2], y_val=Y_NEW)
-
-
-def test_a_pipeline_transforms_validation_rows():
-    with config_context(enable_metadata_routing=True):
-        model = GreedyRegressor(n_estimators=40, early_stopping_rounds=3)
-        model.set_fit_request(X_val=True, y_val=True)
-        pipe = make_pipeline(StandardScaler(), model, transform_input=["X_val"])
-        pipe.fit(1000 * X, Y, X_val=1000 * X_NEW, y_val=Y_NEW)
-    scaler = StandardScaler().fit(1000 * X)
-    by_hand = GreedyRegressor(n_estimators=40, early_stopping_rounds=3)
-    by_hand.fit(scaler.transform(1000 * X), Y, eval_set=[(scaler.transform(1000 * X_NEW), Y_NEW)])
-    assert pipe[-1].evals_result_ == by_hand.evals_result_
-    assert_same_trees(pipe[-1], by_hand)
 
 
 # The loss of the training rows ----------------------------------------------------------------
@@ -151,13 +117,6 @@ def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
     assert_close(model.train_score_[0], np.mean((Y[rows] - first) ** 2) / 2, terms=1.0)
     model.save(tmp_path / "model.json")
     assert_same(gbt.load(tmp_path / "model.json").train_score_, model.train_score_)
-
-
-def test_the_training_loss_after_a_warm_start_is_that_of_one_fit():
-    at_once = GreedyRegressor(n_estimators=7, train_score=True).fit(X, Y)
-    model = GreedyRegressor(n_estimators=3, warm_start=True).fit(X, Y)
-    model.set_params(n_estimators=7, train_score=True).fit(X, Y)
-    assert_same(model.train_score_, at_once.train_score_)
 
 
 # All rows, once the number of trees is known ---------------------------------------------------
@@ -199,15 +158,6 @@ def test_all_rows_of_a_refit_are_rows_that_the_model_has_seen():
     ).fit(X, Y)
     with pytest.warns(UserWarning, match=r"^200 of the 200 rows"):
         tree_inner(model, X, Y)
-
-
-def test_refit_where_nothing_is_held_out_is_refused():
-    model = GreedyRegressor(early_stopping_rounds=2, refit=True)
-    for given in ({"eval_set": NEW}, {"X_val": X_NEW, "y_val": Y_NEW}):
-        with pytest.raises(ValueError, match=r"^refit=True gives back the rows"):
-            model.fit(X, Y, **given)
-    with pytest.raises(ValueError, match=r"^refit=True grows the trees anew and warm_start=True"):
-        model.set_params(warm_start=True).fit(X, Y)
 
 
 # Callbacks that see the model and change the learning rate -------------------------------------
@@ -299,10 +249,36 @@ def test_a_refit_repeats_the_rates_and_asks_no_callback():
     assert model.callbacks == [schedule]
 
 
-@pytest.mark.parametrize("rate", [0.0, -1, np.nan, np.inf, "0.1", None, True])
-def test_a_rate_that_is_none_is_refused(rate):
-    def set_rate(told):
-        told.learning_rate = rate
+# What is refused ------------------------------------------------------------------------------
 
-    with pytest.raises(ValueError, match=r"^A callback set learning_rate=.* after tree 0; it must"):
-        GreedyRegressor(callbacks=[set_rate]).fit(X, Y)
+
+def set_rate(rate):
+    """Return a callback that sets it."""
+    return [lambda told: setattr(told, "learning_rate", rate)]
+
+
+BACK = {"early_stopping_rounds": 2, "refit": True}
+REFUSED = [
+    ({"eval_metric": ["auc", "logloss"]}, {}, "nearest here is 'roc_auc' and 'neg_log_loss'[.]$"),
+    ({}, {"X_val": X_NEW}, "X_val and y_val belong together"),
+    ({}, {"y_val": Y_NEW}, "X_val and y_val belong together"),
+    ({}, {"sample_weight_val": np.ones(200)}, "X_val and y_val belong together"),
+    ({}, {"X_val": X_NEW[:, :2], "y_val": Y_NEW}, "^X_val, y_val: X has 2 features"),
+    (BACK, {"eval_set": NEW}, "^refit=True gives back the rows"),
+    (BACK, {"X_val": X_NEW, "y_val": Y_NEW}, "^refit=True gives back the rows"),
+    (BACK | {"warm_start": True}, {}, "^refit=True grows the trees anew and warm_start=True"),
+    *(
+        (
+            {"callbacks": set_rate(rate)},
+            {},
+            "^A callback set learning_rate=.* after tree 0; it",
+        )
+        for rate in (0.0, -1, np.nan, np.inf, "0.1", None, True)
+    ),
+]
+
+
+@pytest.mark.parametrize(("parameters", "given", "message"), REFUSED)
+def test_what_makes_no_sense_is_refused(parameters, given, message):
+    with pytest.raises(ValueError, match=message):
+        GreedyClassifier(**parameters).fit(X, Y, **given)

@@ -22,30 +22,24 @@ def test_integers_are_those_of_the_page(numbers, weights):
     assert (integers.tolist(), scale) == page.to_fixed_point(x, weight)
 
 
-@pytest.mark.parametrize("magnitude", [1e-12, 1.0, 1e12])
-@pytest.mark.parametrize("outlier", [1.0, 1e9])
-def test_precision_beats_float64_sums(magnitude, outlier):
+@pytest.mark.parametrize(
+    ("magnitude", "outlier", "weight", "unit"),
+    [
+        *((magnitude, outlier, 1, 61) for magnitude in (1e-12, 1.0, 1e12) for outlier in (1, 1e9)),
+        # No whole weight makes sums less exact than those of float64.
+        *((1.0, 1e9, weight, 53) for weight in (1, 256, 257, 2_000_000)),
+    ],
+)
+def test_precision_beats_float64_sums(magnitude, outlier, weight, unit):
     """The error of a sum over n rows is at most n/2 units, 256 times below float64's bound."""
-    rng = np.random.default_rng(0)
-    x = magnitude * rng.normal(size=10_000)
+    rng, n = np.random.default_rng(0), 10_000
+    x = magnitude * rng.normal(size=n)
     x[0] *= outlier
-    integers, scale = to_fixed_point(x, np.ones(len(x)))
-    some = rng.random(len(x)) < 0.5
-    exact = sum(Fraction(v) for v in x[some].tolist())
-    error = abs(Fraction(int(integers[some].sum())) / Fraction(scale) - exact)
-    assert error <= len(x) * Fraction(2) ** -61 * Fraction(float(np.abs(x).sum()))
-
-
-@pytest.mark.parametrize("weight", [1, 256, 257, 2_000_000])
-def test_no_whole_weight_makes_sums_less_exact_than_those_of_float64(weight):
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=1000)
-    x[0] *= 1e9
-    integers, scale = to_fixed_point(x, np.full(1000, float(weight)))
-    some = rng.random(1000) < 0.5
+    integers, scale = to_fixed_point(x, np.full(n, float(weight)))
+    some = rng.random(n) < 0.5
     exact = sum(weight * Fraction(v) for v in x[some].tolist())
     error = abs(Fraction(int(integers[some].sum())) / Fraction(scale) - exact)
-    assert error <= 1000 * Fraction(2) ** -53 * weight * Fraction(float(np.abs(x).sum()))
+    assert error <= n * Fraction(2) ** -unit * weight * Fraction(float(np.abs(x).sum()))
 
 
 @pytest.mark.large

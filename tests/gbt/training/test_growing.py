@@ -4,158 +4,121 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.speed.checked_trees import groups_on_page
-from gbt.kernels.trees import tasks
+from gbt.kernels.cuts import refine
+from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
+from gbt.kernels.trees.tasks import LARGE
 from gbt.reference import boosting as reference
 from gbt.splitting.frontier import Splits
 from gbt.splitting.greedy import Greedy
+from gbt.tables.categories import MOST_LEVELS
 from gbt.tables.columns import Columns
+from gbt.training import histogram_levels
 from tests.asserts import assert_same, assert_same_as_page, assert_same_trees, assert_valid_tree
-from tests.node_cases import coarsen, column_of
-from tests.trainer import (
-    coarse_columns,
-    grow_tree,
-    grow_with,
-    growth_for,
-    narrowings,
-    with_threads,
-)
+from tests.trainer import grow_tree, grow_with, growth_for, growths, with_threads
 
 pytestmark = pytest.mark.kernels
 NAN = np.nan
+WAYS = {
+    "by one thread": {},
+    "by a policy in Python": {"on_common_road": Greedy()},
+    "by two threads": {"n_jobs": 2},
+    "by three": {"n_jobs": 3},
+}
+# Estimates of times by which there is no choice of how to look inside bins.
+INSIDE_BINS = {
+    "by walking": {"cost_of_walking": lambda n_rows: 0.0},
+    "by sorting": {"PER_ROW_LOOKED_AT": 0.0, "PER_ROW_SORTED": 0.0},
+    "by narrow bins": {
+        "PER_ROW": 0.0, "PER_NARROW_BIN": 0.0, "FEWEST_NARROW_BINS": 4, "MOST_NARROW_BINS": 8,
+    },
+}  # fmt: skip
 
 
-@st.composite
-def tables(draw):
-    """Draw a table: small ones, and ones of so many values that small nodes are sorted."""
-    n = draw(st.integers(1, 12) | st.integers(60, 130))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    distinct, missing = st.sampled_from([1, 2, 5, 30, 10**9]), st.sampled_from([0.0, 0.0, 0.2, 1.0])
-    columns = [
-        column_of(rng, n, draw(distinct), draw(missing)) for _ in range(draw(st.integers(1, 4)))
-    ]
-    return np.column_stack(columns)
+def marked(way):
+    """Compiled kernels have the estimates that they have, and uncompiled ones have no threads."""
+    is_only_uncompiled, has_threads = way in INSIDE_BINS, "n_jobs" in WAYS.get(way, {})
+    skip = pytest.mark.skipif(is_only_uncompiled if IS_COMPILING else has_threads, reason="")
+    return pytest.param(way, marks=skip)
 
 
-@st.composite
-def gradients(draw, n):
-    """Draw g and h: few distinct ones, so that gains tie, or all different."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    few = draw(st.booleans())
-    gradient = rng.integers(-2, 3, size=n).astype(float) if few else rng.normal(size=n)
-    kind = draw(st.sampled_from(["one", "few", "any", "tiny"]))
-    hessian = {
-        "one": np.ones(n),
-        "few": rng.integers(0, 3, size=n) / 2,
-        "any": rng.uniform(0, 1, size=n),
-        "tiny": 10.0 ** rng.uniform(-12, 0, size=n),
-    }[kind]
-    return gradient, hessian
-
-
-def with_ties(X, gradient, hessian):
-    """Return a problem in which every cut has equals, so that every rule about ties decides.
-
-    Each row has a mirror image, so the cuts at c and at -c separate alike. The columns stand there
-    twice, once negated, so features tie. Missing rows without weight score alike on either side.
-    """
-    X = np.vstack([X, -X, np.full((1, X.shape[1]), NAN)])
-    X = np.hstack([X, -X])
-    return X, np.concatenate([gradient, gradient, [0.0]]), np.concatenate([hessian, hessian, [0.0]])
-
-
-@st.composite
-def parameters_of_trees(draw, n_columns=0):
-    """Draw limits; with so many columns also their directions, and groups of them on one path."""
-    directions = draw(
-        st.none() | st.lists(st.sampled_from([-1, 0, 1]), min_size=n_columns, max_size=n_columns)
-    )
-    return {
-        "directions": np.array(directions, dtype=np.int8) if directions else None,
-        "groups": draw(narrowings(n_columns))["groups"] if n_columns else None,
-        "max_depth": draw(st.sampled_from([None, 1, 2, 4])),
-        "max_leaves": draw(st.sampled_from([None, None, 2, 5])),
-        "min_child_weight": draw(st.sampled_from([0.0, 1.0, 3.0])),
-        "min_samples_leaf": draw(st.sampled_from([1, 2, 5])),
-        "reg_lambda": draw(st.sampled_from([0.0, 0.1, 1.0, 10.0])),
-        "min_split_gain": draw(st.sampled_from([0.0, 0.0, 0.5])),
-    }
-
-
-@st.composite
-def growths(draw):
-    X = draw(tables())
-    gradient, hessian = draw(gradients(len(X)))
-    if draw(st.booleans()):
-        X, gradient, hessian = with_ties(X, gradient, hessian)
-    return X, gradient, hessian, draw(parameters_of_trees(X.shape[1]))
-
-
-@st.composite
-def large_growths(draw):
-    """Draw a problem whose root, and at least one of its children, keeps a histogram.
-
-    That takes few bins for many rows and columns: 61 rows in 6 bins a column, missing included.
-    Nine columns and more have two words of bins, the last of which is partly in use.
-    """
-    n, p = draw(st.integers(61, 130)), draw(st.integers(1, 12) | st.integers(9, 12))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    drawn = draw(st.sampled_from([[10**9], [2, 5, 10**9]]))
-    share_missing = draw(st.sampled_from([[0.0], [0.0, 0.3], [0.3, 1.0]]))
-    X = np.column_stack(
-        [column_of(rng, n, rng.choice(drawn), rng.choice(share_missing)) for _ in range(p)]
-    )
-    columns = Columns.from_table(X)
-    for k in range(p):
-        coarsen(columns, k, rng, most=5)
-    gradient, hessian = draw(gradients(n))
-    parameters = draw(parameters_of_trees(p)) | {
-        "max_depth": draw(st.sampled_from([None, 2, 3, 5])),
-        "max_leaves": draw(st.sampled_from([None, None, 3, 8])),
-        "min_samples_leaf": draw(st.sampled_from([1, 1, 5])),
-    }
-    return columns, gradient, hessian, parameters
-
-
-def is_large(n_rows, columns):
-    """Say whether nodes of so many rows keep a histogram, which children are subtracted from."""
-    return n_rows * columns.n_columns > tasks.LARGE * (columns.n_bins + 1).sum()
-
-
-def page(X, gradient, hessian, *, directions=None, groups=None, **parameters):
+def page(X, gradient, hessian, *, directions=None, groups=(), **parameters):
     return reference.grow(
         X, gradient, hessian, learning_rate=0.5, fixed_point=True, **parameters,
         monotone=() if directions is None else tuple(directions.tolist()),
-        interactions=groups_on_page(groups, X.shape[1]),
+        interactions=groups or (),
     )  # fmt: skip
 
 
-@given(growths(), st.data())
-def test_trees_are_those_of_the_page(growth, data):
-    X, gradient, hessian, parameters = growth
-    nodes = page(X, gradient, hessian, **parameters)
-    for columns in (Columns.from_table(X), data.draw(coarse_columns(X))):
-        tree, _ = grow_tree(columns, gradient, hessian, **parameters)
-        assert_valid_tree(tree)
-        assert_same_as_page(tree, nodes)
+def page_of(case):
+    """Return the page's tree on the rows and columns of a case, with the table's own columns."""
+    own = slice(None) if case.rows is None else case.rows
+    place, asked = {k: i for i, k in enumerate(case.features.tolist())}, dict(case.asked)
+    for name in ("colsample_bylevel", "colsample_bynode"):
+        assert asked.pop(name) == 1.0
+    groups = groups_on_page(asked.pop("groups"), case.columns.n_columns)
+    kept = [frozenset(place[k] for k in group if k in place) for group in groups]
+    directions = asked.pop("directions")
+    nodes = page(
+        case.columns.table[own][:, case.features].astype(float),
+        case.gradient[own], case.hessian[own], sample_weight=case.weight[own],
+        directions=None if directions is None else directions[case.features],
+        groups=tuple(group for group in kept if group),
+        categorical=tuple(np.flatnonzero(case.columns.n_levels[case.features])), **asked,
+    )  # fmt: skip
+    for node in nodes:
+        node.feature = int(case.features[node.feature]) if node.feature >= 0 else -1
+    return nodes
 
 
-@given(large_growths())
-def test_trees_with_large_nodes_are_those_of_the_page(growth):
-    columns, gradient, hessian, parameters = growth
-    # The larger child of the root has half of its rows at least.
-    assert is_large(-(-columns.n_rows // 2), columns)
-    tree, _ = grow_tree(columns, gradient, hessian, **parameters)
-    assert_same_as_page(tree, page(columns.table, gradient, hessian, **parameters))
+def assert_same_levels(tree, nodes, n_levels):
+    """Check which levels go left: those that no row has go where missing values go."""
+    for t, node in enumerate(nodes):
+        if node.levels is None:
+            assert tree.level_sets is None or tree.level_sets.of_node[t] == -1
+            continue
+        n = n_levels[node.feature]
+        expected = [node.levels.get(float(level), node.missing_left) for level in range(n)]
+        assert_same(tree.level_sets.goes_left(t, n), np.array(expected, dtype=bool))
+
+
+def grow_another(growth, case):
+    """Grow a tree on other derivatives, rows and columns, in memory that is then used again."""
+    n, p = case.columns.n_rows, case.columns.n_columns
+    growth.training.gradient[:] = np.roll(case.gradient, 1)
+    grow_with(growth, np.arange(n // 2, n, dtype=np.int32), np.arange(p // 2, p))
+    growth.training.gradient[:] = case.gradient
+
+
+@pytest.mark.parametrize("way", [*map(marked, [*WAYS, *INSIDE_BINS])])
+@settings(max_examples=max(25, settings().max_examples))
+@given(growths(), st.booleans(), st.booleans())
+def test_trees_are_those_of_the_page(way, case, has_grown, is_by_rows):
+    """However small the table: a helper is called for every two values."""
+    with with_threads(least_values=2), pytest.MonkeyPatch.context() as patch:
+        for name, value in INSIDE_BINS.get(way, {}).items():
+            patch.setattr(refine, name, value)
+        if is_by_rows:  # as levels of more codes than a node has bits for
+            patch.setattr(histogram_levels, "MOST_CODES", 0)
+        growth = case.growth(**WAYS.get(way, {}))
+        if has_grown:
+            grow_another(growth, case)
+        tree, leaves = grow_with(growth, case.rows, case.features)
+    nodes = page_of(case)
+    assert_valid_tree(tree)
+    assert_same_as_page(tree, nodes)
+    assert_same_levels(tree, nodes, case.columns.n_levels)
+    X = case.columns.table if case.rows is None else case.columns.table[case.rows]
+    assert_same(tree.find_leaves(np.asarray(X, dtype=np.float64)), leaves)
 
 
 @cache
 def alike(kind):
-    """Return a table, derivatives and the page's tree; half of the columns are nearly the others.
+    """Return a table, derivatives and the tree of a policy; half of the columns are nearly others.
 
     They say the same but for few rows, so that many are in question.
     """
@@ -165,25 +128,49 @@ def alike(kind):
     X[rng.random(n) < 0.1, 2] = NAN
     gradient = -X[:, 0] - np.nan_to_num(X[:, 2]) + rng.normal(size=n)
     hessian = np.ones(n) if kind == "one" else rng.uniform(0.1, 1.0, size=n)
-    return X, gradient, hessian, page(X, gradient, hessian, **OF_ALIKE)
+    columns = Columns.from_table(X)
+    tree, _ = grow_tree(columns, gradient, hessian, on_common_road=Greedy(), **OF_ALIKE)
+    return columns, gradient, hessian, tree
 
 
-OF_ALIKE = {"max_depth": 3, "reg_lambda": 1.0}
+OF_ALIKE = {"max_depth": 6, "reg_lambda": 1.0}
 
 
-@pytest.mark.slow
 @pytest.mark.large
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["one", "any"])
 def test_large_nodes_whose_columns_are_alike(kind, n_jobs):
-    """Threads share such a node: columns are refined while others still are."""
-    X, gradient, hessian, nodes = alike(kind)
-    columns = Columns.from_table(X)
+    """Threads share such a node: columns are refined while others still are.
+
+    In small nodes rows go into narrow bins.
+    """
+    columns, gradient, hessian, expected = alike(kind)
     with with_threads(1):
         tree, _ = grow_tree(columns, gradient, hessian, n_jobs=n_jobs, **OF_ALIKE)
-    shared = tree.n_samples[is_large(tree.n_samples, columns) & ~tree.is_leaf]
-    assert len(shared) > 1
-    assert_same_as_page(tree, nodes)
+    is_large = tree.n_samples * columns.n_columns > LARGE * (columns.n_bins + 1).sum()
+    assert (is_large & ~tree.is_leaf).sum() > 1  # they keep histograms, which are subtracted from
+    assert_same_trees(tree, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.large
+def test_no_more_rows_are_sorted_than_there_is_room_for():
+    """Of 1100 rows in question; sorting would have been fastest, but for the room."""
+    rng = np.random.default_rng(0)
+    columns = Columns.from_table(np.arange(200_000.0).reshape(-1, 1))
+    columns.set_bins(0, np.array([0, 9000]))
+    rows = np.append(rng.permutation(9000)[:1100], 9000 + rng.permutation(191_000)[:50_000])
+    gradient = np.where(np.arange(200_000) < 4500, 1000.0, -1000.0)
+    gradient[9000:] = 0.0
+    trees = [
+        grow_with(
+            growth_for(columns, gradient, np.ones(200_000), max_depth=1, on_common_road=road),
+            np.sort(rows).astype(np.int32),
+        )[0]
+        for road in (None, Greedy())
+    ]
+    assert trees[0].feature[0] == 0
+    assert_same_trees(*trees)
 
 
 @pytest.mark.parametrize("n_missing", [pytest.param(0, marks=pytest.mark.slow), 30])
@@ -199,88 +186,6 @@ def test_as_many_bins_as_there_can_be(n_missing):
     parameters = {"max_depth": 6, "reg_lambda": 1.0, "min_child_weight": 1.0}
     tree, _ = grow_tree(columns, gradient, hessian, **parameters)
     assert_same_as_page(tree, page(X, gradient, hessian, **parameters))
-
-
-@given(large_growths() | growths(), st.data())
-def test_some_rows_and_columns_grow_the_tree_of_the_table_that_they_make(growth, data):
-    table, gradient, hessian, parameters = growth
-    columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    weights = data.draw(st.sampled_from([[1.0], [3.0], [0.1], [1.0, 2.0, 3.0], [0.5, 1.3]]))
-    weight = rng.choice(weights, columns.n_rows)
-    rows = np.flatnonzero(rng.random(columns.n_rows) < data.draw(st.sampled_from([0.1, 0.5, 1.0])))
-    rows = (rows if len(rows) else np.array([0])).astype(np.int32)
-    features = rng.permutation(columns.n_columns)
-    features = np.sort(features[: data.draw(st.integers(1, columns.n_columns))])
-    directions = parameters["directions"]
-    parameters = parameters | {"groups": None}  # whose columns have other numbers on the page
-
-    tree, leaves = grow_with(
-        growth_for(columns, gradient, hessian, weight, **parameters), rows, features
-    )
-    nodes = page(
-        columns.table[rows][:, features], gradient[rows], hessian[rows],
-        sample_weight=weight[rows],
-        **parameters | {"directions": None if directions is None else directions[features]},
-    )  # fmt: skip
-    for node in nodes:
-        node.feature = features[node.feature] if node.feature >= 0 else -1
-    assert_same_as_page(tree, nodes)
-    value = np.zeros(len(rows))
-    tree.add_values(np.asarray(columns.table[rows], dtype=np.float64), value)
-    assert_same(value, tree.value[leaves])
-
-
-@given(large_growths() | growths(), st.booleans(), st.lists(st.booleans(), min_size=2))
-def test_memory_may_be_used_again(growth, one_hessian, which):
-    """For other gradients, rows and columns, with both kinds of entries."""
-    table, _, _, parameters = growth
-    columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    n, p = columns.n_rows, columns.n_columns
-    rng = np.random.default_rng(len(which))
-    hessian = np.ones(n) if one_hessian else np.arange(1.0, n + 1.0)
-    again = growth_for(columns, np.zeros(n), hessian, **parameters)
-    for few in which[:4]:
-        gradient = rng.normal(size=n)
-        again.training.gradient[:] = gradient
-        drawn = {
-            "rows": np.arange(n // 2, n, dtype=np.int32) if few else None,
-            "features": np.arange(p // 2, p) if few else np.arange(p),
-        }
-        tree, leaves = grow_with(again, **drawn)
-        fresh, fresh_leaves = grow_with(
-            growth_for(columns, gradient, hessian, **parameters), **drawn
-        )
-        assert_same_trees(tree, fresh)
-        assert_same(leaves, fresh_leaves)
-
-
-@given(growths())
-def test_a_float32_table_grows_the_tree_of_its_float64_copy(growth):
-    X, gradient, hessian, parameters = growth
-    X = X.astype(np.float32)
-    one, _ = grow_tree(Columns.from_table(X), gradient, hessian, **parameters)
-    other, _ = grow_tree(Columns.from_table(X.astype(np.float64)), gradient, hessian, **parameters)
-    assert_same_trees(one, other)
-
-
-@given(large_growths() | growths(), st.data())
-def test_teams_of_any_size_and_policies_in_python_grow_the_same_tree(growth, data):
-    """However small the table: a helper is called for every two values."""
-    table, gradient, hessian, parameters = growth
-    columns = table if isinstance(table, Columns) else Columns.from_table(table)
-    n, p = columns.n_rows, columns.n_columns
-    drawn = {
-        "rows": np.arange(data.draw(st.integers(0, n - 1)), n, dtype=np.int32),
-        "features": np.arange(data.draw(st.integers(0, p - 1)), p),
-    }
-    alone, leaves = grow_with(growth_for(columns, gradient, hessian, **parameters), **drawn)
-    for other in ({"n_jobs": 2}, {"n_jobs": 3}, {"on_common_road": Greedy()}):
-        with with_threads(least_values=2):
-            grown = growth_for(columns, gradient, hessian, **parameters, **other)
-        tree, own_leaves = grow_with(grown, **drawn)
-        assert_same_trees(tree, alone)
-        assert_same(own_leaves, leaves)
 
 
 @pytest.mark.parametrize("offset", [0.0, 12.0])
@@ -367,30 +272,48 @@ def test_rows_in_several_blocks_grow_the_tree_of_the_page(weighted, are_some):
         assert_same(np.bincount(leaves, minlength=tree.n_nodes), tree.n_samples * tree.is_leaf)
 
 
+@pytest.mark.parametrize("first", ["number", "category"])
+def test_of_equal_scores_the_lower_column_splits(first):
+    """0 and 1 as a number and as a category separate the same rows."""
+    x = np.repeat([0.0, 1.0], 30)
+    n_levels = np.array([0, 2] if first == "number" else [2, 0])
+    columns = Columns.from_table(np.column_stack([x, x]), n_levels=n_levels)
+    tree, _ = grow_tree(columns, 2 * x - 1, np.ones(60))
+    assert tree.feature.tolist() == [0, -1, -1]
+    assert (tree.level_sets.of_node[0] >= 0) == (first == "category")
+
+
+@pytest.mark.large
+def test_as_many_levels_as_there_may_be():
+    """The kernels' memory is for so many; a level more is refused where levels are learned."""
+    n = MOST_LEVELS
+    x = np.random.default_rng(0).permutation(n).astype(float)
+    columns = Columns.from_table(np.append(x, NAN)[:, np.newaxis], n_levels=np.array([n]))
+    gradient = np.append(np.where(x < 5, -1.0, 1.0), 1.0)
+    asked = {"categorical_smoothing": 0.0, "max_depth": 2}
+    (tree, leaves), (expected, expected_leaves) = (
+        grow_tree(columns, gradient, np.ones(n + 1), on_common_road=road, **asked)
+        for road in (None, Greedy())
+    )
+    assert_same(tree.level_sets.words, expected.level_sets.words)
+    assert_same(leaves, expected_leaves)
+    assert tree.level_sets.goes_left(0, n).sum() in (5, n - 5)
+
+
 @pytest.mark.parametrize(
-    ("first", "cut", "missing_left", "message"),
+    ("first", "answer", "message"),
     [
-        (0.0, 99, False, "sends no row to one of its sides"),  # or growth would never end
-        (NAN, -1, True, "sends only missing values left"),  # no threshold is below all values
+        (0.0, (0, 99, False), "sends no row to one of its sides"),  # or growth would never end
+        # No threshold is below all values.
+        (NAN, (0, -1, True), "sends only missing values left"),
+        (0.0, (77, 0, False), r"a node on column 77; it may be split on \[0\], and -1"),
     ],
 )
-def test_a_policy_that_separates_no_values_is_refused(first, cut, missing_left, message):
+def test_answers_of_a_policy_that_are_refused(first, answer, message):
     class Useless:
         def split(self, frontier, limits, n_jobs):
-            n = len(frontier.start)
-            return Splits(np.zeros(n, int), np.full(n, cut), np.full(n, missing_left), np.ones(n))
+            return Splits(*(np.full(len(frontier), part) for part in answer), np.ones(1))
 
     X, gradient = np.array([[first], [1.0], [2.0], [3.0]]), np.arange(4.0)
     with pytest.raises(ValueError, match=message):
         grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Useless())
-
-
-def test_a_policy_that_splits_on_a_column_that_is_none_is_refused():
-    class Beyond:
-        def split(self, frontier, limits, n_jobs):
-            n = len(frontier.start)
-            return Splits(np.full(n, 77), np.zeros(n, int), np.zeros(n, bool), np.ones(n))
-
-    X, gradient = np.arange(4.0)[:, np.newaxis], np.arange(4.0)
-    with pytest.raises(ValueError, match=r"a node on column 77; it may be split on \[0\], and -1"):
-        grow_tree(Columns.from_table(X), gradient, np.ones(4), splitter=Beyond())

@@ -9,25 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from attributions.refits.without_column import clone_for
-from benchmarks.speed.checked_trees import compare
-from gbt import GBTClassifier, GBTRegressor, load
+from gbt import GBTClassifier, GBTRegressor
 from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, interactions
 from gbt.splitting.frontier import Limits
 from gbt.splitting.interactions import following_of, groups_of
-from gbt.tables.columns import Columns
 from tests.asserts import (
-    assert_same,
     assert_same_ensemble,
-    assert_same_trees,
 )
-from tests.gbt.training.test_growing import growths, large_growths
 from tests.greedy import GreedyRegressor
-from tests.trainer import grow_tree, grow_with, growth_for, narrowings, with_threads
 
 SPLITTERS = ["greedy", "unbiased", "cross_validated"]
 
@@ -76,18 +69,6 @@ def test_too_many_states_are_refused_by_name(monkeypatch):
 
 
 # --------------------------------------------------------------------------------------- the trees
-
-
-@given(large_growths(), st.data())
-def test_large_nodes_and_threads(growth, data):
-    """Nodes that keep a histogram, the leader says what is open to; both roads, and threads."""
-    columns, gradient, hessian, parameters = growth
-    asked, seed = data.draw(narrowings(columns.n_columns)), data.draw(st.integers(0, 2**40))
-    asked = parameters | asked | {"seed": seed}
-    expected, _ = grow_tree(columns, gradient, hessian, on_common_road=Greedy(), **asked)
-    with with_threads(1):
-        tree, _ = grow_tree(columns, gradient, hessian, n_jobs=2, **asked)
-    assert_same_trees(tree, expected)
 
 
 @pytest.mark.parametrize("splitter", SPLITTERS, ids=str)
@@ -147,63 +128,6 @@ def test_draws_by_hand():
     assert (np.abs(counts - 500) < 5 * np.sqrt(3_000 * 5 / 36)).all()
 
 
-@given(growths(), st.data(), st.sampled_from([None, Greedy()]))
-def test_every_node_has_the_columns_of_the_page(growth, data, road):
-    """Each is split on the page's cut of the columns that the page draws, or is a leaf there."""
-    X, gradient, hessian, parameters = growth
-    columns, seed = Columns.from_table(X), data.draw(st.integers(0, 2**40))
-    asked = data.draw(narrowings(columns.n_columns)) | {"colsample_bynode": 0.5}
-    grown = growth_for(
-        columns, gradient, hessian, seed=seed, on_common_road=road,
-        **parameters | asked | {"max_leaves": None},
-    )  # fmt: skip
-    tree, leaves = grow_with(grown)
-    rows = np.arange(columns.n_rows, dtype=np.int32)
-    checked = compare(tree, leaves, rows, columns, Greedy(), grown.plan, grown.training)
-    assert checked.differs == []
-
-
-@pytest.mark.parametrize("splitter", SPLITTERS, ids=str)
-def test_draws_depend_on_no_thread_and_no_order(splitter):
-    """Trees are the same of one thread and several, grown one by one and many a call, warm too."""
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(400, 9))
-    y = X[:, :4].sum(axis=1) + rng.normal(size=400)
-    asked = {
-        "colsample_bylevel": 0.6, "colsample_bynode": 0.5, "splitter": splitter, "random_state": 7,
-        "interaction_constraints": [[0, 1, 2, 3], [3, 4, 5, 6, 7]], "max_depth": 4,
-    }  # fmt: skip
-    expected = GBTRegressor(n_estimators=6, n_jobs=1, **asked).fit(X, y)
-    with with_threads(1):
-        threaded = GBTRegressor(n_estimators=6, n_jobs=2, **asked).fit(X, y)
-    watched = GBTRegressor(n_estimators=6, callbacks=[lambda state: False], **asked).fit(X, y)
-    warm = GBTRegressor(n_estimators=2, warm_start=True, **asked).fit(X, y)
-    warm.set_params(n_estimators=6).fit(X, y)
-    for other in (threaded, watched, warm):
-        assert_same_ensemble(other.ensemble_, expected.ensemble_)
-    other = GBTRegressor(n_estimators=6, **asked | {"random_state": 8}).fit(X, y)
-    assert other.ensemble_.feature.tolist() != expected.ensemble_.feature.tolist()
-
-
-def test_of_what_constraints_leave_open_a_node_draws_one_at_least():
-    """Shares are taken last, of what may follow: a path of one column goes on with this one."""
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    model = GreedyRegressor(
-        5, max_depth=3, min_child_weight=0.0, interaction_constraints="no_interactions",
-        colsample_bynode=0.01, random_state=0).fit(X, X.sum(axis=1))  # fmt: skip
-    assert {tree.n_nodes for tree in model.ensemble_.trees} == {15}
-
-
-def test_a_stub_ends_nothing_where_columns_are_drawn():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=200), np.zeros((200, 5))])
-    asked = {"splitter": "cross_validated", "n_estimators": 20, "random_state": 0}
-    for drawn in ({"colsample_bylevel": 0.2}, {"colsample_bynode": 0.2}):
-        model = GBTRegressor(**asked, **drawn).fit(X, X[:, 0])
-        assert model.ensemble_.n_trees == 20
-        assert min(tree.n_nodes for tree in model.ensemble_.trees) == 1
-
-
 # ---------------------------------------------------------------------------------- the parameters
 
 
@@ -243,24 +167,6 @@ def test_what_is_refused(estimator, constraints, words):
     X = np.arange(20.0).reshape(10, 2)
     with pytest.raises(ValueError, match=f"interaction_constraints {words}"):
         estimator(interaction_constraints=constraints).fit(X, np.arange(10) % 2)
-
-
-@pytest.mark.parametrize(
-    "asked",
-    ["no_interactions", [["x0", "x1"]], [(0, 1), (1, 2)], [{0, 2}], [np.array([0, 1])]],
-    ids=str,
-)
-def test_saved_cloned_and_fitted_again(asked, tmp_path):
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    y = X[:, 0] * X[:, 1] + X[:, 2]
-    given = {"interaction_constraints": asked, "colsample_bynode": 0.7, "random_state": 1}
-    model = GBTRegressor(n_estimators=4, **given).fit(X, y)
-    assert clone(model).interaction_constraints is not None
-    model.save(tmp_path / "model.json")
-    read = load(tmp_path / "model.json")
-    assert_same(read.predict(X), model.predict(X))
-    assert read.colsample_bynode == 0.7
-    assert_same_ensemble(read.fit(X, y).ensemble_, model.ensemble_)
 
 
 def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):

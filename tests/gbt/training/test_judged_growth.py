@@ -1,8 +1,8 @@
-"""Trees in which rows judge the splits: those of the page, node by node."""
+"""Trees in which rows judge the splits, and nodes that draw columns: the page's, node by node."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.speed.checked_trees import compare
@@ -12,91 +12,51 @@ from gbt.kernels.rows.derivatives import GIVEN
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference.policies import HeldUp
 from gbt.reference.sets import bins_of, number_of_tree, parts_of
-from gbt.splitting import CrossValidated, Unbiased
+from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Limits
 from gbt.tables.columns import Columns
 from gbt.training.growing import TreeGrowth
 from gbt.training.histogram_growth import HistogramGrowth
 from gbt.training.plan import Plan, Shape
 from tests.asserts import assert_same
-from tests.trainer import coarse_columns, fit, grow_with, growth_for, narrowings, with_threads
+from tests.trainer import GrowthCase, fit, grow_with, growth_for, growths, with_threads
 
 pytestmark = pytest.mark.kernels
 POLICIES = [Unbiased(), Unbiased(merged=True), CrossValidated(2), CrossValidated(5)]
 NAN = np.nan
 
 
-@st.composite
-def tables(draw):
-    """Draw numbers, of which some have few bins, and levels, few and more than a word marks.
-
-    Nine columns and more fill another pack, of which they leave lanes empty.
-    """
-    n, p = draw(st.integers(8, 160)), draw(st.integers(1, 3) | st.sampled_from([9, 13]))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    most = np.array([draw(st.sampled_from([2, 3, 9, 70])) for _ in range(p)])
-    X = rng.integers(most, size=(n, p)).astype(np.float64)
-    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.0, 0.2]))] = NAN
-    if draw(st.booleans()):
-        return draw(coarse_columns(X))
-    n_levels = most * np.array([draw(st.sampled_from([0, 1])) for _ in range(p)])
-    return Columns.from_table(X, n_levels=n_levels)
-
-
-@st.composite
-def problems(draw):
-    """Draw a table, what its rows learn, their weights, and the limits of a tree."""
-    columns = draw(tables())
-    n = columns.n_rows
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    signal = np.nan_to_num(columns.table[:, 0]) > 1
-    gradient = rng.integers(-4, 5, size=n) + draw(st.sampled_from([0, 6])) * signal
-    hessian = draw(st.sampled_from([np.ones(n), rng.uniform(0.2, 2.0, size=n)]))
-    weights = np.ones(n), np.full(n, 0.3), rng.integers(1, 4, size=n).astype(float)
-    weight = draw(st.sampled_from(weights))
-    asked = {
-        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
-        "min_child_weight": draw(st.sampled_from([0.0, 3.0])),
-        "min_samples_leaf": draw(st.integers(1, 3)),
-        "min_split_gain": draw(st.sampled_from([0.0, 1.0])),
-        "max_depth": draw(st.sampled_from([1, 3, None])),
-        "categorical_smoothing": draw(st.sampled_from([0.0, 3.0])),
-        **draw(narrowings(columns.n_columns)),
-    }
-    directions = rng.integers(-1, 2, size=columns.n_columns) * (columns.n_levels == 0)
-    asked["directions"] = draw(st.sampled_from([None, directions.astype(np.int8)]))
-    some = np.flatnonzero(rng.random(n) < 0.7).astype(np.int32)
-    rows = draw(st.sampled_from([None, some if len(some) > 5 else None]))
-    return columns, gradient.astype(float), hessian, weight, asked, rows
-
-
-def grow_and_compare(policy, problem, n_jobs=1, seed=0, features=None):
-    columns, gradient, hessian, weight, asked, rows = problem
-    growth = growth_for(
-        columns, gradient, hessian, weight, splitter=policy, n_jobs=n_jobs, seed=seed, **asked
+def grow_and_compare(policy, case, **others):
+    """Grow a tree, and compare every node with the page."""
+    growth = case.growth(**{"splitter": policy} | others)
+    tree, leaves = grow_with(growth, case.rows, case.features)
+    seen = np.arange(case.columns.n_rows, dtype=np.int32) if case.rows is None else case.rows
+    page = compare(
+        tree, leaves, seen, case.columns, policy, growth.plan, growth.training, 0, case.features
     )
-    assert isinstance(growth, HistogramGrowth)
-    allowed = np.arange(columns.n_columns) if features is None else features
-    tree, leaves = grow_with(growth, rows, allowed)
-    seen = np.arange(columns.n_rows, dtype=np.int32) if rows is None else rows
-    page = compare(tree, leaves, seen, columns, policy, growth.plan, growth.training, 0, allowed)
-    return tree, leaves, page, growth
+    assert page.differs == []
+    return tree, page, growth
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
-@given(problems(), st.integers(0, 2**40), st.sampled_from([1, 10**9]), st.randoms())
-def test_splits_are_those_of_the_page(policy, problem, seed, least_values, random):
+@pytest.mark.parametrize("policy", [*POLICIES, "greedy", "greedy in Python"], ids=str)
+@settings(max_examples=max(10, settings().max_examples))
+@given(growths("judged", least_rows=8), st.integers(0, 2**40), st.sampled_from([1, 10**9]))
+def test_splits_are_those_of_the_page(policy, case, seed, least_values):
+    """Also of greedy trees, whose nodes draw columns here."""
+    case.asked |= {"max_leaves": None, "seed": seed}
+    others = {"on_common_road": Greedy()} if policy == "greedy in Python" else {"n_jobs": 2}
+    policy = Greedy() if isinstance(policy, str) else policy
     with with_threads(least_values):
-        columns = problem[0]
-        features = np.arange(columns.n_columns)
-        if random.random() < 0.3:
-            features = features[: random.randint(1, len(features))]
-        _, _, page, growth = grow_and_compare(policy, problem, 2, seed, features)
-        assert page.differs == []
-        if isinstance(policy, Unbiased):
-            scores = growth.work.judging.scores[0]
-            size = np.abs(problem[1]).sum() ** 2
-            np.testing.assert_allclose(scores, page.scores, rtol=1e-9, atol=1e-12 * size)
+        _, page, growth = grow_and_compare(policy, case, **others)
+    if isinstance(policy, Unbiased):
+        scores, size = growth.work.judging.scores[0], np.abs(case.gradient).sum() ** 2
+        np.testing.assert_allclose(scores, page.scores, rtol=1e-9, atol=1e-12 * size)
+
+
+def case_of(X, gradient, rows=None, **asked):
+    """Return the case of a tree on all columns of a table; hessians and weights are 1."""
+    ones, features = np.ones(len(X)), np.arange(X.shape[1])
+    return GrowthCase(Columns.from_table(X), gradient, ones, ones, rows, features, asked)
 
 
 @pytest.mark.large
@@ -109,12 +69,10 @@ def test_a_table_of_several_blocks_of_rows(policy, are_some, n_jobs):
     n = 2 * ROWS_PER_TASK + 300
     X = np.column_stack([rng.integers(3, size=n), rng.integers(6, size=n)]).astype(float)
     gradient = rng.integers(-9, 10, size=n) + 3.0 * (X[:, 0] > 0) - 3.0 * (X[:, 1] > 2)
-    asked = {"max_depth": 3, "min_samples_leaf": 5}
     rows = np.flatnonzero(rng.random(n) < 0.8).astype(np.int32) if are_some else None
-    problem = Columns.from_table(X), gradient, np.ones(n), np.ones(n), asked, rows
+    case = case_of(X, gradient, rows, max_depth=3, min_samples_leaf=5)
     with with_threads(1):
-        _, _, page, growth = grow_and_compare(policy, problem, n_jobs, seed=5)
-    assert page.differs == []
+        _, page, growth = grow_and_compare(policy, case, n_jobs=n_jobs, seed=5)
     assert page.n_splits >= 3  # two columns decide
     assert 0 < growth.rules["most_rows_small"] < n / 3  # the root and a child are large
     rows = np.arange(n) if rows is None else rows
@@ -149,27 +107,6 @@ def test_bins_are_those_of_the_page(n, kind):
     assert_same(own, bins_of(x))
 
 
-@pytest.mark.large
-@pytest.mark.parametrize("policy", [Unbiased(), CrossValidated(5, stop_at_stub=False)], ids=str)
-def test_threads_and_the_number_of_trees_a_call_change_nothing(policy):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(6_000, 12))
-    X[rng.random(X.shape) < 0.1] = NAN
-    y = np.nansum(X[:, :3], axis=1) + rng.normal(size=len(X))
-    asked = {"n_estimators": 6, "splitter": policy, "random_state": 3}
-    first = GBTRegressor(**asked, n_jobs=1).fit(X, y)
-    again = [
-        GBTRegressor(**asked, n_jobs=2).fit(X, y),
-        GBTRegressor(**asked, n_jobs=1, callbacks=[lambda progress: None]).fit(X, y),
-    ]
-    for other in again:
-        assert_same(other.ensemble_.feature, first.ensemble_.feature)
-        assert_same(other.ensemble_.threshold, first.ensemble_.threshold)
-        assert_same(other.ensemble_.value, first.ensemble_.value)
-        assert_same(other.split_scores_, first.split_scores_)
-    assert (first.ensemble_.feature >= 0).sum() > 50
-
-
 class OwnUnbiased(Unbiased):
     """A policy of one's own that answers for nodes itself, whatever it inherits."""
 
@@ -191,15 +128,13 @@ def test_best_first_growth_splits_what_is_worth_most_on_the_page():
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(200, 3)), 1)
     gradient = np.round(10 * (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=200)))
-    columns, ones = Columns.from_table(X), np.ones(200)
-    whole, _, page, _ = grow_and_compare(Unbiased(), (columns, gradient, ones, ones, {}, None))
+    whole, page, _ = grow_and_compare(Unbiased(), case_of(X, gradient))
     waiting, split = {0}, set()
     while len(split) < 5:
         best = max(waiting & {j for j in page.worth if whole.left[j] >= 0}, key=page.worth.get)
         waiting = waiting - {best} | {int(whole.left[best]), int(whole.right[best])}
         split.add(best)
-    limits = {"max_leaves": 6}
-    tree, _, _, _ = grow_and_compare(Unbiased(), (columns, gradient, ones, ones, limits, None))
+    tree, _ = case_of(X, gradient, max_leaves=6).grow(splitter=Unbiased())
     inner = np.flatnonzero(tree.feature >= 0)
     own = sorted((int(tree.feature[j]), float(tree.threshold[j])) for j in inner)
     assert own == sorted((int(whole.feature[j]), float(whole.threshold[j])) for j in split)

@@ -5,11 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
 from gbt import GBTRegressor
-from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.model.tree import NODE_DTYPES
 from gbt.reference.sets import bins_of
 from gbt.splitting import Unbiased
@@ -17,9 +14,8 @@ from gbt.splitting.greedy import Greedy
 from gbt.tables import bins
 from gbt.tables.bins import MAX_BINS
 from gbt.tables.columns import Columns
-from tests.asserts import assert_same, assert_same_trees, peer
-from tests.gbt.training.test_growing import growths, large_growths
-from tests.trainer import coarse_columns, grow_with, growth_for
+from tests.asserts import assert_same, assert_same_trees
+from tests.trainer import growths
 
 pytestmark = pytest.mark.kernels
 BUT_THRESHOLDS = [name for name in NODE_DTYPES if name != "threshold"]
@@ -32,18 +28,13 @@ def in_bins(columns):
     return X
 
 
-@given(large_growths() | growths(), st.data())
-def test_no_cut_is_inside_a_bin_and_no_other_is_missed(growth, data):
-    table, gradient, hessian, parameters = growth
-    is_drawn = isinstance(table, Columns)
-    columns = table if is_drawn else data.draw(coarse_columns(table))
-    columns = replace(columns, max_bins=MAX_BINS)
-    binned = Columns.from_table(in_bins(columns))
-    expected, rows = grow_with(growth_for(binned, gradient, hessian, **parameters))
+@given(growths(has_levels=False))
+def test_no_cut_is_inside_a_bin_and_no_other_is_missed(case):
+    binned = replace(case, columns=Columns.from_table(in_bins(case.columns)))
+    case = replace(case, columns=replace(case.columns, max_bins=MAX_BINS))
+    expected, rows = binned.grow()
     for road in (None, Greedy()):
-        tree, leaves = grow_with(
-            growth_for(columns, gradient, hessian, on_common_road=road, **parameters)
-        )
+        tree, leaves = case.grow(on_common_road=road)
         for name in BUT_THRESHOLDS:
             assert_same(getattr(tree, name), getattr(expected, name))
         assert_same(leaves, rows)
@@ -89,28 +80,7 @@ def test_trees_are_those_of_columns_in_bins(way, max_bins, is_weighted):
     assert (model.ensemble_.feature >= 0).sum() > 20
 
 
-@pytest.mark.parametrize("max_bins", [2, 40])
-def test_sparse_rows_have_the_bins_of_the_dense_table(max_bins):
-    rng = np.random.default_rng(8)
-    X, y = table(rng)
-    X[rng.random(X.shape) < 0.8] = 0.0
-    given = {"n_estimators": 5, "splitter": "greedy", "max_bins": max_bins}
-    assert_same_trees(GBTRegressor(**given).fit(csr_array(X), y), GBTRegressor(**given).fit(X, y))
-
-
-@pytest.mark.parametrize(
-    "is_shared",
-    [
-        False,
-        pytest.param(
-            True,
-            marks=pytest.mark.skipif(
-                not IS_COMPILING, reason="uncompiled, rows of records have no names"
-            ),
-        ),
-    ],
-)
-def test_of_many_rows_some_stand_for_all(is_shared, monkeypatch):
+def test_of_many_rows_some_stand_for_all(monkeypatch):
     """Bins are those of a table of these rows alone; the others have the bins of their values."""
     monkeypatch.setattr(bins, "MOST_STANDING", 100)
     X, y = table(np.random.default_rng(10))
@@ -123,7 +93,15 @@ def test_of_many_rows_some_stand_for_all(is_shared, monkeypatch):
         binned[:, k] = np.where(np.isnan(x), np.nan, np.searchsorted(last, x))
     given = {"n_estimators": 4, "splitter": "greedy"}
     expected = GBTRegressor(**given).fit(binned, y)
-    rows = peer("dask.array").from_array(X, chunks=(400, 5)) if is_shared else X
-    model = GBTRegressor(**given, max_bins=30).fit(rows, y)
+    model = GBTRegressor(**given, max_bins=30).fit(X, y)
     for name in BUT_THRESHOLDS:
         assert_same(getattr(model.ensemble_, name), getattr(expected.ensemble_, name))
+
+
+@pytest.mark.parametrize("splitter", ["unbiased", "cross_validated"])
+def test_judged_trees_have_256_bins_asked_for_or_not(splitter):
+    X, y = table(np.random.default_rng(10))
+    asked = {"n_estimators": 3, "splitter": splitter, "random_state": 0}
+    assert_same_trees(
+        GBTRegressor(**asked).fit(X, y), GBTRegressor(**asked, max_bins=256).fit(X, y)
+    )

@@ -6,44 +6,17 @@ in ``tests.gbt.training.test_parity_xgboost``.
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.splitting import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.monotone import directions
 from tests.asserts import peer
+from tests.drawn_fits import fits
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 NAN = np.nan
-
-
-@st.composite
-def problems(draw):
-    """Draw a table with few or many values, gaps, weights, either loss, and directions."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, p = draw(st.integers(5, 80)), draw(st.integers(1, 4))
-    X = rng.normal(size=(n, p))
-    if draw(st.booleans()):
-        X = np.round(X)
-    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.3]))] = NAN
-    weight = rng.uniform(0.1, 3, n) if draw(st.booleans()) else None
-    y = rng.normal(size=n) + draw(st.sampled_from([-2.0, 0.0, 2.0])) * np.nan_to_num(X[:, 0])
-    asked = draw(st.lists(st.sampled_from([-1, 0, 1]), min_size=p, max_size=p))
-    parameters = {
-        "n_estimators": draw(st.integers(1, 12)),
-        "max_depth": draw(st.sampled_from([2, 4, None])),
-        "max_leaves": draw(st.sampled_from([None, 6])),
-        "learning_rate": draw(st.sampled_from([0.1, 1.0])),
-        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
-        "min_child_weight": draw(st.sampled_from([0.001, 1.0])),
-        "subsample": draw(st.sampled_from([1.0, 0.7])),
-        "colsample": draw(st.sampled_from([1.0, 0.6])),
-        "monotone_constraints": asked,
-        "random_state": 0,
-    }
-    return X, y, weight, draw(st.booleans()), parameters
 
 
 def is_monotone(predict, X, k, direction):
@@ -60,23 +33,15 @@ def is_monotone(predict, X, k, direction):
     return bool((direction * np.diff(along, axis=1) >= 0).all())
 
 
-def fitted(problem, splitter="greedy"):
-    X, y, weight, is_classifier, parameters = problem
-    if is_classifier:
-        target = y > np.median(y)
-        return GBTClassifier(splitter=splitter, **parameters).fit(X, target, weight)
-    return GBTRegressor(splitter=splitter, **parameters).fit(X, y, weight)
-
-
-@pytest.mark.parametrize("splitter", ["greedy", "unbiased", CrossValidated(3)], ids=str)
-@given(problems())
-def test_predictions_are_monotone(splitter, problem):
-    X, *_, parameters = problem
-    parameters |= {"subsample": 1.0} if len(X) < 9 else {}
-    assume(len(X) >= 6)
-    model = fitted(problem, splitter)
-    for k, direction in enumerate(parameters["monotone_constraints"]):
-        assert is_monotone(model.ensemble_.raw_predict, X, k, direction)
+@settings(max_examples=max(30, settings().max_examples))
+@given(fits(directions=st.just(True), has_order=False))
+@pytest.mark.filterwarnings("ignore:The middle half of y:UserWarning")
+@pytest.mark.filterwarnings("ignore::gbt.training.evaluation.WorseThanConstantWarning")
+def test_predictions_are_monotone(problem):
+    model = problem.fitted()
+    for k, direction in enumerate(model.monotone_constraints):
+        if direction:  # levels have none
+            assert is_monotone(model.ensemble_.raw_predict, problem.X, k, direction)
 
 
 def test_a_bound_by_hand():
@@ -98,35 +63,11 @@ def test_a_bound_by_hand():
     np.testing.assert_array_equal(ensemble.gain[[0, 1, 4]], [81, 50, 50])  # of G and H alone
 
 
-def test_missing_values_are_no_value_to_be_put_in_order():
-    """Rows without a value predict 5, between or beyond those with one, whatever is asked."""
-    X = np.array([[0.0], [1.0], [NAN], [NAN]])
-    for of_missing in (-9.0, 0.5, 9.0):
-        y = np.array([0.0, 1.0, of_missing, of_missing])
-        for direction in (-1, 1):
-            model = GreedyRegressor(
-                n_estimators=1, learning_rate=1.0, min_child_weight=0.0, reg_lambda=0.0,
-                monotone_constraints=[direction], base_score=0.0).fit(X, y)  # fmt: skip
-            low, high = model.predict(X[:2])
-            assert direction * low <= direction * high
-            if of_missing != 0.5:
-                assert model.predict(X[2:])[0] == pytest.approx(of_missing)
-
-
-def test_words_beside_a_constrained_column():
-    """Splits of words stay within the bounds; the column of numbers keeps its direction."""
-    pandas = peer("pandas")
-    rng = np.random.default_rng(2)
-    frame = pandas.DataFrame({"word": rng.choice([*"abcdef"], 400), "x": rng.normal(size=400)})
-    y = -frame.x + (frame.word < "c") * 2 + rng.normal(size=400)
-    model = GreedyRegressor(n_estimators=30, monotone_constraints={"x": 1}).fit(frame, y)
-    assert (model.ensemble_.has_set).any()
-    coded = np.asarray(model.ensemble_.as_input(frame))
-    view = type(model.ensemble_.as_input(frame))
-    assert is_monotone(lambda rows: model.ensemble_.raw_predict(rows.view(view)), coded, 1, 1)
+def test_words_have_no_order():
+    frame = peer("pandas").DataFrame({"word": [*"abcdef"] * 9, "x": np.arange(54.0)})
     with pytest.raises(ValueError, match="'word' is categorical, so its values have no order"):
-        GreedyRegressor(monotone_constraints={"word": 1}).fit(frame, y)
-    GreedyRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, y)
+        GreedyRegressor(monotone_constraints={"word": 1}).fit(frame, frame.x)
+    GreedyRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, frame.x)
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from gbt.kernels.cuts.memory import Training
-from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.half import LOSSES
-from gbt.model.tree import Tree, arrays_of
-from gbt.splitting.frontier import Limits
-from gbt.splitting.greedy import Greedy
 from gbt.splitting.interactions import groups_of
 from gbt.tables.columns import Columns
-from gbt.training.growing import growth_of
-from gbt.training.plan import Plan, Shape
 from tests.asserts import EPS_32, is_before, peer
+from tests.trainer import grow_with, growth_for
 
 XGBOOST_LEAST_GAIN = 1e-6  # kRtEps, absolute
 
@@ -236,23 +230,19 @@ def compare_trees(given):
     found = []
     their_trees, their_margins = fit_xgboost(given)
     loss = LOSSES[given.loss]
-    directions = np.array(given.directions) if given.directions else None
-    columns = Columns.from_table(given.X)
-    limits = Limits(
-        given.reg_lambda, given.min_child_weight, 1, 0.0, directions=directions,
+    columns, n = Columns.from_table(given.X), len(given.y)
+    growth = growth_for(
+        columns, given.y, np.arange(float(n)), given.weight,  # one hessian a row
+        reg_lambda=given.reg_lambda, min_child_weight=given.min_child_weight,
+        max_depth=given.max_depth, learning_rate=given.learning_rate,
+        directions=np.array(given.directions) if given.directions else None,
         groups=groups_of(given.groups or None, range(columns.n_columns)),
     )  # fmt: skip
-    margin = their_margins[0].copy()
-    training = Training(given.y, given.weight, *np.zeros((3, len(margin))))
-    plan = Plan(GIVEN, limits, Shape(given.max_depth, None), given.learning_rate)
-    growth = growth_of(Greedy(), columns, training, plan)
+    training, margin = growth.training, their_margins[0].copy()
     for m, their_tree in enumerate(their_trees):
         training.gradient[:], training.hessian[:] = loss.gradient_hessian(given.y, margin)
-        hessian = training.hessian
-        nodes = growth.grow(0, None, np.arange(columns.n_columns), 1).nodes
-        leaves = growth.leaf_of_row
-        our_tree = Tree(**arrays_of(nodes))
-        is_light = (given.weight * hessian).sum() < given.min_child_weight
+        our_tree, leaves = grow_with(growth)
+        is_light = (given.weight * training.hessian).sum() < given.min_child_weight
         if is_light and is_before("xgboost", 3, 4):
             # Until 3.3 XGBoost gives such a root the value 0; since 3.4, as we do,
             # -eta G/(H + lambda) like any node. Neither splits it; go on from XGBoost's margins.
@@ -269,21 +259,10 @@ def compare_trees(given):
     return found
 
 
-@pytest.mark.parametrize("seed", range(240))
-def test_trees_are_those_of_xgboost(seed):
-    compare_trees(problem(seed))
-
-
 def constrained(seed):
     """Return a problem with monotone constraints, which its target goes against here and there."""
     given, rng = problem(seed), np.random.default_rng([seed, 1])
     return replace(given, directions=tuple(rng.integers(-1, 2, given.X.shape[1]).tolist()))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(240))
-def test_monotone_trees_are_those_of_xgboost(seed):
-    compare_trees(constrained(seed))
 
 
 def grouped(seed):
@@ -303,9 +282,13 @@ def grouped(seed):
     return replace(given, groups=tuple(map(tuple, lists)))
 
 
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize("make", [problem, pytest.param(constrained, marks=slow), grouped])
 @pytest.mark.parametrize("seed", range(240))
-def test_trees_of_groups_are_those_of_xgboost(seed):
-    compare_trees(grouped(seed))
+def test_trees_are_those_of_xgboost(make, seed):
+    compare_trees(make(seed))
 
 
 @pytest.mark.slow

@@ -1,108 +1,23 @@
-"""Rows in shares: the model of a table of Dask is that of the same rows in memory, to the bit."""
+"""Rows in shares: the model of a table of Dask is that of the same rows in memory, to the bit.
+
+That it is for any table, cut anywhere, is tested in ``tests.gbt.training.test_same_model``.
+"""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
-from gbt.splitting import CrossValidated, Unbiased
 from gbt.splitting.greedy import Greedy
-from gbt.tables import bins
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
+from tests.gbt.training.test_same_model import cut
 
 RNG = np.random.default_rng(0)
-JUDGED = ["unbiased", "cross_validated", Unbiased(merged=True), TAKING_TURNS, CrossValidated(7)]
-
-
-def cut(X, edges):
-    """Return a table as an array of Dask, cut at some rows; chunks may be empty."""
-    sizes = np.diff([0, *sorted(edges), len(X)])
-    return peer("dask.array").from_array(X, chunks=(tuple(sizes.tolist()), X.shape[1]))
-
-
-@st.composite
-def problems(draw):
-    """An estimator, a table with targets and what stands beside, where it is cut, and n members.
-
-    Columns are of numbers, with ties and missing values, or of levels, and missing ones among them.
-    Queries are not cut, but the rows of one need not be neighbours.
-    """
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, p = draw(st.integers(10, 400) | st.just(1300)), draw(st.integers(1, 9))
-    X = rng.normal(size=(n, p)).astype(draw(st.sampled_from([np.float32, np.float64])))
-    if draw(st.booleans()):
-        X = np.round(X, draw(st.integers(0, 1)))
-    if draw(st.booleans()):
-        X[rng.random((n, p)) < 0.3] = 0.0
-    if draw(st.booleans()):
-        X[rng.random((n, p)) < 0.2] = np.nan
-    y = np.exp(np.nan_to_num(X[:, 0].astype(float)) + rng.normal(size=n))
-    weights = {
-        "none": None, "whole": rng.integers(0, 4, n).astype(float) + (np.arange(n) < 4),
-        "any": rng.uniform(0.1, 2, n),
-    }  # fmt: skip
-    weight = weights[draw(st.sampled_from(["none", "whole", "any"]))]
-    judged = [*JUDGED, *(["greedy"] * len(JUDGED))] if n > 60 else ["greedy"]
-    asked = {
-        "n_estimators": 4, "splitter": draw(st.sampled_from(judged)), "random_state": 0,
-        "max_depth": draw(st.sampled_from([1, 3, 6, None])),
-        "subsample": draw(st.sampled_from([1.0, 0.6])),
-        "colsample": draw(st.sampled_from([1.0, 0.5])),
-        "colsample_bylevel": draw(st.sampled_from([1.0, 0.6])),
-        "colsample_bynode": draw(st.sampled_from([1.0, 0.6])),
-        "interaction_constraints": draw(st.sampled_from([None, "no_interactions", "pairwise"])),
-        "min_samples_leaf": draw(st.sampled_from([1, 5])),
-        "min_child_weight": draw(st.sampled_from([0.0, 1.0])),
-        "reg_lambda": draw(st.sampled_from([0.0, 1.0])),
-        "max_bins": draw(st.sampled_from([None, None, 2, 20, 256])),
-    }  # fmt: skip
-    if draw(st.booleans()):
-        columns = np.flatnonzero(rng.random(p) < 0.5).tolist()
-        for k in columns:
-            X[:, k] = rng.integers(0, draw(st.sampled_from([1, 2, 7, 200])), n)
-            X[rng.random(n) < draw(st.sampled_from([0.0, 0.2])), k] = np.nan
-        asked |= {"categorical_features": columns}
-        asked |= {"categorical_smoothing": draw(st.sampled_from([0.0, 1.0, 20.0]))}
-    losses = ["half_squared_error", "poisson", "gamma", "tweedie", "huber", "absolute", "quantile"]
-    loss = draw(st.sampled_from([*losses, "cross_entropy", "two", "three", "pairwise", "ndcg"]))
-    edges, groups = draw(st.lists(st.integers(0, n), max_size=6)), None
-    if loss in ("pairwise", "ndcg"):
-        size = draw(st.integers(2, 9))
-        groups = np.minimum(np.arange(n) // size, n // size - 1)
-        edges = [min(edge // size, n // size - 1) * size for edge in edges]
-        for part in np.split(groups, sorted(edges)):
-            rng.shuffle(part)
-        weight = None if weight is None else weight[groups]
-        y = rng.integers(0, 4, n)
-        y[np.flatnonzero(groups == 0)[:2]] = 0, 1
-        model = GBTRegressor(loss=loss, **asked)
-    elif loss in ("two", "three"):
-        n_classes = 2 if loss == "two" else 3
-        y = np.argsort(np.argsort(y)) * n_classes // n
-        model = GBTClassifier(**asked)
-    else:
-        y = y / y.max() if loss == "cross_entropy" else y
-        model = GBTRegressor(loss=loss, **asked)
-    beside = {"sample_weight": weight} | ({} if groups is None else {"groups": groups})
-    return model, X, y, beside, edges, draw(st.integers(1, 3))
-
-
-# In the profile "plain" sixty tables, and in "ci" and "nightly" as many as these have.
-@settings(max_examples=max(60, settings().max_examples), deadline=None)
-@given(problems())
-def test_any_table_cut_anywhere(problem):
-    model, X, y, beside, edges, n_members = problem
-    other = clone(model).set_params(n_jobs=n_members)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bins, "MOST_STANDING", 40)  # by which bins are chosen
-        assert_same_model(model.fit(X, y, **beside), other.fit(cut(X, edges), y, **beside))
 
 
 def test_a_query_in_several_chunks_is_refused_and_shuffled_into_one():
@@ -130,17 +45,6 @@ def test_a_query_in_several_chunks_is_refused_and_shuffled_into_one():
     assert score == expected
 
 
-@pytest.mark.parametrize("loss", ["half_squared_error", "poisson"])
-@pytest.mark.parametrize("edges", [[1], [29], [0], [0, 0, 1]])
-def test_a_member_with_one_row_or_none(loss, edges):
-    """One weight that is a member's own is not one that stands for all rows."""
-    X, weight = RNG.normal(size=(30, 2)), RNG.uniform(0.1, 2, 30)
-    asked = {"loss": loss, "n_estimators": 3, "splitter": "greedy"}
-    in_memory = GBTRegressor(**asked).fit(X, np.abs(X[:, 0]), weight)
-    shared = GBTRegressor(**asked, n_jobs=4).fit(cut(X, edges), np.abs(X[:, 0]), weight)
-    assert_same_model(in_memory, shared)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["continuous", "heavy ties"])
 def test_columns_of_more_values_than_bins(dtype, kind):
@@ -152,37 +56,6 @@ def test_columns_of_more_values_than_bins(dtype, kind):
     in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
     shared = GBTRegressor(n_estimators=3, splitter="greedy", n_jobs=2)
     assert_same_model(in_memory, shared.fit(cut(X, [10, 7_000, 7_000, 15_001]), y))
-
-
-@pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
-def test_early_stopping_holds_out_the_same_rows(estimator):
-    X = RNG.normal(size=(500, 3))
-    y = (X[:, 0] + RNG.normal(size=500) > 0).astype(float)
-    asked = {"early_stopping_rounds": 3, "random_state": 1, "splitter": "greedy", "n_jobs": 2}
-    in_memory, shared = estimator(**asked).fit(X, y), estimator(**asked).fit(cut(X, [77, 300]), y)
-    assert_same_model(in_memory, shared)
-    assert in_memory.best_iteration_ == shared.best_iteration_
-    assert_same(in_memory.sampled_rows(0), shared.sampled_rows(0))
-
-
-def test_what_watches_a_fit_sees_the_same():
-    """Metrics, a callback that changes the step, and all rows once more when that is decided."""
-
-    def slow_down(told):
-        told.learning_rate = 0.3 / (told.number + 1)
-
-    X = RNG.normal(size=(300, 3))
-    y = X[:, 0] + RNG.normal(size=300)
-    asked = {
-        "early_stopping_rounds": 4, "min_delta": 1e-3, "splitter": "greedy", "random_state": 0,
-        "eval_metric": ["r2", "neg_mean_absolute_error"], "callbacks": [slow_down],
-    }  # fmt: skip
-    valid = {"X_val": X[::3], "y_val": y[::3]}
-    fits = [GBTRegressor(**asked).fit(rows, y, **valid) for rows in (X, cut(X, [77, 200]))]
-    assert_same_model(*fits)
-    assert len(fits[0].evals_result_["eval_0_r2"]) > 1
-    asked["refit"] = True
-    assert_same_model(*(GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [77, 200]))))
 
 
 @pytest.mark.parametrize("n_rows", [60, LARGEST_UNBIASED + 12_000])
@@ -206,18 +79,6 @@ def test_auto_gathers_no_large_table_of_which_trees_see_few_rows(monkeypatch):
     in_memory, shared = (GBTRegressor(**asked).fit(rows, X[:, 0]) for rows in (X, cut(X, [17])))
     assert shared.splitter_ == TAKING_TURNS
     assert_same_model(in_memory, shared)
-
-
-@pytest.mark.parametrize("splitter", ["unbiased", "cross_validated"])
-def test_judged_trees_take_their_bins_from_rows_that_stand_for_all(splitter, monkeypatch):
-    """In memory, too; or bins would depend on rows that nobody has all of."""
-    monkeypatch.setattr(bins, "MOST_STANDING", 100)
-    X = RNG.normal(size=(2_000, 2))
-    y = X[:, 0] + RNG.normal(size=len(X))
-    asked = {"n_estimators": 3, "splitter": splitter, "random_state": 0}
-    in_memory = GBTRegressor(**asked).fit(X, y)
-    assert_same_model(in_memory, GBTRegressor(**asked, n_jobs=2).fit(cut(X, [700]), y))
-    assert_same_model(in_memory, GBTRegressor(**asked, max_bins=256).fit(X, y))
 
 
 def test_frames_and_what_stands_beside_them():
@@ -255,43 +116,33 @@ class OfTheirOwn(Greedy):
     """A policy that is asked node by node."""
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"splitter": OfTheirOwn()}, {"monotone_constraints": [1, 0]}, {"max_leaves": 4},
-        {"warm_start": True}, {"train_score": True},
-    ],
-)  # fmt: skip
-def test_what_needs_rows_in_memory_is_refused_by_name(asked):
-    X = cut(RNG.normal(size=(20, 2)), [10])
-    with pytest.raises(ValueError, match=rf"{next(iter(asked))}=.*X\.compute\(\)"):
-        GBTRegressor(**{"splitter": "greedy", **asked}).fit(X, np.arange(20.0))
+IN_MEMORY, Y = r".*X\.compute\(\)", np.arange(20.0)
+REFUSED = [  # parameters, rows, other arguments of fit, what is said
+    ({"splitter": OfTheirOwn()}, np.eye(20), {}, "splitter=" + IN_MEMORY),
+    ({"monotone_constraints": [1, *[0] * 19]}, np.eye(20), {}, "monotone_constraints=" + IN_MEMORY),
+    ({"max_leaves": 4}, np.eye(20), {}, "max_leaves=" + IN_MEMORY),
+    ({"warm_start": True}, np.eye(20), {}, "warm_start=" + IN_MEMORY),
+    ({"train_score": True}, np.eye(20), {}, "train_score=" + IN_MEMORY),
+    ({}, np.eye(20), {"init_score": Y}, r"init_score needs rows in memory: X\.compute\(\)"),
+    ({}, np.ones((20, 2)), {"y": Y[1:]}, "y has 19 rows and X has 20"),
+    ({}, np.ones((20, 2)), {"y": np.full(20, np.nan)}, "y contains NaN"),
+    ({}, np.full((20, 2), np.inf), {}, "inf"),
+    ({}, np.ones((1, 2)), {"y": Y[:1]}, "at least two"),
+]
 
 
-@pytest.mark.parametrize(
-    ("X", "y", "said"),
-    [
-        (np.ones((20, 2)), np.arange(19.0), "y has 19 rows and X has 20"),
-        (np.ones((20, 2)), np.full(20, np.nan), "y contains NaN"),
-        (np.full((20, 2), np.inf), np.arange(20.0), "inf"),
-        (np.ones((1, 2)), np.ones(1), "at least two"),
-    ],
-)
-def test_bad_input_is_refused(X, y, said):
-    model = GBTRegressor(splitter="greedy")
+@pytest.mark.parametrize(("parameters", "X", "others", "said"), REFUSED)
+def test_what_is_refused_by_name(parameters, X, others, said):
+    model = GBTRegressor(**{"splitter": "greedy"} | parameters)
     with pytest.raises(ValueError, match=said):
-        model.fit(cut(X, []), y)
+        model.fit(cut(X, [len(X) // 2]), **{"y": Y} | others)
     assert not hasattr(model, "ensemble_")
 
 
-def test_starting_values_and_sparse_chunks_are_refused_by_name():
-    X, y = np.eye(20), np.arange(20.0)
-    model = GBTRegressor(splitter="greedy")
-    with pytest.raises(ValueError, match=r"init_score needs rows in memory: X\.compute\(\)"):
-        model.fit(cut(X, [10]), y, init_score=y)
-    sparse = cut(X, [10]).map_blocks(csr_matrix)
+def test_sparse_chunks_are_refused_by_name():
+    sparse = cut(np.eye(20), [10]).map_blocks(csr_matrix)
     with pytest.raises(ValueError, match=r"sparse rows.*X\.compute\(\)"):
-        model.fit(sparse, y)
+        GBTRegressor(splitter="greedy").fit(sparse, Y)
 
 
 def words(n=600):

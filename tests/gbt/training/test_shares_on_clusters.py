@@ -12,8 +12,9 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import TAKING_TURNS
 from gbt.training.shares import cluster as clusters
 from gbt.training.shares.team import LostMemberError
-from tests.asserts import peer
-from tests.gbt.training.test_shares import assert_same_model, cut, words
+from tests.asserts import assert_same_model, peer
+from tests.gbt.training.test_same_model import cut
+from tests.gbt.training.test_shares import words
 
 
 def table(n=400, p=3, seed=0):
@@ -23,15 +24,6 @@ def table(n=400, p=3, seed=0):
     X[:, 1] = np.round(X[:, 1])
     X[rng.random((n, p)) < 0.1] = np.nan
     return X, np.nan_to_num(X[:, 0]) + rng.normal(size=n), rng.random(n)
-
-
-def test_words_on_a_cluster(cluster):
-    frame, y, weight = words()
-    table = peer("dask.dataframe").from_pandas(frame, npartitions=5)
-    asked = {"n_estimators": 5, "splitter": "greedy"}
-    in_memory = GBTRegressor(**asked).fit(frame, y, weight)
-    assert_same_model(in_memory, GBTRegressor(**asked).fit(table, y, weight))
-    assert not left_behind(cluster)
 
 
 def left_behind(client):
@@ -55,6 +47,18 @@ def lose_one_at(question, client, monkeypatch):
     return lost
 
 
+def assert_same_as_in_memory(client, model, X, edges, y, weight=None, *, happen=None, **asked):
+    """Fit a table in memory, and cut on a cluster, where nothing is kept, and so no actors.
+
+    ``happen`` is called after every round of the latter.
+    """
+    asked = {"n_estimators": 5, "splitter": "greedy", "random_state": 0, "callbacks": []} | asked
+    in_memory = model(**asked).fit(X, y, weight)
+    asked["callbacks"] = [*asked["callbacks"], happen or (lambda told: None)]
+    assert_same_model(in_memory, model(**asked).fit(cut(X, edges), y, weight))
+    assert not left_behind(client)
+
+
 @pytest.fixture
 def cluster():
     """Two workers of one thread in this process."""
@@ -65,20 +69,23 @@ def cluster():
         yield client
 
 
-def test_a_cluster_grows_the_same_model_and_keeps_nothing(cluster):
-    X, y, weight = table()
-    in_memory = GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y, weight)
-    shared = GBTRegressor(n_estimators=5, splitter="greedy")
-    shared.fit(cut(X, [50, 50, 99, 220]), y, weight)
-    assert_same_model(in_memory, shared)
-    assert not left_behind(cluster)  # and so no actors
+def test_words_on_a_cluster(cluster):
+    frame, y, weight = words()
+    table = peer("dask.dataframe").from_pandas(frame, npartitions=5)
+    asked = {"n_estimators": 5, "splitter": "greedy"}
+    in_memory = GBTRegressor(**asked).fit(frame, y, weight)
+    assert_same_model(in_memory, GBTRegressor(**asked).fit(table, y, weight))
+    assert not left_behind(cluster)
 
 
-@pytest.mark.parametrize("event", ["lost", "added", "added, then lost"])
+def slow_down(told):
+    told.learning_rate = 0.5 / (told.number + 1)
+
+
+@pytest.mark.parametrize("event", ["nothing", "lost", "added", "added, then lost"])
 def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
-    X, y, _ = table()
-    y = (y > 0).astype(int)
-    asked = {"n_estimators": 6, "splitter": "greedy", "subsample": 0.7, "random_state": 0}
+    """The step stays what a callback made it, also when all that was begun is begun anew."""
+    X, y, weight = table()
 
     def happen(told):
         if told.number == 1 and "added" in event:
@@ -87,9 +94,10 @@ def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
         if told.number == 3 and "lost" in event:
             cluster.sync(cluster.cluster.workers[0].close)
 
-    in_memory = GBTClassifier(**asked).fit(X, y)
-    shared = GBTClassifier(**asked, callbacks=[happen]).fit(cut(X, [50, 99, 220]), y)
-    assert_same_model(in_memory, shared)
+    assert_same_as_in_memory(
+        cluster, GBTClassifier, X, [50, 50, 99, 220], (y > 0).astype(int), weight, n_estimators=6,
+        subsample=0.7, callbacks=[slow_down], happen=happen,
+    )  # fmt: skip
     n_left = 2 + ("added" in event) - ("lost" in event)
     assert len(cluster.scheduler_info(n_workers=-1)["workers"]) == n_left
 
@@ -106,54 +114,34 @@ def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
 )
 def test_a_worker_that_is_lost_costs_nothing_but_time(cluster, monkeypatch, question, asked):
     X, y, weight = table()
-    y = np.digitize(y, [-0.5, 0.5])
     lost = lose_one_at(question, cluster, monkeypatch)
-    asked = {"n_estimators": 3, "splitter": "greedy", "random_state": 0, **asked}
-    in_memory = GBTClassifier(**asked).fit(X, y, weight)
-    shared = GBTClassifier(**asked).fit(cut(X, [99, 220]), y, weight)
+    y = np.digitize(y, [-0.5, 0.5])
+    assert_same_as_in_memory(cluster, GBTClassifier, X, [99, 220], y, weight, **asked)
     assert lost
-    assert_same_model(in_memory, shared)
-    assert not left_behind(cluster)
 
 
-def test_a_worker_that_is_lost_while_rows_are_taken_over_costs_nothing_but_time(
-    cluster, monkeypatch
-):
-    """When members are made, and before the leader has the handles by which they are asked."""
-    X, y, _ = table()
-    client, lost = peer("distributed").Client, []
-    right = client._gather_remote
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_when_members_are_made_a_worker_is_lost_or_handles_come_late(cluster, monkeypatch, is_lost):
+    """The leader does not have the handles yet by which it asks.
 
-    async def lose_one(*asked):
-        if not lost:
-            lost.append(cluster.cluster.workers[0])
-            await lost[0].close()
-        return await right(*asked)
-
-    monkeypatch.setattr(client, "_gather_remote", lose_one)
-    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
-    shared = GBTRegressor(n_estimators=3, splitter="greedy").fit(cut(X, [99, 220]), y)
-    assert lost
-    assert_same_model(in_memory, shared)
-    assert not left_behind(cluster)
-
-
-def test_handles_that_come_late_are_waited_for(cluster, monkeypatch):
-    """Fetched anew after every look at who is there, as by a worker busy with another fit."""
+    They come late from a worker busy with another fit, and are fetched anew after every look at
+    who is there.
+    """
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.01)
-    client = peer("distributed").Client
+    client, asked_for = peer("distributed").Client, []
     right = client._gather_remote
 
-    async def come_late(*asked):
-        await asyncio.sleep(10 * clusters.SECONDS_BETWEEN_LOOKS)
+    async def otherwise(*asked):
+        if is_lost and not asked_for:
+            await cluster.cluster.workers[0].close()
+        asked_for.append(asked)
+        await asyncio.sleep(0.0 if is_lost else 10 * clusters.SECONDS_BETWEEN_LOOKS)
         return await right(*asked)
 
-    monkeypatch.setattr(client, "_gather_remote", come_late)
-    X, y, _ = table(100)
-    in_memory = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
-    shared = GBTRegressor(n_estimators=2, splitter="greedy").fit(cut(X, [50]), y)
-    assert_same_model(in_memory, shared)
-    assert not left_behind(cluster)
+    monkeypatch.setattr(client, "_gather_remote", otherwise)
+    X, y, _ = table()
+    assert_same_as_in_memory(cluster, GBTRegressor, X, [99, 220], y)
+    assert asked_for
 
 
 def test_a_cluster_that_loses_workers_again_and_again_says_so(cluster, monkeypatch):
@@ -166,23 +154,6 @@ def test_a_cluster_that_loses_workers_again_and_again_says_so(cluster, monkeypat
     with pytest.raises(LostMemberError, match=r"3 times in a row.*killed\..*more memory"):
         GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
     assert not left_behind(cluster)
-
-
-def test_the_step_stays_what_a_callback_made_it(cluster):
-    """Also in the trees after a loss, when all that was begun is begun anew."""
-    X, y, _ = table()
-
-    def slow_down(told):
-        told.learning_rate = 0.5 / (told.number + 1)
-
-    def lose_one(told):
-        if told.number == 2:
-            cluster.sync(cluster.cluster.workers[0].close)
-
-    asked = {"n_estimators": 6, "splitter": "greedy"}
-    in_memory = GBTRegressor(**asked, callbacks=[slow_down]).fit(X, y)
-    shared = GBTRegressor(**asked, callbacks=[slow_down, lose_one]).fit(cut(X, [99, 220]), y)
-    assert_same_model(in_memory, shared)
 
 
 def test_two_fits_at_once(cluster):
@@ -261,10 +232,7 @@ def test_processes_grow_the_same_model(worker_processes, edges, of):
         target = np.argsort(np.argsort(y)) * n_classes // len(y)
     if of == "words":
         target = np.array(["a little", "some", "much"])[target]
-    asked = {"n_estimators": 5, "splitter": "greedy"}
-    in_memory = model(**asked).fit(X, target, weight)
-    assert_same_model(in_memory, model(**asked).fit(cut(X, edges), target, weight))
-    assert not left_behind(worker_processes)
+    assert_same_as_in_memory(worker_processes, model, X, edges, target, weight)
 
 
 @pytest.mark.slow
@@ -272,14 +240,12 @@ def test_processes_grow_the_same_model(worker_processes, edges, of):
 def test_processes_that_are_killed_change_nothing_but_the_time(worker_processes):
     """In one round a process is killed while the others wait for it."""
     X, y, _ = table(1000)
-    asked = {"n_estimators": 8, "splitter": "greedy"}
 
     def kill_one(told):
         if told.number == 2:
             killed = min(worker_processes.run(os.getpid).values())
             os.kill(killed, signal.SIGKILL)
 
-    in_memory = GBTRegressor(**asked).fit(X, y)
-    shared = GBTRegressor(**asked, callbacks=[kill_one]).fit(cut(X, [99, 500, 700]), y)
-    assert_same_model(in_memory, shared)
-    assert not left_behind(worker_processes)
+    assert_same_as_in_memory(
+        worker_processes, GBTRegressor, X, [99, 500, 700], y, n_estimators=8, happen=kill_one
+    )
