@@ -27,7 +27,7 @@ from attributions.per_row.tree_shap import TreeShap
 from attributions.reference import definitions, inference
 from attributions.reference import held_out as page
 from gbt.formats import as_ensemble
-from tests.asserts import assert_close
+from tests.asserts import assert_close, assert_same
 from tests.drawn_models import draw_model
 
 N_MODELS = 200
@@ -69,23 +69,39 @@ def size_of_terms(ensemble, X, y, weight):
     return size / ensemble.learning_rate
 
 
+def near(found, expected, size):
+    size = np.broadcast_to(size, np.shape(expected))
+    assert_close(found, expected, size, k=1, eps=ROUNDING)
+
+
 @pytest.mark.parametrize("number", range(N_MODELS))
 def test_held_out_gain_is_what_the_page_says(number):
     case = draw_model(number)
     rows = as_page_takes(case)
-    found = held_out_gain(
-        case.model, case.X, case.y, sample_weight=case.sample_weight, groups=case.groups
-    )
+    ensemble, X, y, _ = rows
+    asked = {"sample_weight": case.sample_weight, "groups": case.groups}
+    beside = {"per_tree": True, "per_output": True, "second_moments": True}
+    found = held_out_gain(case.model, case.X, case.y, **asked, **beside)
     size = size_of_terms(*rows)
-    assert_close(found.values, page.held_out_gain(*rows), size, k=1, eps=ROUNDING)
-    error = page.error_of_held_out_gain(*rows, case.groups)
-    assert_close(found.standard_error, error, size, k=1, eps=ROUNDING)
+    near(found.values, page.held_out_gain(*rows), size)
+    near(found.standard_error, page.error_of_held_out_gain(*rows, case.groups), size)
+    near(found.per_tree.sum(axis=0), found.values, size)
+    K = ensemble.n_outputs
+    near(found.per_output, [found.per_tree[k::K].sum(axis=0) for k in range(K)], size)
+    quick = held_out_gain(case.model, case.X, case.y, **asked, standard_error=False)
+    assert_same(quick.values, found.values)
+    assert quick.standard_error is None
+
+    parts = page.row_parts(*rows, for_error=True)[:, :2].sum(axis=1, keepdims=True)
+    labels = range(len(X)) if case.groups is None else case.groups
+    both = found.grouped({"both": ensemble.feature_names[:2]}).standard_error[:1]
+    error = inference.standard_error(parts, labels)
+    near(both**2, error**2, 1 + size.sum() ** 2)
     if number % 5 == 0:
-        by_row = held_out_gain_rows(case.model, case.X, case.y).values
-        ones = np.ones(len(by_row))
-        expected = page.row_parts(*rows[:3], ones)
-        size = size_of_terms(*rows[:3], ones) + 0 * by_row
-        assert_close(by_row, expected, size, k=1, eps=ROUNDING)
+        by_row, ones = held_out_gain_rows(case.model, case.X, case.y), np.ones(len(X))
+        size = size_of_terms(ensemble, X, y, ones)
+        near(by_row.values, page.row_parts(ensemble, X, y, ones), size)
+        near(by_row.values.sum(axis=0), page.held_out_gain(ensemble, X, y, ones), size)
 
 
 # -- All other measures ----------------------------------------------------------------------------
@@ -179,11 +195,6 @@ def few_rows(case):
         if name not in ("kind", "model") and given is not None
     }
     return case._replace(**cut)
-
-
-def near(found, expected, size):
-    size = np.broadcast_to(size, np.shape(expected))
-    assert_close(found, expected, size, k=1, eps=ROUNDING)
 
 
 @pytest.mark.parametrize("number", range(N_SMALL))
