@@ -27,7 +27,6 @@ from attributions.testing import (
     check_importance,
     check_sum_over_chunks,
     check_sum_over_trees,
-    ensembles,
     model_as_text,
 )
 from attributions.testing.shown import rows_as_text
@@ -94,6 +93,11 @@ IMPORTANCES = {
 def test_importances(name):
     function, leave_out = IMPORTANCES[name]
     check_importance(function, leave_out=leave_out)
+
+
+def test_what_is_left_out_is_a_check():
+    with pytest.raises(ValueError, match=r"'additivity'.*check_additivity, check_unused"):
+        check_attribution(predecomp, leave_out=["additivity"])
 
 
 # ------------------------------------------------------------------------------------- defects
@@ -220,21 +224,6 @@ def test_standard_errors_of_merged_chunks_are_compared(find):
 # ---------------------------------------------------------------------------- how it is reported
 
 
-@pytest.mark.slow
-def test_the_smallest_tree_is_shown(search):
-    """A split on x0 that sends missing values the wrong way needs one split and one row."""
-
-    def blind(model, X):
-        return predecomp(model, np.where(np.isnan(X), -1e9, X)).values
-
-    with pytest.raises(AssertionError) as failure:
-        testing.check_missing_values(blind, models=ensembles(max_trees=1, max_depth=2))
-    text = str(failure.value)
-    assert text.count("tree ") == 1
-    assert text.count("\nrow ") == 1
-    assert text.count(" <= ") == 1
-
-
 def test_an_error_of_the_function_says_where_it_happened(find):
     def refuses(model, X):
         if (model.left >= 0).any():
@@ -280,29 +269,6 @@ def test_per_tree_of_another_shape(find):
 
     with pytest.raises(AssertionError, match=r"per_tree has shape \(4,\), not \(\d, 4\)"):
         check_sum_over_trees(one_tree)
-
-
-def halves(model, X):
-    return predecomp(model, X).values / 2
-
-
-@pytest.mark.slow
-def test_checks_may_be_left_out():
-    check_attribution(halves, leave_out=[check_additivity])
-    with pytest.raises(ValueError, match=r"'additivity'.*check_additivity, check_unused"):
-        check_attribution(halves, leave_out=["additivity"])
-
-
-@pytest.mark.slow
-def test_models_may_be_given():
-    seen = []
-
-    def remembering(model, X):
-        seen.append(model)
-        return predecomp(model, X)
-
-    check_attribution(remembering, models=ensembles(max_trees=1, n_features=2))
-    assert {(model.n_trees, model.n_features) for model in seen} == {(1, 2)}
 
 
 def test_models_and_rows_as_text():

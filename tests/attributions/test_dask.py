@@ -151,22 +151,38 @@ def test_chunks_add_up_to_the_whole(measure, case, data):
 
 
 @pytest.mark.parametrize("kind", ["array", "split along columns", "unknown", "frame"])
-@pytest.mark.parametrize("measure", MEASURES.values(), ids=MEASURES)
-def test_every_kind_of_table_gives_the_same(measure, kind):
-    ensemble, X, y = fitted_rows(N)
-    rows, target = table_of(X), da.from_array(y, chunks=(SIZES,))
+@pytest.mark.parametrize("name", MEASURES)
+def test_every_kind_of_table_gives_the_same(name, kind):
+    """Groups lie in several chunks, and of one chunk all rows weigh nothing."""
+    measure, (ensemble, X, y), rng = MEASURES[name], fitted_rows(N), np.random.default_rng(0)
+    weight, groups = rng.integers(0, 3, size=N) * 1.0, rng.choice(list("abcdefghij"), N)
+    weight[51:101] = 0.0
+    frame = frame_of(X, y=y, weight=weight, group=groups)
+    given = [table_of(X), *(table_of(one) for one in (y, weight, groups))]
     if kind == "frame":
-        frame = frame_of(X, target=y)
-        rows, target = frame[[f"x{k}" for k in range(4)]], frame["target"]
+        given = [frame[[f"x{k}" for k in range(4)]], *(frame[c] for c in ("y", "weight", "group"))]
     elif kind == "unknown":
-        rows, target = unknown(rows), unknown(target)
+        given = [unknown(one) for one in given]
     elif kind == "split along columns":
-        rows = rows.rechunk({1: 2})
-        assert rows.numblocks == (6, 2)
-    result = measure(ensemble, rows, target)
-    assert_same_sums(result, measure(ensemble, X, y), terms_of(ensemble, X, y))
-    again = measure(ensemble, rows, target)
-    assert_same(again.values, result.values)
+        given[0] = given[0].rechunk({1: 2})
+        assert given[0].numblocks == (6, 2)
+
+    def asked(rows, target, weight, groups):
+        return measure(ensemble, rows, target, sample_weight=weight, groups=groups)
+
+    result, whole = asked(*given), asked(X, y, weight, groups)
+    assert_same_sums(result, whole, terms_of(ensemble, X, y))
+    assert_same(result.groups, whole.groups)
+    assert_same(asked(*given).values, result.values)
+    if name == "held_out_gain":
+        for of in ("kurtosis", "second_moments"):
+            one, other = getattr(result, of), getattr(whole, of)
+            assert_close(one, other, np.abs(other).max(), k=4096)  # 1e-12
+        assert_close(result.percent(), whole.percent(), np.abs(whole.percent()).sum())
+        assert_same(result.is_reliable, whole.is_reliable)
+    if name in ("tree_inner", "absolute"):
+        with pytest.raises(ValueError, match="sample_weight is 0 for all rows"):
+            measure(ensemble, table_of(X), y, sample_weight=np.zeros(N))
 
 
 @pytest.mark.parametrize("is_known", [True, False])
@@ -181,18 +197,6 @@ def test_targets_in_memory_are_cut_where_the_rows_are(is_known):
     assert_same_sums(result, tree_inner(ensemble, X, y), terms_of(ensemble, X, y))
 
 
-def test_a_chunk_in_which_all_rows_weigh_nothing_counts_its_rows():
-    ensemble, X, y = fitted_rows(N)
-    weight = np.ones(N)
-    weight[51:101] = 0.0
-    for measure in (tree_inner, without_target(absolute)):
-        result = measure(ensemble, table_of(X), da.from_array(y, chunks=9), sample_weight=weight)
-        whole = measure(ensemble, X, y, sample_weight=weight)
-        assert_same_sums(result, whole, terms_of(ensemble, X, y))
-        with pytest.raises(ValueError, match="sample_weight is 0 for all rows"):
-            measure(ensemble, table_of(X), y, sample_weight=np.zeros(N))
-
-
 def test_counts_of_a_chunk_may_all_be_0():
     X, y = np.random.default_rng(0).normal(size=(N, 3)), np.zeros(N)
     y[:30] = 1.0
@@ -201,39 +205,6 @@ def test_counts_of_a_chunk_may_all_be_0():
     )
     result = tree_inner(model, table_of(X), y)
     assert_same_sums(result, tree_inner(model, X, y), terms_of(model, X, y))
-
-
-@pytest.mark.parametrize(
-    "measure",
-    ["tree_inner", "partial_inner", "held_out_gain", "by leaf", "absolute", "unbiased_gain"],
-)
-def test_groups_may_lie_in_several_chunks(measure):
-    ensemble, X, y = fitted_rows(N)
-    groups = np.random.default_rng(0).choice(list("abcdefghij"), N)
-    measure = MEASURES[measure]
-    given = da.from_array(groups, chunks=(SIZES,))
-    result = measure(ensemble, table_of(X), da.from_array(y, chunks=40), groups=given)
-    whole = measure(ensemble, X, y, groups=groups)
-    assert_same_sums(result, whole, terms_of(ensemble, X, y))
-    assert_same(result.groups, whole.groups)
-
-
-def test_held_out_gain_of_chunks_is_that_of_all_rows():
-    """Standard errors, what is reliable, sums over features and per cent, with weights of 0."""
-    ensemble, X, y = fitted_rows(N)
-    weight = np.random.default_rng(1).integers(0, 3, size=N) * 1.0
-    weight[30:60] = 0.0
-    groups = np.random.default_rng(0).choice(list("abcdefghij"), N)
-    for options in ({}, {"groups": groups}):
-        result = held_out_gain(
-            ensemble, table_of(X), y, sample_weight=weight, second_moments=True, **options
-        )
-        whole = held_out_gain(ensemble, X, y, sample_weight=weight, second_moments=True, **options)
-        for name in ("values", "standard_error", "kurtosis", "second_moments"):
-            one, other = getattr(result, name), getattr(whole, name)
-            assert_close(one, other, np.abs(other).max(), k=4096)  # 1e-12
-        assert_close(result.percent(), whole.percent(), np.abs(whole.percent()).sum())
-        assert_same(result.is_reliable, whole.is_reliable)
 
 
 @pytest.mark.parametrize("is_chunked", [True, False])
@@ -329,16 +300,6 @@ def test_unbiased_gain_of_chunks_is_that_of_all_rows(case, data, min_samples):
     assert_same_sums(result, whole, terms)
     in_memory = silent(ensemble, X, y, cut(data, X_valid), y_valid, **asked)
     assert_same_sums(in_memory, whole, terms)
-
-
-def test_unbiased_gain_leaves_out_chunks_that_weigh_nothing():
-    ensemble, X, y = fitted_rows(N)
-    weight = np.ones(N)
-    weight[51:101] = 0.0  # the fourth chunk
-    result = silent(ensemble, X, y, table_of(X), y, sample_weight_valid=weight)
-    whole = silent(ensemble, X, y, X[weight > 0], y[weight > 0])
-    assert result.n_samples == N - 50
-    assert_same_gains(result, whole)
 
 
 def test_what_unbiased_gain_says_of_chunks():
@@ -458,17 +419,6 @@ def test_errors_of_permutation_are_those_of_all_rows_or_groups(groups):
         assert_close(result.values[k], drops.mean(), 4 + 4 * (y**2).mean())
         assert_close(result.standard_error[k] ** 2, expected**2, (drops**2).sum())
     assert_same(result.standard_error[2:], [0.0, 0.0])
-
-
-def test_rows_in_random_order_give_the_importance_of_shuffling_all_of_them():
-    ensemble, X, y = fitted_rows(4000)
-    result = permutation(ensemble, da.from_array(X, chunks=(400, 4)), y, random_state=0)
-    whole = permutation(ensemble, X, y, random_state=0)
-    used = whole.standard_error > 0
-    z = (result.values - whole.values)[used] / whole.standard_error[used]
-    assert (np.abs(z) < 3).all()  # the rows are the same, the shuffles are not
-    ratio = result.standard_error[used] / whole.standard_error[used]
-    assert (np.abs(np.log(ratio)) < 0.2).all()
 
 
 def test_what_permutation_refuses():
@@ -679,53 +629,6 @@ def test_a_cluster_gives_the_answer_of_one_process(measure, worker_processes):
     here = measure(ensemble, table_of(X, (20,) * 6), da.from_array(y, chunks=20))
     assert_same(here.values, result.values)
     assert len(pickle.dumps(result)) < 5000
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_a_cluster_explains_shuffles_and_refits_rows(worker_processes):
-    ensemble, X, y = fitted_rows(N)
-    here = table_of(X, (20,) * 6), da.from_array(y, chunks=20)
-    with dask.config.set(scheduler=worker_processes):
-        rows = rows_elsewhere(X, y)
-        lazy = saabas(ensemble, rows[0])
-        mean = np.abs(lazy.values).mean(axis=0).compute()
-        assert_same(lazy.compute().values, saabas(ensemble, X).values)
-        permuted = permutation(ensemble, *rows, random_state=3)
-        refitted = ensemble.refit_statistics(*rows)
-    values = np.abs(saabas(ensemble, X).values)
-    assert_close(mean, values.mean(axis=0), values.mean(axis=0))
-    assert_same(permuted.repeats, permutation(ensemble, *here, random_state=3).repeats)
-    assert_same(refitted.sum_gradient, ensemble.refit_statistics(*here).sum_gradient)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_a_model_trained_by_xgboost_on_the_cluster_is_explained_there(worker_processes):
-    xgboost = peer("xgboost")
-    peer("xgboost.dask")
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 4)).astype(np.float32)
-    y = (X[:, 0] + rng.normal(size=600) > 0).astype(float)
-    rows, target = da.from_array(X, chunks=(100, 4)), da.from_array(y, chunks=100)
-    with dask.config.set(scheduler=worker_processes):
-        data = xgboost.dask.DaskDMatrix(worker_processes, rows, target)
-        asked = {"objective": "binary:logistic", "max_depth": 3, "tree_method": "hist"}
-        booster = xgboost.dask.train(worker_processes, asked, data, num_boost_round=5)["booster"]
-        model = xgboost.dask.DaskXGBClassifier(n_estimators=5, max_depth=3)
-        model.client = worker_processes
-        model.fit(rows, target)
-        for trained in (booster, model):
-            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
-                result = tree_inner(trained, rows, target)
-            with pytest.warns(SeenRowsWarning, match="600 of the 600 rows"):
-                whole = tree_inner(trained, X, y)
-            assert_same_sums(result, whole, terms_of(trained, X, y))
-            assert whole.values[0] > 3 * np.abs(whole.values[1:]).max()
-            explained = tree_shap(trained, rows)
-            assert_same(explained.values.compute(), tree_shap(trained, X).values)
-            gain = total_gain(as_ensemble(trained).refit_statistics(rows, target))
-            assert gain.ranking()[0] == 0
 
 
 def test_columns_of_files_are_cut_where_the_other_columns_are(tmp_path):

@@ -22,8 +22,7 @@ from attributions import (
 )
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
-from tests.asserts import assert_same, peer
-from tests.attributions.measures import MEASURES, all_but
+from tests.asserts import peer
 
 RNG = np.random.default_rng(1)
 X, X_NEW = RNG.normal(size=(2, 120, 3))
@@ -41,24 +40,11 @@ REGRESSORS = {
     "extra trees": lambda: ExtraTreesRegressor(**FEW),
     "a tree": lambda: DecisionTreeRegressor(max_depth=3),
 }
-FORESTS = {"random forest", "extra trees", "a tree"}
-OF_TREES = all_but("given_others", "local_mdi", "tree_shap, background", "tree_shap_pairs")
 
 
 @cache
 def fitted(library):
     return REGRESSORS[library]().fit(X, Y)
-
-
-@pytest.mark.parametrize("measure", OF_TREES)
-@pytest.mark.parametrize("library", REGRESSORS)
-def test_a_measure_of_trees(library, measure):
-    if measure.startswith("partial_inner") and library in FORESTS - {"a tree"}:
-        pytest.skip("the trees of a forest have none before them")
-    model, of = fitted(library), MEASURES[measure]
-    of_model, of_trees = (of(m, X_NEW, Y_NEW, (X, Y)).values for m in (model, as_ensemble(model)))
-    assert_same(of_model, of_trees)
-    assert of_model.any()
 
 
 @pytest.mark.parametrize("library", REGRESSORS)

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attributions import absolute, forest_inner, partial_inner, permutation, predecomp, tree_inner
+from attributions import absolute, forest_inner, held_out_gain, predecomp, tree_inner
 from gbt import GBTClassifier, GBTRegressor
+from tests.attributions.measures import EXPLAINING, JUDGING, MEASURES
 
 RNG = np.random.default_rng(0)
 X, X_NEW = RNG.normal(size=(2, 60, 3))
@@ -15,20 +16,28 @@ Y, Y_NEW = X[:, 0], X_NEW[:, 0]
 MODEL = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y)
 CLASSIFIER = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, np.where(Y > 0, "yes", "no"))
 
+ASK_TARGETS = (*JUDGING, "permutation", "unbiased_gain")
+ASK_WEIGHTS = (
+    "absolute", "held_out_gain", "tree_inner", "partial_inner", "forest_inner", "tree_inner_pairs"
+)  # fmt: skip
+
 TARGETS = {
     "dates": (Y_NEW.astype("datetime64[D]"), r"y holds dates \(datetime64\[D\]\)"),
     "a list of dates": ([datetime.date(2020, 2, 2)] * 60, "y holds dates"),
     "a series of dates": (pd.Series(pd.to_datetime(["2020-02-02"] * 60)), "y holds dates"),
     "numbers spelt out": (Y_NEW.astype(str), "y must be numbers, and holds text"),
     "masked": (np.ma.array(Y_NEW, mask=np.arange(60) == 7), "y is masked in row 7"),
+    "too few": (np.ones(59), r"y has shape \(59,\).*\(60,\)"),
+    "a table": (np.ones((60, 2)), r"y has shape \(60, 2\)"),
+    "missing": (np.r_[0.0, np.nan, np.ones(58)], "nan in row 1"),
 }
 
 
 @pytest.mark.parametrize(("target", "message"), TARGETS.values(), ids=TARGETS)
 def test_targets(target, message):
-    for measure in (tree_inner, partial_inner, forest_inner, permutation):
+    for name in ASK_TARGETS:
         with pytest.raises(ValueError, match=message):
-            measure(MODEL, X_NEW, target)
+            MEASURES[name](MODEL, X_NEW, target, (X, Y))
 
 
 def test_labels():
@@ -45,40 +54,56 @@ WEIGHTS = {
     "numbers spelt out": (np.ones(60).astype(str), "sample_weight must be numbers"),
     "masked": (np.ma.array(np.ones(60), mask=Y > 1), "sample_weight is masked in row"),
     "spans": (np.ones(60, "m8[D]"), "sample_weight holds dates"),
+    "too few": (np.ones(59), "sample_weight has shape"),
+    "negative": (-np.ones(60), "must not be negative; row 0 has -1.0"),
+    "nothing": (np.zeros(60), "sample_weight is zero for every row"),
+    "missing": (np.full(60, np.nan), "sample_weight contains NaN"),
 }
 
 
 @pytest.mark.parametrize(("weight", "message"), WEIGHTS.values(), ids=WEIGHTS)
 def test_weights(weight, message):
-    for measure in (tree_inner, partial_inner, forest_inner):
+    for name in ASK_WEIGHTS:
         with pytest.raises(ValueError, match=message):
-            measure(MODEL, X_NEW, Y_NEW, sample_weight=weight)
-    with pytest.raises(ValueError, match=message):
-        absolute(MODEL, X_NEW, sample_weight=weight)
+            MEASURES[name](MODEL, X_NEW, Y_NEW, (X, Y), sample_weight=weight)
 
 
+FRAME = pd.DataFrame(X_NEW, columns=["a", "b", "c"])
 TABLES = {
     "dates": (X_NEW.astype("datetime64[D]"), r"column 0 \(datetime64\[D\]\)"),
     "numbers spelt out": (X_NEW.astype(str), r"column 0 \(<U"),
     "infinite": (np.where(X_NEW[7, 1] == X_NEW, -np.inf, X_NEW), "X holds -inf in row 7, column"),
-    "a frame": (
-        pd.DataFrame(X_NEW, columns=["a", "b", "c"]).astype({"b": str}),
-        r"not numbers: 'b' \(str",
-    ),
-    "sparse": (
-        pd.DataFrame(X_NEW, columns=["a", "b", "c"]).astype({"b": "Sparse[float]"}),
-        r"not numbers: 'b' \(Sparse",
-    ),
+    "a frame": (FRAME.astype({"b": str}), r"not numbers: 'b' \(str"),
+    "sparse": (FRAME.astype({"b": "Sparse[float]"}), r"not numbers: 'b' \(Sparse"),
+    "too few columns": (X_NEW[:, :2], r"shape \(60, 2\).*3 columns"),
 }
 
 
 @pytest.mark.parametrize(("table", "message"), TABLES.values(), ids=TABLES)
 def test_tables(table, message):
-    with pytest.raises(ValueError, match=message):
-        predecomp(MODEL, table)
-    for measure in (tree_inner, permutation):
+    for name in (*EXPLAINING, *ASK_TARGETS):
         with pytest.raises(ValueError, match=message):
-            measure(MODEL, table, Y_NEW)
+            MEASURES[name](MODEL, table, Y_NEW, (X, Y))
+
+
+def test_no_rows():
+    for name in ("absolute", *ASK_TARGETS):
+        with pytest.raises(ValueError, match="no rows"):
+            MEASURES[name](MODEL, X_NEW[:0], Y_NEW[:0], (X, Y))
+    for name in set(EXPLAINING) - {"absolute"}:
+        assert len(MEASURES[name](MODEL, X_NEW[:0], Y_NEW[:0], (X, Y)).values) == 0
+
+
+def test_groups_and_names_of_options():
+    for measure, option, message in (
+        (held_out_gain, {"groups": np.arange(3)}, "one label for each row"),
+        (tree_inner, {"ifa": "gain"}, "ifa='gain'"),
+        (forest_inner, {"variant": "both"}, "variant must be one of.*'both'"),
+        (absolute, {"level": "leaf"}, "level must be one of.*'leaf'"),
+    ):
+        rows = (X_NEW,) if measure is absolute else (X_NEW, Y_NEW)
+        with pytest.raises(ValueError, match=message):
+            measure(MODEL, *rows, **option)
 
 
 def test_entries_under_a_mask_are_missing():

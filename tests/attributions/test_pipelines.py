@@ -463,13 +463,6 @@ def test_a_step_that_mixes_columns_is_not_told_apart_by_names():
     assert total_gain(group.fit(numbers.to_numpy(), y)).values[3] > 0
 
 
-def test_a_table_of_credit_is_made_of_groups_that_know_their_members():
-    credit = Credit.by_origin([(0,), (1, 2), (), (1,), (1, 2)], ("a", "b", "c"))
-    assert credit.of_column.tolist() == [0, 3, 0, 1, 3]
-    assert credit.names == ("a", "b", "c", "b x c")
-    assert credit.names[3].members == ("b", "c")
-
-
 def test_a_column_may_have_the_name_of_a_group():
     X, y = draw(0)
     numbers = X[NUMBERS].fillna(0.0).set_axis(["a", "b", "a x b"], axis=1)

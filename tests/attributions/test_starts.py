@@ -13,32 +13,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 
 import attributions
 from attributions import (
     HeldOutSelector,
     SeenRowsWarning,
-    cross_fit,
     given_others,
     held_out_gain,
     local_mdi,
     partial_inner,
     permutation,
-    predecomp,
-    saabas,
     total_gain,
     tree_inner,
     tree_inner_pairs,
     tree_inner_rows,
-    tree_shap,
     unbiased_gain,
 )
 from attributions.reference import definitions as plain
 from attributions.reference.held_out import error_of_held_out_gain
 from attributions.reference.held_out import held_out_gain as plain_held_out_gain
 from gbt import GBTRegressor
-from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.measures import JUDGING, MEASURES
 from tests.gbt.training.test_starts import KINDS, N, rows_of
 from tests.greedy import GreedyRegressor
@@ -64,16 +59,6 @@ def size_of(model, target, start, weight):
     """Return a bound of the terms that measures add up."""
     step = np.abs(model.ensemble_.value).max() + 1
     return (2 * weight.sum() + N) * step**2 * np.exp(np.abs(start).max() + step) * 10
-
-
-@given(numbers, kinds)
-def test_proposition_1_what_features_and_the_base_value_add_to_the_start(seed, kind):
-    model, X, *_, start = fitted(kind, seed)
-    raw = model.ensemble_.raw_predict(X, init_score=start)
-    for attribution in (predecomp, saabas, tree_shap):
-        result = attribution(model, X)
-        total = result.values.sum(axis=1) + result.base_values
-        assert_close(total, raw - start, 99 * (1 + np.abs(start)))
 
 
 @given(numbers, kinds)
@@ -201,16 +186,6 @@ def test_linear_models_of_trees_are_fitted_to_what_the_starts_leave(kind):
         assert_close(local_mdi(model, X, y, init_score=start).values, expected.values, 1e6)
 
 
-def test_folds_have_their_starting_values():
-    X, y, _, start = rows_of("squared", 12)
-    asked = {"cv": 3, "random_state": 1}
-    for measure in (held_out_gain, partial(tree_inner, ifa="saabas")):
-        result = cross_fit(GreedyRegressor(4), X, y, measure, init_score=start, **asked)
-        expected = cross_fit(GreedyRegressor(4, base_score=0.0), X, y - start, measure, **asked)
-        assert_close(result.values, expected.values, 1e4)
-        assert_close(result.standard_error, expected.standard_error, 1e6)
-
-
 @pytest.mark.parametrize("cv", [3, None])
 @pytest.mark.parametrize("measure", ["held_out_gain", "given_others"])
 def test_the_selector_gives_rows_their_starting_values(measure, cv):
@@ -243,27 +218,6 @@ def test_for_given_others_a_start_that_all_rows_share_is_the_base_score(kind):
     expected = measure(model, training=(X[:half], y[:half]))
     assert_close(result.values, expected.values, 1e4)
     assert_close(result.standard_error, expected.standard_error, 1e4)
-
-
-def test_given_others_asks_lightgbm_at_the_true_predictions():
-    """Starts taken off the targets leave the same trees, whoever grows them."""
-    lightgbm = peer("lightgbm")
-    X, y, _, start = rows_of("squared", 16, 200)
-    asked = {"min_child_samples": 1, "boost_from_average": False, "verbose": -1}
-    model, half = lightgbm.LGBMRegressor(n_estimators=5, max_depth=3, **asked), slice(100)
-    rest = slice(100, 200)
-    regressor = GreedyRegressor(4, max_depth=2)
-    with_start = clone(model).fit(X[half], y[half], init_score=start[half])
-    result = given_others(
-        with_start, X[rest], y[rest], training=(X[half], y[half], None, start[half]),
-        regressor=regressor, init_score=start[rest],
-    )  # fmt: skip
-    left = y - start
-    expected = given_others(
-        clone(model).fit(X[half], left[half]), X[rest], left[rest],
-        training=(X[half], left[half]), regressor=regressor,
-    )  # fmt: skip
-    assert_close(result.values, expected.values, 1e2, eps=EPS_32)
 
 
 def test_given_others_wants_starts_of_the_fit_and_of_the_judges_or_none():

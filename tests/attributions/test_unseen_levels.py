@@ -13,7 +13,7 @@ import pytest
 import attributions
 from attributions.results.per_row import UNSEEN
 from gbt.formats import as_ensemble
-from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.asserts import assert_same, peer
 from tests.attributions.measures import MEASURES, all_but
 
 TYPES = ["c", "q", "c", "c"]
@@ -48,11 +48,6 @@ def trained():
     return booster, as_ensemble(booster, X, y)
 
 
-def raw_of(booster, X):
-    rows = peer("xgboost").DMatrix(X, feature_types=TYPES, enable_categorical=True)
-    return booster.predict(rows, output_margin=True)
-
-
 def with_one_more_level(ensemble):
     """Return the model with a last level in each column of categories: its bits are all 0."""
     categories = tuple(None if c is None else (*c, ONE_MORE) for c in ensemble.categories)
@@ -83,31 +78,6 @@ def test_an_unseen_level_is_as_one_that_no_node_lists(name):
     assert np.isfinite(found).all()
     assert_same(found, explained(with_one_more_level(ensemble), rows_with(ONE_MORE)[0]))
     assert (explained(ensemble, np.where(X == 777, np.nan, X)) != found).any()
-
-
-@pytest.mark.parametrize("explain", [attributions.predecomp, attributions.tree_shap])
-def test_contributions_add_up_to_the_predictions_of_xgboost(explain):
-    booster, ensemble = trained()
-    X, _ = rows_with(777)
-    raw = raw_of(booster, X)
-    residual = explain(ensemble, X).residual(raw.astype(np.float64))
-    assert_close(residual, 0 * raw, np.full(len(X), 1 + np.abs(ensemble.value).sum()), eps=EPS_32)
-
-
-def test_local_mdi_without_a_penalty_is_saabas_on_rows_with_unseen_levels():
-    """By its definition: least squares on the stumps of the rows that grew a tree are the tree."""
-    xgboost = peer("xgboost")
-    X, y = table()
-    rows = xgboost.DMatrix(X, y, feature_types=TYPES, enable_categorical=True)
-    booster = xgboost.train({"nthread": 1, "max_depth": 4, "lambda": 0.0}, rows, 4)
-    ensemble = as_ensemble(booster, X, y)
-    new, _ = rows_with(777)
-    found = attributions.local_mdi(ensemble, X, y, new, linear_model="ols", raw=False)
-    raw = raw_of(booster, new)
-    terms = np.full(len(X), 1 + np.abs(ensemble.value).sum())
-    assert_close(found.surrogate_prediction, raw, terms, eps=EPS_32)
-    expected = attributions.saabas(ensemble, new).values
-    assert_close(found.values, expected, np.tile(terms, (4, 1)).T, eps=EPS_32)
 
 
 def test_what_is_shown_in_place_of_a_level():

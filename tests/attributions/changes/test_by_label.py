@@ -27,9 +27,6 @@ def model():
     return GBTRegressor(30, max_depth=3, splitter="greedy", random_state=0).fit(X, y)
 
 
-OPTIONS = ("sample_weight", "groups")
-
-
 @pytest.mark.parametrize("given", [(), ("sample_weight",), ("groups",)], ids=str)
 def test_each_label_is_what_a_call_by_hand_returns(model, given):
     rng = np.random.default_rng(2)
@@ -65,19 +62,6 @@ def test_a_column_of_the_table_has_the_labels():
         held_out_gain(fitted, frame, y, by="regio")
     with pytest.raises(ValueError, match="by='a' names a column, and those of X have no names"):
         held_out_gain(fitted, frame.iloc[:, :4].to_numpy(), y, by="a")
-
-
-def test_classes_and_their_labels():
-    rng = np.random.default_rng(3)
-    X, y = rows(600, rng)
-    words = np.array(["no", "maybe", "yes"])[np.digitize(y, [-1, 1])]
-    fitted = GBTClassifier(5, max_depth=2, random_state=0).fit(X[:300], words[:300])
-    X, words = X[300:], words[300:]
-    region = np.where(X[:, 3] > 0, "north", "south")
-    result = held_out_gain(fitted, X, words, by=region)
-    alone = held_out_gain(fitted, X[region == "south"], words[region == "south"])
-    assert_same(result["south"].values, alone.values)
-    assert result.changes("north").labels == ("south - north",)
 
 
 def derivative(model, X, y, unit):
@@ -254,49 +238,37 @@ def test_what_is_refused(model):
         held_out_gain(model, X, y, by=np.zeros(60)).changes()
 
 
-def test_tables_of_dask_are_judged_and_compared_label_by_label(model):
-    dd, da = peer("dask.dataframe"), peer("dask.array")
+@pytest.mark.parametrize("kind", ["memory", "arrays of Dask", "frames of Dask"])
+def test_rows_in_chunks_and_rows_without_weight_which_are_no_rows_of_a_label(model, kind):
     X, y = rows(120, np.random.default_rng(13))
-    by = np.tile(["a", "b", "c"], 40)
-    in_memory = held_out_gain(model, X, y, by=by)
-    frame = dd.from_pandas(pd.DataFrame(X).assign(y=y, by=by), npartitions=3)
-    of_frame = held_out_gain(model, frame[list(range(P))], frame["y"], by=frame["by"])
-    chunked = [da.from_array(array, chunks=(50, *array.shape[1:])) for array in (X, y, by)]
-    of_array = held_out_gain(model, *chunked[:2], by=chunked[2])
-    for result in (of_frame, of_array):
-        assert result.labels == in_memory.labels
-        for label in "abc":
-            assert isinstance(result[label], GlobalAttribution)
-            np.testing.assert_allclose(result[label].values, in_memory[label].values, rtol=1e-10)
-            np.testing.assert_allclose(
-                result[label].standard_error, in_memory[label].standard_error, rtol=1e-8
-            )
-        for name in ("values", "standard_error", "degrees"):
-            found, expected = (getattr(r.changes("a"), name) for r in (result, in_memory))
-            np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
-    with pytest.raises(ValueError, match="by and sample_weight must be of Dask, too"):
-        held_out_gain(model, *chunked[:2], by=by)
-
-
-@pytest.mark.parametrize("is_in_chunks", [False, True])
-def test_rows_without_weight_are_no_rows_of_a_label(model, is_in_chunks):
-    X, y = rows(90, np.random.default_rng(16))
-    by, weight = np.repeat([0, 1, 2], 30), np.ones(90)
-    weight[32:51] = 0.0  # of label 1 all but 11
-    weight[62:84] = 0.0  # of label 2 all but 8
+    by, weight = np.repeat(["a", "b", "c"], 40), np.ones(120)
+    weight[45:74] = 0.0  # of b all but 11
+    weight[85:117] = 0.0  # of c all but 8
     given = X, y, by, weight
-    if is_in_chunks:
+    if kind == "arrays of Dask":
         da = peer("dask.array")
-        given = [da.from_array(array, chunks=(40, *array.shape[1:])) for array in given]
+        given = [da.from_array(one, chunks=(50, *one.shape[1:])) for one in given]
+        with pytest.raises(ValueError, match="by and sample_weight must be of Dask, too"):
+            held_out_gain(model, *given[:2], by=by)
+    elif kind == "frames of Dask":
+        frame = pd.DataFrame(X).assign(y=y, by=by, weight=weight)
+        frame = peer("dask.dataframe").from_pandas(frame, npartitions=3)
+        given = frame[list(range(P))], *(frame[name] for name in ("y", "by", "weight"))
     *table, labels, weights = given
     result = held_out_gain(model, *table, by=labels, sample_weight=weights)
     left = weight > 0
     expected = held_out_gain(model, X[left], y[left], by=by[left])
-    assert_same(result.n_samples, [30, 11, 8])
+    assert result.labels == expected.labels
+    assert_same(result.n_samples, [40, 11, 8])
     assert_same(result.is_judged, [True, True, False])
-    for name in ("values", "standard_error"):
-        found, wanted = (getattr(r.changes(0), name) for r in (result, expected))
-        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-13)
+    for label in "abc":
+        assert isinstance(result[label], GlobalAttribution)
+        for name in ("values", "standard_error"):
+            found, wanted = (getattr(r[label], name) for r in (result, expected))
+            np.testing.assert_allclose(found, wanted, rtol=1e-8)
+    for name in ("values", "standard_error", "degrees"):
+        found, wanted = (getattr(r.changes("a"), name) for r in (result, expected))
+        np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-12)
 
 
 def test_dots_lines_and_heat(model):

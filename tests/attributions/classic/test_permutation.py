@@ -1,7 +1,4 @@
-from functools import reduce
-
 import numpy as np
-import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,59 +6,13 @@ from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error,
 
 from attributions import permutation
 from attributions.classic.scores import auc_of_rows
-from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
+from attributions.classic.shuffle_errors import ShuffleErrors
 from attributions.classic.shuffled_tables import Orders
 from attributions.reference import definitions as reference
-from attributions.statistics.groups import Groups
 from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
-from tests.greedy import GreedyClassifier, GreedyRegressor
-
-
-def by_loops(ensemble, X, y, score, seed, n_repeats):
-    """Return the drops of the score from tables shuffled one by one, each made from scratch."""
-    drops = np.zeros((X.shape[1], n_repeats))
-    for k in range(X.shape[1]):
-        for r in range(n_repeats):
-            stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(k, r)))
-            shuffled = X.copy()
-            shuffled[:, k] = X[stream.permutation(len(X)), k]
-            drops[k, r] = score(y, ensemble.raw_predict(X)) - score(
-                y, ensemble.raw_predict(shuffled)
-            )
-    return drops
-
-
-def negative_squared_error(y, prediction):
-    return -np.mean((y - prediction) ** 2)
-
-
-@pytest.mark.parametrize(
-    ("loss", "score", "name"),
-    [
-        ("half_squared_error", negative_squared_error, "neg_mean_squared_error"),
-        ("half_logistic", roc_auc_score, "roc_auc"),
-    ],
-)
-def test_it_is_a_loop_over_shuffled_tables(loss, score, name):
-    ensemble, X, y = fitted_rows(60, loss=loss)
-    before = X.copy()
-
-    result = permutation(ensemble, X, y, n_repeats=3, random_state=7)
-
-    expected = by_loops(ensemble, X, y, score, 7, 3)
-    assert_close(result.repeats, expected, 4 * np.mean(y**2) + 4)
-    assert_close(result.values, expected.mean(axis=1), 4 * np.mean(y**2) + 4)
-    assert result.values[0] > 0
-    assert result.values[1] != 0
-    assert_same(result.values[2:], [0.0, 0.0])  # no tree splits on them
-    assert (result.standard_error[:2] > 0).all()
-    assert_same(result.standard_error[2:], [0.0, 0.0])
-    assert_same(result.p_values()[2:], [1.0, 1.0])
-    assert result.n_samples == 60
-    assert result.method == f"permutation({name})"
-    assert_same(X, before)
+from tests.greedy import GreedyRegressor
 
 
 def test_seeds():
@@ -105,22 +56,6 @@ def as_estimator(estimator, ensemble, names=None):
     return estimator
 
 
-def test_a_scorer_sees_the_labels_and_a_data_frame():
-    ensemble, X, y = fitted_rows(50, loss="half_logistic")
-    names = ["a", "b", "c", "d"]
-    model = as_estimator(GreedyClassifier(), ensemble, names)
-    model.classes_ = np.array(["no", "yes"])
-    words = np.where(y == 1, "yes", "no")
-    frame = pandas.DataFrame(X, columns=names)
-    before = frame.copy()
-
-    named = permutation(model, frame, words, metric="roc_auc", random_state=3)
-
-    assert_close(named.repeats, permutation(ensemble, X, y, random_state=3).repeats, 1.0)
-    assert_close(named.repeats, permutation(model, frame, words, random_state=3).repeats, 1.0)
-    pandas.testing.assert_frame_equal(frame, before)
-
-
 def test_a_scorer_sees_lists_and_masks_as_they_are():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
@@ -137,23 +72,6 @@ def test_a_scorer_sees_lists_and_masks_as_they_are():
             for rows in (table, same)
         )
         assert_same(found.values, expected.values)
-
-
-@pytest.mark.parametrize("layout", ["read-only", "F", "float32", "integers", "list"])
-def test_the_callers_table_is_not_touched(layout):
-    """Not even for a while: it may be read-only, or in use by another thread."""
-    ensemble, X, y = fitted_rows(30)
-    X.flags.writeable = False
-    table = {
-        "read-only": X,
-        "F": np.asfortranarray(X),
-        "float32": X.astype(np.float32),
-        "integers": X.round().astype(int),
-        "list": X.tolist(),
-    }[layout]
-    before = np.array(table)
-    permutation(ensemble, table, y, random_state=0)
-    assert_same(table, before)
 
 
 def test_unusable_arguments_are_refused_by_name():
@@ -199,36 +117,37 @@ def shuffled_models(draw):
     return ensemble, X, y, draw(st.integers(1, 3)), draw(st.integers(0, 3))
 
 
-@given(shuffled_models())
-def test_standard_errors_are_their_definition(drawn):
+@pytest.mark.parametrize("metric", [None, lambda y, prediction: -np.abs(y - prediction)])
+@given(drawn=shuffled_models())
+def test_values_and_errors_are_their_definition(metric, drawn):
+    """The metric of a model is the squared error, or of classes the AUC."""
     ensemble, X, y, n_repeats, seed = drawn
+    is_class, before = ensemble.loss.name == "half_logistic", X.copy()
+    if metric is None and is_class and not 0 < y.sum() < len(y):
+        return
 
-    def score(y, prediction):
-        return -np.abs(y - prediction)
+    def score(y, raw):
+        if metric is None:
+            return reference.auc_by_row(y, raw) if is_class else -((y - raw) ** 2)
+        return metric(y, ensemble.loss.inverse_link(raw))
 
-    def score_of_raw(y, raw):
-        return score(y, ensemble.loss.inverse_link(raw))
-
-    result = permutation(ensemble, X, y, metric=score, n_repeats=n_repeats, random_state=seed)
+    result = permutation(ensemble, X, y, metric=metric, n_repeats=n_repeats, random_state=seed)
 
     orders = Orders(seed, len(X))
     largest = 1 + np.abs(ensemble.base_score) + np.abs(ensemble.value).sum()
+    largest = largest**2 * len(X) if metric is None else largest
     for k in range(ensemble.n_features):
         own = [orders.of((k, r)) for r in range(n_repeats)]
-        value, error = reference.permutation(ensemble, X, y, k, own, score_of_raw)
+        value, error = reference.permutation(ensemble, X, y, k, own, score)
         assert_close(result.values[k], value, 2 * largest)
+        assert_close(result.repeats[k].mean(), value, 2 * largest)
         # A root of cancelled squares: eps of the terms under the root.
         assert_close(result.standard_error[k] ** 2, error**2, 8 * largest**2)
-
-
-def test_standard_errors_by_hand():
-    """Drops 1, 2, 6 have variance 7. In a ring, lent are 6, 1, 2, and 7, 3, 8 have 7 as well."""
-    drop = np.array([1.0, 2.0, 6.0])
-    ring, itself = ShuffleErrors(3), ShuffleErrors(3)
-    ring.add(drop, np.array([1, 2, 0]))
-    assert_close(ring.sums().standard_error, [np.sqrt(7 / 3)], 1.0, k=8)  # 7 - 7 would be too small
-    itself.add(drop, np.array([0, 1, 2]))
-    assert_close(itself.sums().standard_error, [np.sqrt((28 - 7) / 3)], 10.0, k=8)
+    assert_same(X, before)
+    if metric is None:
+        assert (
+            result.method == f"permutation({'roc_auc' if is_class else 'neg_mean_squared_error'})"
+        )
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=12))
@@ -273,50 +192,6 @@ def test_intervals_cover_what_a_strong_column_is_worth():
         return own.std(ddof=1) / np.sqrt(len(own))
 
     assert coverage_of_a_strong_column(of_own_drops) < 0.88  # why lent values count, too
-
-
-def chunk_of_days(rng, n_days, n_rows=10):
-    """Return the groups and a shuffled column of days whose slopes vary, y = slope x + e by 1.8 x.
-
-    Given the value of another row, which all but one in n rows on average get, the expected drop is
-    (slope^2 + 3.24 + 1) - ((slope - 1.8)^2 + 1) = 3.6 slope.
-    """
-    days = Groups.of(np.repeat(np.arange(n_days), n_rows), n_days * n_rows)
-    slope = rng.normal(2.0, 1.0, size=n_days)[days.of_row]
-    x, e = rng.normal(size=(2, len(slope)))
-    errors = ShuffleErrors(len(slope))
-    for _ in range(3):
-        order = rng.permutation(len(slope))
-        errors.add((slope * x + e - 1.8 * x[order]) ** 2 - (slope * x + e - 1.8 * x) ** 2, order)
-    return errors, days
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("days_a_chunk", [1, 4])
-def test_intervals_cover_where_days_differ(days_a_chunk):
-    """Whole days lie in a chunk, one or several; a chunk of one day cannot tell their spread."""
-    rng = np.random.default_rng(0)
-    n_covered, n_draws = 0, 400
-    expected = 7.2 * (1 - 1 / (10 * days_a_chunk))
-    for _ in range(n_draws):
-        chunks = [chunk_of_days(rng, days_a_chunk) for _ in range(40 // days_a_chunk)]
-        told = reduce(DropSums.merge, [errors.sums(days) for errors, days in chunks])
-        (sums,) = told.columns
-        mean = sums.total[0] / sums.total[2]
-        n_covered += abs(mean - expected) < 1.96 * told.standard_error[0]
-    assert abs(n_covered / n_draws - 0.95) < 0.033  # simulation error .011, of 40 days .007
-
-
-def test_chunks_that_hold_one_draw_each_by_hand():
-    """Two days of 1 and 3 rows, drops 4 and 0, 1, 2: s = 4, 3, m = 7 / 4, s - n m = +-9 / 4."""
-    sums = []
-    for drops in ([4.0], [0.0, 1.0, 2.0]):
-        errors = ShuffleErrors(len(drops))
-        errors.add(np.array(drops), np.arange(len(drops)))
-        sums.append(errors.sums(Groups.of(["day"] * len(drops), len(drops))))
-        assert sums[-1].standard_error is None
-    for told in (sums[0].merge(sums[1]), sums[1].merge(sums[0])):
-        assert_close(told.standard_error, [np.sqrt(2 * 2 * (9 / 4) ** 2) / 4], 10.0)
 
 
 def my_rmse(y, prediction):

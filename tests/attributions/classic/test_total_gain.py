@@ -1,26 +1,16 @@
+"""Gains that a model remembers, and how much a feature moves predictions."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import total_gain, tree_inner
+from attributions import absolute, total_gain, tree_inner
 from attributions.reference import definitions as reference
 from attributions.simulated import simulated
 from attributions.testing import ensembles
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.tree_cases import ensemble_of, example_1, stump_on
-
-
-def test_example_1_of_the_paper():
-    ensemble, X, _ = example_1(split_on=1)
-    result = total_gain(ensemble)
-    # G, H are (1, 2) and (-1, 1): 1/3 + 1/2 - 0.
-    assert_close(result.values, [0.0, 5 / 6], np.array([0.0, 5 / 6]), k=2)
-    assert result.standard_error is None
-    assert result.n_samples == len(X)
-    assert result.method == "total_gain"
-    assert result.feature_names == ensemble.feature_names
-    assert result.per_tree is None
+from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 
 @given(st.data())
@@ -63,3 +53,11 @@ def test_it_is_the_total_gain_of_xgboost():
 
     assert_close(ours.normalized(), theirs, 1.0, k=8, eps=EPS_32)
     assert_close(inner.normalized(), theirs, 1.0, k=8, eps=EPS_32)
+
+
+def test_opposite_steps_cancel_in_the_forest_only():
+    forth = fit_values(ensemble_of([stump_on(0, 0.0)], 1), [[-1.0], [1.0]], np.array([-1.0, 1.0]))
+    back = fit_values(ensemble_of([stump_on(0, 0.0)], 1), [[-1.0], [1.0]], np.array([1.0, -1.0]))
+    both = ensemble_of([forth.trees[0], back.trees[0]], 1)
+    assert_same(absolute(both, [[5.0]], level="tree").values, [2.0])
+    assert_same(absolute(both, [[5.0]], level="forest").values, [0.0])

@@ -134,17 +134,6 @@ def test_the_share_that_errors_have_in_common_by_hand():
     assert found.is_clear
 
 
-def test_independent_errors_agree_by_chance_alone():
-    rng = np.random.default_rng(3)
-    p_values = [
-        agreement_within(rng.normal(size=(120, 1)), rng.integers(20, size=120)).p_value
-        for _ in range(400)
-    ]
-    assert 8 <= sum(p < 0.05 for p in p_values) <= 34  # 20 +- 3 standard errors of 4.4
-    along = [agreement_along(rng.normal(size=(120, 1)), np.arange(120)).p_value for _ in range(400)]
-    assert 8 <= sum(p < 0.05 for p in along) <= 34
-
-
 def test_rows_are_put_in_order_before_neighbours_are_compared():
     wave = np.sin(np.arange(200) / 10)[:, np.newaxis]
     order = np.random.default_rng(4).permutation(200)

@@ -18,7 +18,6 @@ from tests.attributions.command.tables import (
     HOSTILE,
     columns,
     explored,
-    several_classes,
     write_csv,
 )
 from tests.browser import started
@@ -228,29 +227,3 @@ def test_the_page_is_read_aloud_with_names(browser, report):
     assert {"button", "combobox", "searchbox", "spinbutton", "image", "table"} <= set(roles)
     assert all(name.strip() for names in roles.values() for name in names)
     assert any("share of total gain" in name for name in roles["image"])
-
-
-@pytest.mark.slow
-def test_a_row_of_several_classes_adds_up_to_the_predicted_one(browser, tmp_path):
-    path, out = write_csv(tmp_path / "t.csv", several_classes()), tmp_path / "out.html"
-    assert main(["--data", str(path), "--target", "kind", "--report", str(out)]) == 0
-    browser.open(out)
-    found = explored(out.read_text(encoding="utf-8"))
-    seen = set()
-    for place, (number, _, predicted, truth, *_, c) in enumerate(found["rows"][:60]):
-        browser.run(
-            f"(() => {{ const row = document.getElementById('row'); row.selectedIndex = {place};"
-            " row.dispatchEvent(new Event('change')); })()"
-        )
-        caption = browser.run("document.getElementById('row-caption').textContent")
-        assert caption == f"Row {number}: predicted {predicted}; in truth {truth}"
-        moves = browser.run(
-            "[...document.querySelectorAll('#row-table tbody tr')]"
-            ".map((row) => row.cells[2].textContent)"
-        )
-        start, *rest, total = [float(text.replace("\N{MINUS SIGN}", "-")) for text in moves]
-        assert start == pytest.approx(found["base"][c], rel=0.01, abs=0.01)
-        assert total == pytest.approx(start + sum(rest), abs=0.05)
-        seen.add(c)
-    assert seen == {0, 1, 2}
-    assert browser.complaints() == []

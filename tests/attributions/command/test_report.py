@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from attributions.command.judging.findings import CONSTANT, MODEL, Findings
-from attributions.command.judging.verdicts import rows_needed, said_of
+from attributions.command.judging.verdicts import rows_needed
 from attributions.command.printed import report, table_lines
 from attributions.command.question import Question
 from attributions.command.rules.columns import column_of
@@ -25,7 +25,6 @@ from tests.asserts import assert_same
 NAMES = ("large", "small", "tiny", "unused", "a name of more than thirty-two letters")
 VALUES = [41.23, 0.1234, 1.2e-6, 0.0, -5.0]
 ERRORS = [3.14, 0.0271, 3.3e-6, 0.0, 12.0]
-USED = np.array([True])
 GAINS = [50.0, 0.5, 2e-6, 0.0, 7.0]
 
 
@@ -207,21 +206,6 @@ def test_rows_that_would_tell_by_hand():
     assert rows_needed(0.5, np.array([-1.5, 9.0]), 1.0, 100) == pytest.approx(4 * needed)
     assert rows_needed(1.0, np.array([-np.inf, np.inf]), 1.0, 100) == np.inf
     assert rows_needed(0.0, np.array([-1.0, 1.0]), 1.0, 100) == np.inf
-
-
-def test_so_many_rows_give_a_verdict_in_four_of_five_tables():
-    """Rows of mean 0.1 and variance 1: 100 say nothing; 1,000 tables of as many as asked for do."""
-
-    def judged(total, n_rows):
-        error = np.array([np.sqrt(n_rows)])
-        return said_of(GlobalAttribution([total], error, n_rows, ("x",), "held_out_gain"), USED)
-
-    few = judged(10.0, 100)
-    assert few.verdicts == ["cannot be told"]
-    n_rows = round(rows_needed(10.0, few.intervals[0], 10.0, 100))
-    totals = np.random.default_rng(0).normal(0.1 * n_rows, np.sqrt(n_rows), 1_000)
-    share = np.mean([judged(total, n_rows).verdicts == ["helps"] for total in totals])
-    assert abs(share - 0.8) < 0.04  # three errors
 
 
 def test_the_rows_that_would_tell_are_said_of_the_nearest():

@@ -14,12 +14,10 @@ from attributions import (
     held_out_gain_rows,
     partial_inner,
     partial_inner_rows,
-    total_gain,
     tree_inner,
     tree_inner_pairs,
     tree_inner_rows,
     tree_shap_pairs,
-    unbiased_gain,
 )
 from attributions.reference import definitions
 from attributions.reference import held_out as reference
@@ -136,25 +134,6 @@ def test_partial_inner_adds_back_the_work_of_the_whole_feature(loss):
     assert_close(partial_inner_rows(ensemble, X, y).values, q, scale, k=1e4)
     absolutes = absolute(ensemble, X, ifa="saabas").values
     assert_close(absolutes, moved.sum(axis=0), 1 + moved.sum(axis=0), k=1e4)
-
-
-def test_gains_of_a_feature_are_the_sums_over_its_splits():
-    ensemble, X, y, (X_train, y_train) = case("log_loss", 3)
-    by_column = replace(ensemble, credit=None)
-    promised, own = (total_gain(e, per_tree=True, per_output=True) for e in (by_column, ensemble))
-    for of in ("values", "per_tree", "per_output"):
-        of_columns = getattr(promised, of)
-        assert_close(getattr(own, of), of_columns @ ADDED, 1 + np.abs(of_columns).sum(), k=64)
-    ensemble, X, y, (X_train, y_train) = case("log_loss", n_rows=80)
-    by_column = replace(ensemble, credit=None)
-    for form in ("symmetric", "paper"):
-        given = (X_train, y_train, X, y, form)
-        of_columns, of_features = unbiased_gain(by_column, *given), unbiased_gain(ensemble, *given)
-        scale = 1 + np.abs(of_columns.values).sum()
-        assert_close(of_features.values, of_columns.values @ ADDED, scale, k=1e4)
-        assert (of_features.standard_error[:2] > 0).all()
-        alone = of_features.standard_error[3], of_columns.standard_error[6]
-        assert_close(*alone, scale, k=1e4)
 
 
 def test_pairs_of_features():

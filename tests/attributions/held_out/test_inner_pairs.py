@@ -9,7 +9,6 @@ from hypothesis import given
 from attributions import PairAttribution, tree_inner, tree_inner_pairs
 from attributions.reference import definitions as reference
 from attributions.testing import judged
-from gbt import GBTClassifier
 from gbt.model.tree import NODE_DTYPES, Tree
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
@@ -96,16 +95,6 @@ def test_groups():
     alone = tree_inner(ensemble, X, y, groups=groups)
     assert_same(one.pairs, [[0, 0], [1, 1]])
     assert_same(one.standard_error, alone.standard_error[:2])
-
-
-def test_several_outputs_add_up():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(120, 3))
-    y = (X[:, 0] > 0).astype(int) + (X[:, 1] * X[:, 0] > 0.5)
-    model = GBTClassifier(n_estimators=5, max_depth=3, splitter="greedy").fit(X[:60], y[:60])
-    values = tree_inner(model, X[60:], y[60:]).values
-    pairs = tree_inner_pairs(model, X[60:], y[60:])
-    assert_close(pairs.importance(), values, 60 * np.abs(values).max())
 
 
 def test_only_splits_have_others_above():

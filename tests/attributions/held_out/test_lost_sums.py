@@ -19,7 +19,6 @@ from attributions import (
     partial_inner,
     saabas,
     tree_inner,
-    tree_inner_rows,
 )
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble
@@ -55,32 +54,6 @@ def test_training_rows_supply_them_and_labels_stay(measure, name):
     expected = measure(completed, X[B], y[B], training=(X[A], y[A]))
     assert_same(result.values, expected.values)
     assert_same(result.is_reliable, expected.is_reliable)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_given_others_is_its_definition(name):
-    model = classifier(name)
-    fitted = clone(model).fit(*TRAINING)
-    result = given_others(fitted, X[B], LABEL[B], training=TRAINING, regressor=LinearRegression())
-    completed = as_ensemble(fitted, *TRAINING)
-    q = by_definition(completed, X[B], y[B], (X[A], y[A]), [model] * 3, [LinearRegression()] * 3)
-    q = np.where((saabas(completed, X[A]).values != 0).any(axis=0), q, 0.0)
-    assert_close(result.values, q.sum(axis=0), 80 * np.abs(q).max())
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
-def test_cross_fitting_is_the_sum_of_out_of_fold_rows(name):
-    values = np.empty(X.shape)
-    for fitted_on, held_out in KFold(4).split(X):
-        training = X[fitted_on], LABEL[fitted_on]
-        completed = as_ensemble(classifier(name).fit(*training), *training)
-        values[held_out] = tree_inner_rows(completed, X[held_out], y[held_out]).values
-
-    result = cross_fit(classifier(name), X, LABEL, tree_inner, cv=KFold(4))
-
-    assert_close(result.values, values.sum(axis=0), np.abs(values).sum(axis=0))
-    assert result.is_reliable is None  # though every fold had training rows
 
 
 def test_cross_fitting_hands_over_the_training_rows():

@@ -1,7 +1,5 @@
 """How local MDI, hierarchical shrinkage, Saabas and PreDecomp are related (docs/local_mdi.md)."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,33 +10,13 @@ from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, Random
 import attributions
 from attributions.mdi.least_squares import OLS, Ridge
 from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
-from attributions.reference import definitions as reference
 from attributions.reference import stumps as plain
-from attributions.testing import trees
 from gbt.formats import as_ensemble
 from tests.asserts import EPS_32, assert_close, peer
 from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.stump_cases import cases
-from tests.tree_cases import ensemble_of
 
-LAMBDAS = st.sampled_from([0.0, 0.1, 1.0, 10.0])
 K = 2.0**14
-
-
-def leaf_columns(tree, node_weight):
-    """Return psi_t of rows in each leaf, (leaves, splits), with both lists of nodes."""
-    leaves = [t for t in range(len(tree.left)) if tree.left[t] < 0]
-    splits = [t for t in range(len(tree.left)) if tree.left[t] >= 0]
-    columns = np.zeros((len(leaves), len(splits)))
-    for j, t in enumerate(splits):
-        l, r = tree.left[t], tree.right[t]
-        for child, end in (
-            (l, -np.sqrt(node_weight[r] / node_weight[l])),
-            (r, np.sqrt(node_weight[l] / node_weight[r])),
-        ):
-            for leaf in reference.leaves_below(tree, child):
-                columns[leaves.index(leaf), j] = end
-    return columns, leaves, splits
 
 
 def children(tree, t):
@@ -174,37 +152,6 @@ def test_mdi_is_the_sum_of_squares_of_the_stumps(bootstrap):
 # (ii) -----------------------------------------------------------------------------------------
 
 
-@given(trees(reg_lambda=0.0), LAMBDAS)
-def test_ridge_on_leaf_values_is_saabas(tree, penalty):
-    columns, leaves, splits = leaf_columns(tree, tree.sum_hessian)
-    H, S = tree.sum_hessian[leaves], -tree.sum_gradient[leaves]
-    B = np.column_stack([np.ones(len(leaves)), columns])
-    # Minimise sum_l H_l (S_l / H_l - B_l theta)^2 + penalty |B theta|^2.
-    theta = np.linalg.solve(B, S / (H + penalty))
-    normal = B.T @ ((H + penalty)[:, np.newaxis] * B)
-    largest = (np.abs(B) @ np.abs(theta)).max()  # the solver's error of each leaf is eps times this
-    terms = np.abs(B.T) @ (H + penalty) * largest
-    assert_close(normal @ theta, B.T @ S, terms, k=2**12)  # so theta is the minimiser
-
-    # Each split gets a feature of its own, whose Saabas value is then the step at this split.
-    value, feature = np.zeros(len(tree.left)), np.full_like(tree.feature, -1)
-    value[leaves], feature[splits] = S / (H + penalty), np.arange(len(splits))
-    boosted = replace(tree, value=value, feature=feature, threshold=np.zeros(len(value)))
-    rows = np.zeros((len(leaves), max(len(splits), 1)))
-    for j, t in enumerate(splits):
-        for child, side in zip(children(tree, t), (-1.0, 1.0), strict=True):
-            below = [leaves.index(leaf) for leaf in reference.leaves_below(tree, child)]
-            rows[below, j] = side
-    found = attributions.saabas(ensemble_of([boosted], rows.shape[1]), rows).values
-    ends = np.abs(columns)
-    condition = ends * np.maximum(1.0, 1 / ends.max(axis=0, initial=np.finfo(float).tiny))
-    size = np.abs(value).max() * len(leaves)
-    steps, terms = np.zeros_like(rows), np.full_like(rows, size)
-    steps[:, : len(splits)] = columns * theta[1:]
-    terms[:, : len(splits)] *= 1 + condition
-    assert_close(found, steps, terms, k=2.0**20)
-
-
 # (iii) ----------------------------------------------------------------------------------------
 
 
@@ -225,110 +172,7 @@ def test_ridge_on_stumps_is_saabas_of_the_shrunken_tree(case, penalty):
 
 # (iv) and (v) ---------------------------------------------------------------------------------
 
-sums_of_children = st.tuples(
-    st.floats(0.1, 50.0), st.floats(0.1, 50.0), st.floats(-50, 50), st.floats(-50, 50)
-)
-
-
-def steps(H_l, H_r, S_l, S_r, penalty):
-    """Return the steps of PreDecomp into both children, and the parent's value."""
-    at = (S_l + S_r) / (H_l + H_r + penalty)
-    return S_l / (H_l + penalty) - at, S_r / (H_r + penalty) - at, at
-
-
-@given(sums_of_children, LAMBDAS)
-def test_no_single_column_a_split_gives_predecomp(sums, penalty):
-    """As targets vary, a coefficient times one column moves along a line; PreDecomp's steps do not.
-
-    They are linear in (S_l, S_r), with the determinant below, which is 0 if and only if lambda is.
-    """
-    H_l, H_r, *_ = sums
-    matrix = np.array([steps(H_l, H_r, 1, 0, penalty)[:2], steps(H_l, H_r, 0, 1, penalty)[:2]]).T
-    a, b, total = H_l + penalty, H_r + penalty, H_l + H_r + penalty
-    expected = -penalty / (a * b * total)
-    products = abs(matrix[0, 0] * matrix[1, 1]) + abs(matrix[0, 1] * matrix[1, 0])
-    determinant = matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
-    assert_close(determinant, expected, products + 1 / (a * b))
-    assert (expected == 0) == (penalty == 0)
-
-
-@given(sums_of_children, LAMBDAS)
-def test_predecomp_is_a_stump_and_a_leak(sums, penalty):
-    """The stump is that of children with a row of response 0 and weight lambda added to each."""
-    H_l, H_r, S_l, S_r = sums
-    a, b = H_l + penalty, H_r + penalty
-    step_l, step_r, at = steps(H_l, H_r, S_l, S_r, penalty)
-    coefficient = np.sqrt(a * b) / (a + b) * (S_r / b - S_l / a)
-    leak = penalty / (a + b) * at
-    size = abs(S_l) / a + abs(S_r) / b + abs(at)
-    assert_close(step_l, -np.sqrt(b / a) * coefficient - leak, size)
-    assert_close(step_r, np.sqrt(a / b) * coefficient - leak, size)
-
-
-def test_the_worked_example_of_the_page():
-    """The ratio of a column's steps is fixed by its two ends; PreDecomp's varies with the data."""
-    left, right, _ = steps(2, 2, 2, 0, 1)
-    assert (left, right) == pytest.approx((4 / 15, -6 / 15))
-    left, right, _ = steps(2, 2, 3, 1, 1)
-    assert (left, right) == pytest.approx((3 / 15, -7 / 15))
-
-
 # (vi) -----------------------------------------------------------------------------------------
 
 
-@given(trees(reg_lambda=0.0), st.sampled_from([0.1, 1.0, 10.0]))
-def test_predecomp_is_ridge_when_one_split_after_the_other_is_added(tree, penalty):
-    """Ridge on the leaves of the tree so far; adding split t changes the fit of its rows by a_t."""
-    H, S = tree.sum_hessian, -tree.sum_gradient
-    leaves = [0]
-
-    def refit(nodes):
-        """Return the ridge fit of each row, a row a leaf of the whole tree."""
-        design = np.array(
-            [[leaf in reference.leaves_below(tree, t) for t in nodes] for leaf in whole], float
-        )
-        normal = design.T @ (H[whole][:, np.newaxis] * design) + penalty * np.eye(len(nodes))
-        return design @ np.linalg.solve(normal, design.T @ S[whole])
-
-    whole = [t for t in range(len(tree.left)) if tree.left[t] < 0]
-    value = S / (H + penalty)
-    before = refit(leaves)
-    for t in range(len(tree.left)):  # parents come first
-        if tree.left[t] < 0:
-            continue
-        leaves = [node for node in leaves if node != t] + list(children(tree, t))
-        fit = refit(leaves)
-        for child in children(tree, t):
-            for leaf in reference.leaves_below(tree, child):
-                i = whole.index(leaf)
-                size = np.abs(S[whole]).sum() / penalty
-                assert_close(fit[i] - before[i], value[child] - value[t], size, k=2**10)
-        others = [i for i, leaf in enumerate(whole) if leaf not in reference.leaves_below(tree, t)]
-        assert np.abs(fit - before)[others].sum() <= 1e-9 * np.abs(S).sum() / penalty
-        before = fit
-
-
 # (vii) ----------------------------------------------------------------------------------------
-
-
-@given(sums_of_children, LAMBDAS, st.sampled_from([0.0, 0.5, 5.0]))
-def test_gain_is_the_inner_product_of_response_and_step(sums, penalty, alpha):
-    H_l, H_r, S_l, S_r = sums
-    H, S = H_l + H_r, S_l + S_r
-    step_l, step_r, _ = steps(H_l, H_r, S_l, S_r, penalty)
-    scores = [S_l**2 / (H_l + penalty), S_r**2 / (H_r + penalty), S**2 / (H + penalty)]
-    terms = abs(S_l * step_l) + abs(S_r * step_r) + sum(scores)
-    assert_close(S_l * step_l + S_r * step_r, scores[0] + scores[1] - scores[2], terms)
-
-    unpenalised = S_l**2 / H_l + S_r**2 / H_r - S**2 / H
-    shrink = H / (H + alpha)
-    steps_of_ridge = shrink * (S_l / H_l - S / H), shrink * (S_r / H_r - S / H)
-    found = S_l * steps_of_ridge[0] + S_r * steps_of_ridge[1]
-    terms = S_l**2 / H_l + S_r**2 / H_r + S**2 / H
-    assert_close(found, shrink * unpenalised, terms)
-    assert found >= -64 * np.finfo(float).eps * terms
-
-
-def test_gain_with_a_penalty_can_be_negative_where_that_of_stump_ridge_is_not():
-    step_l, step_r, _ = steps(1.0, 1.0, 1.0, 1.0, 1.0)
-    assert 1.0 * step_l + 1.0 * step_r == pytest.approx(1 / 2 + 1 / 2 - 4 / 3)

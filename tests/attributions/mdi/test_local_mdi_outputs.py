@@ -60,35 +60,6 @@ def test_sizes_and_ranks_are_no_parts_of_a_prediction():
 # Labels
 
 
-def expected_of_labels(coefficients_of):
-    parts, starts = [], []
-    for tree, drawn in zip(as_ensemble(OF_LABELS).trees, drawn_by(OF_LABELS), strict=True):
-        columns, blocks = plain.mdi_columns(tree, X, drawn)
-        b, c = coefficients_of(columns, (labels == "low") * 1.0, np.where(drawn > 0, drawn, 1.0))
-        parts.append(plain.by_block(columns, blocks, c, P))
-        starts.append(b)
-    return np.mean(parts, axis=0), np.mean(starts)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("penalty", [0.2, 5.0])
-def test_logistic_ridge_of_a_forest_is_that_of_scikit_learn(penalty):
-    def fit(columns, target, weight):
-        peer = LogisticRegression(C=1 / penalty, tol=1e-10, max_iter=100_000)
-        peer.fit(columns, target, sample_weight=weight)
-        return peer.intercept_[0], peer.coef_[0]
-
-    expected, start = expected_of_labels(fit)
-    found = attributions.local_mdi(OF_LABELS, X, labels, linear_model=LogisticRidge(penalty))
-    assert np.abs(found.values - expected).max() < 1e-5 * np.abs(expected).max()
-    assert np.abs(found.base_values - start).max() < 1e-5
-    assert found.is_logistic
-    odds = found.surrogate_prediction
-    assert_close(
-        found.surrogate_residual, OF_LABELS.predict_proba(X)[:, 1] - 1 / (1 + np.exp(-odds)), 1.0
-    )
-
-
 def log_loss_slopes(columns, target, weight, b, c):
     p = 1 / (1 + np.exp(-(b + columns @ c)))
     return columns.T @ (weight * (target - p)), weight @ (target - p)

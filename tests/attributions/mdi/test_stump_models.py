@@ -1,13 +1,17 @@
-"""Solvers that never make the matrix, against the matrix."""
+"""Solvers that never make the matrix, against the matrix, conditions of the minimum and peers."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
-from sklearn.linear_model import ElasticNetCV, LogisticRegression
+from sklearn.linear_model import ElasticNet as SklearnElasticNet
 
-from attributions.mdi.elastic_net import ElasticNet
+from attributions.kernels.elastic_net import hold_out_folds, room_for
+from attributions.mdi import logistic
+from attributions.mdi.elastic_net import ElasticNet, fit_elastic_net, no_fits
 from attributions.mdi.explicit import explicit_columns
 from attributions.mdi.least_squares import (
     OLS,
@@ -22,6 +26,7 @@ from attributions.mdi.mdi_plus import left_out_predictions
 from attributions.reference import stumps as plain
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
+from tests.kernel_call import call
 from tests.stump_cases import case_of, cases
 
 pytestmark = pytest.mark.kernels
@@ -131,23 +136,6 @@ def fitted_case(seed, raw=True, n=240, folds=3, p=6):
     return case_of(tree.ensemble_.trees[0], X, y, grown, weight, raw, edges)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("raw", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_elastic_net_chooses_as_scikit_learn_does(seed, raw):
-    """Penalties are the same; the one chosen is within a thousandth of the least error."""
-    case = fitted_case(seed, raw)
-    ratios = [0.1, 0.5, 0.99]
-    peer = ElasticNetCV(l1_ratio=ratios, cv=3, alphas=100, tol=1e-9, max_iter=100_000)
-    columns, _ = case.columns
-    peer.fit(columns, case.y, sample_weight=case.weight)
-    found = ElasticNet(l1_ratio=ratios).fit(case.problem)
-    errors = peer.mse_path_.mean(axis=-1)
-    is_it = np.isclose(peer.alphas_, found.penalty, rtol=1e-9, atol=0.0)
-    assert is_it.any()
-    assert errors[is_it].min() <= 1.001 * errors.min()
-
-
 @given(cases(min_rows=5, max_rows=12), PENALTIES)
 def test_leaving_out_a_row_is_leaving_out_a_row(case, penalty):
     columns, _ = case.columns
@@ -192,30 +180,6 @@ def test_ridge_finds_the_penalty_of_least_loss(raw):
     assert Ridge().fit(case.problem).penalty == penalties[np.argmin(losses)]
 
 
-@pytest.mark.slow
-def test_leaving_out_a_label_is_nearly_leaving_out_a_row():
-    case = fitted_case(3, n=60)
-    labels = (case.y > np.median(case.y)).astype(float)
-    ones = np.ones(60)
-    case = case_of(case.tree, case.X, labels, case.grown, ones, True)
-    columns, blocks = case.columns
-    found = left_out_predictions(case.problem, LogisticRidge(3.0))
-    full = LogisticRegression(C=1 / 3, tol=1e-10, max_iter=10_000).fit(columns, labels)
-    gaps, moves = [], []
-    for i in range(0, 60, 5):
-        others = np.arange(60) != i
-        peer = LogisticRegression(C=1 / 3, tol=1e-10, max_iter=10_000)
-        peer.fit(columns[others], labels[others])
-        parts = [
-            plain.by_block(columns[i : i + 1], blocks, model.coef_[0], 6)[0] + model.intercept_
-            for model in (peer, full)
-        ]
-        parts = [part[case.problem.features] for part in parts]
-        gaps.append(np.abs(found[i] - parts[0]).max())
-        moves.append(np.abs(parts[1] - parts[0]).max())
-    assert np.mean(gaps) < 0.1 * np.mean(moves)  # a Newton step misses a tenth of the way
-
-
 def test_parameters_of_linear_models():
     for wrong in (
         lambda: Ridge(-1.0),
@@ -229,3 +193,89 @@ def test_parameters_of_linear_models():
     ):
         with pytest.raises(ValueError, match=r"penalt|l1_ratio|folds"):
             wrong()
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("l1_ratio", [0.1, 0.9])
+def test_every_penalty_of_a_path_meets_its_conditions(raw, l1_ratio):
+    """From nearly no coefficients to nearly all, and back: trees are cut, and grow again."""
+    case = fitted_case(3, raw, n=300)
+    columns, _ = case.columns
+    inner = np.flatnonzero(case.tree.left >= 0)
+    penalties = np.array([20.0, 2.0, 0.1, 0.01, 0.001, 0.3, 3.0])
+    smallest = 1e-18 * case.problem.sums.gram[0, 0]
+    fit, total, n_used = no_fits(case.problem), case.weight.sum(), []
+    for penalty in penalties:
+        fit = fit_elastic_net(case.problem, penalty, l1_ratio, smallest, fit)
+        beta, value, gamma = fit
+        residual = case.y - value[case.problem.rows.leaves] - columns[:, len(inner) :] @ gamma[1:]
+        coefficients = np.concatenate([beta[inner], gamma[1:]])
+        slopes = columns.T @ (case.weight * residual) / total
+        l1, l2 = penalty * l1_ratio, penalty * (1 - l1_ratio)
+        is_used = coefficients != 0
+        wanted = l1 * np.sign(coefficients) + l2 * coefficients
+        assert np.abs(slopes - wanted)[is_used].max(initial=0.0) < 1e-7
+        assert (np.abs(slopes[~is_used]) <= l1 + 1e-7).all()
+        assert abs(case.weight @ residual) < 1e-7 * total
+        n_used.append(is_used.sum())
+    assert n_used[0] <= 4 < len(inner) / 2 < n_used[4]
+
+
+def test_folds_are_judged_by_fits_to_the_others():
+    case = fitted_case(5)
+    problem, (columns, _) = case.problem, case.columns
+    penalties, folds = np.array([0.5, 0.05]), np.repeat(np.arange(3), 80)
+    strength = problem.without.weight[:, :1] * penalties
+    found, losses = no_fits(problem, 2, 3), np.empty((3, 2))
+    call(
+        hold_out_folds,
+        stumps=problem.stumps,
+        without=problem.without,
+        held_out=problem.folds,
+        l1=0.5 * strength,
+        l2=0.5 * strength,
+        tolerance=1e-16 * problem.without.gram[:, 0, 0],
+        begin=no_fits(problem, 3),
+        room=room_for(problem.stumps, 1 + problem.n_raw),
+        found=found,
+        losses=losses,
+    )
+    for fold in range(3):
+        outside, inside = folds != fold, folds == fold
+        for j, penalty in enumerate(penalties):
+            peer = SklearnElasticNet(penalty, l1_ratio=0.5, tol=1e-12, max_iter=1_000_000)
+            peer.fit(columns[outside], case.y[outside], case.weight[outside])
+            error = (case.y - peer.predict(columns))[inside]
+            expected = case.weight[inside] @ error**2
+            assert losses[fold, j] == pytest.approx(expected, rel=1e-6)
+            assert found.gamma[j, fold, 1:] == pytest.approx(peer.coef_[-problem.n_raw :], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("mistakes", "tried"),
+    [
+        ([0.1, 0.3, 0.5, 0.0], 3),
+        ([0.1, 0.1, 0.1, 0.1005, 0.101, 0.0], 6),  # by less than a hundredth
+        ([0.3, 0.2, 0.3, 0.2, 0.3, 0.5, 0.0], 6),
+    ],
+)
+def test_penalties_are_given_up_when_the_loss_has_risen_twice(monkeypatch, mistakes, tried):
+    """Predictors are made up: in every row the loss is the given number."""
+    case = fitted_case(0)
+    problem = case.problem
+    rows = problem.rows
+    sign = np.where(rows.response > np.median(rows.response), 1.0, -1.0)
+    labelled = problem.with_rows(replace(rows, response=(sign + 1) / 2))
+    penalties, asked = np.geomspace(1e4, 1e-4, len(mistakes)), []
+
+    def newton(problem, penalty, l1_ratio, start, close, tolerance):
+        asked.append(penalty)
+        loss = mistakes[int(np.flatnonzero(penalties == penalty)[0])]
+        margin = -np.log(np.expm1(loss)) if loss else 50.0
+        return logistic.Point(start.value, start.gamma, sign * margin)
+
+    monkeypatch.setattr(logistic, "elastic_net_newton", newton)
+    losses = logistic.held_out_losses(labelled, penalties, 0.5)
+    assert losses[:tried] == pytest.approx(mistakes[:tried], abs=1e-12)
+    assert np.isinf(losses[tried:]).all()
+    assert asked == np.repeat(penalties[:tried], 3).tolist()

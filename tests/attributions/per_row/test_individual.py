@@ -1,13 +1,12 @@
 import threading
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import attributions
-from attributions.per_row import individual, predecomp
+from attributions.per_row import individual
 from attributions.per_row.individual import (
     FunctionAttribution,
     as_individual,
@@ -17,11 +16,10 @@ from attributions.per_row.individual import (
 from attributions.per_row.predecomp import PreDecomp
 from attributions.per_row.saabas import Saabas
 from attributions.per_row.tree_shap import TreeShap
-from attributions.testing import ensembles, rows_for, sum_of_node_values
+from attributions.testing import sum_of_node_values
 from gbt import GBTRegressor
-from gbt.model.predictor import transposed
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1
+from tests.tree_cases import deep_ensemble, example_1
 
 
 def root_value_where_positive(ensemble, m, X):
@@ -39,87 +37,10 @@ METHODS = {
 }
 
 
-@pytest.fixture(params=METHODS, scope="module")
-def case(request):
-    """Return an attribution, a model of three deep trees and 2500 rows, enough for two threads."""
-    rng = np.random.default_rng(11)
-    ensemble, X = deep_ensemble(rng, 6, 4, branching=0.6)
-    X = np.vstack([X, rng.normal(size=(2500 - len(X), 4))])
-    X[rng.random(X.shape) < 0.05] = np.nan
-    return METHODS[request.param](X[:3]), ensemble, X
-
-
-@pytest.mark.parametrize("name", ["predecomp", "saabas", "tree_shap"])
-def test_names(name):
-    assert as_individual(name).name == name
-
-
-def test_attributions_are_themselves():
-    method = TreeShap(cover="count")
-    assert as_individual(method) is method
-
-
 @pytest.mark.parametrize("unknown", ["shap", None, 3, TreeShap])
 def test_what_is_no_attribution(unknown):
     with pytest.raises(ValueError, match=r"one of \['predecomp', 'saabas', 'tree_shap'\]"):
         as_individual(unknown)
-
-
-# --------------------------------------------------------------------------- rows, blocks, threads
-
-
-def test_rows_do_not_depend_on_threads_or_blocks(case, monkeypatch):
-    method, ensemble, X = case
-    expected = attribute(ensemble, X, method, n_jobs=1).values
-
-    for n_jobs in (2, 3, None):
-        assert_same(attribute(ensemble, X, method, n_jobs=n_jobs).values, expected)
-    for rows_in_cache in (1, 7, 5000):
-        monkeypatch.setattr(individual, "ROWS_IN_CACHE", rows_in_cache)
-        assert_same(attribute(ensemble, X[:300], method).values, expected[:300])
-    assert_same(attribute(ensemble, X[::-1], method).values, expected[::-1])
-    assert_same(attribute(ensemble, X[700:701], method).values, expected[700:701])
-
-
-def test_trees_add_up_to_the_whole(case):
-    method, ensemble, X = case
-    total = np.zeros(X.shape)
-    trees = []
-    for m, values in attribute_per_tree(ensemble, X, method):
-        trees.append(m)
-        total += values
-
-    result = attribute(ensemble, X, method)
-
-    assert trees == [0, 1, 2]
-    assert_close(result.values, total, np.full(X.shape, sum_of_node_values(ensemble)))
-    start = ensemble.base_score + method.bind(ensemble).base_values.sum()
-    assert_same(result.base_values, np.full(len(X), start))
-
-
-def test_rows_are_weighed_and_added_to_what_is_there(case):
-    """Weights are powers of 2, which multiply without rounding."""
-    method, ensemble, X = case
-    bound, block, trees = method.bind(ensemble), transposed(X), range(1, 3)
-    weight = np.resize([1.0, -2.0, 0.5, 0.0, 4.0, -0.25, 8.0], len(X))  # no block repeats another
-    both_weights = np.array([weight, np.roll(weight, 1)])  # one row a tree
-    plain, rolled, weighed = np.zeros((3, *X.T.shape))
-
-    bound.add(block, range(1, 2), np.ones((1, len(X))), plain)
-    bound.add(block, range(2, 3), np.ones((1, len(X))), rolled)
-    bound.add(block, range(1, 2), both_weights[:1], weighed)
-    assert_same(weighed, weight * plain)
-
-    bound.add(block, range(2, 3), both_weights[1:], weighed)
-    terms = np.full(X.T.shape, 8 * sum_of_node_values(ensemble))
-    assert_close(weighed, weight * plain + both_weights[1] * rolled, terms)
-
-    at_once = np.zeros(X.T.shape)
-    bound.add(block, trees, both_weights, at_once)
-    assert_same(at_once, weighed)
-
-    bound.add(block, trees, -both_weights, at_once)
-    assert_close(at_once, np.zeros(X.T.shape), terms)
 
 
 @pytest.mark.parametrize("branching", [0.0, 0.7], ids=["chain", "bushy"])
@@ -132,40 +53,14 @@ def test_deep_trees_add_up(name, depth, n_features, branching):
     assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
 
 
-def test_a_model_of_no_trees(case):
-    method, ensemble, X = case
-
-    result = attribute(ensemble.truncate(0), X, method)
-
+@pytest.mark.parametrize("name", METHODS)
+def test_a_model_of_no_trees(name):
+    ensemble, X = deep_ensemble(np.random.default_rng(11), 6, 4, branching=0.6)
+    method, none = METHODS[name](X[:3]), ensemble.truncate(0)
+    result = attribute(none, X, method)
     assert_same(result.values, np.zeros(X.shape))
     assert_same(result.base_values, np.full(len(X), ensemble.base_score))
-    assert list(attribute_per_tree(ensemble.truncate(0), X, method)) == []
-
-
-def test_no_rows(case):
-    method, ensemble, X = case
-
-    assert attribute(ensemble, X[:0], method).values.shape == (0, 4)
-
-
-def test_columns_that_the_model_does_not_have(case):
-    method, ensemble, X = case
-
-    with pytest.raises(ValueError, match=r"\(2500, 3\).*4 columns"):
-        attribute(ensemble, X[:, :3], method)
-
-
-@given(st.data())
-def test_rows_are_rounded_as_the_model_rounds_them(data):
-    """A model that compares float32 values sees a row and its float32 rounding alike."""
-    ensemble = data.draw(ensembles())
-    X = np.clip(data.draw(rows_for(ensemble)), -1e30, 1e30)
-    single = ensemble_of(ensemble.trees, 4, input_dtype=np.float32)
-
-    result = predecomp(single, X)
-
-    assert_same(result.values, predecomp(single, X.astype(np.float32)).values)
-    assert_same(result.data, X.astype(np.float32))
+    assert list(attribute_per_tree(none, X, method)) == []
 
 
 # ------------------------------------------------------------------------------ a function as one
@@ -182,6 +77,7 @@ def test_a_function_of_the_researcher():
     assert_same(result.values, np.ones((3, 2)))
     assert_same(result.base_values, np.zeros(3))
     assert result.method == "depth_of_leaf"
+    assert as_individual(partial(depth_of_leaf)).name == "partial"  # which has no name of its own
 
 
 def test_a_function_sees_blocks_of_rows_on_the_callers_thread_and_others():
@@ -220,14 +116,6 @@ def test_functions_that_do_not_return_a_number_a_row_and_feature(returns, messag
     ensemble, X, _ = example_1(0)
     with pytest.raises(ValueError, match=message):
         attribute(ensemble, X, returns)
-
-
-def test_an_object_that_can_be_called_goes_by_its_class():
-    class Constant:
-        def __call__(self, ensemble, m, X):
-            return np.ones(X.shape)
-
-    assert as_individual(Constant()).name == "Constant"
 
 
 # Tables of all kinds --------------------------------------------------------------------------

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import predecomp, saabas
+from attributions import saabas
 from attributions.per_row.individual import attribute_per_tree, node_cover
 from attributions.per_row.saabas import Saabas
 from attributions.reference import definitions as reference
-from attributions.testing import ensembles, rows_for, sum_of_node_values
+from attributions.testing import ensembles, rows_for
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import ensemble_of, example_1, fit_values, stump_on
+from tests.tree_cases import ensemble_of, example_1, stump_on
 
 pytestmark = pytest.mark.kernels
 
@@ -36,20 +36,6 @@ def test_contributions_are_those_of_the_definition(data):
         tree = ensemble.trees[m]
         expected = [reference.saabas(tree, x, weight[m]) for x in X]
         assert_close(values, expected, np.full(values.shape, np.abs(tree.value).sum()))
-
-
-@pytest.mark.parametrize(("name", "penalty"), [("predecomp", 0.0), ("saabas", None)])
-@given(data=st.data())
-def test_steps_average_0_over_the_rows_that_gave_the_values(name, penalty, data):
-    """Weighted by hessians: Remark 1 of the paper, for PreDecomp without penalty alone."""
-    drawn = data.draw(ensembles(reg_lambda=penalty))
-    X = data.draw(rows_for(drawn))
-    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
-    ensemble = fit_values(drawn, X, y)
-    steps = reference.steps(ensemble, X, y)
-    of_trees = attribute_per_tree(ensemble, X, name)
-    for (_, values), (tree, _, hessian) in zip(of_trees, steps, strict=True):
-        assert_close(hessian @ values, np.zeros(4), hessian.sum() * np.abs(tree.value).sum())
 
 
 def test_leaves_are_weighed_by_hessian_or_by_count():
@@ -93,20 +79,6 @@ def test_a_child_without_weight_does_not_count_and_two_such_children_count_alike
     tree = Tree(**{**blank, **links, "value": value, "sum_hessian": weight})
 
     assert_same(mean_values(ensemble_of([tree], 1)), [3.0, 7.0, 6.0, 8.0, 3.0])
-
-
-@given(st.data())
-def test_without_penalty_it_is_predecomp(data):
-    """For both losses: drawn statistics, and those of rows boosted along the drawn splits."""
-    drawn = data.draw(ensembles(reg_lambda=0.0))
-    X = data.draw(rows_for(drawn))
-    y = np.array(data.draw(st.lists(st.integers(0, 1), min_size=len(X), max_size=len(X))), float)
-
-    for ensemble in (drawn, fit_values(drawn, X, y)):
-        by_path, by_mean = predecomp(ensemble, X), saabas(ensemble, X)
-        terms = np.full(X.shape, sum_of_node_values(ensemble))
-        assert_close(by_mean.values, by_path.values, terms)
-        assert_close(by_mean.base_values, by_path.base_values, terms[:, 0])
 
 
 def test_weights_that_the_model_does_not_have():

@@ -1,7 +1,5 @@
-import itertools
 from dataclasses import replace
 from fractions import Fraction
-from importlib import import_module
 from math import factorial
 
 import numpy as np
@@ -15,7 +13,6 @@ from attributions.per_row.tree_shap import TreeShap
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt.formats import as_ensemble
-from gbt.model.predictor import transposed
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.tree_cases import deep_ensemble, ensemble_of, example_1
@@ -64,17 +61,6 @@ def test_two_features_by_hand():
     assert_close(result.values, expected, np.ones((2, 2)), k=4)
     assert_close(result.base_values, [1 / 4, 1 / 4], 1.0, k=4)
     assert result.method == "tree_shap"
-
-
-def test_two_features_against_two_background_rows_by_hand():
-    """With x = (1, 1): against z = (0, 0) each gets 1/2, against (0, 1) x0 gets all of it."""
-    background = np.array([[0.0, 0.0], [0.0, 1.0]])
-
-    result = tree_shap(ensemble_of([BOTH], 2), np.array([[1.0, 1.0]]), background=background)
-
-    assert_close(result.values, [[3 / 4, 1 / 4]], np.ones((1, 2)), k=4)
-    assert_same(result.base_values, [0.0])
-    assert result.method == "tree_shap(background of 2 rows)"
 
 
 # --------------------------------------------------------------------- against all coalitions
@@ -203,39 +189,6 @@ def test_a_single_leaf_explains_nothing():
         assert_same(result.base_values, [6.0, 6.0])
 
 
-@pytest.mark.parametrize("n_background", [0, 3])
-def test_rows_and_trees_may_be_cut_anywhere(monkeypatch, n_background):
-    """Whole registers, their remainders and single rows add up alike, to the last bit."""
-    rng = np.random.default_rng(6)
-    ensemble, _ = deep_ensemble(rng, 7, 4, branching=0.7, n_trees=3)
-    X = rng.normal(size=(45, 4))
-    X[rng.random(X.shape) < 0.2] = np.nan
-    row_weight = rng.normal(size=(3, 45))
-    background = rng.normal(size=(n_background, 4)) if n_background else None
-    bound = TreeShap(background, cover="count").bind(ensemble)
-
-    def add_up(row_edges, tree_edges):
-        out = np.full((4, 45), 0.1)
-        for rows in itertools.starmap(slice, itertools.pairwise(row_edges)):
-            block = np.ascontiguousarray(out[:, rows])
-            for trees in itertools.starmap(range, itertools.pairwise(tree_edges)):
-                weights = np.ascontiguousarray(row_weight[trees.start : trees.stop, rows])
-                bound.add(transposed(X[rows]), trees, weights, block)
-            out[:, rows] = block
-        return out
-
-    whole = add_up([0, 45], [0, 3])
-    assert_same(add_up([0, 1, 18, 27, 45], [0, 1, 1, 3]), whole)
-    monkeypatch.setattr(import_module("attributions.per_row.tree_shap"), "ROWS_AT_ONCE", 16)
-    assert_same(add_up([0, 45], [0, 3]), whole)
-
-    expected = np.full((4, 45), 0.1)
-    for m, values in attribute_per_tree(ensemble, X, TreeShap(background, cover="count")):
-        expected += row_weight[m] * values.T
-    terms = np.full((4, 45), 0.1 + sum_of_node_values(ensemble) * np.abs(row_weight).max())
-    assert_close(whole, expected, terms)
-
-
 # ------------------------------------------------------------------------- rows that decide alike
 
 
@@ -289,35 +242,6 @@ def test_backgrounds_that_are_not_tables_of_rows():
 
 
 # ----------------------------------------------------------------------------------------- peers
-
-
-@pytest.mark.parametrize("depth", [3, 12])
-def test_shap_of_the_same_trees(depth):
-    """shap unwinds paths, in float64; its interventional values are added up in float32."""
-    shap = peer("shap")
-    ensemble, X = deep_ensemble(np.random.default_rng(7), depth, 6, branching=0.6)
-    trees = [
-        {
-            "children_left": tree.left,
-            "children_right": tree.right,
-            "children_default": np.where(tree.missing_left, tree.left, tree.right),
-            "features": tree.feature,
-            "thresholds": tree.threshold,
-            "values": tree.value[:, None],
-            "node_sample_weight": tree.n_samples.astype(float),
-        }
-        for tree in ensemble.trees
-    ]
-    terms = np.full(X.shape, sum_of_node_values(ensemble))
-
-    theirs = shap.TreeExplainer({"trees": trees}, feature_perturbation="tree_path_dependent")
-    ours = tree_shap(ensemble, X, cover="count")
-    assert_close(ours.values, theirs.shap_values(X, check_additivity=False), terms)
-
-    background = X[::2]
-    theirs = shap.TreeExplainer({"trees": trees}, background, feature_perturbation="interventional")
-    ours = tree_shap(ensemble, X, background=background)
-    assert_close(ours.values, theirs.shap_values(X, check_additivity=False), terms, eps=EPS_32)
 
 
 @pytest.fixture(params=[("reg:squarederror", 10), ("binary:logistic", 1)])

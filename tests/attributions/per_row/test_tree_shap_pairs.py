@@ -62,14 +62,6 @@ def test_sums_are_shapley_values_and_predictions():
     assert_same(found["x0", "x1"], found.values[:, 0, 1])
 
 
-def test_an_additive_model_has_main_effects_alone():
-    X, y = table()
-    model = GreedyRegressor(n_estimators=9, interaction_constraints="no_interactions").fit(X, y)
-    found = tree_shap_pairs(model, X)
-    assert not found.values[:, ~np.eye(5, dtype=bool)].any()
-    assert_same(found.main_effects(), tree_shap(model, X).values)
-
-
 @pytest.mark.parametrize("max_depth", [1, 3, 6, 10])
 def test_they_are_xgboosts(max_depth):
     xgboost = peer("xgboost")
@@ -84,16 +76,6 @@ def test_they_are_xgboosts(max_depth):
         size = np.abs(y).sum() / len(y) * 100
         assert_close(ours.values, theirs[:, :-1, :-1], size, k=64, eps=EPS_32)
         assert_close(ours.base_values, theirs[:, -1, -1], size, eps=EPS_32)
-
-
-def test_they_are_shaps():
-    shap = peer("shap")
-    xgboost = peer("xgboost")
-    X, y = table(n=300)
-    model = xgboost.XGBRegressor(n_estimators=10, max_depth=4, base_score=0.0).fit(X, y)
-    theirs = shap.TreeExplainer(model).shap_interaction_values(X[:50])
-    ours = tree_shap_pairs(model, X[:50])
-    assert_close(ours.values, theirs, 100.0, k=64, eps=EPS_32)
 
 
 def test_rows_alone_and_together_and_threads():

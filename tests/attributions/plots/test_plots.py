@@ -4,10 +4,8 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-import pandas
 import pytest
 from matplotlib.colors import to_rgba
-from matplotlib.transforms import Bbox
 
 from attributions import (
     GlobalAttribution,
@@ -22,7 +20,7 @@ from attributions.plots import (
     ImportanceDisplay,
     UsedUsefulDisplay,
 )
-from attributions.plots.places import place_beside, spread
+from attributions.plots.places import spread
 from attributions.plots.rows import _swarm_offsets
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
@@ -239,20 +237,6 @@ def test_rows_that_are_judged_are_in_per_cent_blue_where_a_feature_helped():
     assert display.ax_.get_title(loc="left") == "How each feature helped row 5"
 
 
-def test_a_row_by_its_label():
-    attribution = rows(4, index=pandas.Index(["r1", "r2", "r3", "r4"]))
-    display = attribution.plot(row="r3")
-    assert "How each feature moves the prediction of row r3" in words_on(display.figure_)
-    order = np.argsort(-np.abs(attribution.values[2]))[:3]  # the last is 0, and has no bar
-    assert_same([width for _, width in bars_of(display)], attribution.values[2, order])
-    shuffled = rows(4, index=pandas.Index([3, 2, 1, 0]))
-    display = shuffled.plot(row=1)
-    assert "How each feature moves the prediction of row 1" in words_on(display.figure_)
-    assert_same([width for _, width in bars_of(display)], attribution.values[2, order])
-    with pytest.raises(ValueError, match="row='r9', but no row has this label"):
-        attribution.plot(row="r9")
-
-
 @pytest.mark.parametrize("data", [True, False])
 def test_all_rows_as_a_swarm(data):
     attribution = rows(data=data)
@@ -268,22 +252,6 @@ def test_all_rows_as_a_swarm(data):
     assert "How each feature moves predictions, 30 rows" in words
     fewer = words_on(attribution.plot(max_display=3).figure_)
     assert "How each feature moves predictions, 30 rows (3 of 4 features)" in fewer
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda: importance(np.zeros(1), None).plot(),
-        lambda: rows(1).plot(),
-        lambda: rows(1).plot(row=0),
-        lambda: BoostingDisplay(importance(per_tree=np.zeros((0, 4)))).plot(),
-        lambda: UsedUsefulDisplay(importance(np.zeros(4)), importance()).plot(),
-        lambda: UsedUsefulDisplay(*[importance(np.ones(1), None)] * 2).plot(),
-    ],
-)
-def test_extreme_cases_draw_without_a_warning(draw):
-    words_on(draw().figure_)
 
 
 def test_no_rows_are_no_picture():
@@ -308,23 +276,6 @@ def test_names_are_moved_apart_and_no_further():
     assert moved.max() <= 3 + 1e-12
     assert_same(np.argsort(moved), np.argsort(places))
     assert len(spread(np.array([]), 0.1, 0.0, 1.0)) == 0
-
-
-def place(points, taken=(), frame=(0, 0, 100, 100)):
-    frame = Bbox.from_extents(frame)
-    points, size = np.array(points, dtype=float), np.array([20.0, 10.0])
-    return place_beside(points[0], size, points, 2.0, list(taken), frame)
-
-
-def test_a_name_stands_beside_its_point_where_nothing_is():
-    box, is_far = place([(50, 50)])
-    assert_same(box.min, [51.0, 51.0])  # to the upper right, clear of intervals
-    assert not is_far
-    assert not place([(50, 50)], [box])[0].overlaps(box)  # another name is there
-    below, _ = place([(50, 50), (60, 56)])  # which that would hide
-    assert_same(below.max, [71.0, 49.0])
-    at_the_edge, _ = place([(95, 95)])
-    assert (at_the_edge.max <= 95).all()
 
 
 def test_points_of_a_swarm_do_not_coincide():

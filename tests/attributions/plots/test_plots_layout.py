@@ -132,35 +132,35 @@ kinds_of_features = pytest.mark.parametrize("draw", [bars, curves, used, swarm, 
 # ------------------------------------------------------------- names
 
 
+READ = {
+    **{name: (name, None, "default") for name in NAMES},
+    **{
+        f"{size}": ("hundred long", size, "default")
+        for size in ((4.0, 3.0), (9.0, 2.5), (3.5, 8.0))
+    },
+    **{style: ("short", None, style) for style in ("dark_background", "ggplot", "grayscale")},
+}
+
+
 @pytest.mark.slow
 @every_kind
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
-def test_texts_are_within_the_figure_and_apart(draw, names):
-    figure = draw(names, max_display=None if draw is bars else 12).figure_
-    texts = written(figure)
+@pytest.mark.parametrize(("names", "size", "style"), READ.values(), ids=READ)
+def test_every_picture_can_be_read(draw, names, size, style):
+    """Texts are within the figure, apart, as they are, and stand out."""
+    with pyplot.style.context(style):
+        shown = 12 if size is None and draw is not bars else None
+        figure = draw(NAMES[names], max_display=shown, figsize=size).figure_
+        texts = written(figure)
     assert len(texts) > 5
     assert_inside(texts, figure.bbox.extents)
     assert_apart(texts)
-
-
-@pytest.mark.slow
-@every_kind
-@pytest.mark.parametrize("size", [(4.0, 3.0), (9.0, 2.5), (3.5, 8.0)])
-def test_small_figures_can_be_read_too(draw, size):
-    figure = draw(NAMES["hundred long"], max_display=100, figsize=size).figure_
-    texts = written(figure)
-    assert_inside(texts, figure.bbox.extents)
-    assert_apart(texts)
     assert min(text.get_fontsize() for text in texts) >= 5.9
-
-
-@pytest.mark.slow
-@every_kind
-def test_names_are_drawn_as_they_are(draw):
-    words = " | ".join(words_on(draw(MATH).figure_))
-    for name in MATH[:3]:
-        assert name.replace("\n", " ") in words
+    for text in texts:
+        assert contrast_on(figure, text) >= 3, f"{text.get_text()!r} is not seen"
+    words = " | ".join(text.get_text().replace("\n", " ") for text in texts)
     assert "\\mathdefault" not in words
+    if names == "math":
+        assert all(name.replace("\n", " ") in words for name in MATH[:3])
 
 
 def test_long_names_are_cut_in_the_middle():
@@ -241,17 +241,6 @@ def test_wrong_options_are_refused(draw):
 
 
 # ------------------------------------------------------------- colours
-
-
-@pytest.mark.slow
-@every_kind
-@pytest.mark.parametrize("style", ["dark_background", "ggplot", "grayscale"])
-def test_every_style_can_be_read(draw, style):
-    with pyplot.style.context(style):
-        figure = draw(NAMES["short"]).figure_
-        texts = written(figure)
-    for text in texts:
-        assert contrast_on(figure, text) >= 3, f"{text.get_text()!r} is not seen"
 
 
 def test_points_stand_out_from_a_dark_background():

@@ -99,31 +99,6 @@ def test_a_copy_is_spared_and_what_matters_is_found():
     assert found[1, 1:].max() <= 2
 
 
-@pytest.mark.slow
-def test_noise_keeps_its_level_where_rows_are_few():
-    """Of 30 rows, and y that is noise, p < .05 had .20 and value/SE a mean of .73, before residuals
-    were rid of the prediction: it follows the noise of the rows that the contributions follow, too.
-
-    With 40 data sets of four columns the mean has an error of about .1.
-    """
-    ratios = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
-        X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
-        training = X[:30], y[:30]
-        model = GreedyRegressor(max_depth=3).fit(*training)
-        result = given_others(
-            model,
-            X[30:],
-            y[30:],
-            training=training,
-            regressor=GreedyRegressor(n_estimators=30, max_depth=3),
-        )
-        ratios.append(result.values / result.standard_error)
-    assert abs(np.mean(ratios)) < 0.35
-    assert np.mean(np.array(ratios) > 1.645) < 0.12
-
-
 def test_the_selector_hands_over_the_training_rows():
     X, y = copies()
     measure = partial(given_others, regressor=REGRESSOR)

@@ -29,13 +29,12 @@ from attributions import (
     held_out_gain,
     partial_inner,
     partial_inner_rows,
-    permutation,
     total_gain,
     tree_inner,
     tree_inner_rows,
     unbiased_gain,
 )
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
 
 MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
@@ -119,17 +118,6 @@ def test_the_correction_is_scipys(correction, fdr):
 
 
 @pytest.mark.parametrize(
-    "measure",
-    [partial_inner, permutation, partial(tree_inner, ifa="saabas")],
-    ids=["partial_inner", "permutation", "tree_inner"],
-)
-def test_any_measure_with_p_values(measure):
-    X, y = table()
-    selector = HeldOutSelector(MODEL, measure=measure, cv=None, fdr=0.01, random_state=0).fit(X, y)
-    assert {0, 1} <= set(selector.get_support(indices=True))
-
-
-@pytest.mark.parametrize(
     ("measure", "rows_of"),
     [(tree_inner, tree_inner_rows), (partial(partial_inner, n_jobs=1), partial_inner_rows)],
 )
@@ -155,24 +143,6 @@ def test_training_rows_that_a_measure_has_got_are_kept():
     selector = HeldOutSelector(MODEL, measure=measure, cv=None, random_state=0).fit(X, y)
     expected = tree_inner(selector.estimator_, X[:2] + 1, y[:2], training=own)
     assert_same(selector.attribution_.kurtosis, expected.kurtosis)
-
-
-def test_a_classifier_has_both_classes_on_both_sides():
-    X, _ = table()
-    y = np.where(X[:, 0] > 1.8, "rare", "common")
-    selector = HeldOutSelector(GBTClassifier(n_estimators=20, splitter="greedy"), cv=None).fit(X, y)
-    assert_same(selector.estimator_.classes_, ["common", "rare"])
-    assert selector.get_support()[0]
-
-
-def test_a_frame_keeps_its_names():
-    X, y = table()
-    frame = pandas.DataFrame(X, columns=list("abcdef"))
-    selector = HeldOutSelector(MODEL, fdr=0.01, random_state=0)
-    selector.set_output(transform="pandas").fit(frame, y)
-    assert_same(selector.get_feature_names_out(), ["a", "b"])
-    assert list(selector.transform(frame).columns) == ["a", "b"]
-    assert selector.attribution_.feature_names == tuple("abcdef")
 
 
 def test_words_of_categories_are_passed_on():

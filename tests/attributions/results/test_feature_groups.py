@@ -104,34 +104,6 @@ def test_second_moments_stand_for_rows(measure, rows_of, n_groups):
     assert_same(two.second_moments, result.second_moments)
 
 
-@pytest.mark.parametrize("cut", [1, 37, 99])
-@pytest.mark.parametrize("labels", ["rows", "groups in one piece", "groups in two"])
-def test_second_moments_of_pieces_merge_to_those_of_the_whole(cut, labels):
-    ensemble, X, y = fitted_rows(100)
-    groups = {
-        "rows": None,
-        "groups in one piece": np.where(np.arange(100) < cut, "a", "b"),
-        "groups in two": np.arange(100) % 7,
-    }[labels]
-    whole = tree_inner(ensemble, X, y, groups=groups, second_moments=True)
-    pieces = [
-        tree_inner(
-            ensemble,
-            X[part],
-            y[part],
-            groups=None if groups is None else groups[part],
-            second_moments=True,
-        )
-        for part in (slice(cut), slice(cut, None))
-    ]
-    merged = pieces[0].merge(pieces[1])
-    values = tree_inner_rows(ensemble, X, y).values
-    terms = 100 * np.abs(values).max(axis=0)
-    assert_close(merged.second_moments, whole.second_moments, np.outer(terms, terms))
-    members = {"all": list(ensemble.feature_names)}
-    assert_same_errors(merged.grouped(members), whole.grouped(members), values)
-
-
 def test_second_moments_are_about_the_mean():
     """Beside 1e8 a row: products of numbers of 1e16 would have no digit left of 2, -1 and 14."""
     near, far = np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 6.0]]), 1e8

@@ -1,18 +1,15 @@
-"""GlobalAttribution: what is read off it, what adds up, and what is refused."""
+"""Results of features and of rows: what is read off them, what adds up, and what is refused."""
 
 from dataclasses import FrozenInstanceError, replace
-from functools import reduce
 
 import numpy as np
 import pandas
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from attributions import GlobalAttribution, LocalAttribution
 from gbt.parallel.in_order import ROWS_PER_BLOCK
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_close, assert_same, peer
 
 NAMES = ("a", "b", "c", "d")
 
@@ -68,7 +65,7 @@ def test_p_values_are_one_sided():
 
 @pytest.mark.parametrize(
     "method",
-    ["absolute(predecomp, tree)", "forest_inner(predecomp, target)", "predecomp", "total_gain"],
+    ["absolute(predecomp, tree)", "forest_inner(x, target)", "unbiased_gain(paper)", "total_gain"],
 )
 def test_p_values_are_refused_where_they_mean_nothing(method):
     with pytest.raises(ValueError, match=r"has no p-values.*tree_inner.*held-out"):
@@ -132,23 +129,6 @@ def test_merging_by_hand():
     assert_close(both.standard_error, [np.sqrt(3 / 2 * (9 + 1 + 16))], 10.0)  # about the mean 4
     singles = GlobalAttribution.from_rows(rows_of([[1.0]])).merge(one)
     assert_close(singles.standard_error, [np.sqrt(2 * 2 * 3.5**2)], 10.0)
-
-
-@given(st.data())
-def test_any_chunks_merge_to_the_whole(data):
-    numbers = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1e6])
-    row = st.tuples(numbers, numbers, st.just(0.25))
-    values = np.array(data.draw(st.lists(row, min_size=2, max_size=12)))
-    cuts = data.draw(st.sets(st.integers(1, len(values) - 1)))
-    chunks = [rows_of(chunk) for chunk in np.split(values, sorted(cuts))]
-
-    merged = reduce(GlobalAttribution.merge, map(GlobalAttribution.from_rows, chunks))
-
-    terms = np.abs(values).sum(axis=0)
-    assert_close(merged.values, values.sum(axis=0), terms)
-    variance = len(values) * values.var(axis=0, ddof=1)
-    assert_close(merged.standard_error**2, variance, terms**2)
-    assert merged.n_samples == len(values)
 
 
 def test_from_rows_is_the_numpy_formula_over_blocks():
@@ -249,16 +229,85 @@ def test_to_frame():
         result_of([1.0]).to_frame(level=0.9)
 
 
+def attribution(**changes):
+    """Return contributions of two features to three rows."""
+    fields = {
+        "values": np.array([[1.0, 2.0], [3.0, -4.0], [0.0, 0.5]]),
+        "base_values": np.array([10.0, 10.0, 10.0]),
+        "feature_names": ("age", "income"),
+        "method": "by hand",
+        "data": np.array([[7.0, 8.0], [9.0, np.nan], [1.0, 2.0]]),
+    }
+    return LocalAttribution(**{**fields, **changes})
+
+
+def test_residual_is_what_base_value_and_contributions_leave():
+    assert_same(attribution().residual([13.0, 9.0, 11.0]), [0.0, 0.0, 0.5])
+
+
+def test_residual_needs_one_prediction_a_row():
+    with pytest.raises(ValueError, match=r"raw_prediction has shape \(2,\).*needs \(3,\)"):
+        attribution().residual([13.0, 9.0])
+
+
 @pytest.mark.parametrize(
-    "name",
-    ["predecomp", "saabas", "tree_shap", "total_gain", "absolute", "permutation", "tree_inner"],
+    ("changes", "message"),
+    [
+        ({"values": np.zeros(3)}, r"values has shape \(3,\)"),
+        ({"base_values": np.zeros(2)}, r"base_values has shape \(2,\).*needs \(3,\)"),
+        ({"base_values": 0.0}, r"base_values has shape \(\).*needs \(3,\)"),
+        ({"feature_names": ("age",)}, r"1 feature names were given for 2 columns"),
+        ({"index": np.arange(2)}, r"index has shape \(2,\).*needs \(3,\)"),
+        ({"data": np.zeros((3, 3))}, r"data has shape \(3, 3\).*needs \(3, 2\)"),
+    ],
 )
-def test_functions_are_not_hidden_by_the_modules_of_their_names(name):
-    import importlib
+def test_shapes_must_agree(changes, message):
+    with pytest.raises(ValueError, match=message):
+        attribution(**changes)
 
-    import attributions
 
-    module = importlib.import_module(attributions._HOME[name])
-    assert getattr(attributions, name) is getattr(module, name)
-    assert callable(getattr(attributions, name))
-    assert name in dir(attributions)
+def test_it_is_frozen_and_of_float64():
+    result = attribution(
+        values=[[1, 2], [3, 4], [5, 6]], feature_names=["age", "income"], data=None
+    )
+
+    assert result.values.dtype == np.float64
+    assert result.feature_names == ("age", "income")
+    assert result.data is None
+    with pytest.raises(FrozenInstanceError):
+        result.values = np.zeros((3, 2))
+
+
+def test_to_frame_of_rows():
+    pandas = peer("pandas")
+
+    frame = attribution().to_frame()
+
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.columns) == ["age", "income"]
+    assert_same(frame.to_numpy(), attribution().values)
+
+
+def test_to_shap_is_what_shap_draws():
+    shap = peer("shap")
+
+    explanation = attribution().to_shap()
+
+    assert isinstance(explanation, shap.Explanation)
+    assert_same(explanation.values, attribution().values)
+    assert_same(explanation.base_values, [10.0, 10.0, 10.0])
+    assert_same(explanation.data, attribution().data)
+    assert explanation.feature_names == ["age", "income"]
+    assert explanation[1].base_values == 10.0
+    assert_same(explanation[:, "income"].values, [2.0, -4.0, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("module", "method", "message"),
+    [("pandas", "to_frame", "pip install pandas"), ("shap", "to_shap", "pip install shap")],
+)
+def test_what_to_install_is_said(monkeypatch, module, method, message):
+    monkeypatch.setitem(__import__("sys").modules, module, None)  # as if it were not installed
+
+    with pytest.raises(ImportError, match=message):
+        getattr(attribution(), method)()

@@ -84,11 +84,12 @@ def test_pieces_that_share_groups_merge_to_the_whole(measure, case, data):
     left = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     if 0 < left.sum() < n:
         function = by_sums(measure)
-        one, other = (
-            function(case.ensemble, case.X[rows], case.y[rows], groups=groups[rows])
-            for rows in (left, ~left)
+        moments = {"second_moments": True} if measure in ("tree_inner", "partial_inner") else {}
+        one, other, whole = (
+            function(case.ensemble, case.X[rows], case.y[rows], groups=groups[rows], **moments)
+            for rows in (left, ~left, left | True)
         )
-        merged, whole = one.merge(other), function(case.ensemble, case.X, case.y, groups=groups)
+        merged = one.merge(other)
         terms = np.maximum(case.terms, 1.0) * n * case.ensemble.n_trees
         assert_close(merged.values, whole.values, terms)
         assert (merged.standard_error is None) == (whole.standard_error is None)
@@ -96,6 +97,11 @@ def test_pieces_that_share_groups_merge_to_the_whole(measure, case, data):
             assert_close(merged.standard_error**2, whole.standard_error**2, terms**2)
         assert_same(merged.groups, whole.groups)
         assert_close(merged.contributions, whole.contributions, terms)
+        if moments and len(whole.groups) > 1:
+            assert_close(merged.second_moments, whole.second_moments, terms**2)
+            all_of = {"all": list(whole.feature_names)}
+            errors = [result.grouped(all_of).standard_error ** 2 for result in (merged, whole)]
+            assert_close(*errors, 16 * terms**2)
 
 
 def test_a_group_in_two_pieces_is_refused_where_its_sum_is_not_kept():
@@ -158,26 +164,6 @@ def test_permutation_sums_parts_of_groups():
     assert (grouped.standard_error[:2] > 1.4 * plain.standard_error[:2]).all()
     single = permutation(ensemble, X, y, random_state=0, groups=np.zeros(240))
     assert single.standard_error is None
-
-
-def subjects(n_subjects, n_rows, rng):
-    """Return what rows of subjects contribute: half of each row's spread is its subject's."""
-    of_subject = np.repeat(rng.normal(size=n_subjects), n_rows)
-    return rows_of((of_subject + rng.normal(size=n_subjects * n_rows))[:, np.newaxis])
-
-
-def test_intervals_of_subjects_cover_only_with_groups():
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(60), 10)
-    covered = np.zeros(2)
-    for _ in range(400):
-        rows = subjects(60, 10, rng)
-        for j, labels in enumerate((groups, None)):
-            low, high = GlobalAttribution.from_rows(rows, groups=labels).confidence_interval()[0]
-            covered[j] += low <= 0 <= high
-    with_groups, without = covered / 400
-    assert abs(with_groups - 0.95) < 0.04  # simulation error .011; 60 groups cost .005
-    assert without < 0.7  # a third of the standard error: .59
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``--task survival``: what is said of a table of times to an event, and what is refused."""
+"""``--task survival`` and ``--task ranking``: what is said of times and grades, and refused."""
 
 import re
 from datetime import date, timedelta
@@ -15,7 +15,7 @@ from tests.html_checks import Page
 TIMES = ("--target", "days", "--event", "status")
 
 
-def drawn(n=400, seed=0):
+def patients(n=400, seed=0):
     """Draw patients; the first column shortens their times."""
     rng = np.random.default_rng(seed)
     x, noise = rng.normal(size=(2, n)).round(3)
@@ -31,9 +31,9 @@ def drawn(n=400, seed=0):
 
 
 def test_a_table_of_times(judge):
-    status, out = judge(drawn(), *TIMES, "--task", "survival", "--drop", "visits")
+    status, out = judge(patients(), *TIMES, "--task", "survival", "--drop", "visits")
     assert status == 0
-    share = 100 * np.mean(drawn()["status"] == "dead")
+    share = 100 * np.mean(patients()["status"] == "dead")
     assert f"the event had come where 'status' is 'dead' ({share:.1f} % of rows)" in out
     assert "with the same share of events" in out
     right = int(re.search(r"expects the right one first in (\d+); guessing is right in 50", out)[1])
@@ -49,7 +49,7 @@ def test_a_table_of_times(judge):
 
 @pytest.mark.parametrize("is_censored", [True, False])
 def test_a_column_made_of_the_time_is_told(is_censored, judge):
-    columns = drawn(400 if is_censored else 200)
+    columns = patients(400 if is_censored else 200)
     if not is_censored:
         columns["status"] = np.ones(200, dtype=int)
     status, out = judge(columns, *TIMES)
@@ -89,7 +89,7 @@ def test_what_changed_by_region_and_over_time(judge, monkeypatch):
 
 def test_simpler_models_are_judged_beside(judge):
     """The true hazard is linear in x, so that Cox's linear model is not to be beaten."""
-    status, out = judge(drawn(1600), *TIMES, "--drop", "visits")
+    status, out = judge(patients(1600), *TIMES, "--drop", "visits")
     assert status == 0
     row = re.search(r"one tree concordance (\S+) 0.5\S* (\S+) (\S+) Cox", out)
     of_model, linear, tree = map(float, row.groups())
@@ -98,7 +98,7 @@ def test_simpler_models_are_judged_beside(judge):
 
 
 def test_a_half_whose_only_event_is_the_last_is_refused(judge):
-    columns = {name: values[:60] for name, values in drawn().items()}
+    columns = {name: values[:60] for name, values in patients().items()}
     last = np.argsort(columns["days"])[-3:]
     columns["status"] = np.isin(np.arange(60), last).astype(int)
     columns["days"][last] = columns["days"].max()
@@ -108,7 +108,7 @@ def test_a_half_whose_only_event_is_the_last_is_refused(judge):
 
 
 def test_a_date_made_of_the_time_is_told(judge):
-    columns = drawn(200)
+    columns = patients(200)
     days = columns.pop("visits")
     columns["seen"] = [date(2020, 1, 1) + timedelta(day) for day in days]
     status, out = judge(columns, *TIMES)
@@ -118,7 +118,7 @@ def test_a_date_made_of_the_time_is_told(judge):
 
 def test_a_column_that_is_hardly_ever_filled_is_no_leak(judge):
     """Its few known rows are all censored, so that none can be put in order."""
-    columns = drawn(200) | {"late": np.full(200, "", dtype=object)}
+    columns = patients(200) | {"late": np.full(200, "", dtype=object)}
     del columns["visits"]
     last = np.argsort(columns["days"])[-12:]
     columns["late"][last], columns["status"][last] = np.arange(12), "alive"
@@ -129,7 +129,7 @@ def test_a_column_that_is_hardly_ever_filled_is_no_leak(judge):
 
 def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
     page = tmp_path / "report.html"
-    assert judge(drawn(), *TIMES, "--drop", "visits", "--report", page)[0] == 0
+    assert judge(patients(), *TIMES, "--drop", "visits", "--report", page)[0] == 0
     read = Page(page.read_text(encoding="utf-8"))
     assert read.problems == []
     for text in ("the same risk", "hazard. 0.7 more makes", "it says whether the event came"):
@@ -139,13 +139,13 @@ def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
 
 @pytest.mark.parametrize("loss", ["cox", Aft("extreme", 0.8)])
 def test_a_given_model_of_times(loss, judge, tmp_path):
-    columns = drawn()
+    columns = patients()
     X = np.column_stack([columns["x"], columns["noise"]])
     y = np.empty(400, dtype=[("dead", bool), ("days", float)])
     y["dead"], y["days"] = columns["status"] == "dead", columns["days"]
     model = GBTRegressor(loss=loss, n_estimators=30, max_depth=2, splitter="greedy").fit(X, y)
     model.save(tmp_path / "model.json")
-    new = drawn(300, seed=1)
+    new = patients(300, seed=1)
     del new["visits"]
     given = ("--target", "days", "--model", tmp_path / "model.json")
     status, out = judge(new, *given, "--event", "status")
@@ -177,9 +177,93 @@ def test_a_given_model_of_times(loss, judge, tmp_path):
         ({"days": lambda days: np.where(days > 200, "long", "short")}, (), "words such as 'long'"),
     ],
 )
-def test_bad_tables_are_refused(change, options, message, judge):
-    columns = drawn() | {"status": (drawn()["status"] == "dead").astype(int)}
+def test_bad_tables_of_times_are_refused(change, options, message, judge):
+    columns = patients() | {"status": (patients()["status"] == "dead").astype(int)}
     columns |= {name: make(columns[name]) for name, make in change.items()}
     status, err = judge(columns, *TIMES, *options)
     assert status == 2
     assert re.search(message, err), err
+
+
+GRADES = ("--target", "grade")
+RANKING = (*GRADES, "--task", "ranking", "--groups", "search")
+
+
+def searches(n_groups=80, seed=0):
+    """Draw searches of four to eight results; the first column makes good ones."""
+    rng = np.random.default_rng(seed)
+    search = np.repeat(np.arange(n_groups), rng.integers(4, 9, n_groups))
+    x, noise = rng.normal(size=(2, len(search))).round(3)
+    shift = rng.normal(size=n_groups)[search]  # says nothing of the order within a search
+    grade = np.digitize(x + shift + 0.7 * rng.normal(size=len(search)), [-1, 0, 1])
+    return {"x": x, "noise": noise, "search": [f"s{q}" for q in search], "grade": grade}
+
+
+def test_a_table_of_grades(judge):
+    status, out = judge(searches(), *RANKING)
+    assert status == 0
+    assert "Task: the order of the rows of each of 80 groups by 'grade', larger first." in out
+    assert "40 and 40 whole values of search, at random" in out
+    said = r"worth (\d+) % of the best there is.*a random order is worth (\d+) %"
+    of_model, of_random = map(int, re.search(said, out).groups())
+    assert of_random + 5 < of_model <= 100
+    assert "helps, 1 of 2: x" in out
+
+
+def test_its_page_and_a_given_model(judge, tmp_path):
+    columns, page = searches(), tmp_path / "report.html"
+    X = np.column_stack([columns["x"], columns["noise"]])
+    model = GBTRegressor(loss="ndcg", n_estimators=20, max_depth=2, splitter="greedy")
+    model.fit(X, columns["grade"], groups=columns["search"]).save(tmp_path / "model.json")
+    new, given = searches(60, seed=1), (*GRADES, "--model", tmp_path / "model.json")
+    assert judge(new, *given, "--groups", "search", "--report", page)[0] == 0
+    read = Page(page.read_text(encoding="utf-8"))
+    assert read.problems == []
+    score = model.score(
+        np.column_stack([new["x"], new["noise"]]), new["grade"], groups=new["search"]
+    )
+    assert f"worth {100 * score:.0f} % of the best there is" in read.text
+    status, err = judge(new, *given)
+    assert status == 2
+    assert "The model puts the rows of a group in order: name with --groups" in err
+    status, err = judge(
+        new, *GRADES, *given, "--groups", "search", "--by", "noise", "--report", page
+    )
+    assert status == 2
+    assert "--by noise: row 2 differs from others of its group there" in err
+
+
+def test_rows_alone_in_their_group_are_left_out(judge):
+    columns = searches(40)
+    columns["search"][-3:] = ["a", "b", ""]
+    status, out = judge(columns, *RANKING)
+    assert status == 0
+    assert "larger first; 3 rows alone in theirs are left out" in out
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({"grade": lambda of: of["grade"] + 0.5}, (), r"\.5 in row 1. Grades are whole numbers"),
+        ({"search": lambda of: np.arange(len(of["x"]))}, (), "No two rows of one group have"),
+        ({"search": lambda of: ["s"] * len(of["x"])}, (), "too few to have rows of one group with"),
+        ({}, ("--groups", "grade"), "--groups 'grade' is the target"),
+    ],
+)
+def test_bad_tables_of_grades_are_refused(change, options, message, judge):
+    columns = searches(40)
+    columns |= {name: make(columns) for name, make in change.items()}
+    status, err = judge(columns, *RANKING, *options)
+    assert status == 2
+    assert re.search(message, err), err
+
+
+def test_a_half_without_an_order_is_refused(judge):
+    columns = searches(40)
+    search, grade = np.array(columns["search"]), columns["grade"] // 2  # groups differ in grades
+    for q in set(search) - {"s0"}:
+        grade[search == q] = grade[search == q][0]
+    grade[:2] = 0, 1
+    status, err = judge(columns | {"grade": grade}, *RANKING)
+    assert status == 2
+    assert "too few to have rows of one group with different grades in both halves" in err

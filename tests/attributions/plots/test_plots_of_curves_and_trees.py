@@ -1,16 +1,128 @@
-"""The picture of a tree: what its boxes say, where they stand, what is cut."""
+"""Words in rows, the curve of a feature, a tree: what is drawn is what is known."""
 
 from dataclasses import replace
 
 import numpy as np
 import pandas
 import pytest
+from matplotlib.colors import to_rgba
 
-from attributions.plots import TreeDisplay
+from attributions import FeatureCurve, LocalAttribution, partial_dependence
+from attributions.plots import VERMILION, CurveDisplay, TreeDisplay
 from gbt import GBTClassifier, GBTRegressor
 from gbt.model.tree import NODE_DTYPES, Tree
-from tests.asserts import assert_same
+from tests.asserts import assert_close, assert_same, peer
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
+
+
+def rows(categories):
+    """Return four rows of a feature that is words, if it has levels, and of one of numbers."""
+    data = np.array([[0.0, 10.0], [1.0, 20.0], [2.0, 30.0], [np.nan, 40.0]])
+    values = np.array([[4.0, 1.0], [-3.0, 2.0], [2.0, -1.0], [1.0, 0.5]])
+    return LocalAttribution(
+        values, np.zeros(4), ("kitchen", "area"), "predecomp", data=data, categories=categories
+    )
+
+
+def colors_of(display):
+    display.figure_.canvas.draw()
+    return [points.get_facecolors() for points in display.ax_.collections]
+
+
+def test_words_are_grey_in_a_swarm_and_numbers_coloured_by_rank():
+    display = rows((("Ex", "Gd", "TA"), None)).plot()
+    kitchen, area = colors_of(display)
+    red, green, blue, _ = kitchen[:3].T
+    assert_same(red, green)  # grey, and one grey alone
+    assert_same(red, blue)
+    assert len(np.unique(kitchen[:3], axis=0)) == 1
+    assert_same(kitchen[3], to_rgba(VERMILION))
+    assert len(np.unique(area, axis=0)) == 4
+    assert "feature value (rank), grey: words, vermilion: missing" in words_on(display.figure_)
+
+
+def test_a_row_leads_from_the_base_value_to_the_prediction_of_its_output():
+    values = np.array([[[0.0, 9.0], [1.5, 0.0], [-0.25, 0.0]]])
+    result = LocalAttribution(
+        values, np.array([[2.0, 7.0]]), ("a", "b", "c"), "predecomp", output_names=("x", 3)
+    )
+    display = result.output("x").plot(row=0)
+    words = words_on(display.figure_)
+    assert "How each feature moves the prediction of row 0, for x" in words
+    bars = [(bar.get_x(), bar.get_width()) for bar in display.ax_.patches]
+    assert bars == [(2.0, 1.5), (3.5, -0.25)]  # a bar of 0 is left out
+    assert {"base value 2", "prediction 3.25"} <= set(words)
+    helped = LocalAttribution(values[:, :, 0], np.ones(1), ("a", "b", "c"), "tree_inner")
+    words = words_on(helped.plot(row=0).figure_)
+    assert "sum 1.25" in words
+    assert not any("base value" in line for line in words)
+
+
+def curve(**others):
+    of_numbers = {
+        "feature_name": "age", "cuts": np.array([1.0, 2.0, 5.0]),
+        "values": np.array([0.0, 1.0, -1.0, 3.0]), "missing": 2.0,
+        "shares": np.array([0.1, 0.2, 0.3, 0.3, 0.1]), "levels": None, "is_additive": True,
+        "method": "partial_dependence",
+    }  # fmt: skip
+    return FeatureCurve(**of_numbers | others)
+
+
+def test_steps_and_distribution():
+    display = curve().plot()
+    assert isinstance(display, CurveDisplay)
+    [steps] = display.lines_
+    values, edges, _ = steps.get_data()
+    assert_same(values, [0.0, 1.0, -1.0, 3.0])
+    assert_close(edges, [0.8, 1.0, 2.0, 5.0, 5.2], 5.0)
+    *_, bars = display.ax_.patches
+    heights, bins, low = bars.get_data()
+    tall = (heights - low) / (heights - low).max()
+    assert_close(bins[[0, -1]], [1.0, 5.0], 5.0)  # how far the other rows reach is not known
+    late = bins[:-1] >= 2.0  # .3 over three years
+    early = bins[1:] <= 2.0  # .2 over one
+    assert_close(tall[late].mean() / tall[early].mean(), (0.3 / 3) / 0.2, 1.0)
+    assert display.ax_.get_title(loc="left") == "How the prediction changes with age"
+    [ring] = display.ax_.lines
+    assert_same(ring.get_ydata(), [2.0])
+    assert_inside(written(display.figure_), display.figure_.bbox.extents)
+
+
+def test_without_rows_there_is_no_distribution_and_no_ring():
+    display = curve(shares=None).plot(title="mine")
+    assert len(display.ax_.patches) == 1
+    assert not display.ax_.lines
+    assert display.ax_.get_title(loc="left") == "mine"
+
+
+def test_levels_are_rows():
+    of_levels = {"cuts": np.empty(0), "levels": ("red", "green", "blue"), "shares": None}
+    display = curve(**of_levels, values=np.array([0.0, 2.0, 1.0])).plot()
+    assert {"red", "green", "blue"} <= set(words_on(display.figure_))
+    assert_same(display.lines_[0].get_xdata(), [0.0, 2.0, 1.0])
+
+
+def test_commonest_of_many_levels_are_shown():
+    shares = np.append(np.arange(40.0), 0.0) / np.arange(40).sum()
+    display = curve(
+        cuts=np.empty(0), levels=tuple(map(str, range(40))), values=np.arange(40.0), shares=shares
+    ).plot()
+    assert_same(display.lines_[0].get_xdata(), np.arange(10.0, 40.0))
+
+
+def test_of_models():
+    pandas = peer("pandas")
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"word": rng.choice([*"abc"], 90), "x": rng.normal(size=90)})
+    model = GBTClassifier(n_estimators=3, splitter="greedy").fit(
+        frame, np.digitize(frame.x, [-0.5, 0.5])
+    )
+    for name in ("word", "x"):
+        display = partial_dependence(model, name, frame).plot()
+        assert len(display.lines_) == 3
+        assert_inside(written(display.figure_), display.figure_.bbox.extents)
+    stub = GBTRegressor(n_estimators=1, splitter="greedy").fit(frame[["x"]], np.ones(90))
+    assert len(partial_dependence(stub, "x", frame[["x"]]).plot().lines_) == 1
 
 
 def by_hand():
