@@ -1,4 +1,4 @@
-"""How Sphinx makes the site: ``python -m sphinx -W -j auto docs docs/_build/html``.
+"""How Sphinx makes the site: ``python -m sphinx -W -jauto docs docs/_build/html``.
 
 Pages are Markdown (myst-parser). The reference is made of the docstrings (autosummary, numpydoc),
 the gallery of the programs in ``docs/examples``, which run while the site is built. The theme is
