@@ -58,19 +58,22 @@ def merge_sort(key, order, spare):
     key            (k,)     float64   IN      by number
     order, spare   (m,)     int32     INOUT   ascending numbers on entry
     """
-    width, source, target = 1, order, spare
-    while width < len(order):
-        for start in range(0, len(order), 2 * width):
-            a, middle = start, min(start + width, len(order))
-            b, stop = middle, min(start + 2 * width, len(order))
+    # Unsigned indices, as in ``gbt.kernels.cuts.histogram``.
+    n, width, source, target = np.uint64(len(order)), ONE, order, spare
+    while width < n:
+        for start in range(np.uint64(0), n, TWO * width):
+            a, middle = start, min(start + width, n)
+            b, stop = middle, min(middle + width, n)
             for i in range(start, stop):
-                if b == stop or (a < middle and key[source[a]] <= key[source[b]]):
+                if b == stop or (
+                    a < middle and key[np.uint64(source[a])] <= key[np.uint64(source[b])]
+                ):
                     target[i] = source[a]
-                    a += 1
+                    a += ONE
                 else:
                     target[i] = source[b]
-                    b += 1
-        width, source, target = 2 * width, target, source
+                    b += ONE
+        width, source, target = TWO * width, target, source
     for i in range(len(order)):
         order[i] = source[i]
 
@@ -218,17 +221,14 @@ def levels_of_rows(listed, codes, n_codes, rows, rules, judging, own):
 # ---------------------------------------------------------------------------------- order and cuts
 
 
-@internal
-def add_up_few(n_levels, habits, own):
-    """Add up the levels of few rows, as one more."""
-    sums, n_sums = own.sums, habits.n_sums
+@forced_inline
+def add_level(i, to, n_sums, sums):
+    """Add the sums of a level to those of another."""
     for l in range(n_sums):
-        g = h = n = np.int64(0)
-        for i in range(n_levels):
-            if own.is_left[np.uint64(i)] == OF_FEW:
-                place = place_of_sum(i, l, n_sums)
-                g, h, n = g + sums[place], h + sums[place + ONE], n + sums[place + TWO]
-        write_sums_of_level(place_of_sum(n_levels, l, n_sums), g, h, n, np.int64(0), sums)
+        place, total = place_of_sum(i, l, n_sums), place_of_sum(to, l, n_sums)
+        sums[total] += sums[place]
+        sums[total + ONE] += sums[place + ONE]
+        sums[total + TWO] += sums[place + TWO]
 
 
 @internal
@@ -242,17 +242,20 @@ def put_in_order(q, n_levels, rules, habits, own):
     smoothing, weight, n = rules.categorical_smoothing * rules.h_scale, np.int64(0), np.uint64(0)
     for i in range(n_levels):
         weight += sums[place_of_sum(i, q, n_sums) + THREE]
-    enough = min(rules.most_weight, weight / LEAST_SHARE)
+    enough, zero = min(rules.most_weight, weight / LEAST_SHARE), np.int64(0)
+    for l in range(n_sums):
+        write_sums_of_level(place_of_sum(n_levels, l, n_sums), zero, zero, zero, zero, sums)
     for i in range(n_levels):
         place = place_of_sum(i, q, n_sums)
         is_few = sums[place + THREE] < enough
         own.is_left[np.uint64(i)] = OF_FEW * is_few
-        if not is_few:
+        if is_few:
+            add_level(i, n_levels, n_sums, sums)
+        else:
             key[np.uint64(i)] = key_of(sums[place], sums[place + ONE], smoothing)
             order[n] = i
             n += ONE
     if n < n_levels:
-        add_up_few(n_levels, habits, own)
         place = place_of_sum(n_levels, q, n_sums)
         key[n_levels] = key_of(sums[place], sums[place + ONE], smoothing)
         order[n] = n_levels
