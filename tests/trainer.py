@@ -160,6 +160,8 @@ def growths(draw, policy="greedy", least_rows=1, has_levels=True):
     n = draw(st.integers(61, 130) | st.integers(least_rows, 12 if kind == "any" else 60))
     n = max(n, 61) if kind == "large" else n
     p = draw(st.integers(1, 4) | st.sampled_from([9, 12]))  # nine fill another word of bins
+    if kind == "large" and draw(st.booleans()):
+        n, p = 600, min(p, 2)  # more values than a byte tells apart
     n_levels = np.zeros(p, dtype=int)
     if has_levels and kind == "any" and draw(st.booleans()):
         n_levels = rng.choice([0, 1, 2, 3, 9, 40, 300], p)

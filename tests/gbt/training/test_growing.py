@@ -208,6 +208,26 @@ def test_a_cut_inside_a_bin_that_hardly_gains_enough(offset, least_gain, thresho
     assert tree.n_nodes == (3 if threshold else 1)
 
 
+@pytest.mark.parametrize("starts", [[0, 1], [0, 6], [0, 2]])
+@pytest.mark.parametrize(
+    "inside", [{}, *INSIDE_BINS.values()], ids=["as is cheapest", *INSIDE_BINS]
+)
+def test_of_an_edge_and_a_cut_inside_a_bin_that_tie_the_higher_is_taken(starts, inside):
+    """G_l = 5 after the first row and again after the last but one: 5^2 / 2 + 5^2 / 7 both times.
+
+    Once the edge after the first row ties with a cut inside a bin, once one inside with the edge
+    before the last row, once two inside.
+    """
+    columns = Columns.from_table(np.arange(7.0).reshape(-1, 1))
+    columns.set_bins(0, np.array(starts))
+    gradient = np.array([5.0, 0, 0, 0, 0, 0, -5.0])
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in inside.items():
+            patch.setattr(refine, name, value)
+        tree, _ = grow_tree(columns, gradient, np.ones(7), max_depth=1, reg_lambda=1.0)
+    assert tree.threshold[0] == 5.5
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_scale_of_the_target_changes_nothing_but_the_values(scale):
     rng = np.random.default_rng(0)
