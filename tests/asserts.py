@@ -155,7 +155,8 @@ def assert_same_ensemble(actual, expected):
     assert is_same(actual.loss, expected.loss)
     for name in (
         "learning_rate", "reg_lambda", "feature_names", "input_dtype", "statistics",
-        "is_forest", "zero_is_missing", "has_init_score", "unseen_is_missing", "categories",
+        "is_forest", "zero_is_missing", "unstored_is_missing", "has_init_score",
+        "unseen_is_missing", "categories",
     ):  # fmt: skip
         assert getattr(actual, name) == getattr(expected, name), name
     assert (actual.level_sets is None) == (expected.level_sets is None)

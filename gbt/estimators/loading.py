@@ -51,7 +51,7 @@ _ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.__name__: estimator for estimator in (GBTRegressor, GBTClassifier)
 }
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
-_FLAGS = ("is_forest", "zero_is_missing", "unseen_is_missing")
+_FLAGS = ("is_forest", "zero_is_missing", "unstored_is_missing", "unseen_is_missing")
 _LEVEL_SETS = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
 _LOSSES: dict[str, Callable[..., Loss]] = {
     "softmax": Softmax,

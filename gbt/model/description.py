@@ -30,6 +30,7 @@ def described(ensemble: Any) -> dict[str, Any]:
         "statistics": [name for name in STATISTICS if name in ensemble.statistics],
         "is_forest": ensemble.is_forest,
         "zero_is_missing": ensemble.zero_is_missing,
+        "unstored_is_missing": ensemble.unstored_is_missing,
         "has_init_score": ensemble.has_init_score,
         "unseen_is_missing": ensemble.unseen_is_missing,
         **_described_categories(ensemble),

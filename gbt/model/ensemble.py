@@ -88,6 +88,8 @@ class Ensemble(Nodes):
         before any split, see ``gbt.model.stages``.
     zero_is_missing : bool
         Whether 0 is a missing value, too, as libraries for sparse tables can be told.
+    unstored_is_missing : bool
+        Whether what a sparse matrix does not store is missing, as in XGBoost, and not 0.
     has_init_score : bool or None
         Whether the trees start from a value of each row (``gbt.model.starts``) and not from the
         base score, which is then 0. None is unknown, as for models of other libraries.
@@ -123,6 +125,7 @@ class Ensemble(Nodes):
     statistics: frozenset[str] = frozenset(STATISTICS)
     is_forest: bool = False
     zero_is_missing: bool = False
+    unstored_is_missing: bool = False
     has_init_score: bool | None = False
     seen_rows: SeenRows | None = None
     about_gradients: str | None = None
@@ -297,7 +300,7 @@ class Ensemble(Nodes):
         table = Table(X)
         refuse_other_columns(table, self.feature_names)
         table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
-        rows = table.as_floats()
+        rows = table.as_floats(unstored=np.nan if self.unstored_is_missing else 0.0)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"

@@ -208,8 +208,11 @@ class Table:
             error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
             raise error(f"X has columns that are not numbers: {first_ten(refused)}. {advice}")
 
-    def as_floats(self) -> np.ndarray | SparseRows:
-        """Return rows of float64, or of float32 if the table holds these."""
+    def as_floats(self, unstored: float = 0.0) -> np.ndarray | SparseRows:
+        """Return rows of float64, or of float32 if the table holds these.
+
+        ``unstored`` is what a sparse matrix does not store.
+        """
         X = self.given
         is_array = isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32)
         if is_array or isinstance(X, SparseRows):
@@ -225,7 +228,8 @@ class Table:
                     ensure_2d=False,
                     ensure_min_samples=0,
                     input_name="X",
-                )
+                ),
+                unstored,
             )
         except (TypeError, ValueError):
             self.refuse_other_values(categories_are_numbers=False)  # names them

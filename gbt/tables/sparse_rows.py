@@ -25,14 +25,15 @@ class SparseRows:
     Parameters
     ----------
     data : float array of shape (m,)
-        The values that are stored, none of which is 0.
+        The values that are stored, none of which is ``fill``.
     indices : integer array of shape (m,)
         Their columns, ascending within a row.
     indptr : integer array of shape (n + 1,)
         Where the values of each row begin, and where those of the last end.
     n_columns : int
     fill : float
-        The value of entries that are not stored: 0, or nan for models to which 0 is missing.
+        The value of entries that are not stored: 0, or nan for models to which 0, or what is not
+        stored, is missing.
     """
 
     def __init__(
@@ -47,16 +48,18 @@ class SparseRows:
         self.shape, self.fill = (len(indptr) - 1, n_columns), fill
 
     @classmethod
-    def of(cls, X: Any) -> Any:
+    def of(cls, X: Any, fill: float = 0.0) -> Any:
         """Return the rows of a sparse matrix of floats, left unchanged; arrays stay arrays."""
         if not issparse(X):
             return X
         rows = X.tocsr()
-        if not rows.has_canonical_format or (rows.data == 0).any():
+        has_zeros = fill == 0 and bool((rows.data == 0).any())
+        if not rows.has_canonical_format or has_zeros:
             rows = rows.copy()
             rows.sum_duplicates()
+        if has_zeros:
             rows.eliminate_zeros()
-        return cls(rows.data, rows.indices, rows.indptr, rows.shape[1])
+        return cls(rows.data, rows.indices, rows.indptr, rows.shape[1], fill)
 
     @property
     def dtype(self) -> np.dtype:

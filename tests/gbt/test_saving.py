@@ -42,8 +42,8 @@ REGRESSOR = (
     '"ensemble": {"base_score": 10.0, "learning_rate": 0.5, "reg_lambda": 1.0, '
     '"loss": "half_squared_error", "feature_names": ["a", "b"], "input_dtype": "float64", '
     '"statistics": ["gradients", "hessians", "counts", "values"], "is_forest": false, '
-    '"zero_is_missing": false, "has_init_score": false, "unseen_is_missing": true, '
-    '"categories": null, "level_sets": null, '
+    '"zero_is_missing": false, "unstored_is_missing": false, "has_init_score": false, '
+    '"unseen_is_missing": true, "categories": null, "level_sets": null, '
     '"feature": [0, -1, 1, -1, -1, -1], "threshold": [2.5, 0.0, -1.0, 0.0, 0.0, 0.0], '
     '"left": [1, -1, 3, -1, -1, -1], "right": [2, -1, 4, -1, -1, -1], '
     '"missing_left": [true, false, false, false, false, false], '
@@ -475,7 +475,7 @@ def unknown_but(ensemble, *known):
 @pytest.mark.parametrize("known", [(), ("hessians", "values"), ("counts",), STATISTICS])
 def test_what_is_known_of_the_nodes_is_kept(known, path):
     ensemble = unknown_but(load_text(REGRESSOR, path).ensemble_, *known)
-    ensemble = changed(ensemble, is_forest=True, zero_is_missing=True)
+    ensemble = changed(ensemble, is_forest=True, zero_is_missing=True, unstored_is_missing=True)
     assert_same_ensemble(through_file(ensemble, path), ensemble)
     ensemble.require(*known, what="Nothing")
     for name in set(STATISTICS) - set(known):

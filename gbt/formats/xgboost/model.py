@@ -229,6 +229,7 @@ def _import(
         input_dtype=np.float32,
         is_forest=is_forest,
         unseen_is_missing=False,
+        unstored_is_missing=True,
     )
 
 

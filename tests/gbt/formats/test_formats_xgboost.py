@@ -7,10 +7,11 @@ import weakref
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from attributions import predecomp, saabas, total_gain, tree_shap
+from attributions import held_out_gain, predecomp, saabas, total_gain, tree_shap
 from gbt import GBTRegressor
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
@@ -458,6 +459,21 @@ def test_a_model_is_imported_once_while_it_stays_as_it_is():
     gc.collect()
     assert kept() is None
     assert gone() is None
+
+
+def test_what_a_sparse_matrix_does_not_store_is_missing():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((200, 4), density=0.5, rng=rng, format="csr")
+    X.data[::5] = 0.0  # a stored 0 is a number
+    is_stored = sparse.csr_array((np.ones(X.nnz), X.indices, X.indptr)).toarray() > 0
+    written_out = np.where(is_stored, X.toarray(), np.nan)
+    y = np.nan_to_num(written_out, nan=2.0).sum(axis=1)
+    model = peer("xgboost").XGBRegressor(n_estimators=5, n_jobs=1).fit(X[:100], y[:100])
+    raw = as_ensemble(model).raw_predict(X)
+    np.testing.assert_allclose(raw, model.predict(X), rtol=1e-6)
+    for measure in (held_out_gain, lambda model, X, y: tree_shap(model, X)):
+        of_sparse = measure(model, X[100:], y[100:])
+        assert_same(of_sparse.values, measure(model, written_out[100:], y[100:]).values)
 
 
 def changing_rates(rates, objective="reg:squarederror"):
