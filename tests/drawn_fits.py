@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import TAKING_TURNS
+from gbt.estimators.defaults import POOLED
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.splitting import CrossValidated, Unbiased
 
-JUDGED = ["unbiased", "cross_validated", Unbiased(merged=True), TAKING_TURNS, CrossValidated(7)]
+JUDGED = ["unbiased", "cross_validated", Unbiased(merged=True), POOLED, CrossValidated(7)]
 OF_AMOUNTS = ["poisson", "gamma", "tweedie", "squared_log_error", "cross_entropy"]
 OF_NUMBERS = ["half_squared_error", "huber", "pseudo_huber", "absolute", "quantile"]
 OF_ORDER = ["pairwise", "ndcg"]

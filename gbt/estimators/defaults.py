@@ -10,7 +10,7 @@ A splitter that is named brings defaults of its own:
                          early. Trees with such a guard gain by more rounds
     "cross_validated"    as "unbiased"
 
-The unbiased trees of "auto" take turns (``gbt.kernels.trees.pooled``). Many rounds of small steps
+The unbiased trees of "auto" are pooled (``gbt.kernels.trees.pooled``). Many rounds of small steps
 serve them best; where either number is given, the other is as for named splitters. Greedy
 trees that "auto" grows have the limits of `CAREFUL`, because nothing else guards them.
 """
@@ -33,10 +33,10 @@ GUARDED: dict[str, Any] = {
     "n_estimators": 200, "min_child_weight": 1e-3, "min_samples_leaf": 1,
     "categorical_smoothing": 5.0, "max_bins": 256,
 }  # fmt: skip
-TAKING_TURNS = Unbiased(pooled=True)
-# Rounds and learning rate of trees that see fewer rows than this. Above 10,000 rows half as many
+POOLED = Unbiased(pooled=True)
+# Rounds and learning rate of trees that see fewer rows than this. Above 5,000 rows half as many
 # rounds of twice the rate leave no more of the loss.
-ROUNDS = {500: (1000, 0.03), 10_001: (1000, 0.05), np.inf: (500, 0.1)}
+ROUNDS = {500: (1000, 0.02), 5_001: (1000, 0.05), np.inf: (500, 0.1)}
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
 LARGEST_UNBIASED = 50_000  # rows, up to which "auto" grows unbiased trees
@@ -58,15 +58,15 @@ def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
     """
     splitter = asked["splitter"]
     if isinstance(splitter, str) and splitter == "auto":
-        splitter = TAKING_TURNS if _goes_unbiased(asked, n_rows) else "greedy"
+        splitter = POOLED if _goes_unbiased(asked, n_rows) else "greedy"
         wanted = CAREFUL if splitter == "greedy" else GUARDED
     elif isinstance(splitter, str):
         wanted = BY_SPLITTER[splitter]
     else:
         wanted = GUARDED if isinstance(splitter, Unbiased | CrossValidated) else AS_XGBOOST
     wanted = {"learning_rate": 0.1} | wanted
-    in_turns = isinstance(splitter, Unbiased) and splitter.pooled
-    if in_turns and asked["n_estimators"] is asked["learning_rate"] is None:
+    is_pooled = isinstance(splitter, Unbiased) and splitter.pooled
+    if is_pooled and asked["n_estimators"] is asked["learning_rate"] is None:
         rounds, rate = next(ROUNDS[most] for most in ROUNDS if n_rows < most)
         wanted = wanted | {"n_estimators": rounds, "learning_rate": rate}
     left_open = {name: value for name, value in wanted.items() if asked[name] is None}

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gbt.estimators.classifier import GBTClassifier
-from gbt.estimators.defaults import TAKING_TURNS, chosen
+from gbt.estimators.defaults import POOLED, chosen
 from gbt.estimators.regressor import GBTRegressor
 from gbt.files.documents import (
     InvalidModelError,
@@ -249,7 +249,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     if model.split_scores_ is not None and model.splitter == "auto":
         # With refit=True it was chosen by the rows of the first fit, which are fewer. Greedy trees
         # have no scores.
-        model.splitter_ = as_policy(TAKING_TURNS)
+        model.splitter_ = as_policy(POOLED)
     return model
 
 

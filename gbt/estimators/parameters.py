@@ -116,12 +116,12 @@ class SharedParameters:
     n_estimators: int | None = field(default=None, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Number of rounds, each of one tree or, for K > 2 classes, of K trees. None means 100 if the
-        trees are greedy, else 200; of trees that take turns, as ``"auto"`` grows them, 1000 if
-        ``learning_rate`` is None, too, or 500 if they see more than 10,000 rows."""))
+        trees are greedy, else 200; of pooled trees, as ``"auto"`` grows them, 1000 if
+        ``learning_rate`` is None, too, or 500 if they see more than 5,000 rows."""))
     learning_rate: float | None = field(default=None, metadata=meaning(
         number_in(Real, "(0, inf)", None), """
         Factor that multiplies the leaf values of every tree. None means 0.1; of 1000 rounds
-        of trees that take turns, 0.03 for fewer than 500 rows and else 0.05."""))
+        of pooled trees, 0.02 for fewer than 500 rows and else 0.05."""))
     max_depth: int | None = field(default=6, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Largest number of splits between the root and a leaf; None means no limit."""))
@@ -178,7 +178,7 @@ class SharedParameters:
         XGBoost's exact method. ``"cross_validated"`` splits on the feature that does best on
         held-out folds of the node's rows. With ``"unbiased"`` three parts of these rows decide
         separately on the cut, on the feature and on whether to split. With ``"auto"`` trees that
-        see at most 50,000 rows are unbiased and take turns, ``Unbiased(pooled=True)``, and larger
+        see at most 50,000 rows are unbiased and pooled, ``Unbiased(pooled=True)``, and larger
         ones are greedy with 20 rows a leaf and ``max_bins=256``, since these predicted best on real
         tables (docs/accuracy.md); monotone trees are greedy, too. An object is a splitter with
         options, such as ``gbt.splitting.cross_validated.CrossValidated(n_folds=10)``, or your own,

@@ -4,7 +4,6 @@ The third page. Each takes the place of `best_cut` of the second one (``gbt.refe
 each is the twin of a policy in ``gbt.splitting``.
 """
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -140,16 +139,14 @@ def is_made(
 class HeldUp:
     """How far unbiased splits have held up, by depth: what they claimed, and what was confirmed.
 
-    Where rounds take turns, in every second one no node of the tree is asked whether to split. With
-    u drawn from [0, 1), the tree is grown to the last depth of which more than the share u of what
-    was claimed has been confirmed, by one standard error at least. If there is none, nodes are
-    asked as in the other rounds.
+    With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
+    what was claimed has been confirmed, and no node is asked whether to split. If there is no such
+    depth, nodes are asked.
     """
 
     def __init__(self) -> None:
         self.claimed: dict[int, float] = {}
         self.confirmed: dict[int, float] = {}
-        self.square: dict[int, float] = {}
 
     def depth_for(self, u: float) -> int:
         """Return how many depths of splits a tree has of which no node is asked; 0 for none."""
@@ -157,22 +154,21 @@ class HeldUp:
             (
                 depth + 1
                 for depth, claimed in self.claimed.items()
-                if self.confirmed[depth] - math.sqrt(self.square[depth]) > u * claimed
+                if self.confirmed[depth] > u * claimed
             ),
             default=0,
         )
 
     def remember(self, cuts: list[tuple[int, Cut]]) -> None:
         """Add the best cuts of all nodes of a tree, made or not, each with the node's depth."""
-        for sums, kept in ((self.claimed, 0.97), (self.confirmed, 0.97), (self.square, 0.97**2)):
-            sums.update({depth: kept * of_depth for depth, of_depth in sums.items()})
+        for sums in (self.claimed, self.confirmed):
+            sums.update({depth: 0.97 * of_depth for depth, of_depth in sums.items()})
         total = sum(max(cut.claim, 0.0) for _, cut in cuts)
         for depth in {depth for depth, _ in cuts} if total > 0 else ():
             claimed = sum(max(cut.claim, 0.0) for at, cut in cuts if at == depth) / total
             confirmed = sum(cut.gain for at, cut in cuts if at == depth) / total
             self.claimed[depth] = self.claimed.get(depth, 0.0) + claimed
             self.confirmed[depth] = self.confirmed.get(depth, 0.0) + confirmed
-            self.square[depth] = self.square.get(depth, 0.0) + confirmed**2
 
 
 def of_all_rows(cut: Cut, X: np.ndarray, sums: np.ndarray) -> Cut:

@@ -17,4 +17,4 @@ class Judges(NamedTuple):
     n_parts: int  # of equal size, into which the rows of a tree are divided
     n_sets: int  # each part is a set, and the last set takes all parts that are left
     min_rows_of_all: int = 0  # that every set must have on either side of any cut
-    pools: bool = False  # whether every second tree asks no node, see ``gbt.kernels.trees.pooled``
+    pools: bool = False  # whether trees have a drawn depth, see ``gbt.kernels.trees.pooled``

@@ -46,9 +46,9 @@ class Unbiased:
     merged : bool, default=False
         Whether the rows that choose the feature also decide whether to split.
     pooled : bool, default=False
-        Whether trees take turns: in every second round no node is asked whether to split. The tree
-        is grown to a depth instead, drawn so that splits at a depth are made as often as those of
-        recent rounds at that depth have been confirmed.
+        Whether a tree is grown to a depth, drawn so that splits at a depth are made as often as
+        those of recent rounds at that depth have been confirmed. No node is asked whether to split
+        then, unless no depth has been confirmed often enough.
     """
 
     judges_by_other_rows: ClassVar[bool] = True

@@ -5,7 +5,7 @@ import pytest
 
 import gbt
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS, chosen
+from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED, chosen
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.training.evaluation import WorseThanConstantWarning
 from tests.asserts import assert_same, assert_same_trees
@@ -36,9 +36,9 @@ def fitted(n=400, **parameters):
         ({"splitter": "cross_validated"}, {"splitter": CrossValidated(), **GUARDED}),
         ({"monotone_constraints": [0, 1, 0]}, {"splitter": "greedy", **CAREFUL}),
         ({"min_samples_leaf": 70}, {"splitter": "greedy", **CAREFUL, "min_samples_leaf": 70}),
-        ({"min_child_weight": 9.0}, {"splitter": TAKING_TURNS, **GUARDED, "min_child_weight": 9.0}),
+        ({"min_child_weight": 9.0}, {"splitter": POOLED, **GUARDED, "min_child_weight": 9.0}),
         ({"subsample": 0.01}, {"splitter": "greedy", **CAREFUL}),
-        ({"n_estimators": None}, {"n_estimators": 1000, "learning_rate": 0.03}),
+        ({"n_estimators": None}, {"n_estimators": 1000, "learning_rate": 0.02}),
         ({"n_estimators": None, "learning_rate": 0.1}, {"n_estimators": 200}),
         ({"n_estimators": None, "splitter": "unbiased"}, {"n_estimators": 200}),
         ({"n_estimators": None, "splitter": "greedy"}, {"n_estimators": 100}),
@@ -53,10 +53,10 @@ def test_what_is_left_open_is_what_goes_with_the_splitter(asked, chosen):
 def test_more_rows_take_larger_steps():
     x = np.arange(500.0)[:, np.newaxis] % 7
     rates = [GBTRegressor().fit(x[:n], x[:n, 0]).ensemble_.learning_rate for n in (499, 500)]
-    assert rates == [0.03, 0.05]
+    assert rates == [0.02, 0.05]
 
 
-@pytest.mark.parametrize(("n", "rounds", "rate"), [(10_000, 1000, 0.05), (10_001, 500, 0.1)])
+@pytest.mark.parametrize(("n", "rounds", "rate"), [(5_000, 1000, 0.05), (5_001, 500, 0.1)])
 def test_of_many_rows_half_of_the_rounds_take_twice_the_steps(n, rounds, rate):
     found = chosen(GBTRegressor().get_params(), n)
     assert (found["n_estimators"], found["learning_rate"]) == (rounds, rate)
@@ -74,7 +74,7 @@ def test_the_limits_matter():
 
 def test_what_auto_chose_is_told_and_a_file_tells_it_again(tmp_path):
     for model in (fitted(), fitted(monotone_constraints=[0, 1, 0]), fitted(subsample=0.01)):
-        expected = TAKING_TURNS if model.monotone_constraints is None else "greedy"
+        expected = POOLED if model.monotone_constraints is None else "greedy"
         expected = "greedy" if model.subsample < 1 else expected
         model.save(tmp_path / "model.json")
         again = gbt.load(tmp_path / "model.json")
@@ -98,8 +98,8 @@ def test_trees_that_see_more_rows_are_greedy():
     weight = np.ones(n)
     assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == "greedy"
     weight[0] = 0.0
-    assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == TAKING_TURNS
-    assert GBTRegressor(subsample=0.9, **asked).fit(x, x[:, 0]).splitter_ == TAKING_TURNS
+    assert GBTRegressor(**asked).fit(x, x[:, 0], weight).splitter_ == POOLED
+    assert GBTRegressor(subsample=0.9, **asked).fit(x, x[:, 0]).splitter_ == POOLED
 
 
 def test_greedy_trees_that_auto_grows_look_into_no_bin():
@@ -127,7 +127,7 @@ def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
 def test_a_fit_that_goes_on_keeps_the_rate_that_was_left_open():
     model = GBTRegressor(warm_start=True, random_state=0).fit(X[:60], X[:60, 1])
     model.set_params(n_estimators=1010).fit(X[:60], X[:60, 1])
-    expected = GBTRegressor(n_estimators=1010, learning_rate=0.03, random_state=0)
+    expected = GBTRegressor(n_estimators=1010, learning_rate=0.02, random_state=0)
     assert_same_trees(model, expected.fit(X[:60], X[:60, 1]))
 
 
@@ -148,12 +148,12 @@ def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_pa
     model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
         X[:100], X[:100, 1]
     )
-    assert model.splitter_ == TAKING_TURNS
+    assert model.splitter_ == POOLED
     assert model.splitter == "auto"
     assert model.n_estimators is None
     assert len(model.sampled_rows(0)) == 100
     model.save(tmp_path / "model.json")
-    assert gbt.load(tmp_path / "model.json").splitter_ == TAKING_TURNS
+    assert gbt.load(tmp_path / "model.json").splitter_ == POOLED
 
 
 # The warning ----------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ HABITS = np.dtype(
         ("n_searched", np.int64),  # the first sums, for which the best cuts are found
         ("splits", np.int64),  # the sum whose best cut splits the node
         ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
-        # Whether every second round asks no node, see ``gbt.kernels.trees.pooled``; 1 or 0.
+        # Whether trees have a drawn depth, see ``gbt.kernels.trees.pooled``; 1 or 0.
         ("pools", np.int64),
         ("max_depth", np.int64),  # of any tree
     ]

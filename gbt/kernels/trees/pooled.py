@@ -10,9 +10,10 @@ last rounds, are not::
       2         .30        .20        .67
       3         .25        .05        .20
 
-A tree of which no node is asked draws u from [0, 1) and is grown until the last depth of which the
-share, less one standard error (left out in the table), is above u. So splits at a depth are made as
-often as they have held up, also below a root of which nothing is confirmed, as in exclusive or.
+Each tree draws u from [0, 1), is grown until the last depth of which the share is above u, and no
+node is asked. So splits at a depth are made as often as they have held up, also below a root of
+which nothing is confirmed, as in exclusive or. If no share is above u, which in noise is the rule,
+every node is asked.
 `gbt.reference.policies` has the plain twin.
 """
 
@@ -25,32 +26,31 @@ from gbt.kernels.trees.drawing import HALF, STEP, key_of_tree, scrambled
 DEPTHS = 64  # the last stands for all below, too
 KEPT = 0.97  # of what earlier rounds have told, in every round
 
-# Of each output and depth, added up over trees: parts of all that a tree claims, what was confirmed
-# of it, its squares; and what was confirmed in one tree.
-CLAIMED, CONFIRMED, SQUARE, OF_TREE = 0, 1, 2, 3
+# Of each output and depth, added up over trees: parts of all that a tree claims, and what was
+# confirmed of it.
+CLAIMED, CONFIRMED = 0, 1
 
 
 def nothing_held_up(n_outputs=1):
-    """Return what has held up before the first tree, (K, 4, DEPTHS)."""
-    return np.zeros((n_outputs, 4, DEPTHS))
+    """Return what has held up before the first tree, (K, 2, DEPTHS)."""
+    return np.zeros((n_outputs, 2, DEPTHS))
 
 
 @internal
 def settle_depth(rules, habits, held_up):
-    """Say how deep the tree is grown, and whether its nodes are asked: in every second round.
+    """Say how deep the tree is grown, and whether its nodes are asked.
 
     rules      RULES            INOUT
     habits     HABITS           IN
-    held_up    (K, 4, DEPTHS)   IN
+    held_up    (K, 2, DEPTHS)   IN
     """
-    tree = rules.first_tree + rules.n_grown
     rules.max_depth, rules.asks_nodes = habits.max_depth, 1
-    if habits.pools == 0 or (tree // len(held_up)) % 2 == 1:
+    if habits.pools == 0:
         return
-    own, depth = held_up[tree % len(held_up)], np.int64(0)
+    own, depth = held_up[(rules.first_tree + rules.n_grown) % len(held_up)], np.int64(0)
     u = np.float64(scrambled(key_of_tree(rules) - STEP) >> HALF) / 2.0**32
     for d in range(DEPTHS):
-        if own[CONFIRMED, d] - np.sqrt(own[SQUARE, d]) > u * own[CLAIMED, d]:
+        if own[CONFIRMED, d] > u * own[CLAIMED, d]:
             depth = np.int64(d) + 1
     if depth > 0:
         rules.asks_nodes = 0
@@ -63,7 +63,7 @@ def remember(nodes, rules, habits, held_up):
     """Add what the splits of a tree claimed, and what was confirmed of it.
 
     nodes      (n_nodes,)   NODE    IN   of which the searched ones have candidates
-    held_up    (K, 4, DEPTHS)   INOUT
+    held_up    (K, 2, DEPTHS)   INOUT
     """
     if habits.pools == 0:
         return
@@ -74,14 +74,10 @@ def remember(nodes, rules, habits, held_up):
             total += max(nodes[j].claim, 0.0)
     for d in range(DEPTHS):
         own[CLAIMED, d], own[CONFIRMED, d] = KEPT * own[CLAIMED, d], KEPT * own[CONFIRMED, d]
-        own[SQUARE, d], own[OF_TREE, d] = KEPT * KEPT * own[SQUARE, d], 0.0
     if total <= 0.0:
         return
     for j in range(len(nodes)):
         if nodes[j].candidate >= 0:
             d = min(nodes[j].depth, DEPTHS - 1)
             own[CLAIMED, d] += max(nodes[j].claim, 0.0) / total
-            own[OF_TREE, d] += nodes[j].gain / total
-    for d in range(DEPTHS):
-        own[CONFIRMED, d] += own[OF_TREE, d]
-        own[SQUARE, d] += own[OF_TREE, d] * own[OF_TREE, d]
+            own[CONFIRMED, d] += nodes[j].gain / total

@@ -9,7 +9,7 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import LARGEST_UNBIASED, TAKING_TURNS
+from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
 from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.packing import packed, unpacked
@@ -67,7 +67,7 @@ def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     in_memory, shared = (
         GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [17, n_rows // 2]))
     )
-    assert in_memory.splitter_ == shared.splitter_ == (TAKING_TURNS if n_rows == 60 else "greedy")
+    assert in_memory.splitter_ == shared.splitter_ == (POOLED if n_rows == 60 else "greedy")
     assert_same_model(in_memory, shared)
 
 
@@ -77,7 +77,7 @@ def test_auto_gathers_no_large_table_of_which_trees_see_few_rows(monkeypatch):
     X = RNG.normal(size=(LARGEST_UNBIASED + 1, 2))
     asked = {"n_estimators": 3, "subsample": 0.1, "random_state": 0}
     in_memory, shared = (GBTRegressor(**asked).fit(rows, X[:, 0]) for rows in (X, cut(X, [17])))
-    assert shared.splitter_ == TAKING_TURNS
+    assert shared.splitter_ == POOLED
     assert_same_model(in_memory, shared)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gbt import GBTClassifier, GBTRegressor
-from gbt.estimators.defaults import TAKING_TURNS
+from gbt.estimators.defaults import POOLED
 from gbt.training.shares import cluster as clusters
 from gbt.training.shares.team import LostMemberError
 from tests.asserts import assert_same_model, peer
@@ -108,7 +108,7 @@ def test_workers_that_come_and_go_change_nothing_but_the_time(cluster, event):
         "while rows are taken over": (("describe",), {}),
         "while rows that are held out come here": (("rows",), {"early_stopping_rounds": 3}),
         # Of the three trees of a round the first has grown, and what it has told is forgotten.
-        "in a round": (("start_tree", (1, 4)), {"n_estimators": 9, "splitter": TAKING_TURNS}),
+        "in a round": (("start_tree", (1, 4)), {"n_estimators": 9, "splitter": POOLED}),
         "after the last tree": (("hash_rows",), {}),
     }.values(),
 )
