@@ -20,6 +20,7 @@ from gbt.tables.categories import FROM_DTYPE, EncodedRows, learn
 from gbt.tables.given import Table, collected, refuse_infinities
 from gbt.tables.names import first_ten, labels_of, names_for, shown
 from gbt.tables.sparse_rows import SparseRows, with_zeros
+from gbt.tables.targets import warn_of_other_order
 
 
 class SeenRowsWarning(UserWarning):
@@ -65,6 +66,7 @@ def row_labels(X: Any) -> Any:
 def labels_by(by: Any, X: Any) -> Any:
     """Return labels of rows as they were given, or the column of X that a text names."""
     if not isinstance(by, str):
+        warn_of_other_order(X, by, stacklevel=3, name="by")  # where the measure was called
         return by
     X = collected(X)
     names = labels_of(X)

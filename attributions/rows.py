@@ -83,9 +83,11 @@ class Rows:
         """Check and convert the rows, with their targets, weights, groups and starting values."""
         X = as_rows(model.ensemble, given.X)
         n, y, groups = len(X), np.empty(0), given.groups
+        for name in ("y", "sample_weight", "groups", "init_score"):
+            beside = getattr(given, name)
+            warn_of_other_order(given.X, beside, stacklevel=4, name=name)  # at the measure's call
         if cls.need_targets:
             cls._refuse_loss_of_all(model.ensemble.loss, given)
-            warn_of_other_order(given.X, given.y, stacklevel=4)  # where the measure was called
             y = given.y if model.encode is None else model.encode(given.y)
             if model.ensemble.loss.has_queries and np.shape(y)[1:] in ((), (1,)):
                 y = with_queries(model.ensemble.loss, y, groups)

@@ -214,9 +214,9 @@ class AttributionByLabel(tables.ShownAsTable):
             tables.ShownColumn("rows", [f"{n:,}" for n in self.n_samples]),
             *(tables.per_cent(self.feature_names[k], self.values[:, k]) for k in ranking),
         ]
-        if not self.is_judged.all():
-            doubts = ["" if judged else "too few rows" for judged in self.is_judged]
-            columns.append(tables.words("", doubts))
+        remarks = [self._remark(number) for number in range(len(self))]
+        if any(remarks):
+            columns.append(tables.words("", remarks))
         title = f"{self.method} by {len(self)} labels, in per cent of the constant's loss of each"
         hidden = len(self.feature_names) - len(ranking)
         return tables.ShownTable(title, columns, tables.more(hidden, "feature"))
@@ -259,6 +259,12 @@ class AttributionByLabel(tables.ShownAsTable):
         """Return the feature numbers, those first that save most loss over all rows."""
         saved = self.n_samples @ np.nan_to_num(self.values_in("loss"))
         return np.argsort(-saved, kind="stable")
+
+    def _remark(self, number: int) -> str:
+        """Return what keeps a label from being judged, or from having per cents."""
+        if not self.is_judged[number]:
+            return "too few rows"
+        return "targets are alike" * (self.results[number].percent_of_one is None)
 
     def _one_in(self, unit: str) -> np.ndarray:
         """Return what a value of 1 is in a unit, (L, 1); nan where a constant has no loss."""
@@ -346,7 +352,12 @@ def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
         Takes the rows of one label, returns their `GlobalAttribution`.
     """
     labelled = LabelledRows.of(rows, by)
-    names = labelled.labels.names
+    names, of_row = labelled.labels.names, labelled.labels.of_row
+    if np.bincount(of_row[of_row >= 0]).max() < FEWEST:
+        raise ValueError(
+            f"by has {len(names):,} labels, none of them of {FEWEST} rows, the fewest that can"
+            " judge. Give labels of more rows, as months are: by.dt.to_period('M') of times."
+        )
     results = [_doubted(judge(labelled.of_label(number))) for number in range(len(names))]
     return AttributionByLabel(
         names,

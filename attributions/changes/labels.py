@@ -27,7 +27,7 @@ class Labels:
             return by
         by = in_memory(by)
         dtype: Any = getattr(by, "dtype", None)
-        if hasattr(dtype, "categories"):
+        if hasattr(dtype, "ordered"):  # of pandas; those of polars become words
             codes = np.asarray(getattr(by, "cat", by).codes).astype(np.intp)
             codes, of_row = _distinct(np.where(codes < 0, np.nan, codes), n_rows)
             names = tuple(dtype.categories[int(code)] for code in codes)

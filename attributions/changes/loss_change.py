@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD, loss_parts
 from attributions.changes.worth import Worth, rows_in_memory
 from attributions.inputs import trees_of
+from attributions.names import find_feature
 from attributions.results import tables
+from gbt.tables.given import collected
 from gbt.tables.names import column_names
 
 if TYPE_CHECKING:
@@ -64,7 +67,7 @@ class LossChange(tables.ShownAsTable):
 
     def __getitem__(self, part: str) -> float:
         """Return how much a part adds to the change of the loss."""
-        return float(self.values[self.parts.index(part)])
+        return float(self.values[find_feature(part, self.parts)])
 
     def to_frame(self, *, level: float = 0.95) -> "pandas.DataFrame":
         """Return a pandas.DataFrame with a row for every part, and one for the whole loss.
@@ -233,8 +236,11 @@ def _own_columns(model: Any, X: Any) -> Any:
     names = ensemble.feature_names
     if ensemble.preparation is not None:
         names = ensemble.preparation.names
-    there = column_names(X) if hasattr(X, "columns") else None
-    return X[list(names)] if there is not None and set(names) <= set(there) else X
+    X = collected(X)
+    there = column_names(X)
+    if there is None or not set(names) <= set(there):
+        return X
+    return _safe_indexing(X, [there.index(name) for name in names], axis=1)
 
 
 def _at_features(parts: Worth, own: tuple[str, ...], names: tuple[str, ...]) -> Worth:

@@ -35,6 +35,7 @@ from attributions.per_row.individual import ROWS_IN_CACHE, attribute, node_cover
 from attributions.results import LocalAttribution
 from gbt.kernels.rows.walk import NodeSets, node_sets
 from gbt.model.ensemble import Ensemble
+from gbt.tables.given import collected
 from gbt.tables.sparse_rows import with_zeros
 
 ROWS_AT_ONCE = 4096  # a table costs as much as a sixteenth of them
@@ -252,4 +253,4 @@ def tree_shap(
         predicts if no feature is known: its cover-weighted mean, or its mean over the background.
         Base value and contributions add up to the raw prediction.
     """
-    return attribute(model, X, TreeShap(background, cover), n_jobs, columns)
+    return attribute(model, X, TreeShap(collected(background), cover), n_jobs, columns)

@@ -76,7 +76,9 @@ class FeatureCurve(tables.ShownAsTable):
         """
         if self.levels is not None:
             place = {level: j for j, level in enumerate(self.levels)}
-            where = np.array([place.get(level, len(self)) for level in np.asarray(x).tolist()], int)
+            asked = np.asarray(x, dtype=object)  # a single word is one level, not its letters
+            places = [place.get(level, len(self)) for level in asked.reshape(-1).tolist()]
+            where = np.array(places, dtype=int).reshape(asked.shape)
         else:
             numbers = np.asarray(x, dtype=self.input_dtype).astype(np.float64)
             if self.zero_is_missing:

@@ -34,7 +34,8 @@ class ShownColumn(NamedTuple):
     def lines(self) -> list[str]:
         """Return the heading and the cells, all of the same width."""
         texts = [self._short(text) for text in (self.heading, *self.cells)]
-        pads = [" " * (self.width - printed_width(text)) for text in texts]
+        width = self.width
+        pads = [" " * (width - printed_width(text)) for text in texts]
         return [t + pad if self.is_text else pad + t for t, pad in zip(texts, pads, strict=True)]
 
     def _short(self, text: str) -> str:

@@ -26,7 +26,7 @@ from attributions.rows import Rows
 from attributions.statistics.groups import labels_of, merge_groups
 from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
-from gbt.kernels.rows.descent import find_spots
+from gbt.kernels.rows.descent import NO_LEAVES, find_spots
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, tree_blocks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
@@ -160,7 +160,7 @@ class RowsAtSpots(Rows):
         if self.kept is None:
             block = transposed(self.X[rows], dtype=self.X.dtype) if block is None else block
             links = self.ensemble.predictor.links_for(block)
-            find_spots(columns_of(block), links, spots.first, spots.of_row)
+            find_spots(columns_of(block), links, spots.first, NO_LEAVES, spots.of_row)
         return spots
 
     @cached_property

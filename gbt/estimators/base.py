@@ -185,6 +185,8 @@ class BaseGBT(Predicts):
         self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
     ) -> None:
         """Fit to rows in memory or in shares."""
+        for name, beside in (("sample_weight", sample_weight), ("init_score", init_score)):
+            warn_of_other_order(X, beside, stacklevel=4, name=name)  # where fit was called
         older = self.ensemble_ if self.warm_start and hasattr(self, "ensemble_") else None
         X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
         n_rows, is_seen = len(y), weight > 0

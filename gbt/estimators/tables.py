@@ -66,6 +66,8 @@ class ChecksTables(SharedParameters, NamedParameters):
         Levels of categorical columns become their numbers.
         """
         table, is_fit = Table(X), options["reset"]
+        if table.names == ():
+            raise ValueError("X is a frame of 0 features; it needs at least one column.")
         if is_fit and table.n_columns > 0:
             validate_data(self, table.given, skip_check_array=True)  # sets feature_names_in_
             self._labels = table.names

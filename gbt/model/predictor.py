@@ -54,15 +54,17 @@ class Predictor:
     def apply(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Return the leaf, numbered within its tree, of every row in every tree: int32 (n, M)."""
         out = np.empty((len(X), self.n_trees), dtype=np.int32)
-        first = self.first_spot.astype(np.intp)[:, np.newaxis]
 
         def find(block: np.ndarray, rows: slice) -> None:
-            spots = np.empty((self.n_trees, block.shape[2]), self.spot_dtype)
-            descent.find_spots(columns_of(block), self.links_for(block), self.first_spot, spots)
-            leaf = spots  # in deep trees
-            if self.links.tree_depth.min(initial=N_TOP) <= N_TOP:
-                leaf = self.leaf_of_spot.take(spots + first, mode="clip")
-            out[rows] = leaf.T
+            leaves = np.empty((self.n_trees, block.shape[2]), self.spot_dtype)
+            descent.find_spots(
+                columns_of(block),
+                self.links_for(block),
+                self.first_spot,
+                self.leaf_of_spot,
+                leaves,
+            )
+            out[rows] = leaves.T
 
         over_transposed(find, X, n_jobs, dtype=X.dtype)
         return out

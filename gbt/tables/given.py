@@ -345,6 +345,11 @@ def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) 
         row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])
         raise ValueError(f"{name} is masked in row {row}. Leave out the rows without a value.")
     values = np.asarray(y)
+    if values.dtype.names is not None:
+        raise ValueError(
+            f"{name} has the fields {', '.join(values.dtype.names)}, as times of events have, which"
+            " GBTRegressor takes with loss='cox' or 'aft'; else it must be one column."
+        )
     kind, shown = _kind_of_dtype(str(values.dtype)), str(values.dtype)
     if values.dtype.kind == "O" and values.ndim == 1:
         for row, value in enumerate(values):

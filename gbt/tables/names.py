@@ -128,7 +128,8 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
     if not differing:
         return
     are_numbered = numbers is not None and of_model is not None
-    if set(names) == set(feature_names) or (are_numbered and numbers != of_model):
+    are_same = {*feature_names} in ({*names}, {name.replace(" ", "_") for name in names})
+    if are_same or (are_numbered and numbers != of_model):
         raise ValueError(
             f"X has the columns of the model in another order: {list(names[:5])}... instead of"
             f" {list(feature_names[:5])}... Select them in the order of feature_names."

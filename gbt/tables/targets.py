@@ -31,8 +31,8 @@ def warn_of_other_order(X: Any, y: Any, stacklevel: int, name: str = "y") -> Non
     """
     of_X: Any = getattr(X, "index", None)
     of_y: Any = getattr(y, "index", None)
-    if not (hasattr(of_X, "isin") and hasattr(of_y, "isin")) or len(of_X) != len(of_y):
-        return  # a list has an index, too: its method
+    if not (hasattr(of_X, "equals") and hasattr(of_y, "equals")) or len(of_X) != len(of_y):
+        return  # a list has an index, too, its method, and a table of Dask one that is not known
     if of_X.equals(of_y):
         return
     are_same = of_X.isin(of_y).all() and of_y.isin(of_X).all()

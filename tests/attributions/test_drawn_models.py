@@ -156,7 +156,8 @@ class OfPage:
             own = h[:, np.newaxis] * self.work[:, :, k]
             self.inner -= step * g[:, np.newaxis] / alpha
             self.partial += step * (own - g[:, np.newaxis]) / alpha
-            self.size += np.abs(step) * (1 + np.abs(own) + np.abs(g[:, np.newaxis])) / alpha
+            terms = np.abs(step) + np.abs(tree.value).max()  # of which steps are differences
+            self.size += terms * (1 + np.abs(own) + np.abs(g[:, np.newaxis])) / alpha
             self.moved += np.abs(step)
             self.work[:, :, k] += step
             self.residual[:, k] -= g

@@ -8,13 +8,15 @@ import pytest
 
 from attributions import (
     HeldOutSelector,
+    compare,
     cross_fit,
     held_out_gain,
     permutation,
+    tree_shap,
 )
 from gbt import GBTRegressor
 from tests.asserts import assert_same
-from tests.attributions.measures import MEASURES, all_but
+from tests.attributions.measures import MEASURES
 
 RNG = np.random.default_rng(0)
 COLUMNS = {
@@ -37,13 +39,22 @@ def estimator():
     return GBTRegressor(n_estimators=3, splitter="greedy", random_state=0)
 
 
+def of_two_columns():
+    return estimator().fit(pd.DataFrame(FIT)[["age", "size"]], Y[:100])
+
+
 FUNCTIONS = {
     **{
         name: lambda kind, m, name=name: (
             MEASURES[name](m, kind(NEW), Y_NEW, (kind(FIT), Y[:100])).values
         )
-        for name in all_but("tree_shap, background")
+        for name in MEASURES
+        if name != "tree_shap, background"  # which takes some rows of the table
     },
+    "tree_shap, background": lambda kind, m: (
+        tree_shap(m, kind(NEW), background=kind(part(slice(5)))).values
+    ),
+    "compare": lambda kind, m: compare(of_two_columns(), m, kind(NEW), Y_NEW).values,
     "permutation by a scorer": lambda kind, m: (
         permutation(m, kind(NEW), Y_NEW, random_state=0, metric="r2").values
     ),

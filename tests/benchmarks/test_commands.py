@@ -11,15 +11,11 @@ from benchmarks.papers.inference import training_rows
 from benchmarks.papers.local_mdi_study.methods import Explained
 from benchmarks.papers.local_mdi_study.models import fitted
 from benchmarks.papers.local_mdi_study.simulated import numbers
-from benchmarks.speed import dask_arithmetic, sparse_rows
+from benchmarks.speed import sparse_rows
 from benchmarks.study.files import DOCS, RESULTS
 from gbt import GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, chosen
 from tests.asserts import peer
-
-
-def lines_of_tables(printed):
-    return [line for line in printed.splitlines() if line.startswith("|")]
 
 
 def test_sparse_rows():
@@ -30,13 +26,6 @@ def test_sparse_rows():
     assert page in (DOCS / "performance.md").read_text()
     of_first = page.splitlines()[2].split(" | ")
     assert float(of_first[5].removesuffix(" GB")) <= sparse_rows.MOST_GIGABYTES == 1.5
-
-
-def test_arithmetic_of_clusters(capsys):
-    dask_arithmetic.main()
-    page = (DOCS / "distributed.md").read_text()
-    for line in lines_of_tables(capsys.readouterr().out)[2:]:
-        assert line in page
 
 
 def test_the_study_puts_trees_together_as_the_library_does():

@@ -51,6 +51,7 @@ TABLES = {
     "a row of a frame": (WORDS.iloc[0], r"X has one dimension.*X.iloc\[\[i\]\]"),
     "no rows": (X[:0], "Found array with 0 sample"),
     "no columns": (X[:, :0], "0 feature"),
+    "no columns of a frame": (pd.DataFrame(index=range(8)), "a frame of 0 feature"),
     "ragged": ([[1.0, 2.0], [3.0]], "inhomogeneous"),
     "infinity": (with_cell(X, np.inf), "X holds inf in row 1, column 2; numbers must be finite"),
     "infinity of a frame": (
@@ -121,7 +122,7 @@ def test_tables(estimator, name, error, table, message):
         with refused(message, error):
             asked.fit(table, target[: len(table)] if name == "ragged" else target)
     if name not in ("words", "no rows", "ragged"):
-        with refused(rf"(eval_set\[0\]: )?.*{message}", error):
+        with refused(r"^eval_set\[0\]: .*" * (error is ValueError) + message, error):
             asked.fit(rows, target, eval_set=[(table, target)])
     fitted = asked.fit(rows, target)
     of_trees = [fitted.ensemble_.raw_predict] * (name in NO_TABLES or "categories" in name)
@@ -162,6 +163,10 @@ TARGETS = {
     "nan": (with_cell(y, np.nan), "Input y contains NaN"),
     "NA": (with_cell(y.astype(object), pd.NA), r"y is <NA> in row 5\. Leave out the rows"),
     "infinity": (with_cell(y, np.inf), "Input y contains infinity"),
+    "times of events": (
+        np.array([(True, 2.0)] * 8, dtype=[("event", bool), ("time", float)]),
+        "y has the fields event, time, as times of events have, .*loss='cox'",
+    ),
     "strings": (labels, r"y must be numbers, and holds text \(<U3\)"),
     "numbers spelt out in objects": (
         with_cell(y.astype(object), "5.0"),
@@ -182,6 +187,7 @@ LABELS = {
     "None": (with_cell(labels.astype(object), None), "of one type; got NoneType and str"),
     "None at all": (None, "requires y to be passed"),
     "a list of dates": ([datetime.date(2020, 2, 1 + k % 2) for k in range(8)], "y holds dates"),
+    "times of events": (np.array([(True, 2.0)] * 8, dtype="?,f8"), "y has the fields f0, f1"),
     "masked": (np.ma.array(labels, mask=y == 3), "y is masked in row 3"),
     "too few": (labels[:7], r"inconsistent numbers of samples: \[8, 7\]"),
 }

@@ -213,7 +213,7 @@ def search_levels(n_levels, rules, habits, judge, own, within):
 def add_to_sums(i, habits, sums, total):
     """Add the sums of a level to some totals."""
     for l in range(habits.n_sums):
-        place = place_of_sum(i, l, habits)
+        place = place_of_sum(i, l, habits.n_sums)
         for line in range(3):
             total[l, line] += sums[place + np.uint64(line)]
 

@@ -33,7 +33,6 @@ and each sum of sets, a q in what follows, has an order and a best cut of its ow
 import numpy as np
 
 from gbt.kernels.cuts.scores import Cut, score_cut, sums_of_bin
-from gbt.kernels.cuts.sets import CROSS_VALIDATED
 from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
 from gbt.kernels.platform.instructions import (
     AHEAD,
@@ -91,9 +90,12 @@ def key_of(g, h, smoothing):
 
 
 @forced_inline
-def place_of_sum(i, l, habits):
-    """Return where the lines of sum l of the i-th level begin, a uint64."""
-    return np.uint64(4 * (i * habits.n_sums + l))
+def place_of_sum(i, l, n_sums):
+    """Return where the lines of sum l of the i-th level begin, a uint64.
+
+    What a record has is read before a loop: in it every store might overwrite that.
+    """
+    return np.uint64(4 * (i * n_sums + l))
 
 
 @forced_inline
@@ -103,25 +105,25 @@ def write_sums_of_level(place, g, h, n, w, sums):
 
 
 @internal
-def take_all_but_each(i, habits, own):
+def take_all_but_each(i, n_sets, sums):
     """Turn the sums of a level's sets into those of all but each, and add that of all."""
-    sums, n_sets = own.sums, habits.n_sets
-    of_all = place_of_sum(i, n_sets, habits)
+    n_sums = n_sets + 1
+    of_all = place_of_sum(i, n_sets, n_sums)
     for line in range(FOUR):
         total = np.int64(0)
         for s in range(n_sets):
-            total += sums[place_of_sum(i, s, habits) + line]
+            total += sums[place_of_sum(i, s, n_sums) + line]
         sums[of_all + line] = total
         for s in range(n_sets):
-            place = place_of_sum(i, s, habits) + line
+            place = place_of_sum(i, s, n_sums) + line
             sums[place] = total - sums[place]
 
 
 @forced_inline
-def list_level(i, code, n_rows, habits, own):
+def list_level(i, code, n_rows, n_sets, n_sums, own):
     """List the i-th level, whose sets are added up; return 1, or 0 if no row has it."""
-    if habits.kind == CROSS_VALIDATED:
-        take_all_but_each(i, habits, own)
+    if n_sums > n_sets:  # those of a cross-validated policy
+        take_all_but_each(i, n_sets, own.sums)
     own.code[np.uint64(i)] = code
     return np.int64(n_rows > 0)
 
@@ -132,18 +134,18 @@ def levels_of_bins(histograms, column, terms, rules, habits, own):
 
     histograms   (S * bins * width,)   int64   IN   those of a set end to end
     """
-    n_levels, size = np.int64(0), len(histograms) // habits.n_sets
-    for b in range(column.n_bins + 1):
-        place, n_rows = b if b < column.n_bins else column.missing_bin, np.int64(0)
-        for s in range(habits.n_sets):
+    n_levels, n_sets, n_sums = np.int64(0), habits.n_sets, habits.n_sums
+    unit, bins_weigh, first = rules.weight_unit, rules.bins_weigh != 0, column.first_bin
+    size, n_bins, missing_bin = len(histograms) // n_sets, column.n_bins, column.missing_bin
+    for b in range(n_bins + 1):
+        place, n_rows = b if b < n_bins else missing_bin, np.int64(0)
+        for s in range(n_sets):
             of_set = histograms[s * size : (s + 1) * size]
-            g, h, n = sums_of_bin(of_set, column.first_bin, place, terms)
-            weight = n * rules.weight_unit
-            if rules.bins_weigh:
-                weight = of_set[(column.first_bin + place) * 4 + 3]
-            write_sums_of_level(place_of_sum(n_levels, s, habits), g, h, n, weight, own.sums)
+            g, h, n = sums_of_bin(of_set, first, place, terms)
+            weight = of_set[(first + place) * 4 + 3] if bins_weigh else n * unit
+            write_sums_of_level(place_of_sum(n_levels, s, n_sums), g, h, n, weight, own.sums)
             n_rows += n
-        n_levels += list_level(n_levels, b, n_rows, habits, own)
+        n_levels += list_level(n_levels, b, n_rows, n_sets, n_sums, own)
     return n_levels
 
 
@@ -191,24 +193,25 @@ def levels_of_rows(listed, codes, n_codes, rows, rules, judging, own):
     """
     add_up_rows_by_code(listed, codes, n_codes, rows, rules, judging, own)
     by_code, marks, habits, n_levels = own.by_code, own.marks, judging.habits[0], np.int64(0)
-    width = np.uint64(rules.width)
+    width, n_sets, n_sums = np.uint64(rules.width), habits.n_sets, habits.n_sums
+    hessian, unit = rules.hessian, rules.weight_unit
     for word in range(np.uint64((n_codes + 63) // 64)):
         bits = marks[word]
         marks[word] = 0
         while bits > 0:
             code = word << np.uint64(6) | trailing_zeros(bits)
             bits &= bits - ONE
-            place, n_rows = code * np.uint64(habits.n_sets) * width, np.int64(0)
-            for s in range(habits.n_sets):
+            place, n_rows = code * np.uint64(n_sets) * width, np.int64(0)
+            for s in range(n_sets):
                 g, n = by_code[place], by_code[place + ONE]
-                h, weight = n * rules.hessian, n * rules.weight_unit
+                h, weight = n * hessian, n * unit
                 by_code[place] = by_code[place + ONE] = 0
                 if width > TWO:
                     h, weight = by_code[place + TWO], by_code[place + THREE]
                     by_code[place + TWO] = by_code[place + THREE] = 0
-                write_sums_of_level(place_of_sum(n_levels, s, habits), g, h, n, weight, own.sums)
+                write_sums_of_level(place_of_sum(n_levels, s, n_sums), g, h, n, weight, own.sums)
                 place, n_rows = place + width, n_rows + n
-            n_levels += list_level(n_levels, np.int64(code), n_rows, habits, own)
+            n_levels += list_level(n_levels, np.int64(code), n_rows, n_sets, n_sums, own)
     return n_levels
 
 
@@ -218,14 +221,14 @@ def levels_of_rows(listed, codes, n_codes, rows, rules, judging, own):
 @internal
 def add_up_few(n_levels, habits, own):
     """Add up the levels of few rows, as one more."""
-    sums = own.sums
-    for l in range(habits.n_sums):
+    sums, n_sums = own.sums, habits.n_sums
+    for l in range(n_sums):
         g = h = n = np.int64(0)
         for i in range(n_levels):
             if own.is_left[np.uint64(i)] == OF_FEW:
-                place = place_of_sum(i, l, habits)
+                place = place_of_sum(i, l, n_sums)
                 g, h, n = g + sums[place], h + sums[place + ONE], n + sums[place + TWO]
-        write_sums_of_level(place_of_sum(n_levels, l, habits), g, h, n, np.int64(0), sums)
+        write_sums_of_level(place_of_sum(n_levels, l, n_sums), g, h, n, np.int64(0), sums)
 
 
 @internal
@@ -235,12 +238,13 @@ def put_in_order(q, n_levels, rules, habits, own):
     What orders levels goes to ``own.key``.
     """
     sums, key, order, spare = own.sums, own.key, own.order[0], own.order[1]
+    n_sums = habits.n_sums
     smoothing, weight, n = rules.categorical_smoothing * rules.h_scale, np.int64(0), np.uint64(0)
     for i in range(n_levels):
-        weight += sums[place_of_sum(i, q, habits) + THREE]
+        weight += sums[place_of_sum(i, q, n_sums) + THREE]
     enough = min(rules.most_weight, weight / LEAST_SHARE)
     for i in range(n_levels):
-        place = place_of_sum(i, q, habits)
+        place = place_of_sum(i, q, n_sums)
         is_few = sums[place + THREE] < enough
         own.is_left[np.uint64(i)] = OF_FEW * is_few
         if not is_few:
@@ -249,7 +253,7 @@ def put_in_order(q, n_levels, rules, habits, own):
             n += ONE
     if n < n_levels:
         add_up_few(n_levels, habits, own)
-        place = place_of_sum(n_levels, q, habits)
+        place = place_of_sum(n_levels, q, n_sums)
         key[n_levels] = key_of(sums[place], sums[place + ONE], smoothing)
         order[n] = n_levels
         n += ONE
@@ -263,7 +267,7 @@ def begin_sides(n_levels, habits, own):
     for l in range(habits.n_sums):
         own.n_left[l] = own.n_right[l] = 0
         for i in range(n_levels):
-            own.n_right[l] += own.sums[place_of_sum(i, l, habits) + TWO]
+            own.n_right[l] += own.sums[place_of_sum(i, l, habits.n_sums) + TWO]
 
 
 @internal
@@ -274,7 +278,7 @@ def have_rows_of_all(i, habits, own):
         n_left, n_right, n = (
             own.n_left[l],
             own.n_right[l],
-            own.sums[place_of_sum(i, l, habits) + TWO],
+            own.sums[place_of_sum(i, l, habits.n_sums) + TWO],
         )
         is_enough &= min(n_left, n_right) >= habits.min_rows_of_all
         own.n_left[l], own.n_right[l] = n_left + n, n_right - n
@@ -286,6 +290,7 @@ def best_set(q, n_levels, terms, rules, habits, own):
     """Return the best cut for sum q between levels in its order; its code is how many go left."""
     n, sums = put_in_order(q, n_levels, rules, habits, own), own.sums
     key, order, has_least = own.key, own.order[0], habits.min_rows_of_all > 0
+    n_sums = habits.n_sums
     best, last = Cut(-np.inf, np.int64(-1), False), -np.inf
     g = h = n_rows = np.int64(0)
     if has_least:
@@ -298,7 +303,7 @@ def best_set(q, n_levels, terms, rules, habits, own):
             score = score_cut(g, h, n_rows, terms, ANY_ORDER)
             if score > -np.inf and score >= best.score:
                 best = Cut(score, i, h >= terms.h - h)
-        place, last = place_of_sum(level, q, habits), of_level
+        place, last = place_of_sum(level, q, n_sums), of_level
         g, h, n_rows = g + sums[place], h + sums[place + ONE], n_rows + sums[place + TWO]
     return best
 

@@ -60,6 +60,7 @@ from gbt.kernels.rows.walk import NodeSets, is_listed
 
 N_TOP = 4  # depths, from 0 on, whose comparisons are all made
 N_PLACES = 2**N_TOP
+NO_LEAVES = np.empty(0, dtype=np.int32)  # where spots are asked for
 
 
 class Links(NamedTuple):
@@ -240,18 +241,22 @@ def go_down(X, links, m, at):
 
 
 @kernel
-def find_spots(X, links, first, spots):
+def find_spots(X, links, first, leaf, spots):
     """Write the *spot* that each row reaches in each tree: a place, or a leaf in a deeper tree.
 
-    X       (2 p, n)   float64    IN    a transposed block
-    links              ``Links``  IN
-    first   (M,)       uint64     IN    number of the tree's first place, or of its root
-    spots   (M, n)     unsigned   OUT   counted from there
+    X       (2 p, n)         float64    IN    a transposed block
+    links                    ``Links``  IN
+    first   (M,)             uint64     IN    number of the tree's first place, or of its root
+    leaf    (N + 16 M,)      int32      IN    if not empty, the leaf at every spot, to be written
+    spots   (M, n)           unsigned   OUT   counted from the first; or leaves of the tree
     """
     at = np.empty(X.shape[1], links.node.dtype)
     for m in range(spots.shape[0]):
         go_down(X, links, m, at)
-        count_from(at.dtype.type(first[m]), at, spots[m])
+        if len(leaf) > 0:
+            look_up(leaf, at, spots[m])
+        else:
+            count_from(at.dtype.type(first[m]), at, spots[m])
 
 
 @internal
@@ -259,6 +264,13 @@ def count_from(first, at, spot):
     """Write numbers counted from the first."""
     for i in range(at.shape[0]):
         spot[i] = spot.dtype.type(at[i] - first)
+
+
+@internal
+def look_up(leaf, at, found):
+    """Write the leaf at every spot."""
+    for i in range(at.shape[0]):
+        found[i] = found.dtype.type(leaf[at[i]])
 
 
 @kernel

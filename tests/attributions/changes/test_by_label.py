@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy.stats import t as student
 
@@ -186,8 +187,9 @@ def test_a_trend_is_the_weighted_line_through_the_labels(model):
          (np.datetime64("2024-01-01"), np.datetime64("2024-02-01")), True),
         (["b", "a"] * 30, ("a", "b"), False),
         ([True, False] * 30, (False, True), False),
+        (pl.Series(["b", "a"] * 30, dtype=pl.Categorical), ("a", "b"), False),
     ],
-    ids=["categories", "periods", "dates", "words", "booleans"],
+    ids=["categories", "periods", "dates", "words", "booleans", "polars"],
 )  # fmt: skip
 def test_labels_of_all_kinds(model, by, labels, is_ordered):
     X, y = rows(60, np.random.default_rng(10))
@@ -204,6 +206,11 @@ def test_labels_of_few_rows_are_listed(model):
     assert_same(result.values[1], held_out_gain(model, X[30:39], y[30:39]).percent())
     assert np.isnan(result[1].standard_error).all()
     assert "too few rows" in repr(result).splitlines()[3]
+    y_alike = np.where(np.arange(69) < 30, 1.0, y)  # of which no share can be saved
+    alike = held_out_gain(model, X, y_alike, by=np.repeat([0, 1], [30, 39]))
+    assert "targets are alike" in repr(alike).splitlines()[2]
+    with pytest.raises(ValueError, match="by has 23 labels, none of them of 10 rows"):
+        held_out_gain(model, X, y, by=np.arange(69) // 3)
     found = result.changes(0)
     assert_same(np.isnan(found.p_values()), [[True] * P, [False] * P])
     assert_same(found.p_values()[1], result.changes(2).p_values()[0])  # they do not count

@@ -132,6 +132,8 @@ def test_two_models_on_the_same_rows(tables):
     assert result.parts == (SPREAD, LEVEL, LEFT, "season", "weekday", "noise", "price")
     assert (result.before[-1], result[SPREAD]) == (0.0, 0.0)
     assert result["price"] < -0.5
+    with pytest.raises(KeyError, match=r"No feature is called 'Price'; did you mean 'price'\?"):
+        result["Price"]
     assert result.headings == ("a", "b")
     same = compare(b, b, X, y)
     assert_same(same.values, np.zeros(7))

@@ -136,6 +136,7 @@ def test_levels_and_several_classes():
     for word in ("a", "b", "c", "d", None):
         expected = model.ensemble_.raw_predict(frame.assign(word=[word] * 300)).mean(axis=0)
         np.testing.assert_allclose(curve.at(np.array([word], object))[0], expected, atol=1e-12)
+    np.testing.assert_array_equal(curve.at("b"), curve.at(["b"])[0])  # not a list of letters
     shares = frame.word.value_counts(dropna=False, normalize=True)
     np.testing.assert_allclose(curve.shares[:4], [shares[word] for word in "abcd"])
     np.testing.assert_allclose(curve.shares[4], frame.word.isna().mean())

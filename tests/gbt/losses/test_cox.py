@@ -71,21 +71,11 @@ def test_loss_derivatives_and_concordance_are_those_of_the_page(rows):
 
 
 @given(rows_of_ties)
-def test_derivatives_are_those_of_the_summed_value(rows):
+def test_what_a_row_does_to_the_gradients_of_others(rows):
     y, f, weight, slope = arrays(rows)
-    loss, n, step = Cox(is_newton=True), len(y), 1e-4
+    loss, n, step = Cox(), len(y), 1e-4
     prepared = loss.prepared(y, weight)
-
-    def total(f):
-        return weight @ loss.value(prepared, f)
-
-    gradient, hessian = loss.gradient_hessian(prepared, f)
-    for i in range(n):
-        move = step * np.eye(n)[i]
-        slope_of_total = (total(f + move) - total(f - move)) / (2 * step)
-        assert weight[i] * gradient[i] == pytest.approx(slope_of_total, abs=1e-5)
-        bend = (total(f + move) - 2 * total(f) + total(f - move)) / step**2
-        assert weight[i] * hessian[i] == pytest.approx(bend, abs=1e-4)
+    gradient, _ = loss.gradient_hessian(prepared, f)
     assert weight @ gradient == pytest.approx(0, abs=1e-12)
 
     def inner(w):

@@ -99,18 +99,6 @@ def test_derivatives_and_values_are_those_of_the_page(name, rows):
     assert loss.value(prepared, f).mean() == pytest.approx(expected, abs=1e-12)
 
 
-@given(rows_of_queries)
-def test_pairwise_derivatives_are_those_of_the_summed_value(rows):
-    y, f = arrays(rows)
-    loss, step = Pairwise(), 1e-4
-    prepared = loss.prepared(y, 1.0)
-    gradient, hessian = loss.gradient_hessian(prepared, f)
-    for i, move in enumerate(step * np.eye(len(y))):
-        ahead, here, back = (loss.value(prepared, f + s * move).sum() for s in (1, 0, -1))
-        assert gradient[i] == pytest.approx((ahead - back) / (2 * step), abs=1e-6)
-        assert hessian[i] == pytest.approx((ahead - 2 * here + back) / step**2, abs=1e-5)
-
-
 @pytest.mark.parametrize("at", [None, 3])
 def test_the_score_is_scikit_learns_of_the_gains(at):
     _, grade, query = table(seed=3)

@@ -65,6 +65,9 @@ def test_names_of_a_model_are_its_own_and_numbers_keep_their_order():
         held_out_gain(fitted(), FRAME[NEW].set_axis(["a", "b", "c"], axis=1), Y[NEW])
     with pytest.raises(ValueError, match="in another order"):
         held_out_gain(fitted(FRAME.to_numpy()), FRAME[NEW].set_axis([2, 0, 1], axis=1), Y[NEW])
+    of_lightgbm = fitted(FRAME.set_axis(["a_b", "c_d", "e"], axis=1))
+    with pytest.raises(ValueError, match="in another order"):
+        held_out_gain(of_lightgbm, FRAME[NEW].set_axis(["c d", "a b", "e"], axis=1), Y[NEW])
 
 
 def test_columns_of_one_name_are_refused():
@@ -131,15 +134,21 @@ def test_a_target_of_one_column_is_a_target():
 
 
 def test_targets_whose_labels_are_those_of_the_rows_in_another_order_are_told():
-    swapped = Y[NEW].iloc[[0, 2, 1, *range(3, 60)]]
-    message = "in another order: row 1 of X is 61, of y 62"
-    for use in (
-        lambda: held_out_gain(fitted(), FRAME[NEW], swapped),
-        lambda: GBTRegressor(n_estimators=1, splitter="greedy").fit(FRAME[NEW], swapped),
+    swapped = Y[NEW].abs().iloc[[0, 2, 1, *range(3, 60)]]
+    of_one_tree = GBTRegressor(n_estimators=1, splitter="greedy")
+    for name, use in (
+        ("y", lambda: held_out_gain(fitted(), FRAME[NEW], swapped)),
+        ("y", lambda: of_one_tree.fit(FRAME[NEW], swapped)),
+        ("sample_weight", lambda: held_out_gain(fitted(), *ROWS, sample_weight=swapped)),
+        ("groups", lambda: held_out_gain(fitted(), *ROWS, groups=swapped)),
+        ("by", lambda: held_out_gain(fitted(), *ROWS, by=swapped > 0.5)),
+        ("sample_weight", lambda: of_one_tree.fit(*ROWS, sample_weight=swapped)),
+        ("init_score", lambda: of_one_tree.fit(*ROWS, init_score=swapped)),
     ):
-        with pytest.warns(UserWarning, match=message) as caught:
+        with pytest.warns(UserWarning, match="another order: row 1 of X is 61, of") as caught:
             use()
         assert caught[0].filename == __file__
+        assert f"of {name} 62" in str(caught[0].message)
 
 
 @pytest.mark.filterwarnings("error")
