@@ -51,8 +51,8 @@ CHANGES: dict[str, tuple[str, ...]] = {
         "", "parameters of greedy", "weight 1", "weight .1", "smoothing 0", "smoothing 3",
         "smoothing 5", "smoothing 20", "smoothing 5, 200 x .1", "smoothing 5, 500 x .05",
         "smoothing 5, 1000 x .03", "smoothing 5, 1000 x .05", "pooled", "pooled, stopped",
-        "pooled, 200 x .1", "pooled, 500 x .1", "pooled, 1000 x .03", "pooled, 1000 x .05",
-        "pooled, 2000 x .03", "smoothing 5, columns .5, 500 x .05", "smoothing 5, stopped",
+        "pooled, 200 x .1", "pooled, 500 x .1", "pooled, 1000 x .02", "pooled, 1000 x .05",
+        "pooled, 2000 x .02", "smoothing 5, columns .5, 500 x .05", "smoothing 5, stopped",
         "3 rows a leaf", "5 rows a leaf", "lambda .1", "lambda 5", "columns .7", "columns .5",
         "rows .7", "200 x .05", "200 x .1", "400 x .1", "500 x .05", "depth 4", "depth 8",
         "31 leaves", "stopped",
@@ -69,8 +69,7 @@ MAIN = (
     "greedy, 20 rows, weight .001, stopped", "greedy, 20 rows, weight .001, 256 bins",
     "greedy, 20 rows, weight .001, 256 bins, stopped", "unbiased", "unbiased, parameters of greedy",
     "unbiased, smoothing 5", "unbiased, smoothing 5, 200 x .1", "unbiased, smoothing 5, 500 x .05",
-    "unbiased, smoothing 5, stopped", "unbiased, pooled", "unbiased, pooled, 500 x .1",
-    "unbiased, pooled, stopped",
+    "unbiased, smoothing 5, stopped", "unbiased, pooled", "unbiased, pooled, stopped",
     "cross-validated", "cross-validated, stopped",
 )  # fmt: skip
 

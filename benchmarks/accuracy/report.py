@@ -37,8 +37,7 @@ BEST = (DEFAULT, *(n for n in COMPARED if "stopped" in n or n.split(",")[0] in C
 def settings_of_default(size: int) -> tuple[str, str]:
     """Return which setting the default is for so many rows, and the one that stops early."""
     if size <= LARGEST_UNBIASED:
-        rounds = "" if size <= SIZES[3] else ", 500 x .1"
-        return f"unbiased, pooled{rounds}", "unbiased, pooled, stopped"
+        return "unbiased, pooled", "unbiased, pooled, stopped"
     greedy = "greedy, 20 rows, weight .001, 256 bins"
     return greedy, f"{greedy}, stopped"
 
