@@ -253,10 +253,10 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 28_577,
+    "gbt": 28_548,
     "attributions": 24_635,
-    "benchmarks": 16_640,
-    "tests": 40_887,
+    "benchmarks": 14_046,
+    "tests": 36_427,
 }
 
 
@@ -310,8 +310,8 @@ def test_a_kernels_name_is_used_once():
 
 # Of LLVM, over all calls of `tests.house.lines_of_llvm`; docs/tricks.md says what they consist of.
 # Numba translates bytecode, which Python 3.13 writes otherwise: the same kernels have more lines.
-MOST_LINES = 180_000
-MOST_OPTIMISED = 191_500
+MOST_LINES = 177_500
+MOST_OPTIMISED = 169_400
 SHARE_MORE = 0.0 if sys.version_info < (3, 13) else 0.004
 
 
