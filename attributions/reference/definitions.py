@@ -9,17 +9,17 @@ model no more than its arrays: ``ensemble.trees``, each with ``left``, ``right``
 nodes. Equations and definitions are those of Sun 2022 unless another paper is named.
 
 Per row, a function r takes one tree and one row and returns one number a feature:
-``predecomp``, ``saabas``, ``shapley_values`` of a game. Per feature, sums of any such r over rows
-and trees: ``tree_inner``, ``partial_inner``, ``forest_inner``, ``absolute``; ``permutation``; and
-per split ``total_gain`` and ``unbiased_gain``. Per pair of features, ``tree_inner_pairs``.
+``predecomp``, ``saabas``. Per feature, sums of any such r over rows and trees: ``tree_inner``,
+``partial_inner``, ``forest_inner``, ``absolute``; ``permutation``; and per split ``total_gain`` and
+``unbiased_gain``. Per pair of features, ``tree_inner_pairs``.
 
 The standard errors of such sums are on the next page, ``attributions.reference.inference``, whose
-names can be imported from here, too; local MDI+ and MDI+ on ``attributions.reference.stumps``.
+names can be imported from here, too; Shapley values on ``attributions.reference.shapley``, local
+MDI+ and MDI+ on ``attributions.reference.stumps``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, pairwise
-from math import factorial
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,6 @@ Tree = Any  # whatever has the arrays named above
 Ensemble = Any
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # X, y, weight
 Individual = Callable[[Tree, np.ndarray], np.ndarray]  # r: a number a feature, of a tree and a row
-Game = Callable[[frozenset[int]], float]  # v(S): the worth of a coalition of features
 
 # ------------------------------------------------------------------------------------ one tree
 
@@ -123,61 +122,6 @@ def recurrence_23(tree: Tree, weight: np.ndarray, reg_lambda: float) -> np.ndarr
             value[t] = (weight[l] + reg_lambda) * value[l] + (weight[r] + reg_lambda) * value[r]
             value[t] /= weight[t] + reg_lambda
     return value
-
-
-# ------------------------------------------------- Shapley values of one row, over all coalitions
-
-
-def shapley_values(game: Game, n_features: int) -> np.ndarray:
-    """Return each player's mean marginal contribution (Shapley 1953), over all 2^p coalitions.
-
-        phi_k = sum over S without k of |S|! (p - |S| - 1)! / p! * (v(S + k) - v(S))
-
-    ``game`` takes a frozenset of features and returns v.
-    """
-    p = n_features
-    coalitions = [frozenset(S) for size in range(p + 1) for S in combinations(range(p), size)]
-    v = {S: game(S) for S in coalitions}
-    phi = np.zeros(p)
-    for S in coalitions:
-        for k in set(range(p)) - S:
-            weight = factorial(len(S)) * factorial(p - len(S) - 1) / factorial(p)
-            phi[k] += weight * (v[S | {k}] - v[S])
-    return phi
-
-
-def path_dependent_game(tree: Tree, x: np.ndarray, cover: np.ndarray) -> Game:
-    """Return v(S): known features follow x, unknown ones both children in shares of the cover.
-
-    A child of a node without cover has share 0. Lundberg et al. 2020, Algorithm 1.
-    """
-
-    def v(S: frozenset[int], t: int = 0) -> float:
-        l, r = tree.left[t], tree.right[t]
-        if l < 0:
-            return tree.value[t]
-        if tree.feature[t] in S:
-            return v(S, l if takes_left(tree, t, x) else r)
-        if cover[t] == 0:
-            return 0.0
-        return cover[l] / cover[t] * v(S, l) + cover[r] / cover[t] * v(S, r)
-
-    return v
-
-
-def interventional_game(tree: Tree, x: np.ndarray, background: np.ndarray) -> Game:
-    """Return v(S): the mean prediction of the background rows with the features S taken from x."""
-
-    def v(S: frozenset[int]) -> float:
-        known = list(S)
-        total = 0.0
-        for z in background:
-            hybrid = z.copy()
-            hybrid[known] = x[known]
-            total += tree.value[path(tree, hybrid)[-1]]
-        return total / len(background)
-
-    return v
 
 
 # -------------------------------------------------------------------- what each feature did in all

@@ -57,10 +57,8 @@ class BaseGBT(Predicts):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.sparse = True
+        for accepted in ("allow_nan", "categorical", "string", "sparse"):
+            setattr(tags.input_tags, accepted, True)
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -337,13 +337,7 @@ def _first_other_value(values: Iterable) -> int | None:
 def refuse_other_targets(y: Any, name: str = "y", *, may_be_text: bool = False) -> None:
     """Raise ValueError if there is not one value a row: dates, text, a mask, nan or NA in objects.
 
-    Parameters
-    ----------
-    y : array, series or list
-    name : str
-        Of the argument.
-    may_be_text : bool
-        Whether these are labels, which may be of any type but a date.
+    Labels ``may_be_text``.
     """
     if isinstance(y, np.ma.MaskedArray) and np.ma.getmaskarray(y).any():
         row = int(np.argwhere(np.ma.getmaskarray(y))[0, 0])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions.reference import definitions as reference
+from attributions.reference import shapley
 from attributions.testing import ensembles
 from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, fit_values
@@ -92,9 +93,9 @@ def test_shapley_values_of_games_that_are_known():
     def sum_of_numbers(S):
         return float(sum(S))
 
-    assert_close(reference.shapley_values(majority, 3), [1 / 3] * 3, 1.0, k=4)
-    assert_close(reference.shapley_values(gloves, 3), [1 / 6, 1 / 6, 4 / 6], 1.0, k=4)
-    assert_close(reference.shapley_values(sum_of_numbers, 4), [0.0, 1, 2, 3], 3.0, k=8)
+    assert_close(shapley.shapley_values(majority, 3), [1 / 3] * 3, 1.0, k=4)
+    assert_close(shapley.shapley_values(gloves, 3), [1 / 6, 1 / 6, 4 / 6], 1.0, k=4)
+    assert_close(shapley.shapley_values(sum_of_numbers, 4), [0.0, 1, 2, 3], 3.0, k=8)
 
 
 # -------------------------------------------------------------------------------- over drawn trees

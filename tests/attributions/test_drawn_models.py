@@ -24,7 +24,7 @@ from attributions import (
 )
 from attributions.per_row.saabas import Saabas
 from attributions.per_row.tree_shap import TreeShap
-from attributions.reference import definitions, inference
+from attributions.reference import definitions, inference, shapley
 from attributions.reference import held_out as page
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
@@ -131,15 +131,19 @@ def individual(ensemble):
     cover = "sum_hessian" if "hessians" in ensemble.statistics else "n_samples"
     weights = "hessian" if cover == "sum_hessian" else "count"
 
-    def shapley(tree, x):
-        game = definitions.path_dependent_game(tree, x, getattr(tree, cover))
-        return definitions.shapley_values(game, len(x))
+    def of_coalitions(tree, x):
+        game = shapley.path_dependent_game(tree, x, getattr(tree, cover))
+        return shapley.shapley_values(game, len(x))
 
     def of_means(tree, x):
         return definitions.saabas(tree, x, getattr(tree, cover))
 
     yield Saabas(weights), lambda model, X: saabas(model, X, weights=weights), of_means
-    yield TreeShap(cover=weights), lambda model, X: tree_shap(model, X, cover=weights), shapley
+    yield (
+        TreeShap(cover=weights),
+        lambda model, X: tree_shap(model, X, cover=weights),
+        of_coalitions,
+    )
     if "values" in ensemble.statistics:
         yield "predecomp", predecomp, definitions.predecomp
 

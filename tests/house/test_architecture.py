@@ -223,9 +223,7 @@ def test_numba_stays_in_the_kernels():
     assert [name for name in users if not name.startswith("gbt.kernels.platform.")] == []
 
 
-MOST_LINES_OF_A_MODULE = 500
-
-
+MOST_LINES_OF_A_MODULE = 400
 MOST_LINES_OF_A_FUNCTION = 80  # beside its docstring
 
 
@@ -253,8 +251,8 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 28_548,
-    "attributions": 24_635,
+    "gbt": 28_540,
+    "attributions": 24_634,
     "benchmarks": 14_046,
     "tests": 36_427,
 }

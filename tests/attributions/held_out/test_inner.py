@@ -22,6 +22,7 @@ from attributions import (
 )
 from attributions.held_out.tree_inner import LevelWarning
 from attributions.reference import definitions as reference
+from attributions.reference import shapley
 from attributions.testing import REG_LAMBDAS, Judged, judged, problems
 from gbt.estimators import GBTClassifier, GBTRegressor
 from gbt.losses.amounts import Poisson
@@ -35,8 +36,8 @@ from tests.tree_cases import deep_ensemble, ensemble_of, example_1, fit_values, 
 INDIVIDUAL = {
     "predecomp": reference.predecomp,
     "saabas": lambda tree, x: reference.saabas(tree, x, tree.sum_hessian),
-    "tree_shap": lambda tree, x: reference.shapley_values(
-        reference.path_dependent_game(tree, x, tree.sum_hessian), len(x)
+    "tree_shap": lambda tree, x: shapley.shapley_values(
+        shapley.path_dependent_game(tree, x, tree.sum_hessian), len(x)
     ),
 }
 

@@ -11,6 +11,7 @@ from attributions import saabas, tree_shap
 from attributions.per_row.individual import attribute_per_tree, node_cover
 from attributions.per_row.tree_shap import TreeShap
 from attributions.reference import definitions as reference
+from attributions.reference import shapley
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt.formats import as_ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
@@ -108,10 +109,10 @@ def assert_same_as_enumeration(ensemble, X, cover="hessian", background=None):
         terms = np.abs(tree.value).sum()
         for x, found in zip(np.asarray(X), values, strict=True):
             if background is None:
-                game = reference.path_dependent_game(tree, x, node_cover(ensemble, cover)[nodes])
+                game = shapley.path_dependent_game(tree, x, node_cover(ensemble, cover)[nodes])
             else:
-                game = reference.interventional_game(tree, x, np.asarray(background))
-            expected = reference.shapley_values(game, len(x))
+                game = shapley.interventional_game(tree, x, np.asarray(background))
+            expected = shapley.shapley_values(game, len(x))
             assert_close(found, expected, np.full(len(x), terms))
             assert_close(base_values[m], game(frozenset()), terms)
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import tree_shap, tree_shap_pairs
-from attributions.reference.definitions import path_dependent_game
-from attributions.reference.interactions import shapley_interactions
+from attributions.reference.shapley import path_dependent_game, shapley_interactions
 from attributions.testing import ensembles, rows_for
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.greedy import GreedyClassifier, GreedyRegressor
