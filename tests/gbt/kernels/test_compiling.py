@@ -117,6 +117,7 @@ def test_without_a_place_for_the_mark_compilation_is_announced_again(tmp_path, m
 AFTER_WARMING_UP = """
 import importlib, pkgutil
 import numpy as np, pandas as pd
+from numba.core.dispatcher import Dispatcher
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from attributions.mdi.least_squares import Ridge
 import attributions, attributions.kernels, gbt, gbt.kernels
@@ -125,9 +126,10 @@ from attributions.warmup import warm_up
 def signatures():
     found = {}
     for package in (gbt.kernels, attributions.kernels):
-        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             for name, kernel in vars(importlib.import_module(module.name)).items():
-                found[module.name, name] = set(getattr(kernel, "signatures", ()))
+                if isinstance(kernel, Dispatcher):
+                    found[module.name, name] = set(kernel.signatures)
     return found
 
 warm_up()

@@ -134,8 +134,11 @@ def test_derivatives_are_the_slopes_of_the_summed_value(name, seed):
     for i, move in enumerate(step * np.eye(30)):
         if y.ndim == 1 and np.abs(np.abs(y[i] - f[i]) - [0.0, 0.9]).min() < 10 * step:
             continue
-        ahead, here, back = (weight @ kind.loss.value(prepared, f + s * move) for s in (1, 0, -1))
-        slope, bend = (ahead - back) / (2 * step), (ahead - 2 * here + back) / step**2
+        if abs(f[i] + 1) < 0.03:  # where SquaredLogError has its logarithm of 0
+            continue
+        a, b, c, d, e = (kind.loss.value(prepared, f + s * move) for s in (-2, -1, 0, 1, 2))
+        slope = weight @ (8 * (d - b) - (e - a)) / (12 * step)  # 0 of rows that do not move
+        bend = weight @ ((d - c) - (c - b)) / step**2
         assert weight[i] * gradient[i] == pytest.approx(slope, rel=1e-4, abs=1e-4)
         if name.endswith(BENT):
             assert weight[i] * hessian[i] == pytest.approx(bend, rel=1e-3, abs=1e-4)
