@@ -149,7 +149,7 @@ def measured(fits, peers, size):
     for name, own in runs.items():
         found = {"seconds": median(own), **{peer: median(own / runs[peer]) for peer in peers}}
         yield {"fit": name} | {
-            f"{what} {which}": f"{number:.3g}"
+            f"{what} {which}": float(f"{number:.3g}")
             for what, both in found.items()
             for which, number in zip((CLOCK, PROCESSORS), both, strict=True)
         }
