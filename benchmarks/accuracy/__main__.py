@@ -8,6 +8,7 @@ fitted there, once and to few rows; the main ones everywhere.
 """
 
 import sys
+import time
 import warnings
 from functools import lru_cache
 
@@ -15,7 +16,7 @@ import numpy as np
 from sklearn.metrics import log_loss, mean_squared_error
 from threadpoolctl import threadpool_limits
 
-from benchmarks.accuracy import others, ours, report
+from benchmarks.accuracy import many, others, ours, report
 from benchmarks.accuracy.tasks import MOST, SIZES, Task, all_tasks, halves
 from benchmarks.study import NumberedPart, crossed
 from benchmarks.study.command import Study, main
@@ -50,25 +51,54 @@ def fit(cell, repetition: int, size: str):
     """Yield the loss of one trainer on new rows, divided by that of the constant."""
     task, trainer = TASKS[cell["task"]], cell["trainer"]
     n_rows = task.rows_of(cell["size"]) if size == "full" else 60
-    if not n_rows or not is_asked(task, trainer, n_rows, repetition):
-        return
+    if n_rows and is_asked(task, trainer, n_rows, repetition):
+        loss, _ = loss_and_seconds(task, trainer, n_rows, repetition)
+        yield {"rows": n_rows, "loss": f"{loss:.4f}"}
+
+
+def fit_to_many(cell, repetition: int, size: str):
+    """Yield the same with the seconds that the fit takes, and the predictions."""
+    task, n_rows = many.TASKS[cell["task"]], cell["rows"] if size == "full" else 60
+    if many.is_asked(task, n_rows):
+        loss, seconds = loss_and_seconds(task, cell["trainer"], n_rows, repetition)
+        yield {"loss": round(loss, 4), "seconds": round(seconds, 3)}
+
+
+def loss_and_seconds(task: Task, trainer: str, n_rows: int, repetition: int):
+    """Return the loss of one trainer, divided by that of the constant, and its processor time."""
     train, X, y, of_constant = drawn(task, n_rows, repetition)
     asked = task.kind, train, X, repetition
     parameters = ours.settings().get(trainer)
     # One thread each: where cores are shared, threads that wait for each other take very long.
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
+        start = time.process_time()
         if parameters is None:
             predicted = others.predict(trainer, *asked)
         else:
             predicted = ours.predict(parameters, *asked)
-    yield {"rows": n_rows, "loss": f"{loss_of(task.kind, y, predicted) / of_constant:.4f}"}
+        seconds = time.process_time() - start
+    return loss_of(task.kind, y, predicted) / of_constant, seconds
 
 
 CELLS = crossed(task=TASKS, size=(*SIZES, MOST), trainer=(*others.names(), *ours.settings()))
+PARTS = (
+    NumberedPart("losses", CELLS, fit, 3, None, tuple(report.NEEDED)),
+    NumberedPart(
+        "many", many.CELLS, fit_to_many, 1, many.means, tuple(t.table for t in many.ON_DISK),
+        is_timed=True,
+    ),
+)  # fmt: skip
+
+
+def beside(tables: dict[str, list[dict]]) -> dict[str, str]:
+    """Return the tables of the page that are not of one part alone, or of several lines a fit."""
+    found = report.sections(tables["losses"]) if "losses" in tables else {}
+    return found | ({"tasks": many.by_task(tables["many"])} if "many" in tables else {})
+
+
 STUDY = Study(
-    "accuracy", __doc__, (NumberedPart("losses", CELLS, fit, 3, None, tuple(report.NEEDED)),),
-    lambda tables: report.sections(tables["losses"]) if "losses" in tables else {},
+    "accuracy", __doc__, PARTS, beside,
     draw=lambda tables: report.draw(tables["losses"]), folder="", pages={"words": "categories"},
 )  # fmt: skip
 

@@ -16,7 +16,16 @@ from time import perf_counter
 import joblib
 
 from benchmarks.study.data import FOLDER, is_there
-from benchmarks.study.files import RESULTS, fill, header, is_filled, made_by, read_rows, write_rows
+from benchmarks.study.files import (
+    RESULTS,
+    as_read,
+    fill,
+    header,
+    is_filled,
+    made_by,
+    read_rows,
+    write_rows,
+)
 from benchmarks.study.finished import Finished, OtherRunError
 from benchmarks.study.part import SEED, Part
 
@@ -197,9 +206,10 @@ def main(study: Study, arguments=None) -> int:
                     line.error(str(problem))
                 run(part, finished, size, options.replications or usual, options.jobs)
                 tables[part.name] = part.summary(finished.in_order())
-    for name, text in study.sections(tables).items():
+    read = {name: as_read(rows) for name, rows in tables.items()}
+    for name, text in study.sections(read).items():
         print(f"{name}\n\n{text}\n")
-    lines, exit_code = study.verdict(tables)
+    lines, exit_code = study.verdict(read)
     print(*lines, sep="\n")
     if options.write:
         if not options.from_results:

@@ -45,17 +45,22 @@ def read_rows(path: Path) -> list[dict]:
     """Read a CSV file; numbers become numbers again."""
     with path.open(newline="") as file:
         rows = csv.DictReader(without_header(file))
-        return [{key: _number(text) for key, text in row.items()} for row in rows]
+        return as_read(rows)
 
 
-def _number(text):
-    """Turn a cell into an int, a float or, where it is neither, leave it."""
-    for kind in (int, float):
+def as_read(rows: Iterable[dict]) -> list[dict]:
+    """Return rows as their file gives them back: numbers that were written are numbers again."""
+    return [{key: _number(cell) for key, cell in row.items()} for row in rows]
+
+
+def _number(cell):
+    """Turn words into an int, a float or, where they are neither, leave them."""
+    for kind in (int, float) if isinstance(cell, str) else ():
         try:
-            return kind(text)
+            return kind(cell)
         except ValueError:
             pass
-    return text
+    return cell
 
 
 def page_with(tables: dict[str, str], page: str, name: str) -> str:

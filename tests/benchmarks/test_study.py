@@ -3,6 +3,7 @@
 import csv
 import os
 import platform
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,6 +65,15 @@ def test_a_part_may_keep_a_summary_alone(tmp_path, capsys):
     assert command.main(asked, ["--jobs", "1", "--out", str(tmp_path)]) == 0
     assert "only\n\n[{'sum': 6}]" in capsys.readouterr().out
     assert len((tmp_path / "only.jsonl").read_text().splitlines()) == 1 + 3
+
+
+def test_a_table_gets_numbers_as_the_file_has_them(tmp_path, capsys):
+    """An experiment says how many digits are written."""
+    asked = study(lambda *_: [{"seconds": "0.50", "rows": 3}])
+    part = replace(asked.parts["only"], table=lambda rows: f"{[*rows[0].values()]}")
+    asked = replace(asked, all_parts=(part,))
+    assert command.main(asked, ["--jobs", "1", "--out", str(tmp_path)]) == 0
+    assert "only\n\n['a', 0, 0.5, 3]\n" in capsys.readouterr().out
 
 
 def test_headers_name_the_peers(tmp_path, monkeypatch):
