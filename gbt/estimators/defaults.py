@@ -34,9 +34,8 @@ GUARDED: dict[str, Any] = {
     "categorical_smoothing": 5.0, "max_bins": 256,
 }  # fmt: skip
 POOLED = Unbiased(pooled=True)
-# Rounds and learning rate of trees that see fewer rows than this. Above 5,000 rows half as many
-# rounds of twice the rate leave no more of the loss.
-ROUNDS = {500: (1000, 0.02), 5_001: (1000, 0.05), np.inf: (500, 0.1)}
+# Rounds and learning rate of pooled trees that see fewer rows than this.
+ROUNDS = {500: (1000, 0.02), np.inf: (700, 0.07)}
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
 LARGEST_UNBIASED = 50_000  # rows, up to which "auto" grows unbiased trees

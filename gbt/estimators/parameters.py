@@ -116,12 +116,12 @@ class SharedParameters:
     n_estimators: int | None = field(default=None, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Number of rounds, each of one tree or, for K > 2 classes, of K trees. None means 100 if the
-        trees are greedy, else 200; of pooled trees, as ``"auto"`` grows them, 1000 if
-        ``learning_rate`` is None, too, or 500 if they see more than 5,000 rows."""))
+        trees are greedy, else 200; of pooled trees, as ``"auto"`` grows them, 700 if
+        ``learning_rate`` is None, too, or 1000 if they see fewer than 500 rows."""))
     learning_rate: float | None = field(default=None, metadata=meaning(
         number_in(Real, "(0, inf)", None), """
-        Factor that multiplies the leaf values of every tree. None means 0.1; of 1000 rounds
-        of pooled trees, 0.02 for fewer than 500 rows and else 0.05."""))
+        Factor that multiplies the leaf values of every tree. None means 0.1; of pooled trees 0.07
+        for 700 rounds, 0.02 for 1000."""))
     max_depth: int | None = field(default=6, metadata=meaning(
         number_in(Integral, "[1, inf)", None), """
         Largest number of splits between the root and a leaf; None means no limit."""))

@@ -139,7 +139,7 @@ def is_made(
 class HeldUp:
     """How far unbiased splits have held up, by depth: what they claimed, and what was confirmed.
 
-    With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
+    With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u^2 of
     what was claimed has been confirmed, and no node is asked whether to split. If there is no such
     depth, nodes are asked.
     """
@@ -154,7 +154,7 @@ class HeldUp:
             (
                 depth + 1
                 for depth, claimed in self.claimed.items()
-                if self.confirmed[depth] > u * claimed
+                if self.confirmed[depth] > u * u * claimed
             ),
             default=0,
         )
