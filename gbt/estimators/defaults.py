@@ -38,7 +38,7 @@ POOLED = Unbiased(pooled=True)
 ROUNDS = {500: (1000, 0.02), np.inf: (700, 0.07)}
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
-LARGEST_UNBIASED = 50_000  # rows, up to which "auto" grows unbiased trees
+LARGEST_UNBIASED = 200_000  # rows, up to which "auto" grows unbiased trees
 
 
 def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:

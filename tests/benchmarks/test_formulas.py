@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from benchmarks.accuracy import many
 from benchmarks.accuracy import report as accuracy
 from benchmarks.papers import propositions
 from benchmarks.papers.cvb import measures, methods
@@ -215,6 +216,18 @@ def test_what_a_table_of_the_page_says_by_hand():
     np.testing.assert_allclose(found["worse"], [[0, 0], [1, 1]])
     # 6 % of the constant's loss and 0, whose standard error is half of their difference.
     assert accuracy.above(found["loss"][:, 1], found["loss"][:, 0]) == "+3.0 (3.0)"
+
+
+def test_losses_and_seconds_with_many_rows_by_hand():
+    rows = [
+        {"rows": 3000, "task": task, "trainer": trainer, "loss": loss, "seconds": seconds}
+        for task, trainer, loss, seconds in (
+            ("a", many.DEFAULT, 0.5, 1.0), ("a", many.LIGHTGBM, 0.6, 4.0),
+            ("b", many.DEFAULT, 0.7, 3.0), ("b", many.LIGHTGBM, 0.9, 2.0),
+        )
+    ]  # fmt: skip
+    assert f"| {many.DEFAULT} | 0.6000; 2.00 |" in many.means(rows)
+    assert "| a | 0.5000; 0.6000; 0.250 |\n| b | 0.7000; 0.9000; 1.50 |" in many.by_task(rows)
 
 
 def test_gain_and_shap_values_of_one_split():

@@ -58,7 +58,7 @@ def test_columns_of_more_values_than_bins(dtype, kind):
     assert_same_model(in_memory, shared.fit(cut(X, [10, 7_000, 7_000, 15_001]), y))
 
 
-@pytest.mark.parametrize("n_rows", [60, LARGEST_UNBIASED + 12_000])
+@pytest.mark.parametrize("n_rows", [60, LARGEST_UNBIASED * 5 // 4])
 def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     """Few rows are brought here, for unbiased trees; many stay where they are."""
     X = RNG.normal(size=(n_rows, 2))
