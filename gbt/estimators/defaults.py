@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gbt.kernels.trees.pooled import FEW
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.frontier import Policy
 from gbt.splitting.policies import as_policy
@@ -35,7 +36,7 @@ GUARDED: dict[str, Any] = {
 }  # fmt: skip
 POOLED = Unbiased(pooled=True)
 # Rounds and learning rate of pooled trees that see fewer rows than this.
-ROUNDS = {500: (1000, 0.02), np.inf: (700, 0.07)}
+ROUNDS = {FEW: (1000, 0.02), np.inf: (700, 0.07)}
 CAREFUL = AS_XGBOOST | {"min_child_weight": 1e-3, "min_samples_leaf": 20, "max_bins": 256}
 BY_SPLITTER = {"greedy": AS_XGBOOST, "unbiased": GUARDED, "cross_validated": GUARDED}
 LARGEST_UNBIASED = 200_000  # rows, up to which "auto" grows unbiased trees

@@ -139,22 +139,23 @@ def is_made(
 class HeldUp:
     """How far unbiased splits have held up, by depth: what they claimed, and what was confirmed.
 
-    With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u^2 of
-    what was claimed has been confirmed, and no node is asked whether to split. If there is no such
-    depth, nodes are asked.
+    With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
+    what was claimed has been confirmed, u^2 in a tree of 500 rows or more, and no node is asked
+    whether to split. If there is no such depth, nodes are asked.
     """
 
     def __init__(self) -> None:
         self.claimed: dict[int, float] = {}
         self.confirmed: dict[int, float] = {}
 
-    def depth_for(self, u: float) -> int:
+    def depth_for(self, u: float, n_rows: int) -> int:
         """Return how many depths of splits a tree has of which no node is asked; 0 for none."""
+        share = u if n_rows < 500 else u * u
         return max(
             (
                 depth + 1
                 for depth, claimed in self.claimed.items()
-                if self.confirmed[depth] > u * u * claimed
+                if self.confirmed[depth] > share * claimed
             ),
             default=0,
         )

@@ -5,17 +5,20 @@ that. One node's confirmation is mostly noise; those of all nodes of a depth, in
 last rounds, are not::
 
     depth     claimed   confirmed    share
-      0         .40        .38        .95      u = .7: the tree has three depths of splits, because
-      1         .35        .30        .86      the third is the last whose share is above u^2
+      0         .40        .38        .95      u = .55: the tree has three depths of splits, because
+      1         .35        .30        .86      the third is the last whose share is above u
       2         .30        .20        .67
       3         .25        .05        .20
 
-Each tree draws u from [0, 1), is grown until the last depth of which the share is above u^2, and no
-node is asked. So splits at a depth are made with the square root of the share as probability, also
-below a split of which nothing is confirmed, as in exclusive or. The root is more than the share:
-the mean of many trees forgives what a single split gets wrong. (On real tables of more than 1,000
-rows the share itself left more of the loss, and a cube root no less.) If no share is above u^2,
-which in noise is the rule, every node is asked.
+Each tree draws u from [0, 1), is grown until the last depth of which the share is above u, and no
+node is asked. So splits at a depth are made as often as they have held up, also below a root of
+which nothing is confirmed, as in exclusive or. If no share is above u, which in noise is the rule,
+every node is asked.
+
+From `FEW` rows on the limit is u^2, so splits are made more often: with the square root of the
+share as probability. Of many trees the mean forgives what a single split gets wrong. On real tables
+of more than 1,000 rows that leaves less of the loss; fewer rows gain nothing, and noise gets more
+of the gain. A cube root is no better.
 `gbt.reference.policies` has the plain twin.
 """
 
@@ -27,6 +30,7 @@ from gbt.kernels.trees.drawing import HALF, STEP, key_of_tree, scrambled
 
 DEPTHS = 64  # the last stands for all below, too
 KEPT = 0.97  # of what earlier rounds have told, in every round
+FEW = 500  # fewer rows than this are careful, see above
 
 # Of each output and depth, added up over trees: parts of all that a tree claims, and what was
 # confirmed of it.
@@ -51,8 +55,10 @@ def settle_depth(rules, habits, held_up):
         return
     own, depth = held_up[(rules.first_tree + rules.n_grown) % len(held_up)], np.int64(0)
     u = np.float64(scrambled(key_of_tree(rules) - STEP) >> HALF) / 2.0**32
+    if rules.n_listed >= FEW:
+        u *= u
     for d in range(DEPTHS):
-        if own[CONFIRMED, d] > u * u * own[CLAIMED, d]:
+        if own[CONFIRMED, d] > u * own[CLAIMED, d]:
             depth = np.int64(d) + 1
     if depth > 0:
         rules.asks_nodes = 0
