@@ -235,12 +235,6 @@ class Columns:
         after = np.append(first_code, first_code[-1] + 1)
         return after[np.searchsorted(after, codes, side="right")] - 1
 
-    def order_of(self, k: int) -> np.ndarray:
-        """Return the order of all rows by a column; of a sparse one it is written down anew."""
-        if self.sparse is not None and self.sparse.is_sparse[k]:
-            return self.sparse.order_of(k, self.n_rows)
-        return self.order[self.line(k)]
-
     @cached_property
     def level_of_code(self) -> dict[int, np.ndarray]:
         """The numbers of the levels that the codes of each categorical column stand for."""
