@@ -113,24 +113,3 @@ def score_of_steps(sums: np.ndarray, penalty: float, step: np.ndarray) -> np.nda
     """Return twice the fall of the loss of nodes' rows when they take these steps."""
     g, weight = sums[:, G].astype(np.float64), sums[:, H].astype(np.float64) + penalty
     return -(2.0 * g + weight * step) * step
-
-
-def bounds_of_children(
-    left: np.ndarray, right: np.ndarray, penalty: float, bounds: np.ndarray, direction: np.ndarray
-) -> np.ndarray:
-    """Return the bounds of the left and the right child of each node, of shape (J, 2, 2).
-
-    ``left`` and ``right``, int64 of shape (J, 3), are sums, and ``direction`` is that of the column
-    that each node is split on.
-    """
-    children = np.stack([bounds, bounds], axis=1)
-    nodes = np.flatnonzero(direction)
-    left_step, right_step = (
-        steps_within(side[nodes], penalty, bounds[nodes]) for side in (left, right)
-    )
-    is_tie = left_step == right_step
-    lower = np.where((left_step < right_step) | (is_tie & (direction[nodes] > 0)), 0, 1)
-    middle = (left_step + right_step) / 2
-    children[nodes, lower, 1] = middle
-    children[nodes, 1 - lower, 0] = middle
-    return children
