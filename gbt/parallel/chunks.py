@@ -28,25 +28,15 @@ Part = TypeVar("Part")
 
 
 class Chunk(NamedTuple):
-    """Some rows of a table, with targets, weights, groups and starting values.
-
-    Parameters
-    ----------
-    X : table of shape (n, p)
-    y, sample_weight, groups, init_score : one entry a row, or None
-    number : int
-        Which chunk of the table it is, from 0.
-    is_part : bool
-        Whether it is a chunk of a table of Dask, of which there may be others.
-    """
+    """Some rows of a table, with targets, weights, groups and starting values, one a row."""
 
     X: Any
     y: Any = None
     sample_weight: Any = None
     groups: Any = None
     init_score: Any = None
-    number: int = 0
-    is_part: bool = False
+    number: int = 0  # which chunk of the table it is, from 0
+    is_part: bool = False  # whether it is a chunk of a table of Dask, of which there may be others
 
     def n_jobs(self, asked: int | None) -> int | None:
         """Return how many threads to use: 1 in a worker, whose other threads have tasks, too."""

@@ -161,7 +161,7 @@ class Policy(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
     `Unbiased` and `CrossValidated` have a method ``judges`` in its place, by which their trees grow
-    in compiled code (``gbt.splitting.judges``).
+    in compiled code (``gbt.kernels.cuts.sets``).
 
     Where a model has several outputs, several threads ask one policy at once, so it may keep
     nothing from one call to the next; it draws from ``frontier.random``.

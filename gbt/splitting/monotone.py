@@ -93,16 +93,7 @@ def _are_directions(values: Any) -> bool:
 
 
 def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.ndarray:
-    """Return -G / (H + lambda), clipped to the bounds.
-
-    Parameters
-    ----------
-    sums : int64 array of shape (J, 3)
-        G, H and rows.
-    penalty : float
-        lambda in the units of H.
-    bounds : float64 array of shape (J, 2)
-    """
+    """Return -G / (H + lambda), clipped to the bounds, (J, 2); sums are G, H and rows, (J, 3)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         step = -sums[:, G].astype(np.float64) / (sums[:, H].astype(np.float64) + penalty)
     step = np.where(bounds[:, 0] > step, bounds[:, 0], step)

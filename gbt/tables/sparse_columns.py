@@ -50,38 +50,22 @@ BINS_OF_PACK = 2**14
 
 
 class SparseColumns(NamedTuple):
-    """Which of p columns are sparse, and what is stored of these.
-
-    Parameters
-    ----------
-    is_sparse : int64 array of shape (p,)
-    line : int64 array of shape (p,)
-        For a column that is not sparse, its number among those, from 0.
-    first, n_stored : int64 arrays of shape (p,)
-        Column k has the values ``first[k]:first[k] + n_stored[k]`` of ``stored`` and ``order``.
-    zero_code, zero_bin : int64 arrays of shape (p,)
-    stored : int64 array of shape (m,)
-        ``row << 32 | code``, ascending within a column.
-    all_order : int32 array
-        The order of the other columns, n rows each, then that of the sparse ones without zeros.
-    packs : list of int64 arrays
-        The columns of each pack.
-    row_start : int64 array of shape (packs, n + 1)
-        Where in ``stored_bins`` the values of each row begin.
-    stored_bins : int32 array of shape (m,)
-        Bins pack by pack, row by row, counted through the pack.
-    """
+    """Which of p columns are sparse, and what is stored of these: first p numbers each, int64."""
 
     is_sparse: np.ndarray
-    line: np.ndarray
-    first: np.ndarray
+    line: np.ndarray  # for a column that is not sparse, its number among those, from 0
+    first: np.ndarray  # column k has the values first[k]:first[k] + n_stored[k]
     n_stored: np.ndarray
     zero_code: np.ndarray
     zero_bin: np.ndarray
+    # ``row << 32 | code`` of each value, ascending within a column.
     stored: np.ndarray = np.empty(0, dtype=np.int64)
+    # The order of the other columns, n rows each, then that of the sparse ones without zeros.
     all_order: np.ndarray = np.empty(0, dtype=np.int32)
-    packs: Sequence[np.ndarray] = ()
+    packs: Sequence[np.ndarray] = ()  # the columns of each
+    # (packs, n + 1), where in ``stored_bins`` the values of each row begin.
     row_start: np.ndarray = np.empty((0, 0), dtype=np.int64)
+    # Bins of values pack by pack, row by row, counted through the pack.
     stored_bins: np.ndarray = np.empty(0, dtype=np.int32)
 
     @classmethod

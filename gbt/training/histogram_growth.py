@@ -31,7 +31,7 @@ from gbt.kernels.cuts.memory import (
     Training,
     Work,
 )
-from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judging
+from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judges, Judging
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.platform.handing import address_of
 from gbt.kernels.platform.thread_team import LOOKS_OF_A_GUEST, task_queue
@@ -46,7 +46,6 @@ from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, effective_n_jobs, threads_for
 from gbt.splitting.interactions import following_of
-from gbt.splitting.judges import Judges
 from gbt.tables.bins import MAX_BINS
 from gbt.tables.columns import Columns
 from gbt.tables.level_sets import LevelSets

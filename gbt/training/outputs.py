@@ -48,16 +48,8 @@ VALUES_AT_ONCE = 2**14
 class Outputs:
     """The raw predictions of all outputs, and the memory in which their trees grow.
 
-    Parameters
-    ----------
-    loss : Loss
-    start : float64 array of shape (K, n)
-        Raw predictions before the first tree.
-    y, sample_weight : float64 arrays
-        Of all rows; a single weight may stand for those of all.
-    columns : Columns
-    splitter : Policy
-    plan : Plan
+    ``start``, float64 of shape (K, n), are those before the first tree. A single weight may stand
+    for those of all rows.
     """
 
     def __init__(

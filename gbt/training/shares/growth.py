@@ -20,11 +20,11 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.cuts.sets import Judges
 from gbt.kernels.shares.trees import begin_tree, end_tree_by_sums
 from gbt.kernels.trees.nodes import new_nodes, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
-from gbt.splitting.judges import Judges
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees

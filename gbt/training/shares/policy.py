@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.cuts.memory import FOUND, Slots, Work
+from gbt.kernels.cuts.sets import Judges
 from gbt.kernels.platform.handing import address_of
 from gbt.kernels.shares.pieces import BEST
 from gbt.kernels.shares.trees import search_nodes
 from gbt.kernels.trees.nodes import records
-from gbt.splitting.judges import Judges
 from gbt.training.histogram_growth import task_of, zeros
 from gbt.training.shares.edges import Edges
 

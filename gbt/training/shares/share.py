@@ -42,15 +42,9 @@ ROOM = (MOST_COARSE + 1) << BITS  # for the fine bins of a column and that of mi
 
 
 class Share:
-    """Rows of some chunks of a table.
+    """Rows of some chunks of a table; ``check`` makes rows of floats of one, or raises ValueError.
 
-    Parameters
-    ----------
-    check : callable
-        Makes rows of floats of a chunk, or raises ValueError.
-    chunks : list of tables
-    n_rows : int or None
-        Rows of all chunks, where that is known before they are checked: then none is kept.
+    Where ``n_rows``, of all chunks, is known before they are checked, none is kept.
     """
 
     def __init__(
