@@ -28,14 +28,8 @@ MOST_ENTRIES = 2**22  # of the table of states: 64 megabytes
 def groups_of(constraints: Any, names: Sequence[str]) -> Groups | None:
     """Return the groups of columns, by number; None if all columns may be on one path.
 
-    All groups of one size are returned as that size.
-
-    Parameters
-    ----------
-    constraints : "no_interactions", "pairwise", list of lists of names or indices, or None
-        Columns that are in no list make up one more group.
-    names : sequence of str
-        Of the columns.
+    All groups of one size are returned as that size. Constraints are "no_interactions", "pairwise",
+    a list of lists of names or indices, or None. Columns in no list make up one more group.
     """
     everything = frozenset(range(len(names)))
     if constraints is None:

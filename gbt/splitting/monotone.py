@@ -43,13 +43,8 @@ def directions(
 ) -> np.ndarray | None:
     """Return the direction of every column, int8; None if all are free.
 
-    Parameters
-    ----------
-    constraints : dict of names or indices to -1, 0 or 1, list of one of these a column, or None
-    names : sequence of str
-        Names of the columns.
-    categories : sequence or None
-        The levels of every categorical column, None for the others; None if there are no levels.
+    Constraints are a dict of names or indices to -1, 0 or 1, a list of one of these a column, or
+    None. Categories are the levels of every column, None where it has numbers.
     """
     if constraints is None:
         return None

@@ -28,8 +28,7 @@ that is not 0 (``gbt.tables.sparse_columns``).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ from gbt.kernels.cuts.ranking import (
     rank_rows,
     write_keys,
 )
-from gbt.parallel.threads import run_all, threads_for
+from gbt.parallel.threads import over_blocks, threads_for
 from gbt.tables.bins import MAX_BINS, first_codes, most_bins, standing_rows
 from gbt.tables.sparse_rows import SparseRows
 
@@ -97,9 +96,8 @@ class Columns:
                 columns.rank(k, column, keys)
 
         # Two threads may write bins into the same word at once: each writes its own bytes of it.
-        n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), max(p, 1))
-        edges = [p * t // n_threads for t in range(n_threads + 1)]
-        run_all([partial(rank, start, stop) for start, stop in pairwise(edges)])
+        n_threads = threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs)
+        over_blocks(rank, p, n_threads, min_rows=1)
         return columns
 
     @classmethod

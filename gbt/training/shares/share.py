@@ -149,23 +149,20 @@ class Share:
 
     def start_round(self) -> None:
         """Compute the derivatives of all outputs at the raw predictions so far."""
+        has_one = self.fit.loss.has_one_hessian
         if not len(self.y):
-            self.gradient = self.hessian = self.raw
+            self.gradient, self.hessian = self.raw, np.ones((len(self.raw), 1 if has_one else 0))
             return
         raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
         with refusing_overflow_of(self.fit.loss):
             g, h = self.fit.loss.gradient_hessian(self.y, raw)
         self.gradient = np.atleast_2d(np.ascontiguousarray(g.T))
-        self.hessian = np.atleast_2d(
-            np.ascontiguousarray((h[:1].copy() if self.fit.loss.has_one_hessian else h).T)
-        )
+        self.hessian = np.atleast_2d(np.ascontiguousarray((h[:1].copy() if has_one else h).T))
 
     def start_tree(self, output: int, m: int) -> Measured:
         """List the rows of tree ``m`` and return how large their derivatives are."""
         self.output = output
         self.g, self.h = self.gradient[output], self.hessian[output]
-        if self.fit.loss.has_one_hessian:
-            self.h = np.ones(1) if not len(self.y) else self.h[:1].copy()
         self._list_rows(m)
         rows, has_one = self.listed, self.fit.has_one_weight
         weight = self.weight if has_one else self.weight[rows]
