@@ -7,7 +7,7 @@ the members' histograms, added up, by the same code as those in memory.
 
 import numpy as np
 
-from gbt.kernels.platform.compiling import internal, uncounted
+from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.platform.handing import call_at, handed
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_block, key_of_draws
@@ -60,12 +60,7 @@ def search_nodes(n_nodes, work, policy):
     work      ``Work``   INOUT  see ``gbt.kernels.cuts.memory``
     policy                      address of a kernel, see ``gbt.kernels.trees.tasks``
     """
-    look_at_nodes(n_nodes, handed(work), policy)
-
-
-@internal
-def look_at_nodes(n_nodes, work, policy):
-    """Do what `search_nodes` does, given addresses."""
+    work = handed(work)
     n_packs = len(work.table.packs)
     for j in range(n_nodes):
         for p in range(n_packs):
