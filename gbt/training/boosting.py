@@ -149,7 +149,7 @@ def boost(
     watch = parameters.watch(loss, base_score, eval_sets, (X, y, sample_weight, init_score))
     callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
-    if start is not None:
+    if start is not None and isinstance(outputs, Outputs):  # of rows in memory alone
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order
         _check_start(start, loss, base_score, parameters, feature_names, rows)
         encoded = EncodedRows.of(X, start.categories)
