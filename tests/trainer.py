@@ -19,8 +19,8 @@ from gbt.splitting.interactions import groups_of
 from gbt.tables.columns import Columns
 from gbt.training import histogram_growth as greedy_growth
 from gbt.training.boosting import Parameters, boost
-from gbt.training.growing import TreeGrowth, growth_of
-from gbt.training.plan import Plan, Shape
+from gbt.training.growing import PolicyGrowth, growth_of
+from gbt.training.plan import Plan
 from tests.node_cases import coarsen, column_of
 
 
@@ -44,20 +44,15 @@ def growth_for(
     weight = np.ones(columns.n_rows) if sample_weight is None else sample_weight
     nothing = np.zeros((2, columns.n_rows))
     asked = {
-        "max_depth": None,
-        "max_leaves": None,
         "min_child_weight": 0.0,
-        "min_samples_leaf": 1,
         "reg_lambda": 0.0,
-        "min_split_gain": 0.0,
     } | parameters
-    shape = Shape(asked.pop("max_depth"), asked.pop("max_leaves"))
     training = Training(
         nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
     )
-    plan = Plan(GIVEN, Limits(**asked), shape, learning_rate, n_jobs, seed)
+    plan = Plan(GIVEN, Limits(**asked), learning_rate, n_jobs, seed)
     if on_common_road:
-        growth = TreeGrowth(on_common_road, columns, training, plan)
+        growth = PolicyGrowth(on_common_road, columns, training, plan)
     else:
         growth = growth_of(splitter or Greedy(), columns, training, plan)
     growth.training, growth.plan = training, plan

@@ -17,7 +17,7 @@ from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
 from gbt.tables.columns import Columns
 from gbt.training.growing import growth_of
-from gbt.training.plan import Plan, Shape
+from gbt.training.plan import Plan
 
 
 class Table:
@@ -38,8 +38,8 @@ def prepare(X):
 def grow(table, gradient, max_depth, reg_lambda):
     """Grow a tree, and write it down as the other rungs do."""
     if table.growth is None:
-        limits, shape = Limits(reg_lambda, 0.0, 1, 0.0), Shape(max_depth, None)
-        plan = Plan(GIVEN, limits, shape, learning_rate=1.0, n_jobs=None)
+        limits = Limits(reg_lambda, min_child_weight=0.0, max_depth=max_depth)
+        plan = Plan(GIVEN, limits, learning_rate=1.0, n_jobs=None)
         table.growth = growth_of(Greedy(), table.columns, table.training, plan)
     np.multiply(gradient, UNIT, out=table.training.gradient)
     nodes = table.growth.grow(0, None, np.arange(table.columns.n_columns), 1).nodes

@@ -23,7 +23,7 @@ from gbt.splitting.frontier import Derivatives, Groups, Limits
 from gbt.tables.columns import Columns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.growing import growth_of
-from gbt.training.plan import Plan, Shape
+from gbt.training.plan import Plan
 
 
 @dataclass
@@ -90,7 +90,7 @@ def compare(
     )
     found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0, [])
     open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
-    deepest = np.inf if plan.shape.max_depth is None else plan.shape.max_depth
+    deepest = np.inf if limits.max_depth is None else limits.max_depth
     sizes, bounds = sizes_of_branches(tree), {0: parameters.bounds}
     for j in range(tree.n_nodes):
         at = np.flatnonzero((leaves >= j) & (leaves < j + sizes[j]))
@@ -133,8 +133,8 @@ def check_tree(
     n, p = X.shape
     one = np.ones(1)
     training = Training(np.asarray(y, dtype=float), one, np.full(n, 0.5), np.empty(n), one.copy())
-    limits = Limits(1.0, 1.0, 1, 0.0, smoothing)
-    plan = Plan(HALF_SQUARED_ERROR, limits, Shape(3, None), 0.1, 1)
+    limits = Limits(categorical_smoothing=smoothing, max_depth=3)
+    plan = Plan(HALF_SQUARED_ERROR, limits, 0.1, 1)
     growth = growth_of(policy, columns, training, plan)
     tree = growth.grow(0, None, np.arange(p), 1).to_walk()
     rows = np.arange(n, dtype=np.int32)

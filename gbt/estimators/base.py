@@ -9,7 +9,7 @@ or Ctrl-C, leaves the estimator as it was: unfitted, or with its former model.
 
 import os
 from copy import copy
-from dataclasses import fields, replace
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -267,12 +267,11 @@ class BaseGBT(Predicts):
                 f"warm_start adds trees to a model whose trees do not keep {name}="
                 f"{getattr(self, name)!r}. Set warm_start=False to begin anew."
             )
-        names = [field.name for field in fields(Parameters)]
         try:
             return boost(
                 X, target, weight,
                 loss=loss,
-                parameters=Parameters(**{name: asked[name] for name in names}),
+                parameters=Parameters.of(asked),
                 base_score=None if base_score is None else loss.link(base_score),
                 splitter=as_policy(asked["splitter"]),
                 eval_sets=eval_sets,

@@ -31,7 +31,7 @@ from gbt.losses.loss import Loss, Pair, mean, refuse_targets
 
 
 class LogLink(Loss):
-    """The raw prediction is the logarithm of the mean."""
+    """The raw prediction is the logarithm of the prediction, such as a mean."""
 
     def link(self, prediction: float) -> float:
         if not prediction > 0:

@@ -54,13 +54,9 @@ class Loss:
         Attributions and evaluation ask for them here, and so does boosting if ``kind`` is `GIVEN`;
         else it calls the kernel, which has the same formulas.
 
-        Parameters
-        ----------
-        y : float64 array of shape (n,), or what `prepared` returns
-        raw_prediction : float64 array of shape (n,) or (T, n)
-            Of shape (T, n), those before each of T trees.
-        out : two float64 arrays of raw_prediction's shape, C-contiguous, optional
-            Where to put the two; else new arrays are made.
+        ``y`` may be what `prepared` returns. Raw predictions of shape (T, n) are those before each
+        of T trees. The two are put into ``out``, C-contiguous arrays of their shape, or into new
+        ones.
         """
         self.check_shape(y, raw_prediction)
         gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out

@@ -40,16 +40,10 @@ class OwnLoss(Loss):
     """A user's loss: an object with the methods ``OF_A_LOSS``, in plain NumPy.
 
     Its results are checked here, because boosting and attributions trust every loss.
-
-    Parameters
-    ----------
-    loss : object
-    n_classes : int
-        Number of classes of a classifier; 0 for a regressor.
     """
 
     loss: Any
-    n_classes: int = 0
+    n_classes: int = 0  # of a classifier; 0 for a regressor
 
     metric = "loss"
     takes_one_set = True

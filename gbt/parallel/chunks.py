@@ -28,25 +28,15 @@ Part = TypeVar("Part")
 
 
 class Chunk(NamedTuple):
-    """Some rows of a table, with targets, weights, groups and starting values.
-
-    Parameters
-    ----------
-    X : table of shape (n, p)
-    y, sample_weight, groups, init_score : one entry a row, or None
-    number : int
-        Which chunk of the table it is, from 0.
-    is_part : bool
-        Whether it is a chunk of a table of Dask, of which there may be others.
-    """
+    """Some rows of a table, with targets, weights, groups and starting values, one a row."""
 
     X: Any
     y: Any = None
     sample_weight: Any = None
     groups: Any = None
     init_score: Any = None
-    number: int = 0
-    is_part: bool = False
+    number: int = 0  # which chunk of the table it is, from 0
+    is_part: bool = False  # whether it is a chunk of a table of Dask, of which there may be others
 
     def n_jobs(self, asked: int | None) -> int | None:
         """Return how many threads to use: 1 in a worker, whose other threads have tasks, too."""
@@ -76,21 +66,11 @@ def refuse_chunks(table: Any) -> None:
 def over_chunks(
     part_of: Callable[[Chunk], Part | None], merge: Callable[[Part, Part], Part], rows: Chunk
 ) -> Part:
-    """Return the merged parts of all chunks of some rows.
+    """Return the merged parts of all chunks of some rows, without chunks that have none.
 
-    Parameters
-    ----------
-    part_of : callable
-        Takes a `Chunk` of at least one row; may return None if no row counts. It is sent to the
-        workers, so it must be picklable.
-    merge : callable
-        Takes two parts, returns the part of the rows of both.
-    rows : Chunk
-        In memory, and then handed to ``part_of`` as they are, or of Dask.
-
-    Returns
-    -------
-    The part of all rows. Chunks without rows are skipped.
+    ``part_of`` takes a `Chunk` of at least one row; it may return None if no row counts. It is sent
+    to the workers, so it must be picklable. Rows in memory are handed to it as they are. ``merge``
+    takes two parts and returns the part of the rows of both.
     """
     part = _merged(part_of, merge, rows) if any(map(is_in_chunks, rows)) else part_of(rows)
     if part is None:
@@ -171,15 +151,8 @@ def merge_chunks(merge: Callable[[Part, Part], Part], parts: Sequence[Part | Non
 def map_chunks(function: Callable[[Any], np.ndarray], X: Any, dtype: Any, width: int | None) -> Any:
     """Return the results of a function for every chunk of a table as an array of Dask.
 
-    Parameters
-    ----------
-    function : callable
-        Takes the rows of a chunk, at least one; returns an array of one entry a row.
-    X : array or frame of Dask
-    dtype : dtype
-        Dtype of its result.
-    width : int or None
-        How many numbers an entry has; None if entries are single numbers.
+    The function takes the rows of a chunk, at least one, and returns ``dtype``, one entry a row, of
+    ``width`` numbers each; None stands for single numbers.
     """
     import dask.array
 

@@ -21,22 +21,9 @@ def merge_blocks(
 ) -> Part:
     """Return the merged parts of all blocks of rows, made in several threads, merged in row order.
 
-    Parameters
-    ----------
-    part_of : callable
-        Takes a slice of row numbers. Called from several threads.
-    merge : callable
-        Takes the part of the rows so far and that of the next block; may reuse the first.
-    n_rows : int
-        At least 1.
-    n_jobs : int or None
-        Threads, see ``gbt.parallel.effective_n_jobs``.
-    rows_per_block : int
-        More where the part of a block is large, and takes long to make and merge.
-
-    Returns
-    -------
-    What ``merge`` returns, or ``part_of`` for a single block.
+    ``part_of`` takes a slice of row numbers, in several threads at once. ``merge`` takes the part
+    of the rows so far, which it may reuse, and that of the next block. A block should have more
+    rows where its part is large, and takes long to make and merge.
     """
     blocks = row_blocks(n_rows, rows_per_block)
     n_threads = min(effective_n_jobs(n_jobs), len(blocks))

@@ -6,9 +6,9 @@
 ``unbiased``         three parts of the node's rows choose cut, feature, and whether to split
 ===================  ===============================================================================
 
-Trees of these three grow in compiled code (``gbt.training.histogram_growth``); ``judges`` describes
-the last two for it. Every other policy is asked node by node, in NumPy: ``frontier`` has the
-question to a policy and its answer, ``cuts`` finds the best cuts of every column. ``monotone``
+Trees of these three grow in compiled code (``gbt.training.histogram_growth``), to which the last
+two say how their rows judge. Every other policy is asked depth by depth, in NumPy: ``frontier`` has
+the question to a policy and its answer, ``cuts`` finds the best cuts of every column. ``monotone``
 keeps predictions in order, ``interactions`` says which columns may meet on a path.
 
 ``policies`` has the policies by name. A new policy is a new file here, or anywhere else: its

@@ -31,9 +31,8 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar
 
-from gbt.kernels.cuts.sets import CROSS_VALIDATED, MOST_SETS
+from gbt.kernels.cuts.sets import CROSS_VALIDATED, MOST_SETS, Judges
 from gbt.splitting.frontier import Limits
-from gbt.splitting.judges import Judges
 
 
 @dataclass(frozen=True)

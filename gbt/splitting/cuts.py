@@ -24,14 +24,12 @@ Cost: of a row and column some 50 nanoseconds, most of them to sort the rows by 
 """
 
 from dataclasses import dataclass
-from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gbt.kernels.cuts.levels import LEAST_SHARE, G, H, N, W
-from gbt.parallel.threads import run_all, threads_for
+from gbt.parallel.threads import over_blocks, threads_for
 from gbt.splitting.frontier import Frontier, Limits, Splits
 from gbt.splitting.monotone import score_of_steps, steps_within
 
@@ -41,25 +39,12 @@ LEAST_VALUES_PER_THREAD = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Sets:
-    """Which set every row is in, and which sums are wanted.
+    """Which set every row is in, and which sums are wanted."""
 
-    Parameters
-    ----------
-    of_row : uint8 array of shape (n,) or (K, n)
-        The set of every row of the table; of shape (K, n) if sets differ between the K columns of
-        the frontier.
-    sums : bool array of shape (L, S)
-        Whether sum l takes set s.
-    n_searched : int
-        How many of the sums, the first ones, are searched for their best cuts.
-    splits : int
-        The sum whose best cut is the node's, once its column is chosen.
-    """
-
-    of_row: np.ndarray
-    sums: np.ndarray
-    n_searched: int
-    splits: int = 0
+    of_row: np.ndarray  # (n,) uint8, or (K, n) if sets differ between the K columns of the frontier
+    sums: np.ndarray  # (L, S) bool, whether sum l takes set s
+    n_searched: int  # how many of the sums, the first ones, are searched for their best cuts
+    splits: int = 0  # the sum whose best cut is the node's, once its column is chosen
 
     def for_column(self, i: int) -> np.ndarray:
         """Return the sets for one column of the frontier."""
@@ -70,34 +55,21 @@ class Sets:
 class Cuts:
     """The best cuts of K columns for J nodes and Q of L sums.
 
-    A sum is three numbers in the integers' units: gradients, hessians, rows.
-
-    Parameters
-    ----------
-    score : float64 array of shape (K, J, Q)
-        G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) of a sum at its best cut; -inf where no cut
-        is allowed.
-    code : int64 array of shape (K, J, Q)
-        Codes up to it go left.
-    missing_left : bool array of shape (K, J, Q)
-    left : int64 array of shape (K, J, Q, L, 3)
-        All sums on the left of these cuts; meaningless where no cut is allowed.
-    total : int64 array of shape (K, J, L, 3)
-        All sums in the node; the same for all columns unless these have sets of their own.
-    frontier, splits
-        As `best_cuts` was given them.
-    levels : list
-        One entry a column, None if it holds numbers. Else ``levels[k][j]`` are the codes that occur
-        in node j, and which of them go left at the best cut of the sum ``splits``.
+    A sum is three numbers in the integers' units: gradients, hessians, rows. The score of a cut is
+    G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda), or -inf where no cut is allowed; then ``left``
+    means nothing.
     """
 
-    score: np.ndarray
-    code: np.ndarray
-    missing_left: np.ndarray
-    left: np.ndarray
+    score: np.ndarray  # (K, J, Q) float64, of a sum at its best cut
+    code: np.ndarray  # (K, J, Q) int64, codes up to it go left
+    missing_left: np.ndarray  # (K, J, Q) bool
+    left: np.ndarray  # (K, J, Q, L, 3) int64, all sums on the left of these cuts
+    # (K, J, L, 3) int64, all sums in the node; the same for all columns unless their sets differ.
     total: np.ndarray
-    frontier: Frontier
+    frontier: Frontier  # as `best_cuts` was given it
     splits: int
+    # Of each column, None if it holds numbers. Else ``levels[k][j]`` are the codes that occur in
+    # node j, and which of them go left at the best cut of the sum ``splits``.
     levels: list[list[tuple[np.ndarray, np.ndarray]] | None]
 
     def choose(self, best: np.ndarray, is_split: np.ndarray, gain: np.ndarray) -> Splits:
@@ -162,9 +134,8 @@ def best_cuts(
         for i in range(start, stop):
             _Column(search, i).cut()
 
-    n_threads = min(threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs), n_columns)
-    edges = [n_columns * t // n_threads for t in range(n_threads + 1)]
-    run_all([partial(cut_columns, start, stop) for start, stop in pairwise(edges)])
+    n_threads = threads_for(n * n_columns, LEAST_VALUES_PER_THREAD, n_jobs)
+    over_blocks(cut_columns, n_columns, n_threads, min_rows=1)
     if frontier.is_open is not None:
         found.score[~frontier.is_open.T] = -np.inf
     return found

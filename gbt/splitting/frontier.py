@@ -21,27 +21,23 @@ Groups = frozenset[frozenset[int]] | int
 class Limits:
     """The limits on every split, whatever the policy.
 
-    Parameters
-    ----------
-    reg_lambda, min_child_weight, min_samples_leaf, min_split_gain, categorical_smoothing
-        The estimator's parameters of these names.
-    directions : int8 array of shape (p,), optional
-        1, -1 or 0 for every column of the table, where some are to be monotone.
-    groups : frozenset of frozensets of int, or int, optional
-        The columns that may stand on one path, see ``gbt.splitting.interactions``.
-    colsample_bylevel, colsample_bynode : float
-        The estimator's parameters of these names.
+    They have the names of the estimator's parameters, but for ``directions``, int8 of shape (p,),
+    which are 1, -1 or 0 for every column of the table where some are to be monotone
+    (``gbt.splitting.monotone``), and ``groups``, the columns that may stand on one path
+    (``gbt.splitting.interactions``).
     """
 
-    reg_lambda: float
-    min_child_weight: float
-    min_samples_leaf: int
-    min_split_gain: float
+    reg_lambda: float = 1.0
+    min_child_weight: float = 1.0
+    min_samples_leaf: int = 1
+    min_split_gain: float = 0.0
     categorical_smoothing: float = 0.0
-    directions: np.ndarray | None = None  # of all columns, see ``gbt.splitting.monotone``
+    directions: np.ndarray | None = None
     groups: Groups | None = None
     colsample_bylevel: float = 1.0
     colsample_bynode: float = 1.0
+    max_depth: int | None = None  # of the tree
+    max_leaves: int | None = None
 
     @property
     def narrows(self) -> bool:
@@ -151,8 +147,6 @@ class Splits:
     candidate : int array of shape (n_nodes,), optional
         The feature that the policy judged, whether or not the node is split on it; -1 where no cut
         is allowed.
-    bounds : float64 array of shape (n_nodes, 2, 2), optional
-        Bounds of the left and the right child, if columns have directions.
     """
 
     feature: np.ndarray
@@ -161,14 +155,13 @@ class Splits:
     gain: np.ndarray
     goes_left: list[np.ndarray | None] | None = None
     candidate: np.ndarray | None = None
-    bounds: np.ndarray | None = None
 
 
 class Policy(Protocol):
     """How a node chooses its split. A new policy is a new class with this method.
 
     `Unbiased` and `CrossValidated` have a method ``judges`` in its place, by which their trees grow
-    in compiled code (``gbt.splitting.judges``).
+    in compiled code (``gbt.kernels.cuts.sets``).
 
     Where a model has several outputs, several threads ask one policy at once, so it may keep
     nothing from one call to the next; it draws from ``frontier.random``.
@@ -180,8 +173,9 @@ class Policy(Protocol):
     If it also has a true attribute ``stop_at_stub``, boosting ends with the first tree without a
     split, unless trees see samples of rows or columns; with a true attribute
     ``judges_by_other_rows``, what it finds a split worth may be negative, and so may
-    ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps monotone constraints
-    and answers with the bounds of the children. A method ``check_rows(n, limits)`` is asked before
+    ``min_split_gain``; one with a true attribute ``keeps_directions`` keeps monotone
+    constraints: the steps of both sides of its cuts are within the bounds of the node, and in
+    order. A method ``check_rows(n, limits)`` is asked before
     the first tree; it raises ValueError if the n rows that a tree sees are too few.
     """
 

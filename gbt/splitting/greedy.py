@@ -20,7 +20,7 @@ from gbt.kernels.cuts.levels import G, H
 from gbt.kernels.cuts.scores import ROUNDING
 from gbt.splitting.cuts import Cuts, best_cuts
 from gbt.splitting.frontier import Frontier, Limits, Splits
-from gbt.splitting.monotone import bounds_of_children, score_of_steps, steps_within
+from gbt.splitting.monotone import score_of_steps, steps_within
 
 
 class Greedy:
@@ -41,14 +41,7 @@ def largest_gain(cuts: Cuts, frontier: Frontier, limits: Limits) -> Splits:
     own, least_gain = node_score(cuts.total[0, :, 0], frontier, limits)
     gain = score[best, nodes] - own
     # What a split is worth here is its gain, which the nodes keep.
-    splits = replace(cuts.choose(best, gain > least_gain, gain), candidate=None)
-    if frontier.bounds is None or limits.directions is None:
-        return splits
-    left, penalty = cuts.left[best, nodes, 0, 0], penalty_of(frontier, limits)
-    right = cuts.total[0, :, 0] - left
-    direction = np.where(splits.feature >= 0, limits.directions[splits.feature], 0)
-    bounds = bounds_of_children(left, right, penalty, frontier.bounds, direction)
-    return replace(splits, bounds=bounds)
+    return replace(cuts.choose(best, gain > least_gain, gain), candidate=None)
 
 
 def node_score(
@@ -61,7 +54,7 @@ def node_score(
     ``totals``, int64 of shape (J, 3), are the sums of g, h and rows.
     """
     derivatives = frontier.derivatives
-    penalty = penalty_of(frontier, limits)
+    penalty = limits.reg_lambda * derivatives.hessian_scale  # in the units of the integers
     weight = totals[:, H].astype(np.float64) + penalty
     g = totals[:, G].astype(np.float64)
     magnitude = np.array(
@@ -78,8 +71,3 @@ def node_score(
     least_gain = np.maximum(derivatives.in_units(limits.min_split_gain), rounding)
     has_weight = weight > 0
     return np.where(has_weight, score, 0.0), np.where(has_weight, least_gain, np.inf)
-
-
-def penalty_of(frontier: Frontier, limits: Limits) -> float:
-    """Return lambda in the units of the integers of the hessians."""
-    return limits.reg_lambda * frontier.derivatives.hessian_scale

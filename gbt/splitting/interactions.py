@@ -28,14 +28,8 @@ MOST_ENTRIES = 2**22  # of the table of states: 64 megabytes
 def groups_of(constraints: Any, names: Sequence[str]) -> Groups | None:
     """Return the groups of columns, by number; None if all columns may be on one path.
 
-    All groups of one size are returned as that size.
-
-    Parameters
-    ----------
-    constraints : "no_interactions", "pairwise", list of lists of names or indices, or None
-        Columns that are in no list make up one more group.
-    names : sequence of str
-        Of the columns.
+    All groups of one size are returned as that size. Constraints are "no_interactions", "pairwise",
+    a list of lists of names or indices, or None. Columns in no list make up one more group.
     """
     everything = frozenset(range(len(names)))
     if constraints is None:
@@ -64,16 +58,11 @@ def is_interaction_constraints(value: Any) -> bool:
     )
 
 
-def following_of(limits: Limits, n_columns: int, max_depth: int | None) -> np.ndarray:
+def following_of(limits: Limits, n_columns: int) -> np.ndarray:
     """Return the table of states: which columns are open in each, and the state after each.
 
-    Parameters
-    ----------
-    limits : Limits
-        Without groups there is one state, of all columns.
-    n_columns : int
-    max_depth : int or None
-        States of longer paths are left out.
+    Without groups there is one state, of all columns. States of paths that are longer than the tree
+    is deep are left out.
     """
     everything = frozenset(range(n_columns))
     groups = frozenset([everything]) if limits.groups is None else limits.groups
@@ -97,7 +86,7 @@ def following_of(limits: Limits, n_columns: int, max_depth: int | None) -> np.nd
             entries[state] = [(k, after(state, k)) for k in sorted(open_in(state))]
             n_entries += len(entries[state]) + 1
             _refuse_so_many(n_entries)
-        if max_depth is not None and depth >= max_depth:
+        if limits.max_depth is not None and depth >= limits.max_depth:
             break
         found = (below for state in layer for _, below in entries[state])
         layer, depth = {below for below in found if below not in entries}, depth + 1

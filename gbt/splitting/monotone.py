@@ -43,13 +43,8 @@ def directions(
 ) -> np.ndarray | None:
     """Return the direction of every column, int8; None if all are free.
 
-    Parameters
-    ----------
-    constraints : dict of names or indices to -1, 0 or 1, list of one of these a column, or None
-    names : sequence of str
-        Names of the columns.
-    categories : sequence or None
-        The levels of every categorical column, None for the others; None if there are no levels.
+    Constraints are a dict of names or indices to -1, 0 or 1, a list of one of these a column, or
+    None. Categories are the levels of every column, None where it has numbers.
     """
     if constraints is None:
         return None
@@ -93,16 +88,7 @@ def _are_directions(values: Any) -> bool:
 
 
 def steps_within(sums: np.ndarray, penalty: float, bounds: np.ndarray) -> np.ndarray:
-    """Return -G / (H + lambda), clipped to the bounds.
-
-    Parameters
-    ----------
-    sums : int64 array of shape (J, 3)
-        G, H and rows.
-    penalty : float
-        lambda in the units of H.
-    bounds : float64 array of shape (J, 2)
-    """
+    """Return -G / (H + lambda), clipped to the bounds, (J, 2); sums are G, H and rows, (J, 3)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         step = -sums[:, G].astype(np.float64) / (sums[:, H].astype(np.float64) + penalty)
     step = np.where(bounds[:, 0] > step, bounds[:, 0], step)
@@ -113,24 +99,3 @@ def score_of_steps(sums: np.ndarray, penalty: float, step: np.ndarray) -> np.nda
     """Return twice the fall of the loss of nodes' rows when they take these steps."""
     g, weight = sums[:, G].astype(np.float64), sums[:, H].astype(np.float64) + penalty
     return -(2.0 * g + weight * step) * step
-
-
-def bounds_of_children(
-    left: np.ndarray, right: np.ndarray, penalty: float, bounds: np.ndarray, direction: np.ndarray
-) -> np.ndarray:
-    """Return the bounds of the left and the right child of each node, of shape (J, 2, 2).
-
-    ``left`` and ``right``, int64 of shape (J, 3), are sums, and ``direction`` is that of the column
-    that each node is split on.
-    """
-    children = np.stack([bounds, bounds], axis=1)
-    nodes = np.flatnonzero(direction)
-    left_step, right_step = (
-        steps_within(side[nodes], penalty, bounds[nodes]) for side in (left, right)
-    )
-    is_tie = left_step == right_step
-    lower = np.where((left_step < right_step) | (is_tie & (direction[nodes] > 0)), 0, 1)
-    middle = (left_step + right_step) / 2
-    children[nodes, lower, 1] = middle
-    children[nodes, 1 - lower, 0] = middle
-    return children

@@ -32,9 +32,8 @@ the first score below the limit and counts that one alone; here no order of node
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gbt.kernels.cuts.sets import UNBIASED
+from gbt.kernels.cuts.sets import UNBIASED, Judges
 from gbt.splitting.frontier import Limits
-from gbt.splitting.judges import Judges
 
 
 @dataclass(frozen=True)

@@ -68,14 +68,8 @@ class EncodedRows(np.ndarray):
 def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | None, Table]:
     """Return the levels of the categorical columns of a table, and the table as `encode` makes it.
 
-    The levels are None if it has no such columns.
-
-    Parameters
-    ----------
-    table : Table of shape (n, p)
-    which : "from_dtype", None, or sequence of names, of indices, or of p booleans
-    names : sequence of str
-        Of the columns.
+    The levels are None if it has no such columns. ``which`` is "from_dtype", None, or a sequence of
+    names, of indices, or of p booleans.
     """
     chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
     if chosen and table.is_sparse:

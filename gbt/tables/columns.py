@@ -28,8 +28,7 @@ that is not 0 (``gbt.tables.sparse_columns``).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ from gbt.kernels.cuts.ranking import (
     rank_rows,
     write_keys,
 )
-from gbt.parallel.threads import run_all, threads_for
+from gbt.parallel.threads import over_blocks, threads_for
 from gbt.tables.bins import MAX_BINS, first_codes, most_bins, standing_rows
 from gbt.tables.sparse_rows import SparseRows
 
@@ -57,49 +56,26 @@ MOST_COLUMNS_AT_ONCE, VALUES_AT_ONCE, ROWS_AT_ONCE = 16, 2**17, 2_048
 class Columns:
     """Rank codes and coarse bins of a table of n rows and p columns.
 
-    Parameters
-    ----------
-    table : float64 or float32 array of shape (n, p), or SparseRows
-        The values; nan is missing.
-    codes : int32 array of shape (p, n)
-        Here and below only those columns that are not sparse have a line.
-    order : int32 array of shape (p, n)
-        Rows by value, missing last, with ~row in place of a row where a new value starts.
-    n_values : int64 array of shape (p,)
-        Distinct values present, which is also the code of missing ones.
-    n_present : int64 array of shape (p,)
-        Rows that have a value.
-    packed_bins : uint64 array of shape (ceil(p / 8), n)
-        Bins of eight columns in a word, see above.
-    n_bins : int64 array of shape (p,)
-        Of present values.
-    missing_bin : int64 array of shape (p,)
-        The number of the bin of missing values, no less than ``n_bins[k]``.
-    bin_start : int64 array of shape (p, MAX_BINS + 2)
-        Bin b of column k owns the positions ``bin_start[k, b]:bin_start[k, b + 1]`` of its order.
-    first_code : int64 array of shape (p, MAX_BINS + 1)
-        The code with which each bin begins, and after the last that of missing values.
-    n_levels : int64 array of shape (p,)
-        Levels of a categorical column, whose values are their numbers; 0 where values are numbers.
-    sparse : SparseColumns, optional
-        The columns that hold little but zeros; None if all have a line of codes.
-    max_bins : int, optional
-        Of numbers, between which all cuts lie; None if they lie between any two values.
+    Of codes, order and packed bins only columns that are not sparse have a line. Integers are int64
+    where no type is named.
     """
 
-    table: np.ndarray | SparseRows
-    codes: np.ndarray
+    table: np.ndarray | SparseRows  # (n, p) float64 or float32; nan is missing
+    codes: np.ndarray  # (p, n) int32
+    # (p, n) int32, rows by value, missing last, with ~row where a new value starts.
     order: np.ndarray
-    n_values: np.ndarray
-    n_present: np.ndarray
-    packed_bins: np.ndarray
-    n_bins: np.ndarray
-    missing_bin: np.ndarray
+    n_values: np.ndarray  # (p,) distinct values present, which is also the code of missing ones
+    n_present: np.ndarray  # (p,) rows that have a value
+    packed_bins: np.ndarray  # (ceil(p / 8), n) uint64, bins of eight columns in a word, see above
+    n_bins: np.ndarray  # (p,) of present values
+    missing_bin: np.ndarray  # (p,) the number of that of missing values, no less than n_bins[k]
+    # (p, MAX_BINS + 2), bin b of column k owns the positions bin_start[k, b]:bin_start[k, b + 1].
     bin_start: np.ndarray
-    first_code: np.ndarray
+    first_code: np.ndarray  # (p, MAX_BINS + 1) of each bin, and after the last of missing values
+    # (p,) levels of a categorical column, whose values are their numbers; 0 of numbers.
     n_levels: np.ndarray
-    sparse: Any = None
-    max_bins: int | None = None
+    sparse: Any = None  # `SparseColumns`, which hold little but zeros; None if there are none
+    max_bins: int | None = None  # of numbers, where all cuts lie between bins
 
     @classmethod
     def from_table(
@@ -120,9 +96,8 @@ class Columns:
                 columns.rank(k, column, keys)
 
         # Two threads may write bins into the same word at once: each writes its own bytes of it.
-        n_threads = min(threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs), max(p, 1))
-        edges = [p * t // n_threads for t in range(n_threads + 1)]
-        run_all([partial(rank, start, stop) for start, stop in pairwise(edges)])
+        n_threads = threads_for(n * p, LEAST_VALUES_PER_THREAD, n_jobs)
+        over_blocks(rank, p, n_threads, min_rows=1)
         return columns
 
     @classmethod
@@ -235,12 +210,6 @@ class Columns:
         after = np.append(first_code, first_code[-1] + 1)
         return after[np.searchsorted(after, codes, side="right")] - 1
 
-    def order_of(self, k: int) -> np.ndarray:
-        """Return the order of all rows by a column; of a sparse one it is written down anew."""
-        if self.sparse is not None and self.sparse.is_sparse[k]:
-            return self.sparse.order_of(k, self.n_rows)
-        return self.order[self.line(k)]
-
     @cached_property
     def level_of_code(self) -> dict[int, np.ndarray]:
         """The numbers of the levels that the codes of each categorical column stand for."""
@@ -253,14 +222,8 @@ class Columns:
     def levels_left(self, k: int, goes_left: np.ndarray, missing_left: bool) -> np.ndarray:
         """Say of every level of a categorical column whether it goes left, given that of its codes.
 
-        A level that no row of the table has goes where missing values go.
-
-        Parameters
-        ----------
-        k : int
-        goes_left : bool array of shape (n_values[k] + 1,)
-            By code, missing values last.
-        missing_left : bool
+        Among codes missing values are the last. A level that no row of the table has goes where
+        they go.
         """
         of_levels = np.full(self.n_levels[k], missing_left)
         of_levels[self.level_of_code[k]] = goes_left[:-1]

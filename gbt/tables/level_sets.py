@@ -23,20 +23,11 @@ BITS = 64  # in a word
 
 @dataclass(frozen=True, eq=False)
 class LevelSets:
-    """The level sets of some nodes.
+    """The level sets of some nodes."""
 
-    Parameters
-    ----------
-    of_node : int32 array of shape (n_nodes,)
-        The number of a node's set, -1 where it has none.
-    start : int64 array of shape (n_sets + 1,)
-        Set s owns ``words[start[s]:start[s + 1]]``.
-    words : uint64 array
-    """
-
-    of_node: np.ndarray
-    start: np.ndarray
-    words: np.ndarray
+    of_node: np.ndarray  # (n_nodes,) int32, the number of a node's set, -1 where it has none
+    start: np.ndarray  # (n_sets + 1,) int64, set s owns words[start[s]:start[s + 1]]
+    words: np.ndarray  # uint64
 
     @classmethod
     def of(cls, goes_left: Sequence[np.ndarray | None]) -> "LevelSets":

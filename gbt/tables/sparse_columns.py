@@ -21,10 +21,11 @@ histogram search of several outputs, many rows and many such columns alone.
 Cost: 16 bytes a value that is stored, 8 a row of each pack, and 4 kB a column.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -48,59 +49,30 @@ LEAST_COLUMNS_OF_ARRAY = 16
 BINS_OF_PACK = 2**14
 
 
-@dataclass(frozen=True, eq=False)
-class SparseColumns:
-    """Which of p columns are sparse, and what is stored of these.
-
-    Parameters
-    ----------
-    is_sparse : int64 array of shape (p,)
-    line : int64 array of shape (p,)
-        For a column that is not sparse, its number among those, from 0.
-    first, n_stored : int64 arrays of shape (p,)
-        Column k has the values ``first[k]:first[k] + n_stored[k]`` of ``stored`` and ``order``.
-    zero_code, zero_bin : int64 arrays of shape (p,)
-    stored : int64 array of shape (m,)
-        ``row << 32 | code``, ascending within a column.
-    all_order : int32 array
-        The order of the other columns, n rows each, then that of the sparse ones without zeros.
-    packs : list of int64 arrays
-        The columns of each pack.
-    row_start : int64 array of shape (packs, n + 1)
-        Where in ``stored_bins`` the values of each row begin.
-    stored_bins : int32 array of shape (m,)
-        Bins pack by pack, row by row, counted through the pack.
-    """
+class SparseColumns(NamedTuple):
+    """Which of p columns are sparse, and what is stored of these: first p numbers each, int64."""
 
     is_sparse: np.ndarray
-    line: np.ndarray
-    first: np.ndarray
+    line: np.ndarray  # for a column that is not sparse, its number among those, from 0
+    first: np.ndarray  # column k has the values first[k]:first[k] + n_stored[k]
     n_stored: np.ndarray
     zero_code: np.ndarray
     zero_bin: np.ndarray
-    stored: np.ndarray
-    all_order: np.ndarray
-    packs: list[np.ndarray]
-    row_start: np.ndarray
-    stored_bins: np.ndarray
+    # ``row << 32 | code`` of each value, ascending within a column.
+    stored: np.ndarray = np.empty(0, dtype=np.int64)
+    # The order of the other columns, n rows each, then that of the sparse ones without zeros.
+    all_order: np.ndarray = np.empty(0, dtype=np.int32)
+    packs: Sequence[np.ndarray] = ()  # the columns of each
+    # (packs, n + 1), where in ``stored_bins`` the values of each row begin.
+    row_start: np.ndarray = np.empty((0, 0), dtype=np.int64)
+    # Bins of values pack by pack, row by row, counted through the pack.
+    stored_bins: np.ndarray = np.empty(0, dtype=np.int32)
 
     @classmethod
     def none(cls, p: int) -> "SparseColumns":
         """Return the record of p columns of which none is sparse."""
         nothing = np.zeros(p, dtype=np.int64)
-        return cls(
-            is_sparse=nothing,
-            line=np.arange(p),
-            first=nothing,
-            n_stored=nothing,
-            zero_code=nothing,
-            zero_bin=nothing,
-            stored=np.empty(0, dtype=np.int64),
-            all_order=np.empty(0, dtype=np.int32),
-            packs=[],
-            row_start=np.empty((0, 0), dtype=np.int64),
-            stored_bins=np.empty(0, dtype=np.int32),
-        )
+        return cls(nothing, np.arange(p), nothing, nothing, nothing, nothing)
 
     def codes_of(self, k: int, n_rows: int) -> np.ndarray:
         """Return the codes of all rows in a sparse column, a new array."""
@@ -108,13 +80,6 @@ class SparseColumns:
         stored = self.stored[self.first[k] : self.first[k] + self.n_stored[k]]
         codes[stored >> 32] = stored & 0xFFFFFFFF
         return codes
-
-    def order_of(self, k: int, n_rows: int) -> np.ndarray:
-        """Return the order of all rows by a sparse column, rows of zeros ascending; a new array."""
-        codes = self.codes_of(k, n_rows)
-        order = np.argsort(codes, kind="stable").astype(np.int32)
-        starts = np.append(True, np.diff(codes[order]) != 0)
-        return np.where(starts, ~order, order)
 
 
 def columns_of(
@@ -219,8 +184,6 @@ def _unranked(
         zero_bin=np.zeros(p, dtype=np.int64),
         stored=np.empty(int(n_stored.sum()), dtype=np.int64),
         all_order=places,
-        packs=[],
-        row_start=np.empty((0, n + 1), dtype=np.int64),
         stored_bins=np.empty(int(n_stored.sum()), dtype=np.int32),
     )
     of_lines = places[: n_lines * n].reshape(n_lines, n)
@@ -283,4 +246,4 @@ def _in_packs(sparse: SparseColumns, n_bins: np.ndarray, n_rows: int) -> SparseC
         start = np.append(0, np.cumsum(n_stored))
         by_row = csc_array((bins, rows, start), shape=(n_rows, len(own))).tocsr()
         sparse.stored_bins[values], of_rows[:] = by_row.data, by_row.indptr + first
-    return replace(sparse, packs=columns, row_start=row_start)
+    return sparse._replace(packs=columns, row_start=row_start)

@@ -20,20 +20,11 @@ NUMBERS_AT_ONCE = 2**22
 
 
 class SparseRows:
-    """Rows of float64 or float32, stored row by row without their zeros.
+    """Rows of float64 or float32, stored row by row without their zeros, as SciPy does.
 
-    Parameters
-    ----------
-    data : float array of shape (m,)
-        The values that are stored, none of which is ``fill``.
-    indices : integer array of shape (m,)
-        Their columns, ascending within a row.
-    indptr : integer array of shape (n + 1,)
-        Where the values of each row begin, and where those of the last end.
-    n_columns : int
-    fill : float
-        The value of entries that are not stored: 0, or nan for models to which 0, or what is not
-        stored, is missing.
+    ``data`` are the values, in the columns ``indices``, which ascend within a row; and ``indptr``
+    says where the values of each row begin, and where those of the last end. Entries that are not
+    stored are ``fill``: 0, or nan for models to which 0, or what is not stored, is missing.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ split, levels that rows were sorted by. Then a call grows one tree of each outpu
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -29,16 +29,14 @@ from gbt.losses.overflow import SumsOverflowError, refuse_vanishing_squares
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
 from gbt.model.starts import raw_before
-from gbt.splitting.frontier import Groups, Limits, Policy
+from gbt.splitting.frontier import Limits, Policy
 from gbt.tables.categories import Categories, EncodedRows, count_levels
-from gbt.tables.columns import Columns
 from gbt.tables.sparse_columns import columns_of
-from gbt.tables.sparse_rows import SparseRows
 from gbt.training.evaluation import Callback, EvalSet, Metrics, Round, Watch, ask, metrics_of
 from gbt.training.growing import searches_histograms
 from gbt.training.grown_trees import GrownTrees
 from gbt.training.outputs import Outputs
-from gbt.training.plan import Plan, Shape
+from gbt.training.plan import Plan
 from gbt.training.progress import Progress
 from gbt.training.sampling import Draws, sample_size
 from gbt.training.shares.outputs import SharedOutputs
@@ -48,24 +46,14 @@ SMALL = 2.0**-300  # squares of the gradients of larger targets do not become 0
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(Limits):
     """The estimators' parameters after validation, as far as training needs them."""
 
+    max_depth: int | None = 6
     n_estimators: int = 100
     learning_rate: float = 0.1
-    max_depth: int | None = 6
-    max_leaves: int | None = None
-    min_child_weight: float = 1.0
-    min_samples_leaf: int = 1
-    reg_lambda: float = 1.0
-    min_split_gain: float = 0.0
-    categorical_smoothing: float = 0.0
-    monotone_constraints: np.ndarray | None = None  # the direction of every column
-    interaction_constraints: Groups | None = None
     subsample: float = 1.0
     colsample: float = 1.0
-    colsample_bylevel: float = 1.0
-    colsample_bynode: float = 1.0
     max_bins: int | None = None
     early_stopping_rounds: int | None = None
     min_delta: float = 0.0
@@ -74,29 +62,28 @@ class Parameters:
     callbacks: Sequence[Callback] | None = None
     verbose: int = 0
 
-    @property
-    def acts_on_every_tree(self) -> bool:
-        """Whether every tree needs a call of its own: for random draws, or to be shown."""
-        return min(self.subsample, self.colsample) < 1.0 or bool(self.verbose)
+    @classmethod
+    def of(cls, asked: dict[str, Any]) -> "Parameters":
+        """Pick them out of all parameters of an estimator."""
+        names = {field.name: field.name for field in fields(cls)}
+        names |= {"directions": "monotone_constraints", "groups": "interaction_constraints"}
+        return cls(**{name: asked[of_estimator] for name, of_estimator in names.items()})
+
+    def acts_on_every_tree(self, loss: Loss) -> bool:
+        """Say if every tree needs a call of its own: for draws, a loss in NumPy, to be shown."""
+        is_shown = bool(self.verbose or self.callbacks)
+        return is_shown or min(self.subsample, self.colsample) < 1.0 or loss.kind == GIVEN
 
     def plan(self, loss: Loss, n_jobs: int | None, seed: int, held_up: np.ndarray | None) -> Plan:
         """Return what the trees have in common."""
-        limits = Limits(
-            self.reg_lambda,
-            self.min_child_weight,
-            self.min_samples_leaf,
-            self.min_split_gain,
-            self.categorical_smoothing,
-            self.monotone_constraints,
-            self.interaction_constraints,
-            self.colsample_bylevel,
-            self.colsample_bynode,
-        )
-        shape = Shape(self.max_depth, self.max_leaves)
         held_up = nothing_held_up(loss.n_outputs) if held_up is None else held_up.copy()
-        return Plan(
-            loss.kind, limits, shape, self.learning_rate, n_jobs, seed, self.max_bins, held_up
-        )
+        return Plan(loss.kind, self, self.learning_rate, n_jobs, seed, self.max_bins, held_up)
+
+    def watch(self, loss: Loss, base_score: Any, eval_sets: list[EvalSet], own: EvalSet) -> Watch:
+        """Return what watches evaluation sets, and the trained rows, ``own``, if it is asked to."""
+        metrics, training = metrics_of(self.eval_metric), own if self.train_score else None
+        patience = self.early_stopping_rounds
+        return Watch(loss, base_score, eval_sets, metrics, patience, self.min_delta, training)
 
 
 @dataclass(frozen=True)
@@ -155,26 +142,26 @@ def boost(
     if isinstance(X, SharedRows):
         outputs = SharedOutputs(loss, base_score, y, sample_weight, X, splitter, plan, draws)
     else:
-        columns = _columns_for(X, categories, loss, splitter, plan)
+        n_searching = loss.n_outputs * searches_histograms(splitter)
+        n_levels = count_levels(categories, X.shape[1])
+        columns = columns_of(X, n_jobs, n_levels, n_searching, plan.max_bins)
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
-    metrics = metrics_of(parameters.eval_metric)
-    training = (X, y, sample_weight, init_score) if parameters.train_score else None
-    watch = Watch(loss, base_score, eval_sets, metrics, patience, parameters.min_delta, training)
+    watch = parameters.watch(loss, base_score, eval_sets, (X, y, sample_weight, init_score))
     callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
-    if start is not None:
+    if start is not None and isinstance(outputs, Outputs):  # of rows in memory alone
         rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order
         _check_start(start, loss, base_score, parameters, feature_names, rows)
         encoded = EncodedRows.of(X, start.categories)
         outputs.go_on_from(start.raw_predict(encoded, n_jobs, init_score))
         watch.record_all(start, n_jobs)
 
-    starts = {"base_score": base_score, "has_init_score": init_score is not None}
-    so_far = partial(_model, trees, starts, parameters, loss, feature_names, categories)
+    facts = {"base_score": base_score, "has_init_score": init_score is not None, "loss": loss}
+    facts |= {"feature_names": feature_names, "categories": categories}
+    so_far = partial(trees.model, parameters, facts)
     # A tree of other rows or columns may have a split where this one found none.
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
-    one_by_one = bool(watch.evals_result or callbacks or ends_at_stub) or loss.kind == GIVEN
-    one_by_one |= parameters.acts_on_every_tree
+    one_by_one = watch.evals_result or ends_at_stub or parameters.acts_on_every_tree(loss)
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
     rates, held_up = list[float](), plan.held_up.copy()
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
@@ -204,40 +191,6 @@ def boost(
         held_up,
         rates if callbacks else [],
     )
-
-
-def _model(
-    trees: GrownTrees,
-    starts: dict[str, Any],
-    parameters: Parameters,
-    loss: Loss,
-    feature_names: tuple[str, ...],
-    categories: Categories | None,
-) -> Ensemble:
-    """Return the model of the trees that have grown so far."""
-    return Ensemble(
-        **trees.arrays(),
-        **starts,
-        learning_rate=parameters.learning_rate,
-        reg_lambda=parameters.reg_lambda,
-        loss=loss,
-        feature_names=feature_names,
-        categories=categories,
-        level_sets=None if categories is None else trees.all_level_sets(),
-    )
-
-
-def _columns_for(
-    X: np.ndarray | SparseRows,
-    categories: Categories | None,
-    loss: Loss,
-    splitter: Policy,
-    plan: Plan,
-) -> Columns:
-    """Rank columns, and store them in the way that trees of this policy read fastest."""
-    n_by_histograms = loss.n_outputs * searches_histograms(splitter)
-    n_levels = count_levels(categories, X.shape[1])
-    return columns_of(X, plan.n_jobs, n_levels, n_by_histograms, plan.max_bins)
 
 
 def _first_predictions(

@@ -89,18 +89,8 @@ Callback = Callable[[Round], bool | None]
 class Watch:
     """Some evaluation sets along boosting; see the module's docstring.
 
-    Parameters
-    ----------
-    loss : Loss
-    base_score : float, or float64 array of shape (K,)
-    eval_sets : list of `EvalSet`
-    metrics : list of metrics
-    patience : int or None
-        Rounds without a better number after which boosting ends; None is without end.
-    min_delta : float
-        By how much more than the best so far a number must be better.
-    training : `EvalSet`, optional
-        The rows that are trained on, if they are to be watched.
+    Boosting ends after ``patience`` rounds without a better number; None is without end.
+    ``training`` has the rows that are trained on, if they are to be watched.
     """
 
     def __init__(

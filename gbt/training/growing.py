@@ -1,41 +1,32 @@
-r"""Grow trees: open nodes, ask a policy for their splits, partition the rows.
+r"""Growing trees: who does it, and how a policy in Python is asked for splits.
 
-With any policy, in Python, depth by depth::
+Trees grow in compiled code (``gbt.training.histogram_growth``), from gradients to finished trees.
+Our own policies have their search there, too: for greedy splits bounds limit what a cut may gain
+(``gbt.kernels.cuts.search``), the other two have a histogram for each set of rows
+(``gbt.kernels.cuts.judging``). Any other policy is asked in Python, depth by depth, and nothing
+else differs::
 
-    gradients -> fixed point -> policy: a split a node -> rows partitioned -> children opened
-        ^                          ^---------------------------------------------'
-        |   then: the leaf of every row -> float64 sums G and H, parents from children -> records
-        '--------------------------------------------------------------- raw predictions <--'
+    start a tree: gradients, integers, root    compiled
+      find the splits of the open nodes        HistogramGrowth: compiled, from histograms
+                                               PolicyGrowth: policy.split, mostly in `best_cuts`
+      divide the rows, open the children       compiled; again, until no node is split
+    end it: sums, values, raw predictions      compiled
 
 Depth-wise growth splits all open nodes at once, best-first growth (``max_leaves``) the one of
-largest gain; nothing else differs.
-
-Our own policies have a histogram search, ``gbt.training.histogram_growth``, which grows many trees
-in one compiled call, from gradients to finished trees. Children take over the histograms of their
-parents. For greedy splits bounds limit what a cut may gain (``gbt.kernels.cuts.search``); the other
-two policies have a histogram for each set of rows (``gbt.kernels.cuts.judging``)::
-
-    boosting --> growth_of --> TreeGrowth:    policy.split -> best_cuts, in plain NumPy    (any)
-                          \--> HistogramGrowth:  histograms, many trees a call       (ours)
-
-Greedy trees are the same either way, to the last bit (``tests/gbt/training/test_growing.py``). In
-the histogram search levels of a categorical column are bins, or are added up from the rows if there
-are too many of them, rows have weights, or sets of rows judge (``gbt.training.histogram_levels``).
-Where columns have directions a node also has bounds for its step, and values are kept within them
-when the tree is finished (``gbt.splitting.monotone``).
+largest gain. Greedy trees are the same either way, to the last bit
+(``tests/gbt/training/test_growing.py``). In the histogram search levels of a categorical column are
+bins, or are added up from the rows if there are too many of them, rows have weights, or sets of
+rows judge (``gbt.training.histogram_levels``). Where columns have directions a node also has bounds
+for its step, and values are kept within them when the tree is finished
+(``gbt.splitting.monotone``).
 """
 
 from dataclasses import replace
 
 import numpy as np
 
-from gbt.kernels.cuts.memory import Training
-from gbt.kernels.rows.derivatives import GIVEN, KINDS, write_derivatives
-from gbt.kernels.trees.finish import finish_tree
-from gbt.kernels.trees.nodes import new_nodes, records
-from gbt.kernels.trees.partition import partition_rows
-from gbt.losses.overflow import refuse_square_overflow
-from gbt.model.tree import NODE_RECORD
+from gbt.kernels.cuts.memory import BY_POLICY, Training
+from gbt.kernels.rows.derivatives import KINDS
 from gbt.splitting.frontier import Derivatives, Frontier, Policy, Splits
 from gbt.splitting.greedy import Greedy
 from gbt.tables.columns import Columns
@@ -43,19 +34,18 @@ from gbt.tables.level_sets import LevelSets
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import HistogramGrowth
-from gbt.training.node_columns import NodeColumns
-from gbt.training.plan import Growth, Plan
+from gbt.training.node_columns import open_to
+from gbt.training.plan import Plan
 
-NO_BOUNDS = 2 * [(-np.inf, np.inf)]  # of the steps of two children
 DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.training.sampling`` uses 0 and 1
 
 
-def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> Growth:
+def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> HistogramGrowth:
     """Return what grows trees on one table by a policy."""
     if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
         raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
     if not searches_histograms(policy):
-        return TreeGrowth(policy, columns, training, plan)
+        return PolicyGrowth(policy, columns, training, plan)
     judges = policy.judges(plan.limits) if hasattr(policy, "judges") else None
     return HistogramGrowth(columns, training, plan, judges)
 
@@ -65,170 +55,106 @@ def searches_histograms(policy: Policy) -> bool:
     return type(policy) is Greedy or not hasattr(policy, "split")
 
 
-class TreeGrowth:
-    """The loop around a policy; it grows a tree a call."""
+class PolicyGrowth(HistogramGrowth):
+    """Growth of a tree a call, whose splits are those of a policy in Python."""
 
     def __init__(self, policy: Policy, columns: Columns, training: Training, plan: Plan):
-        self.policy = policy
-        self.columns = columns
-        self.training = training
-        self.plan = plan
-        self.leaf_of_row = np.empty(columns.n_rows, dtype=np.int32)
+        by_itself = replace(plan, n_jobs=1, has_guest=False)  # a policy is asked by one thread
+        super().__init__(columns, training, by_itself, searches=False)
+        self.policy, self.limits, self.n_jobs = policy, plan.limits, plan.n_jobs
+        self.n_steps = 1  # then the policy is asked
+        self.ways[self.ways > 0] = BY_POLICY
+        self.seed = plan.seed
         self.weight = to_fixed_point(np.ones(1), training.weight, None, columns.n_rows)
-        self.split_scores: np.ndarray | None = None  # of the tree that grows
-        self.open_columns = NodeColumns(columns.n_columns, plan)
-
-    def set_learning_rate(self, rate: float) -> None:
-        """Multiply the steps of the next trees by this."""
-        self.plan = replace(self.plan, learning_rate=rate)
-
-    def help(self) -> bool:
-        """Return False, as a policy is asked by one thread."""
-        return False
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow one tree, however many ``most`` allows; see ``gbt.training.plan.Growth``."""
-        y, weight, raw_prediction, gradient, hessian = self.training
-        n, plan = self.columns.n_rows, self.plan
-        if plan.loss != GIVEN:
-            write_derivatives(plan.loss, y, raw_prediction, gradient, hessian)
-        rows = np.arange(n, dtype=np.int32) if rows is None else np.array(rows, dtype=np.int32)
-        g, g_scale = to_fixed_point(gradient, weight, rows, n)
-        h, h_scale = to_fixed_point(hessian, weight, rows, n)
-        self._grow_nodes(m, rows, features, Derivatives(g, h, g_scale, h_scale, *self.weight))
-        tree = records(len(self.nodes), NODE_RECORD)
-        rows_at_cut = np.empty((len(tree), 2), dtype=np.int32)
-        rates = (plan.limits.reg_lambda, plan.learning_rate, h_scale / g_scale)
-        if not finish_tree(
-            rows, self.nodes, self.training, rates, self.leaf_of_row, tree, rows_at_cut,
-            np.empty(len(rows)),
-        ):  # fmt: skip
-            refuse_square_overflow()
-        self.columns.write_thresholds(tree, rows_at_cut)
-        scores = None if self.split_scores is None else self.split_scores[np.newaxis]
-        return NewTrees(tree, [len(tree)], self._level_sets(), scores)
-
-    def _grow_nodes(
-        self, m: int, rows: np.ndarray, features: np.ndarray, derivatives: Derivatives
-    ) -> None:
-        """Grow nodes, children after their parent; rows are put in the order of the leaves."""
-        self.nodes, opened = new_nodes(1), np.array([0])
-        for name, value in {"stop": len(rows), "depth": 0, "state": 0, "path": 1}.items():
-            self.nodes[name] = value
+        """Grow one tree, however many ``most`` allows; see `HistogramGrowth`."""
+        self.random = np.random.default_rng([self.seed, m, DRAWS_OF_POLICY])
         self.goes_left: dict[int, np.ndarray] = {}  # of nodes on categorical columns, by code
-        self.bounds: dict[int, np.ndarray] = {}  # of the children of nodes
-        self.split_scores = None
-        random = np.random.default_rng([self.plan.seed, m, DRAWS_OF_POLICY])
-        self.open_columns.begin(m, features)
-        while len(opened):
-            self._find_splits(opened, derivatives, rows, features, random)
-            opened = self._split(self._next_to_split(), rows)
+        self.scores: np.ndarray | None = None  # added up by feature
+        grown = super().grow(m, rows, features, 1)
+        return grown._replace(split_scores=None if self.scores is None else self.scores[np.newaxis])
 
-    def _find_splits(
-        self,
-        opened: np.ndarray,
-        derivatives: Derivatives,
-        rows: np.ndarray,
-        features: np.ndarray,
-        random: np.random.Generator,
-    ) -> None:
+    def take_steps(self) -> None:
+        """Ask the policy for the splits of the nodes opened last, and make them."""
+        first, n_nodes = (int(self.rules[name][0]) for name in ("first_open", "n_nodes"))
+        if n_nodes > 0:
+            self._find_splits(np.arange(first, n_nodes))
+            self.rules["is_searched"] = 1
+        super().take_steps()
+        self._refuse_empty_sides(n_nodes)
+
+    def _find_splits(self, opened: np.ndarray) -> None:
         """Ask the policy for splits of the opened nodes that may be split."""
-        deepest, limits = self.plan.shape.max_depth, self.plan.limits
-        nodes = self.nodes[opened]
+        nodes, limits = self.work.nodes[opened], self.limits
         may_split = nodes["stop"] - nodes["start"] >= 2 * limits.min_samples_leaf
-        if deepest is not None:
-            may_split &= nodes["depth"] < deepest
+        if limits.max_depth is not None:
+            may_split &= nodes["depth"] < limits.max_depth
         asked, nodes = opened[may_split], nodes[may_split]
         if not len(asked):
             return
         bounds = np.column_stack([nodes["lowest"], nodes["highest"]])
+        features = np.asarray(self.features, dtype=np.int64)
         frontier = Frontier(
             self.columns,
-            np.asarray(features, dtype=np.int64),
-            derivatives,
-            rows,
+            features,
+            self._derivatives(),
+            self.rows.listed[: int(self.rules["n_listed"][0])],
             nodes["start"],
             nodes["stop"],
-            random,
+            self.random,
             None if limits.directions is None else bounds,
-            self.open_columns.of(nodes),
+            open_to(nodes, features, self.work),
         )
-        splits = self.policy.split(frontier, limits, self.plan.n_jobs)
-        if splits.candidate is not None:
-            judged = splits.candidate >= 0
-            gain = derivatives.from_units(splits.gain[judged])
-            scores = np.bincount(splits.candidate[judged], gain, minlength=self.columns.n_columns)
-            so_far = self.split_scores
-            self.split_scores = scores if so_far is None else so_far + scores
+        splits = self.policy.split(frontier, limits, self.n_jobs)
         _refuse_other_columns(splits, frontier)
+        if splits.candidate is not None:
+            self._add_scores(splits.candidate, splits.gain, frontier.derivatives)
         for name in ("feature", "cut", "missing_left", "gain"):
-            self.nodes[name][asked] = getattr(splits, name)
-        for i, j in enumerate(asked.tolist()):
+            self.work.nodes[name][asked] = getattr(splits, name)
+        for i, k in enumerate(splits.feature.tolist()):
             goes_left = None if splits.goes_left is None else splits.goes_left[i]
             if goes_left is not None:
-                self.goes_left[j] = goes_left
-            elif splits.feature[i] >= 0 and self.columns.n_levels[splits.feature[i]]:
+                own = frontier.rows_of(i)
+                self.rows.side[own] = ~goes_left[self.columns.codes_of(k)[own]]
+                self.goes_left[int(asked[i])] = goes_left
+            elif k >= 0 and self.columns.n_levels[k]:
                 raise ValueError(
                     "The policy split a categorical column and returned no levels that go left."
                 )
-            if splits.bounds is not None:
-                self.bounds[j] = splits.bounds[i]
 
-    def _next_to_split(self) -> np.ndarray:
-        """Return the nodes to split now: all that can be, or the one of largest gain."""
-        nodes, max_leaves = self.nodes, self.plan.shape.max_leaves
-        waiting = np.flatnonzero((nodes["feature"] >= 0) & (nodes["left"] < 0))
-        if max_leaves is None or not len(waiting):
-            return waiting
-        if (len(nodes) + 1) // 2 >= max_leaves:  # every split adds one leaf
-            return waiting[:0]
-        return waiting[[nodes["gain"][waiting].argmax()]]
+    def _derivatives(self) -> Derivatives:
+        """Return the integers of the tree, which stand in the rows' entries."""
+        rules, entries = self.rules, self.rows.entries
+        of_g, of_h = entries[0::2], entries[1::2]
+        if rules["width"][0] == 2:  # all rows have the same hessian
+            of_g, of_h = entries, np.broadcast_to(rules["hessian"], len(entries))
+        scales = float(rules["g_scale"][0]), float(rules["h_scale"][0])
+        return Derivatives(of_g, of_h, *scales, *self.weight)
 
-    def _split(self, parents: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Partition the rows of some nodes and open their children; return the numbers of these."""
-        nodes, children, first = self.nodes, new_nodes(2 * len(parents)), len(self.nodes)
-        left, right = children[0::2], children[1::2]
-        left["path"] = np.uint64(2) * nodes["path"][parents]
-        right["path"] = left["path"] + np.uint64(1)
-        children["depth"] = np.repeat(nodes["depth"][parents] + 1, 2)
-        left["start"], right["stop"] = nodes["start"][parents], nodes["stop"][parents]
-        for i, j in enumerate(parents.tolist()):
-            own = children[2 * i : 2 * i + 2]
-            left["stop"][i] = right["start"][i] = left["start"][i] + self._partition(j, rows)
-            own["state"] = self.open_columns.after(int(nodes["state"][j]), nodes["feature"][j])
-            own["lowest"], own["highest"] = np.transpose(self.bounds.get(j, NO_BOUNDS))
-        nodes["left"][parents] = np.arange(first, first + len(children), 2)
-        nodes["right"][parents] = nodes["left"][parents] + 1
-        self.nodes = np.concatenate([nodes, children]).view(type(nodes))
-        return np.arange(first, len(self.nodes))
+    def _add_scores(
+        self, candidate: np.ndarray, gain: np.ndarray, derivatives: Derivatives
+    ) -> None:
+        """Add up what the policy found its candidates worth."""
+        judged = candidate >= 0
+        gain = derivatives.from_units(gain[judged])
+        scores = np.bincount(candidate[judged], gain, minlength=self.columns.n_columns)
+        self.scores = scores if self.scores is None else self.scores + scores
 
-    def _partition(self, j: int, rows: np.ndarray) -> int:
-        """Partition the rows of a node; return how many go left."""
-        node, goes_left = self.nodes[j], self.goes_left.get(j)
-        own, k = rows[node["start"] : node["stop"]], node["feature"]
-        codes = self.columns.codes_of(k)
-        if goes_left is None:
-            n_left, node["low_row"], node["high_row"] = partition_rows(
-                codes, self.columns.n_values[k], node["cut"], node["missing_left"], own,
-                np.empty_like(own),
-            )  # fmt: skip
-        else:
-            is_left = goes_left[codes[own]]
-            n_left = int(is_left.sum())
-            own[:] = np.concatenate([own[is_left], own[~is_left]])
-        if n_left in (0, len(own)):  # growth would never end
+    def _refuse_empty_sides(self, n_before: int) -> None:
+        """Raise ValueError if a child has no rows, because growth would never end."""
+        nodes = self.work.nodes[: int(self.rules["n_nodes"][0])]
+        children = nodes[n_before:]
+        if n_before > 0 and (children["stop"] == children["start"]).any():
             raise ValueError("The policy returned a split that sends no row to one of its sides.")
-        if node["low_row"] < 0:
+        if (nodes["low_row"][nodes["left"] >= 0] < 0).any():
             raise ValueError("The policy returned a split that sends only missing values left.")
-        return n_left
 
-    def _level_sets(self) -> LevelSets | None:
+    def level_sets(self, trees: np.ndarray, n_nodes: int) -> LevelSets:
         """Return which levels go left at the nodes of the tree, in preorder."""
-        if not self.columns.n_levels.any():
-            return None
-        sets: list[np.ndarray | None] = [None] * len(self.nodes)
+        sets: list[np.ndarray | None] = [None] * n_nodes
         for j, goes_left in self.goes_left.items():
-            node = self.nodes[j]
+            node = self.work.nodes[j]
             if node["left"] >= 0:
                 sets[node["place"]] = self.columns.levels_left(
                     int(node["feature"]), goes_left, bool(node["missing_left"])

@@ -57,16 +57,20 @@ class GrownTrees:
         """Say whether no tree of the last round has a split; False before the first round."""
         return len(self) > 0 and max(self.sizes[-n_outputs:]) == 1
 
-    def arrays(self) -> dict[str, Any]:
-        """Return the node arrays of the model, and where its trees begin."""
-        nodes = arrays_of(end_to_end(self.nodes))
-        return {**nodes, "tree_offset": np.cumsum([0, *self.sizes])}
-
-    def all_level_sets(self) -> LevelSets:
-        """Return the level sets of all nodes; empty ones where no column is categorical."""
-        if self.level_sets:
-            return LevelSets.end_to_end(self.level_sets)
-        return LevelSets.of([None] * sum(self.sizes))
+    def model(self, asked: Any, facts: dict[str, Any]) -> Ensemble:
+        """Return the model of the trees, grown as was ``asked``, with other fields of its own."""
+        sets = None
+        if facts["categories"] is not None:
+            nothing = LevelSets.of([None] * sum(self.sizes))
+            sets = LevelSets.end_to_end(self.level_sets) if self.level_sets else nothing
+        return Ensemble(
+            **arrays_of(end_to_end(self.nodes)),
+            tree_offset=np.cumsum([0, *self.sizes]),
+            learning_rate=asked.learning_rate,
+            reg_lambda=asked.reg_lambda,
+            level_sets=sets,
+            **facts,
+        )
 
     def sum_of_scores(self, n_trees: int) -> np.ndarray | None:
         """Return the summed scores of the first trees; None if the policy has none."""

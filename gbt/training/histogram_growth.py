@@ -4,8 +4,7 @@
 looks at few cuts because bounds exclude the others, and ``gbt.kernels.cuts.levels`` for
 levels. If some rows choose splits and others judge them, it is ``gbt.kernels.cuts.judging``. This
 module hands the parameters to the kernels, lays out the memory in which they work, and calls the
-threads. Greedy trees are those that ``gbt.training.growing.TreeGrowth`` grows with
-``gbt.splitting.greedy``.
+threads.
 """
 
 from functools import partial
@@ -32,7 +31,7 @@ from gbt.kernels.cuts.memory import (
     Training,
     Work,
 )
-from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judging
+from gbt.kernels.cuts.sets import HABITS, JUDGE, UNBIASED, Judges, Judging
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.platform.handing import address_of
 from gbt.kernels.platform.thread_team import LOOKS_OF_A_GUEST, task_queue
@@ -47,13 +46,14 @@ from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.parallel.threads import Helpers, effective_n_jobs, threads_for
 from gbt.splitting.interactions import following_of
-from gbt.splitting.judges import Judges
 from gbt.tables.bins import MAX_BINS
 from gbt.tables.columns import Columns
+from gbt.tables.level_sets import LevelSets
 from gbt.tables.sparse_columns import SparseColumns
 from gbt.training.fixed_point import to_fixed_point
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_levels import bits_of_levels, level_sets_of, ways_of_levels
+from gbt.training.node_columns import allow
 from gbt.training.plan import Plan
 
 # Threads that share the tasks of a phase spend about a microsecond on that. It pays where a table
@@ -71,11 +71,19 @@ ONE_SET = Judges(UNBIASED, 1, 1)  # that of a greedy tree
 class HistogramGrowth:
     """The memory of growing trees on one table, used again for every tree.
 
-    ``judges`` is that of the policy; None if it is greedy.
+    ``judges`` is that of the policy; None if it is greedy. One that is asked in Python searches no
+    histograms (``gbt.training.growing``). ``leaf_of_row``, int32, says which leaf of the last tree
+    every row of the table is in. It has no meaning for rows that the tree did not see, and the next
+    tree overwrites it.
     """
 
     def __init__(
-        self, columns: Columns, training: Training, plan: Plan, judges: Judges | None = None
+        self,
+        columns: Columns,
+        training: Training,
+        plan: Plan,
+        judges: Judges | None = None,
+        searches: bool = True,
     ):
         n_values = columns.n_stored
         n_jobs = effective_n_jobs(plan.n_jobs) + plan.has_guest if IS_COMPILING else 1
@@ -88,7 +96,7 @@ class HistogramGrowth:
         self.ways = self.work.table.columns["has_levels"]
         self.bit_of_level = bits_of_levels(columns, self.ways)
         self.leaf_of_row, self.rules = self.rows.node, self.work.rules
-        policy = address_of(task_of(judges), self.work)
+        policy = address_of(task_of(judges), self.work) if searches else 0
         self.lead, *helpers = [
             partial(grow_trees, thread, self.work, policy) for thread in range(n_threads)
         ]
@@ -101,7 +109,7 @@ class HistogramGrowth:
         self.rules["learning_rate"] = rate
 
     def help(self) -> bool:
-        """Help with the present tree; see `Growth`."""
+        """Help with the tree that another thread grows, if one may; say whether one did."""
         try:
             job = self.for_guests.pop()
         except IndexError:
@@ -111,24 +119,25 @@ class HistogramGrowth:
         return True
 
     def grow(self, m: int, rows: np.ndarray | None, features: np.ndarray, most: int) -> NewTrees:
-        """Grow some trees; see ``gbt.training.plan.Growth``."""
+        """Grow trees, one after the other, at most ``most`` of them, of which ``m`` is the first.
+
+        ``rows``, int32, are those that they see, and ``features`` the columns that they may split
+        on, both ascending; rows of None are all. Only a tree that sees all rows updates the raw
+        predictions, and one that does not is the only tree of its call.
+        """
         rules, grown = self.rules, self.work.grown
         n_listed = len(self.rows.listed) if rows is None else len(rows)
         if rows is not None:
             self.rows.listed[:n_listed] = rows
         if features is not self.features:
-            is_allowed = self.work.table.columns["is_allowed"]
-            is_allowed[:] = 0
-            is_allowed[features] = 1
-            self.work.slots.found["is_open"] = is_allowed
+            allow(features, self.work)
+            self.work.slots.found["is_open"] = self.work.table.columns["is_allowed"]
             self.features = features
         n_trees = min(most, len(grown.sizes))
         rules["n_listed"], rules["first_tree"], rules["n_trees"] = n_listed, m, n_trees
         rules["n_grown"] = rules["first_node"] = rules["n_nodes"] = rules["overflow"] = 0
         while rules["n_grown"][0] < rules["n_trees"][0]:
-            rules["n_steps"] = self.n_steps
-            self.helpers.call()
-            self.lead()
+            self.take_steps()
             if rules["overflow"][0] == OF_SUM:
                 refuse_overflow()
             if rules["overflow"][0] == OF_SQUARE:
@@ -137,14 +146,22 @@ class HistogramGrowth:
         sizes = grown.sizes[:n_trees].tolist()
         trees = grown.trees[: sum(sizes)].copy()
         self.columns.write_thresholds(trees, grown.rows_at_cut[: len(trees)])
-        sets = None
-        if self.ways.any():
-            sets = level_sets_of(
-                trees, grown.levels, self.work.nodes[: sizes[-1]], self.rows.listed, self.columns,
-                self.ways, self.bit_of_level,
-            )  # fmt: skip
+        sets = self.level_sets(trees, sizes[-1]) if self.ways.any() else None
         scores = self.work.judging.scores[:n_trees].copy() if self.is_judged else None
         return NewTrees(trees, sizes, sets, scores)
+
+    def take_steps(self) -> None:
+        """Let the threads take as many steps as they may before Python is asked again."""
+        self.rules["n_steps"] = self.n_steps
+        self.helpers.call()
+        self.lead()
+
+    def level_sets(self, trees: np.ndarray, n_nodes: int) -> LevelSets:
+        """Return which levels go left at the nodes of trees, of which the last has ``n_nodes``."""
+        return level_sets_of(
+            trees, self.work.grown.levels, self.work.nodes[:n_nodes], self.rows.listed,
+            self.columns, self.ways, self.bit_of_level,
+        )  # fmt: skip
 
 
 def task_of(judges: Judges | None) -> Any:
@@ -175,17 +192,19 @@ def lay_out(
 
     n_bins = int((columns.n_bins + 1).sum()) * n_sets
     n_large, n_nodes = n_values // (LARGE * n_bins) + 1, max(2 * n - 1, 1)
-    if plan.shape.max_depth is not None:
-        most_leaves = 2 ** min(plan.shape.max_depth, 60)
+    if plan.limits.max_depth is not None:
+        most_leaves = 2 ** min(plan.limits.max_depth, 60)
         n_large, n_nodes = min(n_large, most_leaves), min(n_nodes, 2 * most_leaves - 1)
-    if plan.shape.max_leaves is not None:
-        n_nodes = min(n_nodes, 2 * plan.shape.max_leaves - 1)
+    if plan.limits.max_leaves is not None:
+        n_nodes = min(n_nodes, 2 * plan.limits.max_leaves - 1)
     n_slots = n_threads + 2 * n_large  # a large node and its sibling have one each
 
     width = 2 if len(training.hessian) == len(training.weight) == 1 else 4
-    weight, rules = weighing
-    rules = rules_of(plan) | rules
-    rules |= {"has_sets": judges is not None, "width": width, "n_threads": n_threads}
+    weight, of_levels = weighing
+    rules = rules_of(plan)
+    for name, value in of_levels.items():
+        rules[name] = value
+    rules["has_sets"], rules["width"], rules["n_threads"] = judges is not None, width, n_threads
     rules["most_rows_small"] = LARGE * n_bins * n // max(n_values, 1)
     rows = RowsInTree(
         entries=zeros(np.int64, n * width // 2),
@@ -210,12 +229,12 @@ def lay_out(
         nodes=records(n_nodes, NODE),
         slots=slots,
         tasks=records(n_nodes + n_slots * max(p, len(table.packs)), TASK),
-        rules=rules_record(rules),
+        rules=rules,
         training=training,
         blocks=records(n // ROWS_PER_TASK + 1, BLOCK),
         grown=grown,
         partials=rows.entries.view(np.float64),
-        following=following_of(plan.limits, p, plan.shape.max_depth),
+        following=following_of(plan.limits, p),
         scratch=zeros(SCRATCH, n_threads),
         of_levels=zeros(OF_LEVELS, n_threads * has_levels),
         judging=judging_of(judges, plan, n, p, n_threads, len(grown.sizes)),
@@ -269,11 +288,11 @@ def judging_of(
     n_sets, is_unbiased = judges.n_sets, judges.kind == UNBIASED
     n_sums = n_sets if is_unbiased else n_sets + 1
     habits = records(1, HABITS)
-    habits["kind"], habits["n_parts"], habits["n_sets"] = judges.kind, judges.n_parts, n_sets
+    for name, value in judges._asdict().items():
+        habits[name] = value
     habits["n_sums"], habits["n_searched"] = n_sums, 1 if is_unbiased else n_sums
     habits["splits"] = 0 if is_unbiased else n_sums - 1
-    habits["min_rows_of_all"], habits["pools"] = judges.min_rows_of_all, judges.pools
-    habits["max_depth"] = _limit(plan.shape.max_depth)
+    habits["max_depth"] = _limit(plan.limits.max_depth)
     return Judging(
         habits=habits,
         set_of_row=np.zeros(n_rows, dtype=np.uint8),
@@ -296,33 +315,21 @@ def zeros(dtype: Any, *shape: int) -> np.ndarray:
     return made if IS_COMPILING or made.dtype.names is None else made.view(np.recarray)
 
 
-def rules_record(rules: dict[str, float]) -> np.ndarray:
-    """Return rules as kernels take them; what is not among them is set later."""
-    record = records(1, RULES)
-    for name, value in rules.items():
-        record[name] = value
-    return record
-
-
-def rules_of(plan: Plan) -> dict[str, float]:
-    """Return the limits of all trees, see ``gbt.kernels.cuts.memory``."""
-    limits, shape = plan.limits, plan.shape
-    return {
-        "reg_lambda": limits.reg_lambda,
-        "min_child_weight": limits.min_child_weight,
-        "min_split_gain": limits.min_split_gain,
-        "min_rows": _limit(max(limits.min_samples_leaf, 1)),
-        "has_directions": limits.directions is not None,
-        "max_depth": _limit(shape.max_depth),
-        "max_leaves": _limit(shape.max_leaves),
-        "learning_rate": plan.learning_rate,
-        "loss": plan.loss,
-        "narrows": limits.narrows,
-        "colsample_bylevel": limits.colsample_bylevel,
-        "colsample_bynode": limits.colsample_bynode,
-        "seed": plan.seed % 2**64,
-        "bins_weigh": 0,
-    }
+def rules_of(plan: Plan) -> np.ndarray:
+    """Return the limits of all trees, see ``gbt.kernels.cuts.memory``; other rules are 0."""
+    rules, limits = records(1, RULES), plan.limits
+    rules[:] = np.zeros(1, RULES)
+    for name in (
+        "reg_lambda", "min_child_weight", "min_split_gain", "narrows", "colsample_bylevel",
+        "colsample_bynode",
+    ):  # fmt: skip
+        rules[name] = getattr(limits, name)
+    rules["min_rows"] = _limit(max(limits.min_samples_leaf, 1))
+    rules["has_directions"] = limits.directions is not None
+    rules["max_depth"], rules["max_leaves"] = _limit(limits.max_depth), _limit(limits.max_leaves)
+    rules["learning_rate"], rules["loss"] = plan.learning_rate, plan.loss
+    rules["seed"] = plan.seed % 2**64
+    return rules
 
 
 def _limit(number: int | None) -> int:

@@ -57,21 +57,9 @@ def level_sets_of(
 ) -> LevelSets:
     """Return the sets of trees that have grown, of which only the last asks rows for levels.
 
-    Parameters
-    ----------
-    trees : NODE_RECORD array
-        In preorder.
-    levels : uint64 array of shape (m, words)
-        Bits of their nodes.
-    nodes : NODE array
-        Of the last tree, in the order in which they were opened.
-    listed : int32 array
-        The rows in the order of the leaves.
-    columns : Columns
-    ways : int array
-        As of `ways_of_levels`.
-    bit_of_level : int16 array
-        As of `bits_of_levels`.
+    ``trees``, in preorder, have in ``levels`` the bits of their nodes. ``nodes`` are those of the
+    last tree, as they were opened, and ``listed`` the rows in the order of its leaves. The last two
+    are what `ways_of_levels` and `bits_of_levels` return.
     """
     in_preorder: list[np.ndarray | None] = [None] * len(trees)
     first = len(trees) - len(nodes)

@@ -34,7 +34,8 @@ from gbt.splitting.policies import POLICIES
 from gbt.tables.columns import Columns
 from gbt.training.growing import growth_of
 from gbt.training.grown_trees import NewTrees
-from gbt.training.plan import Growth, Plan
+from gbt.training.histogram_growth import HistogramGrowth
+from gbt.training.plan import Plan
 from gbt.training.sampling import Draws
 
 # Handing trees to a thread takes some 60 microseconds a round. It pays if the thread's trees read
@@ -47,16 +48,8 @@ VALUES_AT_ONCE = 2**14
 class Outputs:
     """The raw predictions of all outputs, and the memory in which their trees grow.
 
-    Parameters
-    ----------
-    loss : Loss
-    start : float64 array of shape (K, n)
-        Raw predictions before the first tree.
-    y, sample_weight : float64 arrays
-        Of all rows; a single weight may stand for those of all.
-    columns : Columns
-    splitter : Policy
-    plan : Plan
+    ``start``, float64 of shape (K, n), are those before the first tree. A single weight may stand
+    for those of all rows.
     """
 
     def __init__(
@@ -83,7 +76,7 @@ class Outputs:
         self._n_threads = n_threads
         self.n_jobs = n_threads // n_beside
         of_each = replace(plan, n_jobs=self.n_jobs, has_guest=self.n_jobs == 1 < n_beside)
-        self.workers: list[tuple[Training, Growth]] = []
+        self.workers: list[tuple[Training, HistogramGrowth]] = []
         for _ in range(n_beside):
             training = Training(
                 y=y if y.ndim == 1 else y[:, 0].copy(),  # for losses that kernels know
@@ -118,9 +111,9 @@ class Outputs:
         derivatives = self._derivatives()
         grown: dict[int, NewTrees] = {}
         waiting = iter(range(len(self.raw)))  # one for all threads
-        growing: list[Growth] = []  # a tree, at present
+        growing: list[HistogramGrowth] = []  # a tree, at present
 
-        def grow_what_waits(training: Training, growth: Growth) -> None:
+        def grow_what_waits(training: Training, growth: HistogramGrowth) -> None:
             try:
                 for k in waiting:
                     if derivatives is not None:

@@ -56,17 +56,9 @@ class Sampling:
 
 
 class Draws:
-    """The rows and columns that each tree may see.
+    """The rows and columns that each tree may see, a fraction of them.
 
-    Parameters
-    ----------
-    seed : int
-    n_rows, n_columns : int
-    subsample, colsample : float
-        The fraction of them that a tree sees.
-    limits : Limits, optional
-        They say whether a tree draws columns for its nodes. ``are_of_all`` is true if all nodes see
-        all rows and columns.
+    ``are_of_all`` is true if all nodes see all rows and columns; limits may draw these, too.
     """
 
     def __init__(
@@ -76,13 +68,13 @@ class Draws:
         n_columns: int,
         subsample: float,
         colsample: float,
-        limits: Limits | None = None,
+        limits: Limits,
     ):
         self.seed, self.n_rows = seed, n_rows
         self.subsample, self._colsample = subsample, colsample
         shares = ((n_rows, subsample), (n_columns, colsample))
         self.are_of_all = all(sample_size(n, share) == n for n, share in shares)
-        self.are_of_all &= limits is None or not limits.draws_columns
+        self.are_of_all &= not limits.draws_columns
         self._rows = np.arange(n_rows if subsample < 1.0 else 0, dtype=np.int32)
         self._columns = np.arange(n_columns)
 

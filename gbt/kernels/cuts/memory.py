@@ -25,8 +25,9 @@ MOST_BINS = MOST_NARROW_BINS + 16  # that of missing rows, and some to spare: a 
 # As many levels as ``gbt.tables.categories`` allows, that of missing rows, that of few, some to
 # spare.
 ROOM_FOR_LEVELS = 65_536 + 64
-# Levels are added up in the bins of a histogram, one each, or row by row.
-IN_BINS, BY_ROWS = np.int64(1), np.int64(2)
+# Levels are added up in the bins of a histogram, one each, or row by row; or a policy in Python has
+# marked which side the rows of a node take.
+IN_BINS, BY_ROWS, BY_POLICY = np.int64(1), np.int64(2), np.int64(3)
 
 # A column of the table.
 COLUMN = np.dtype(
@@ -40,7 +41,7 @@ COLUMN = np.dtype(
         ("most_bits", np.int64),  # groups of at most 2^most_bits bins
         ("is_allowed", np.int64),  # whether the tree may split on it
         ("direction", np.int64),  # in which predictions must go with it: 1, -1, or 0 for either
-        ("has_levels", np.int64),  # which have no order: 0, IN_BINS or BY_ROWS
+        ("has_levels", np.int64),  # which have no order: 0, IN_BINS, ...
         ("line", np.int64),  # of its codes, and lane of its packed bins, counted through all words
         ("first_place", np.int64),  # where its order begins
         # Of a sparse column (``gbt.kernels.cuts.packed_bins``), whose ``line`` means nothing:

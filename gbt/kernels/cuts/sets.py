@@ -22,18 +22,29 @@ CUT = np.dtype(
     ]
 )
 
+
+class Judges(NamedTuple):
+    """Which sets of rows there are, and how they judge: the request of a policy.
+
+    A policy returns it from its method ``judges(limits)``, which it has in place of ``split``
+    (``gbt.splitting.frontier``). Then trees grow in compiled code, cuts lie at the edges of bins,
+    and sets are drawn once a tree. Greedy trees have one set.
+    """
+
+    kind: int  # UNBIASED or CROSS_VALIDATED
+    n_parts: int  # of equal size, into which the rows of a tree are divided
+    n_sets: int  # that these make up: the last takes all parts from its number on
+    min_rows_of_all: int = 0  # that every sum must have on either side of any cut
+    pools: bool = False  # whether trees have a drawn depth, see ``gbt.kernels.trees.pooled``
+
+
 # How a policy judges. A record, because it changes from tree to tree.
 HABITS = np.dtype(
     [
-        ("kind", np.int64),  # UNBIASED or CROSS_VALIDATED
-        ("n_parts", np.int64),  # of equal size that are drawn
-        ("n_sets", np.int64),  # that these make up: the last takes all parts from its number on
+        *((name, np.int64) for name in Judges._fields),
         ("n_sums", np.int64),
         ("n_searched", np.int64),  # the first sums, for which the best cuts are found
         ("splits", np.int64),  # the sum whose best cut splits the node
-        ("min_rows_of_all", np.int64),  # that every sum must have on either side of any cut
-        # Whether trees have a drawn depth, see ``gbt.kernels.trees.pooled``; 1 or 0.
-        ("pools", np.int64),
         ("max_depth", np.int64),  # of any tree
     ]
 )

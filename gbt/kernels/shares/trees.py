@@ -1,17 +1,21 @@
-"""Trees whose rows others hold: how they begin and end, and the sets of a member's rows.
+"""Trees whose rows others hold: how they begin and end, their nodes, the sets of a member's rows.
 
-All sums come from the members. What follows from them is as in ``gbt.kernels.trees.rounds``.
+All sums come from the members. What follows from them is as in ``gbt.kernels.trees.rounds``. What
+``gbt.kernels.trees.tasks`` calls LOOK and RECORD needs histograms and no rows: the policy searches
+the members' histograms, added up, by the same code as those in memory.
 """
 
 import numpy as np
 
 from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.platform.handing import call_at, handed
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_block, key_of_draws
 from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of, write_leaf
 from gbt.kernels.trees.pooled import remember, settle_depth
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, settle_units
 from gbt.kernels.trees.rounds import add_up_scores
+from gbt.kernels.trees.tasks import LOOK, RECORD, ZERO
 
 
 @uncounted
@@ -46,6 +50,22 @@ def begin_tree(totals, is_whole, weight, rules, judging):
     """
     settle_depth(rules[0], judging.habits[0], judging.held_up)
     return settle_units((totals[0], totals[1], totals[2]), is_whole, (1.0, weight), rules[0])
+
+
+@uncounted
+def search_nodes(n_nodes, work, policy):
+    """Find the splits of the first nodes, each of which has a slot with its histogram.
+
+    n_nodes   int64             IN
+    work      ``Work``   INOUT  see ``gbt.kernels.cuts.memory``
+    policy                      address of a kernel, see ``gbt.kernels.trees.tasks``
+    """
+    work = handed(work)
+    n_packs = len(work.table.packs)
+    for j in range(n_nodes):
+        for p in range(n_packs):
+            call_at(policy, LOOK, j * n_packs + p, ZERO, work)
+        call_at(policy, RECORD, j, ZERO, work)
 
 
 @uncounted

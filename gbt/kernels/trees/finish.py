@@ -11,7 +11,7 @@ its two children, so that its sums are theirs to the last bit::
 import numpy as np
 
 from gbt.kernels.cuts.bounds import value_within
-from gbt.kernels.platform.compiling import forced_inline, internal, uncounted
+from gbt.kernels.platform.compiling import forced_inline, internal
 from gbt.kernels.rows.sums import NOTHING, plus
 from gbt.kernels.trees.quantise import of_row, settled
 
@@ -69,7 +69,16 @@ def write_leaf(record, node, g, h, rates):
 def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, partials):
     """Write the leaves among the nodes first:last to their places, with the sums over their rows.
 
-    Raw predictions follow where all rows take part. See ``finish_tree``.
+    Where all rows of the table take part, the value of its leaf is added to every row's raw
+    prediction.
+
+    rows          (m,)           int32         IN    rows of a node beside each other
+    nodes         (n_nodes,)     NODE          IN    children after their parent, in preorder places
+    training                     ``Training``  INOUT raw predictions change
+    rates                                      IN    see ``rates_of``
+    leaf_of_row   (n,)           int32         OUT   of the rows that take part
+    tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model.tree``
+    partials      (m,)           float64       scratch
     """
     gradient, hessian, weight = training.gradient, training.hessian, training.weight
     raw_prediction = training.raw_prediction
@@ -103,7 +112,11 @@ def finish_leaves(first, last, rows, nodes, training, rates, leaf_of_row, tree, 
 def finish_splits(nodes, rates, tree, rows_at_cut):
     """Write the nodes that split to their places; return whether all numbers are finite.
 
-    See ``finish_tree``.
+    Thresholds come later (``gbt.tables.columns``).
+
+    nodes, rates, tree                         IN    see ``finish_leaves``; leaves are written
+    rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below
+                                                     the cut and the lowest above, -1 if none is
     """
     is_finite = True
     for j in range(len(nodes) - 1, -1, -1):
@@ -123,28 +136,3 @@ def finish_splits(nodes, rates, tree, rows_at_cut):
         for number in (record.sum_gradient, record.sum_hessian, record.gain, record.value):
             is_finite &= np.isfinite(number)
     return is_finite
-
-
-@uncounted
-def finish_tree(rows, nodes, training, rates, leaf_of_row, tree, rows_at_cut, partials):
-    """Write every node to its place in preorder; return whether all numbers are finite.
-
-    Thresholds come later (``gbt.tables.columns``). Where all rows of the table take part, the value
-    of its leaf is added to every row's raw prediction. Threads that share the work call its steps
-    themselves.
-
-    rows          (m,)           int32         IN    rows of a node beside each other
-    nodes         (n_nodes,)     NODE          IN    children after their parent
-    training                     ``Training``  INOUT raw predictions change
-    rates                                      IN    see ``rates_of``
-    leaf_of_row   (n,)           int32         OUT   of the rows that take part
-    tree          (n_nodes,)     NODE_RECORD   OUT   see ``gbt.model.tree``
-    rows_at_cut   (n_nodes, 2)   int32         OUT   of a split: rows with the highest value below
-                                                     the cut and the lowest above, -1 if none is
-    partials      (m,)           float64       scratch
-    """
-    put_in_preorder(nodes)
-    finish_leaves(
-        np.int64(0), len(nodes), rows, nodes, training, rates, leaf_of_row, tree, partials
-    )
-    return finish_splits(nodes, rates, tree, rows_at_cut)

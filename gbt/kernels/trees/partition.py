@@ -14,13 +14,13 @@ memory is read forwards.
 import numpy as np
 
 from gbt.kernels.cuts.histogram import are_far_apart
-from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.platform.compiling import internal
 from gbt.kernels.platform.instructions import AHEAD, max, min, prefetch
 
 HIGHEST = np.int64(2**63 - 1)
 
 
-@uncounted
+@internal
 def partition_rows(codes, missing_code, cut, missing_left, rows, buffer):
     """Partition the rows of one node.
 

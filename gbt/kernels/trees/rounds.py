@@ -177,12 +177,7 @@ def grow_trees(thread, work, policy):
     work     ``Work``  INOUT   see ``gbt.kernels.cuts.memory``
     policy                     address of a kernel, see ``gbt.kernels.trees.tasks``
     """
-    lead_or_help(thread, handed(work), policy)
-
-
-@internal
-def lead_or_help(thread, work, policy):
-    """Do what `grow_trees` does, given addresses."""
+    work = handed(work)
     queue, rules = work.queue, work.rules[0]
     if thread > 0:
         do_tasks(thread_team.ANY_PHASE, thread, work, policy)

@@ -115,7 +115,7 @@ def mark_rows(node, listed, codes, thread, work):
     column, own = work.table.columns[node.feature], work.of_levels[thread]
     if column.has_levels == IN_BINS:
         sides_by_bits(node, codes, listed, work.rows.side)
-    else:
+    elif column.has_levels == BY_ROWS:
         sides_by_rows(
             node, listed, codes, column.n_values + 1, work.rows, work.rules[0], work.judging, own
         )

@@ -24,27 +24,15 @@ LARGEST_EXACT = 2.0**53  # larger whole numbers may become equal as float64
 class Queries:
     """Rows sorted by query, and within a query from the best grade down.
 
-    Parameters
-    ----------
-    order : int array of shape (n,)
-        The row at each place.
-    grade, weight : float64 arrays of shape (n,)
-        Of the row at each place.
-    first : int array of shape (Q,)
-        The first place of each query.
-    below : int array of shape (n,)
-        Where the rows of lower grades begin in the query of each place; at its end if there are
-        none.
-    n_jobs : int or None
-        Threads that may work on them.
+    Where a query has no rows of lower grades, these begin at its end.
     """
 
-    order: np.ndarray
-    grade: np.ndarray
+    order: np.ndarray  # (n,) int, the row at each place
+    grade: np.ndarray  # (n,) float64, of that row, as its weight
     weight: np.ndarray
-    first: np.ndarray
-    below: np.ndarray
-    n_jobs: int | None = 1
+    first: np.ndarray  # (Q,) int, the first place of each query
+    below: np.ndarray  # (n,) int, where the rows of lower grades begin in the query of each place
+    n_jobs: int | None = 1  # threads that may work on them
 
     @classmethod
     def of(cls, y: np.ndarray, weight: Any = 1.0, n_jobs: int | None = 1) -> "Queries":

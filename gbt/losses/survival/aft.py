@@ -29,7 +29,8 @@ from typing import Any
 
 import numpy as np
 
-from gbt.losses.loss import Loss, Pair, root_between
+from gbt.losses.amounts import LogLink
+from gbt.losses.loss import Pair, root_between
 from gbt.losses.sums import exact_sum
 from gbt.losses.survival.concordance import concordance
 from gbt.losses.survival.laws import LARGEST, LAWS, Law
@@ -39,7 +40,7 @@ LEAST_HESSIAN, STEEPEST = 1e-16, 15.0  # XGBoost's and CatBoost's
 
 
 @dataclass(frozen=True)
-class Aft(Loss):
+class Aft(LogLink):
     """The negative log-likelihood of accelerated failure time.
 
     Parameters
@@ -119,10 +120,6 @@ class Aft(Loss):
         if not 0 < prediction < np.inf:
             raise ValueError(f"The aft loss predicts times above 0; got base_score={prediction}.")
         return float(np.log(prediction))
-
-    def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return times."""
-        return np.exp(raw_prediction)
 
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         """Return where the gradients add up to 0; if most rows are censored, beyond all bounds."""

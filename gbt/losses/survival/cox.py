@@ -41,23 +41,15 @@ MOST_SPREAD = 600.0
 
 @dataclass(frozen=True, eq=False)
 class RiskSets:
-    """Rows by how many of the T event times they have lived to see.
+    """Rows by how many of the T event times they have lived to see, up to their own time.
 
-    Parameters
-    ----------
-    event, weight : float64 arrays of shape (n,)
-        Whether the row had the event, 1 or 0.
-    seen : int array of shape (n,)
-        Number of event times up to the row's time. Those at risk at event time j, counted from 1,
-        have seen j of them or more.
-    n_times : int
-        T.
+    Those at risk at event time j, counted from 1, have seen j of them or more.
     """
 
-    event: np.ndarray
-    weight: np.ndarray
-    seen: np.ndarray
-    n_times: int
+    event: np.ndarray  # (n,) float64, whether the row had it, 1 or 0
+    weight: np.ndarray  # (n,) float64
+    seen: np.ndarray  # (n,) int
+    n_times: int  # T
 
     @classmethod
     def of(cls, y: np.ndarray, weight: Any = 1.0) -> "RiskSets":

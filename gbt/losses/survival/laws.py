@@ -30,8 +30,6 @@ The normal law is asked where its probabilities are small numbers: an interval t
 so that nothing is 0 or infinite, however far from 0 the interval is.
 """
 
-from typing import Protocol
-
 import numpy as np
 from scipy.special import erfcx, expit, log_expit, log_ndtr
 
@@ -41,27 +39,27 @@ FAR = 300.0  # beyond it c of the normal law is 1 within 1e-5, and a sum of far 
 LARGEST = 700.0  # z of the extreme law beyond it counts as that: e^700 is a float64 number
 
 
-class Law(Protocol):
+class Law:
     """What is asked of a law; the lower bound may be -infinity, and the upper one infinity."""
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
         """Return log phi."""
-        ...
+        raise NotImplementedError
 
     def log_probability(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return log P."""
-        ...
+        raise NotImplementedError
 
     def moved(self, low: np.ndarray, high: np.ndarray) -> Pair:
         """Return d and c; the bounds may be equal."""
-        ...
+        raise NotImplementedError
 
     def best_start(self, width: np.ndarray) -> np.ndarray:
         """Return where an interval of this width begins that has the largest probability."""
-        ...
+        return -0.5 * width  # of a symmetric density
 
 
-class Normal:
+class Normal(Law):
     """The law of a log-normal time."""
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
@@ -86,11 +84,8 @@ class Normal:
         bends[is_wide] = np.where(high < -FAR, 1.0, np.clip(bend, 0.0, 1.0))
         return moved, bends
 
-    def best_start(self, width: np.ndarray) -> np.ndarray:
-        return -0.5 * width
 
-
-class Logistic:
+class Logistic(Law):
     """The law of a log-logistic time."""
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
@@ -105,11 +100,8 @@ class Logistic:
         above = [expit(-z) for z in (low, high)]
         return above[1] - below[0], below[0] * above[0] + below[1] * above[1]
 
-    def best_start(self, width: np.ndarray) -> np.ndarray:
-        return -0.5 * width
 
-
-class Extreme:
+class Extreme(Law):
     """The law of a Weibull time: the smallest of many."""
 
     def log_density(self, z: np.ndarray) -> np.ndarray:

@@ -30,15 +30,7 @@ def client_in_use() -> Any:
 
 
 class Cluster:
-    """Actors, one a worker.
-
-    Parameters
-    ----------
-    check : callable
-        See `Share`.
-    chunks : list of delayed tables
-    client : distributed.Client
-    """
+    """Actors, one a worker, which hold shares of delayed chunks; see `Share`."""
 
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any], client: Any):
         from distributed import wait

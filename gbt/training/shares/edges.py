@@ -26,27 +26,13 @@ SAMPLED = 2**16  # rows of a member
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The bins of all columns.
+    """The bins of all columns."""
 
-    Parameters
-    ----------
-    uppers : list of float64 arrays
-        The largest values that the fine bins of a column, but for the last, may have.
-    shift : int64 array
-        ``BITS``, or 0 where fine bins are coarse ones.
-    n_coarse : int64 array
-        Coarse bins of every column; the number of that of missing values, too.
-    n_levels : int64 array
-        Levels of every column, 0 where it has numbers.
-    max_bins : int or None
-        Most bins of a column where cuts lie between bins alone.
-    """
-
-    uppers: list[np.ndarray]
-    shift: np.ndarray
-    n_coarse: np.ndarray
-    n_levels: np.ndarray
-    max_bins: int | None = None
+    uppers: list[np.ndarray]  # float64, the largest values of a column's fine bins but for the last
+    shift: np.ndarray  # int64, ``BITS``, or 0 where fine bins are coarse ones
+    n_coarse: np.ndarray  # int64, coarse bins; the number of that of missing values, too
+    n_levels: np.ndarray  # int64, 0 where a column has numbers
+    max_bins: int | None = None  # most of a column where cuts lie between bins alone
 
     @cached_property
     def first_bin(self) -> np.ndarray:

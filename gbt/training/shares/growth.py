@@ -20,16 +20,16 @@ import numpy as np
 
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.cuts.search import SAFETY
+from gbt.kernels.cuts.sets import Judges
 from gbt.kernels.shares.trees import begin_tree, end_tree_by_sums
 from gbt.kernels.trees.nodes import new_nodes, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
-from gbt.splitting.judges import Judges
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
 from gbt.training.histogram_growth import lay_out
-from gbt.training.node_columns import NodeColumns
+from gbt.training.node_columns import allow, open_to
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import Edges
 from gbt.training.shares.policy import Found, PolicySearch, levels_on_the_left
@@ -41,21 +41,7 @@ LARGEST = np.finfo(np.float64).max
 
 
 class SharedGrowth:
-    """Trees on the rows of a team.
-
-    Parameters
-    ----------
-    team : Team
-    edges : Edges
-    is_open : uint8 arrays
-        Which coarse and which fine bins hold several values.
-    plan : Plan
-    fit : Fit
-    judges : Judges or None
-        That of the policy; None if it is greedy.
-    weighing : int64 array, and rules
-        See ``gbt.training.histogram_growth.weighing_of_levels``.
-    """
+    """Trees on the rows of a team; ``is_open`` is as `SharedSearch` takes it."""
 
     def __init__(
         self,
@@ -72,14 +58,13 @@ class SharedGrowth:
         one = np.ones(1)  # in place of weights and hessians that are equal
         training = Training(nothing, one, nothing, nothing, one if fit.are_alike else nothing)
         work = lay_out(columns, training, plan, judges, weighing, n_threads=1, trees_at_once=1)
-        self.rules, self.judging = work.rules, work.judging
+        self.work, self.rules, self.judging = work, work.rules, work.judging
         self.rules["n_grown"], self.rules["bins_weigh"] = 0, np.isnan(fit.weight)
-        self.search: SharedSearch | PolicySearch
-        if judges is None:
-            self.search = SharedSearch(team, edges, is_open, work)
-        else:
-            self.search = PolicySearch(edges, work, judges)
-        self.open_columns = NodeColumns(len(edges.n_coarse), plan)
+        self.search = (
+            SharedSearch(team, edges, is_open, work)
+            if judges is None
+            else PolicySearch(edges, work, judges)
+        )
         self.units: dict[int, Units] = {}  # of the last tree of every output
 
     def set_learning_rate(self, rate: float) -> None:
@@ -93,13 +78,13 @@ class SharedGrowth:
         self.splits: list[Split] = []
         self.thresholds: list[float] = []
         self.sums: list[np.ndarray] = []  # see `Share.add_up`, of every member
-        self.open_columns.begin(m, features)
+        allow(features, self.work)
         opened = np.array([0])
         while len(searched := opened[self._are_searched(self.nodes[opened])]):
             if len(searched) < len(opened):
                 histograms = histograms[np.isin(opened, searched)]
             nodes = self.nodes[searched]
-            of_features = self.open_columns.of(nodes)
+            of_features = open_to(nodes, features, self.work)
             is_open = np.zeros((len(nodes), len(self.edges.n_coarse)), dtype=bool)
             is_open[:, features] = True if of_features is None else of_features
             found = self.search.best_cuts(searched, nodes, histograms, is_open)
@@ -202,8 +187,9 @@ class SharedGrowth:
             left[name] = best[of_cut] + of_missing
             right[name] = nodes[name][parents] - left[name]
         children["depth"] = np.repeat(nodes["depth"][parents] + 1, 2)
-        states = zip(nodes["state"][parents].tolist(), best["column"].tolist(), strict=True)
-        children["state"] = np.repeat([self.open_columns.after(*own) for own in states], 2)
+        if self.rules["narrows"][0]:
+            states = zip(nodes["state"][parents].tolist(), best["column"].tolist(), strict=True)
+            children["state"] = np.repeat([self._state_after(*own) for own in states], 2)
         left["path"] = np.uint64(2) * nodes["path"][parents]
         right["path"] = left["path"] + np.uint64(1)
         nodes["feature"][parents] = best["column"]
@@ -211,6 +197,11 @@ class SharedGrowth:
         nodes["left"][parents] = np.arange(len(nodes), len(nodes) + len(children), 2)
         nodes["right"][parents] = nodes["left"][parents] + 1
         self.nodes = np.concatenate([nodes, children]).view(type(nodes))
+
+    def _state_after(self, state: int, column: int) -> int:
+        """Return the state of the children of a node; see ``gbt.kernels.trees.node_columns``."""
+        following = self.work.following[state:]
+        return int(following["state"][np.argmax(following["column"] == column)])
 
     def _divide(self, splits: list[Split], adds_up_leaves: bool) -> list[Divided]:
         """Let members divide the rows of some nodes; with the last ones they add up the leaves."""

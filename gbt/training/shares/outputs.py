@@ -44,10 +44,6 @@ class SharedOutputs:
         self.growth: SharedGrowth | None = None
         self._with_others(lambda: None)
 
-    def go_on_from(self, raw_prediction: np.ndarray) -> None:
-        """Refuse: rows in shares have no trees from before."""
-        raise ValueError("warm_start needs rows in memory.")
-
     @property
     def learning_rate(self) -> float:
         """The factor of the next trees' step."""

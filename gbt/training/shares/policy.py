@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.cuts.memory import FOUND, Slots, Work
+from gbt.kernels.cuts.sets import Judges
 from gbt.kernels.platform.handing import address_of
-from gbt.kernels.shares.nodes import search_nodes
 from gbt.kernels.shares.pieces import BEST
+from gbt.kernels.shares.trees import search_nodes
 from gbt.kernels.trees.nodes import records
-from gbt.splitting.judges import Judges
 from gbt.training.histogram_growth import task_of, zeros
 from gbt.training.shares.edges import Edges
 
@@ -34,16 +34,7 @@ class Found(NamedTuple):
 
 
 class PolicySearch:
-    """The search of a policy between bins.
-
-    Parameters
-    ----------
-    edges : Edges
-    work : Work
-        Of a table of coarse bins without rows.
-    judges : Judges or None
-        That of the policy; None if it is greedy.
-    """
+    """The search of a policy between bins; ``work`` is that of a table of bins without rows."""
 
     def __init__(self, edges: Edges, work: Work, judges: Judges | None):
         self.edges, self.work = edges, work
@@ -56,7 +47,18 @@ class PolicySearch:
         histograms: np.ndarray,
         is_open: np.ndarray,
     ) -> Found:
-        """Find the splits of some nodes; it is asked as `SharedSearch` is."""
+        """Find the splits of some nodes.
+
+        Parameters
+        ----------
+        searched : int array of shape (m,)
+            Their numbers.
+        nodes : NODE array of shape (m,)
+        histograms : int64 array of shape (m, numbers)
+            The numbers of all coarse bins, end to end.
+        is_open : bool array of shape (m, p)
+            Whether a node may be split on a column.
+        """
         found = Found.nothing(nodes)
         self.search(found, histograms, is_open)
         return found

@@ -9,30 +9,16 @@ from gbt.losses.loss import Loss
 
 
 class Fit(NamedTuple):
-    """What is known of a fit, to whoever leads it and to all members.
-
-    Parameters
-    ----------
-    loss : Loss
-    base_score : float, or float64 array of shape (K,)
-    n_rows : int
-        Those of all members.
-    weight : float
-        The weight of all rows, nan if they differ.
-    seed : int
-    subsample : float
-    n_parts, n_sets : int
-        Into which the rows of a tree are divided (``gbt.splitting.judges``); 1 if they are not.
-    """
+    """What is known of a fit, to whoever leads it and to all members."""
 
     loss: Loss
-    base_score: Any
-    n_rows: int
-    weight: float
+    base_score: Any  # float, or float64 array of shape (K,)
+    n_rows: int  # those of all members
+    weight: float  # of all rows, nan if they differ
     seed: int
     subsample: float
-    n_parts: int
-    n_sets: int
+    n_parts: int  # into which the rows of a tree are divided, see ``gbt.kernels.cuts.sets``
+    n_sets: int  # likewise; 1 if they are not
 
     @property
     def has_one_weight(self) -> bool:
@@ -82,29 +68,16 @@ class Root(NamedTuple):
 
 
 class Split(NamedTuple):
-    """How the rows of a node are divided: the split of a node, as members are told of it.
-
-    Parameters
-    ----------
-    node, column : int
-    cut : float
-        The highest value that goes left.
-    missing_left : bool
-    left, right : int
-        The children.
-    added_up : int
-        The child of which members add up the histogram, -1 if of none.
-    levels : bool array or None
-        Of a column of levels: which of them go left, and last whether missing values do.
-    """
+    """How the rows of a node are divided: the split of a node, as members are told of it."""
 
     node: int
     column: int
-    cut: float
+    cut: float  # the highest value that goes left
     missing_left: bool
-    left: int
+    left: int  # the children
     right: int
-    added_up: int
+    added_up: int  # the child of which members add up the histogram, -1 if of none
+    # Of a column of levels: which of them go left, and last whether missing values do.
     levels: np.ndarray | None
 
 

@@ -26,17 +26,10 @@ FEW_IN_ALL = 2**14  # in all bins of a depth: their values travel faster than a 
 LARGEST = np.finfo(np.float64).max
 
 
-class SharedSearch:
-    """The search on the rows of a team.
+class SharedSearch(PolicySearch):
+    """The greedy search on the rows of a team: of numbers, and between bins that of levels.
 
-    Parameters
-    ----------
-    team : Team
-    edges : Edges
-    is_open : uint8 arrays
-        Which coarse and which fine bins hold several values.
-    work : Work
-        Of a table of coarse bins without rows; its rules are those of the tree that grows.
+    ``is_open`` says which coarse and which fine bins hold several values.
     """
 
     found: Found
@@ -44,10 +37,12 @@ class SharedSearch:
     def __init__(
         self, team: Team, edges: Edges, is_open: tuple[np.ndarray, np.ndarray], work: Work
     ):
+        self.has_levels = edges.n_levels > 0
+        if self.has_levels.any():  # else it need not be compiled
+            super().__init__(edges, work, None)
         self.team, self.edges, self.rules = team, edges, work.rules
         self.is_open, self.fine_is_open = is_open
-        self.width, self.has_levels = int(work.rules["width"][0]), edges.n_levels > 0
-        self.of_levels = PolicySearch(edges, work, None) if self.has_levels.any() else None
+        self.width = int(work.rules["width"][0])
 
     def best_cuts(
         self,
@@ -56,23 +51,12 @@ class SharedSearch:
         histograms: np.ndarray,
         is_open: np.ndarray,
     ) -> Found:
-        """Find the best cuts of some nodes, from coarse to fine.
-
-        Parameters
-        ----------
-        searched : int array of shape (m,)
-            Their numbers.
-        nodes : NODE array of shape (m,)
-        histograms : int64 array of shape (m, numbers)
-            The numbers of all coarse bins, end to end.
-        is_open : bool array of shape (m, p)
-            Whether a node may be split on a column.
-        """
+        """Find the best cuts of some nodes, from coarse to fine."""
         self.searched, self.found = searched, Found.nothing(nodes)
         best = self.found.best
         begin_nodes(nodes, best, self.rules)
-        if self.of_levels is not None:
-            self.of_levels.search(self.found, histograms, is_open & self.has_levels)
+        if self.has_levels.any():
+            self.search(self.found, histograms, is_open & self.has_levels)
         place, column = np.nonzero(is_open & ~self.has_levels)
         if len(place):
             self._search_numbers(histograms, place, column)

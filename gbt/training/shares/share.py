@@ -42,15 +42,9 @@ ROOM = (MOST_COARSE + 1) << BITS  # for the fine bins of a column and that of mi
 
 
 class Share:
-    """Rows of some chunks of a table.
+    """Rows of some chunks of a table; ``check`` makes rows of floats of one, or raises ValueError.
 
-    Parameters
-    ----------
-    check : callable
-        Makes rows of floats of a chunk, or raises ValueError.
-    chunks : list of tables
-    n_rows : int or None
-        Rows of all chunks, where that is known before they are checked: then none is kept.
+    Where ``n_rows``, of all chunks, is known before they are checked, none is kept.
     """
 
     def __init__(
@@ -155,23 +149,20 @@ class Share:
 
     def start_round(self) -> None:
         """Compute the derivatives of all outputs at the raw predictions so far."""
+        has_one = self.fit.loss.has_one_hessian
         if not len(self.y):
-            self.gradient = self.hessian = self.raw
+            self.gradient, self.hessian = self.raw, np.ones((len(self.raw), 1 if has_one else 0))
             return
         raw = self.raw[0] if len(self.raw) == 1 else self.raw.T
         with refusing_overflow_of(self.fit.loss):
             g, h = self.fit.loss.gradient_hessian(self.y, raw)
         self.gradient = np.atleast_2d(np.ascontiguousarray(g.T))
-        self.hessian = np.atleast_2d(
-            np.ascontiguousarray((h[:1].copy() if self.fit.loss.has_one_hessian else h).T)
-        )
+        self.hessian = np.atleast_2d(np.ascontiguousarray((h[:1].copy() if has_one else h).T))
 
     def start_tree(self, output: int, m: int) -> Measured:
         """List the rows of tree ``m`` and return how large their derivatives are."""
         self.output = output
         self.g, self.h = self.gradient[output], self.hessian[output]
-        if self.fit.loss.has_one_hessian:
-            self.h = np.ones(1) if not len(self.y) else self.h[:1].copy()
         self._list_rows(m)
         rows, has_one = self.listed, self.fit.has_one_weight
         weight = self.weight if has_one else self.weight[rows]

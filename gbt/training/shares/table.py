@@ -22,15 +22,8 @@ MOST_LOSSES = 3  # in a row, before a fit gives up
 class SharedRows:
     """The rows of a table of Dask, in shares.
 
-    Parameters
-    ----------
-    X : array or frame of Dask
-    check : callable
-        Makes rows of floats of a chunk, or raises ValueError; it travels to the workers.
-    n_jobs : int or None
-        Members, where there is no cluster.
-    n_levels : int64 array
-        Levels of every column, 0 where it has numbers.
+    ``check`` makes rows of floats of a chunk, or raises ValueError; it travels to the workers.
+    Without a cluster there are ``n_jobs`` members. ``n_levels`` is 0 where a column has numbers.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ def test_groups_by_names_and_indices():
 
 
 def table_of(asked, p, max_depth=None):
-    return following_of(Limits(0, 0, 1, 0, groups=groups_of(asked, range(p))), p, max_depth)
+    return following_of(Limits(groups=groups_of(asked, range(p)), max_depth=max_depth), p)
 
 
 def test_too_many_states_are_refused_by_name(monkeypatch):

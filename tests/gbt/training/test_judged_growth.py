@@ -15,9 +15,9 @@ from gbt.reference.sets import bins_of, number_of_tree, parts_of
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Limits
 from gbt.tables.columns import Columns
-from gbt.training.growing import TreeGrowth
+from gbt.training.growing import PolicyGrowth
 from gbt.training.histogram_growth import HistogramGrowth
-from gbt.training.plan import Plan, Shape
+from gbt.training.plan import Plan
 from tests.asserts import assert_same
 from tests.trainer import GrowthCase, fit, grow_with, growth_for, growths, with_threads
 
@@ -118,7 +118,7 @@ def test_a_policy_is_asked_for_splits_if_it_has_an_answer():
     columns = Columns.from_table(np.arange(40.0)[:, np.newaxis])
     for policy, kind in (
         *[(policy, HistogramGrowth) for policy in (*POLICIES, CrossValidated(16))],
-        (OwnUnbiased(), TreeGrowth),
+        (OwnUnbiased(), PolicyGrowth),
     ):
         growth = growth_for(columns, np.arange(40.0), np.ones(40), splitter=policy)
         assert isinstance(growth, kind)
@@ -173,12 +173,12 @@ def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, n, merg
     asked = {"n_estimators": 30, "max_depth": 3, "learning_rate": 0.1}
     model = fit(X, y, splitter=policy, seed=seed, **asked).ensemble
     columns, held_up, depths = Columns.from_table(X), HeldUp(), []
-    limits, ones = Limits(1.0, 1.0, 1, 0.0, 0.0), np.ones(1)
+    ones = np.ones(1)
     for m, tree in enumerate(model.trees):
         gradient = model.truncate(m).raw_predict(X) - y
         training = Training(y, ones, np.zeros(len(X)), gradient, ones)
         depth = held_up.depth_for(number_of_tree(seed, m), n)
-        plan = Plan(GIVEN, limits, Shape(depth or 3, None), 0.1, 1, seed)
+        plan = Plan(GIVEN, Limits(max_depth=depth or 3), 0.1, 1, seed)
         rows = np.arange(len(X), dtype=np.int32)
         leaves = model.apply(X)[:, m]
         page = compare(
