@@ -15,7 +15,6 @@ from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
-from gbt.parallel.chunks import is_in_chunks
 from gbt.tables.targets import distinct_labels, weigh_classes
 
 
@@ -89,6 +88,10 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
             return np.column_stack([1 - of_1, of_1])
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
+    def _log_probabilities(self, raw_prediction: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore"):
+            return np.log(self._probabilities(raw_prediction))
+
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
         """Return the share of rows whose label is predicted.
@@ -103,9 +106,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         X and ``init_score`` are those of `predict`.
         """
-        if is_in_chunks(X):
-            return self._lazily("decision_function", X, init_score)
-        return self._raw_predict(X, init_score)
+        return self._predict("decision_function", X, init_score, np.asarray)
 
     @says_what_serves
     def staged_decision_function(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
@@ -113,9 +114,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         X and ``init_score`` are those of `predict`.
         """
-        if is_in_chunks(X):
-            return self._stages("decision_function", X, init_score)
-        return self._staged_raw_predict(X, init_score)
+        return self._predict_stages("decision_function", X, init_score, np.asarray)
 
     @says_what_serves
     def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
@@ -123,9 +122,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         X and ``init_score`` are those of `predict`.
         """
-        if is_in_chunks(X):
-            return self._lazily("predict_proba", X, init_score)
-        return self._probabilities(self._raw_predict(X, init_score))
+        return self._predict("predict_proba", X, init_score, self._probabilities)
 
     @says_what_serves
     def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
@@ -133,10 +130,7 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         X and ``init_score`` are those of `predict`.
         """
-        if is_in_chunks(X):
-            return self._lazily("predict_log_proba", X, init_score)
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, init_score))
+        return self._predict("predict_log_proba", X, init_score, self._log_probabilities)
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
@@ -144,6 +138,4 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
         X and ``init_score`` are those of `predict`.
         """
-        if is_in_chunks(X):
-            return self._stages("predict_proba", X, init_score)
-        return map(self._probabilities, self._staged_raw_predict(X, init_score))
+        return self._predict_stages("predict_proba", X, init_score, self._probabilities)

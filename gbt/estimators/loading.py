@@ -34,7 +34,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.losses.survival.laws import LAWS
-from gbt.model.description import NUMBERS
+from gbt.model.description import FLAGS, NUMBERS
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.policies import as_policy, described_policy
@@ -51,7 +51,6 @@ _ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.__name__: estimator for estimator in (GBTRegressor, GBTClassifier)
 }
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
-_FLAGS = ("is_forest", "zero_is_missing", "unstored_is_missing", "unseen_is_missing")
 _LEVEL_SETS = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
 _LOSSES: dict[str, Callable[..., Loss]] = {
     "softmax": Softmax,
@@ -114,7 +113,7 @@ def _rebuild_ensemble(value: Any, own_loss: Any) -> Ensemble:
     record = as_record(value, "ensemble", keys)
     where = {name: f"ensemble.{name}" for name in keys}
     loss = _rebuild_loss(record["loss"], where["loss"], own_loss)
-    flags = [*_FLAGS, *["has_init_score"] * (record["has_init_score"] is not None)]
+    flags = [name for name in FLAGS if name != "has_init_score" or record[name] is not None]
     known: dict[str, Any] = {
         **{name: as_array(record[name], where[name], _ARRAYS[name]) for name in _ARRAYS},
         **{name: as_number(record[name], where[name], np.float64) for name in NUMBERS},

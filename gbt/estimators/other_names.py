@@ -188,11 +188,7 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
 def explain_argument(name: str, takes: Collection[str], parameters: Collection[str]) -> str:
     """Return a sentence on what to use in place of an argument that a method does not take.
 
-    Parameters
-    ----------
-    name : str
-    takes : names of the arguments that the method takes
-    parameters : names of the constructor's
+    The method ``takes`` some arguments, and the constructor has ``parameters``.
     """
     near = _nearest(name, [*takes, *_ARGUMENTS, *parameters, *_PARAMETERS])
     here = _ARGUMENTS.get(near, near)

@@ -24,42 +24,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.formats.wrappers import is_of_several, labels_of, target_encoder, unwrapped
+from gbt.formats.wrappers import is_of_several, labels_of, names_in, target_encoder, unwrapped
 from gbt.model.ensemble import Ensemble
 
 PREDICTIONS, PROBABILITIES, RAW = "predictions", "probabilities", "raw predictions"
 
 
 class Several(NamedTuple):
-    """Fitted models, and what is made of them.
+    """Fitted models, and what is made of them."""
 
-    Parameters
-    ----------
-    name : str
-        Of the whole, for messages.
-    models : list
-    weights : float64 array of shape (J,), or None
-        Those of an average, which add up to 1. None for models of one target each.
-    mean_of : str
-        What is averaged: "predictions", "probabilities" or "raw predictions".
-    columns : list of int arrays, or None
-        Which columns each of them reads; None if all read all.
-    rows : list of int arrays, or None
-        Which rows each of them drew, some of them several times; None if all or unknown ones.
-    names : tuple of str or None
-        Of the columns of the whole, where members may have others.
-    classes_ : array or None
-        The labels of a classifier.
-    """
-
-    name: str
+    name: str  # of the whole, for messages
     models: list[Any]
-    weights: np.ndarray | None
+    weights: np.ndarray | None  # of an average, adding up to 1; None for models of a target each
     mean_of: str = RAW
-    columns: list[np.ndarray] | None = None
-    rows: list[np.ndarray] | None = None
-    names: tuple[str, ...] | None = None
-    classes_: Any = None
+    columns: list[np.ndarray] | None = None  # that each of them reads; None if all read all
+    rows: list[np.ndarray] | None = None  # that each of them drew, some several times, if known
+    names: tuple[str, ...] | None = None  # of all columns, where members may have others
+    classes_: Any = None  # the labels of a classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +128,6 @@ def several_of(model: Any) -> Several | None:
         return Several(name, members, shares, mean_of, classes_=classes)
     if classes is not None:
         _refuse_other_labels(name, members, np.arange(len(classes)))
-    names = getattr(model, "feature_names_in_", None)
-    names = [f"x{k}" for k in range(model.n_features_in_)] if names is None else names
     return Several(
         name,
         members,
@@ -156,7 +135,7 @@ def several_of(model: Any) -> Several | None:
         mean_of,
         [np.asarray(columns) for columns in model.estimators_features_],
         [*model.estimators_samples_],
-        tuple(map(str, names)),
+        names_in(model),
         classes,
     )
 

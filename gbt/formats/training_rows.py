@@ -150,15 +150,9 @@ def discrepancy(
 ) -> str | None:
     """Return where a model's statistics of nodes differ from those of rows, None if nowhere.
 
-    Parameters
-    ----------
-    kept, of_rows : Ensemble
-        The model, and what `Ensemble.refit_statistics` makes of it with the rows.
-    largest_target : float
-    facts : collection of str
-        What is compared: some of the model's statistics, and "steps", the G that follows from the
-        leaves' values. Left out are trees of a single leaf, whose value scikit-learn leaves at 0,
-        and leaves whose rows have probabilities of 0 and 1, whose H is only rounding errors.
+    Compared are some of the model's statistics, and "steps", the G that follows from the leaves'
+    values. Left out of these are trees of a single leaf, whose value scikit-learn leaves at 0, and
+    leaves whose rows have probabilities of 0 and 1, whose H is only rounding errors.
     """
     n_nodes = np.diff(kept.tree_offset)
     roots = kept.tree_offset[:-1]

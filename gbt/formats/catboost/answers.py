@@ -33,21 +33,11 @@ WITHIN = 1e-9  # of the sum of the largest values
 
 
 class Questions(NamedTuple):
-    """What the splits of a model ask.
+    """What the splits of a model ask."""
 
-    Parameters
-    ----------
-    of_split : int64 array
-        The question of every split.
-    rank : int64 array
-        Which border of its question, from 0 on.
-    origins : tuple of tuples of int
-        The columns that each question is on.
-    """
-
-    of_split: np.ndarray
-    rank: np.ndarray
-    origins: tuple[tuple[int, ...], ...]
+    of_split: np.ndarray  # the question of every split
+    rank: np.ndarray  # which border of its question, from 0 on
+    origins: tuple[tuple[int, ...], ...]  # the columns that each question is on
 
     @classmethod
     def of(cls, model: Model) -> "Questions":
@@ -82,59 +72,66 @@ class Questions(NamedTuple):
 class Answers:
     """A model of CatBoost as the step that turns a table into answers.
 
-    Parameters
-    ----------
-    state : bytes
-        The model, as CatBoost writes it.
-    n_questions : int
-    by_leaf : list of (questions, answers)
-        For each tree: int arrays of shape (q,) and (n_leaves, q).
-    values : list of arrays
-        For each tree: the values of its leaves, (n_leaves, K).
-    start : float64 array of shape (K,)
+    A leaf is all answers on the way to it: each node knows the one above, what that asks, and how
+    many borders of this question a row exceeds if it comes from there.
     """
 
-    state: bytes
+    state: bytes  # the model, as CatBoost writes it
     n_questions: int
-    by_leaf: list[tuple[np.ndarray, np.ndarray]]
-    values: list[np.ndarray]
-    start: np.ndarray
+    start: np.ndarray  # (K,)
+    value: np.ndarray  # of every node, 0 at inner ones
+    above: np.ndarray  # the node above, of a root itself
+    question: np.ndarray
+    n_exceeded: np.ndarray
+    leaves: list[np.ndarray]  # of each tree of the first output: the nodes of CatBoost's leaves
+    sizes: np.ndarray  # of these trees; those of other outputs follow, node by node the same
 
     @classmethod
     def of(cls, model: Model, state: bytes, questions: Questions) -> "Answers":
-        """List the answers on the way to every leaf."""
+        """Make the step of a model that asks these questions."""
         nodes = read_trees(questions.of_model(model))
-        K = model.n_outputs
-        offset = nodes.tree.tree_offset
-        trees = [slice(*offset[m : m + 2].tolist()) for m in range(len(offset) - 1)]
-        leaf = _leaves_in_trees(nodes, K)
-        values = [
-            np.column_stack([_of_leaves(nodes, leaf, tree) for tree in trees[m : m + K]])
-            for m in range(0, len(trees), K)
+        K, offset = model.n_outputs, nodes.tree.tree_offset
+        parent, left, right = nodes.tree.families
+        above = np.arange(len(nodes.split))
+        question, n_exceeded = np.zeros_like(above), np.zeros(len(above), dtype=np.float32)
+        for child in (left, right):
+            above[child], question[child] = parent, questions.of_split[nodes.split[parent]]
+        n_exceeded[right] = questions.rank[nodes.split[parent]] + 1
+        leaves = [
+            _nodes_of_leaves(nodes, start, stop, K)
+            for start, stop in zip(offset[:-1:K].tolist(), offset[1::K].tolist(), strict=True)
         ]
-        by_leaf = [_on_the_way(nodes, leaf, questions, tree) for tree in trees[::K]]
-        return cls(state, len(questions.origins), by_leaf, values, np.asarray(model.bias))
+        return cls(
+            state, len(questions.origins), np.asarray(model.bias), nodes.value, above, question,
+            n_exceeded, leaves, np.diff(offset)[::K],
+        )  # fmt: skip
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the answers of rows, float32 of shape (n, n_questions)."""
         table = X.to_pandas() if hasattr(X, "to_pandas") else X  # of polars and pyarrow
         model = import_module("catboost").CatBoost().load_model(blob=self.state)
-        leaves = model.calc_leaf_indexes(table)
-        self._check(model, table, leaves)
-        answers = np.zeros((len(leaves), self.n_questions), dtype=np.float32)
-        for m, (asked, of_leaf) in enumerate(self.by_leaf):
-            answers[:, asked] = np.maximum(answers[:, asked], of_leaf[leaves[:, m]])
+        reached = model.calc_leaf_indexes(table)
+        self._check(model, table, reached)
+        row = np.arange(len(reached))
+        answers = np.zeros((len(row), self.n_questions), dtype=np.float32)
+        for m, nodes in enumerate(self.leaves):
+            node = nodes[reached[:, m]]
+            while (self.above[node] != node).any():
+                cell = row, self.question[node]
+                answers[cell] = np.maximum(answers[cell], self.n_exceeded[node])
+                node = self.above[node]
         return answers
 
-    def _check(self, model: Any, table: Any, leaves: np.ndarray) -> None:
+    def _check(self, model: Any, table: Any, reached: np.ndarray) -> None:
         """Raise MisreadModelError unless the leaves' values add up to what CatBoost predicts."""
         # By place: before version 3, pandas slices an index of floats by its labels.
         some = table.iloc[:N_CHECKED] if hasattr(table, "iloc") else table[:N_CHECKED]
         expected = np.asarray(model.predict(some, prediction_type="RawFormulaVal"))
-        got = self.start + sum(
-            of_leaf[leaves[:N_CHECKED, m]] for m, of_leaf in enumerate(self.values)
-        )
-        terms = np.abs(self.start).max() + sum(np.abs(of).max() for of in self.values)
+        got, terms = self.start + np.zeros((len(expected), 1)), np.abs(self.start).max()
+        for m, nodes in enumerate(self.leaves):
+            of_outputs = nodes[:, np.newaxis] + self.sizes[m] * np.arange(len(self.start))
+            values = self.value[of_outputs]
+            got, terms = got + values[reached[:N_CHECKED, m]], terms + np.abs(values).max()
         if np.abs(got - expected.reshape(got.shape)).max(initial=0.0) > WITHIN * terms:
             raise misread("its leaves do not add up to what it predicts")
 
@@ -149,43 +146,10 @@ def misread(what: str) -> ValueError:
     )
 
 
-def _leaves_in_trees(nodes: CatBoostNodes, n_outputs: int) -> np.ndarray:
-    """Return CatBoost's number of each leaf in its tree; 0 at inner nodes."""
-    offset, is_leaf = nodes.tree.tree_offset, nodes.tree.is_leaf
-    place = np.where(is_leaf, nodes.place, np.iinfo(np.int64).max)
-    first = np.repeat(np.minimum.reduceat(place, offset[:-1]), np.diff(offset))
-    return np.where(is_leaf, (place - first) // n_outputs, 0)
-
-
-def _of_leaves(nodes: CatBoostNodes, leaf: np.ndarray, tree: slice) -> np.ndarray:
-    """Return values of a tree's leaves in CatBoost's order; a leaf of no node has 0."""
-    is_leaf = nodes.tree.is_leaf[tree]
-    ordered = np.zeros(leaf[tree].max() + 1)
-    ordered[leaf[tree][is_leaf]] = nodes.value[tree][is_leaf]
+def _nodes_of_leaves(nodes: CatBoostNodes, start: int, stop: int, n_outputs: int) -> np.ndarray:
+    """Return the nodes of a tree's leaves in CatBoost's order; its root for a leaf of no node."""
+    leaf = start + np.flatnonzero(nodes.tree.is_leaf[start:stop])
+    number = (nodes.place[leaf] - nodes.place[leaf].min()) // n_outputs
+    ordered = np.full(number.max() + 1, start)
+    ordered[number] = leaf
     return ordered
-
-
-def _on_the_way(
-    nodes: CatBoostNodes, leaf: np.ndarray, questions: Questions, tree: slice
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions of a tree, and their answers at each leaf in CatBoost's order.
-
-    Nodes are in preorder, so the rows that exceed a node's border are all from its right child on
-    to the end of its branch, which is where the right branch ends.
-    """
-    split, is_leaf = nodes.split[tree], nodes.tree.is_leaf[tree]
-    right = nodes.tree.right[tree] - tree.start
-    n = len(split)
-    inner = np.flatnonzero(~is_leaf)
-    asked, which = np.unique(questions.of_split[split[inner]], return_inverse=True)
-    n_leaves = leaf[tree].max() + 1
-    answers = np.zeros((n_leaves, len(asked)), dtype=np.float32)
-    end = np.arange(1, n + 1)  # after the branch of each node
-    for t in inner[::-1].tolist():
-        end[t] = end[right[t]]
-    for t, q in zip(inner.tolist(), which.tolist(), strict=True):
-        below = slice(right[t], end[t])
-        leaves = leaf[tree][below][is_leaf[below]]
-        n_exceeded = questions.rank[split[t]] + 1
-        answers[leaves, q] = np.maximum(answers[leaves, q], n_exceeded)
-    return asked, answers

@@ -34,7 +34,7 @@ from gbt.formats.imported import SUMS, Imported, LibraryNodes, kept
 from gbt.formats.lightgbm.text import Text, as_number, split, text_of
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.objectives import LIGHTGBM
-from gbt.formats.origin import Start, contradiction
+from gbt.formats.origin import Start, contradiction, hides_gradients
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
@@ -107,7 +107,9 @@ def _import(text: str) -> Imported:
         why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
     follows = eta * node_step(G, H, penalty)
     is_exact = why is None or rates.has_dropped  # DART's weights change all values of a tree alike
-    if is_exact and (wrong := _first_far(nodes, follows, starts)) >= 0:
+    hidden = np.pad(np.abs(starts), (0, len(roots)))[: len(roots)]
+    wrong = tree.first_far(follows, nodes.value, DIGITS_OF_INNER, hidden)
+    if is_exact and wrong is not None:
         m, node = tree.of_tree(wrong)
         is_exact = False
         why = f"the value of node {node} of tree {m} does not follow from the leaves below it"
@@ -166,7 +168,11 @@ class _Rates(NamedTuple):
 def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str | None:
     """Return what in the training makes gradients unknown, None if nothing does."""
     has_start = rates.has_start and not is_forest
-    hidden_by = parts.hides_gradients
+    penalties = ("lambda_l1", "max_delta_step", "path_smooth")
+    hidden_by = hides_gradients(
+        {name: parts.parameter(name, 0.0) for name in penalties},
+        parts.parameters.get("monotone_constraints", ""),
+    )
     for holds, why in (
         (hidden_by is not None, f"it was trained with {hidden_by}"),
         (loss.name in REFITTED, "its leaves are refitted to quantiles of their rows"),
@@ -258,15 +264,3 @@ def _read_rates(parts: Text) -> _Rates:
         return _Rates(eta, False, has_start, has_dropped)
     eta = others[-1] if others else eta
     return _Rates(eta, any(rate != eta for rate in others), has_start, False)
-
-
-def _first_far(nodes: LibraryNodes, follows: np.ndarray, starts: np.ndarray) -> int:
-    """Return the first inner node whose stated value differs by more than its digits, else -1."""
-    roots, leaf = nodes.tree.tree_offset[:-1], nodes.tree.is_leaf
-    if not len(roots):
-        return -1
-    largest = np.maximum.reduceat(np.where(leaf, np.abs(nodes.value), 0.0), roots)
-    largest[: len(starts)] += np.abs(starts)
-    allowed = DIGITS_OF_INNER * np.repeat(largest, np.diff(nodes.tree.tree_offset))
-    too_far = ~leaf & (np.abs(follows - nodes.value) > allowed)
-    return int(np.argmax(too_far)) if too_far.any() else -1

@@ -217,11 +217,12 @@ def _tree(ensemble: Ensemble, tree: Tree, arrays: dict[str, np.ndarray]) -> dict
     inner = np.flatnonzero(~is_leaf)
     parents = np.full(tree.n_nodes, NO_PARENT, dtype=np.int64)
     parents[left[inner]] = parents[right[inner]] = inner
-    with_set = {
-        i: _codes_on_the_right(ensemble, tree, t)
-        for i, t in enumerate(nodes.tolist())
-        if tree.level_sets is not None and tree.level_sets.of_node[t] >= 0
-    }
+    with_set = {}
+    if ensemble.categories is not None and tree.level_sets is not None:
+        for i in np.flatnonzero(tree.level_sets.of_node[nodes] >= 0).tolist():
+            levels = ensemble.categories[tree.feature[nodes[i]]] or ()
+            goes_left = tree.level_sets.goes_left(nodes[i], len(levels))
+            with_set[i] = np.flatnonzero(~goes_left).tolist()
     sizes = [*map(len, with_set.values())]
     return {
         **{name: array[nodes].tolist() for name, array in arrays.items()},
@@ -242,12 +243,3 @@ def _tree(ensemble: Ensemble, tree: Tree, arrays: dict[str, np.ndarray]) -> dict
             "size_leaf_vector": "1",
         },
     }
-
-
-def _codes_on_the_right(ensemble: Ensemble, tree: Tree, node: int) -> list[int]:
-    """Return the numbers of the levels that go right at a node that has a set."""
-    assert ensemble.categories is not None
-    assert tree.level_sets is not None
-    levels = ensemble.categories[tree.feature[node]]
-    assert levels is not None
-    return np.flatnonzero(~tree.level_sets.goes_left(node, len(levels))).tolist()

@@ -159,7 +159,7 @@ def test_weights_of_dropped_trees_that_are_not_read_are_found(monkeypatch):
     module = import_module("gbt.formats.xgboost.model")
     right = module._trees_of
     monkeypatch.setattr(
-        module, "_trees_of", lambda learner: right(learner)._replace(tree_weight=np.ones(8))
+        module, "_trees_of", lambda learner: (right(learner)[0], np.ones(8))
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
