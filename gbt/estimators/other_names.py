@@ -248,8 +248,11 @@ def says_what_serves(method: Method) -> Method:
         try:
             return method(self, *args, **others)
         except TypeError:
-            reason = _why_not_bound(takes, self, *args, **others)
-            if reason is None:
+            try:
+                takes.bind(self, *args, **others)
+            except TypeError as error:
+                reason = str(error)
+            else:
                 raise  # the call was well-formed
         called = f"{type(self).__name__}.{method.__name__}"
         names = [name for name in takes.parameters if name != "self"]
@@ -260,12 +263,3 @@ def says_what_serves(method: Method) -> Method:
         raise TypeError(f"{called}({', '.join(names)}): {reason}.")
 
     return cast(Method, checked)
-
-
-def _why_not_bound(takes: inspect.Signature, *args: Any, **others: Any) -> str | None:
-    """Return why a function of this signature cannot be called so; None if it can."""
-    try:
-        takes.bind(*args, **others)
-    except TypeError as error:
-        return str(error)
-    return None

@@ -110,13 +110,7 @@ def as_ensemble(
         if given.preparation is not None:
             X = given.as_input(X)  # once, and not at each of several looks
         if (several := several_of(model)) is not None:
-            whole = complete_several(as_ensemble, several, X, y, sample_weight, init_score)
-            return replace(
-                whole,
-                feature_names=given.feature_names,
-                credit=given.credit,
-                preparation=given.preparation,
-            )
+            return complete_several(as_ensemble, several, given, X, y, sample_weight, init_score)
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     is_of_levels = X is not None and imported.has_levels_of_rows
     alone = (y, sample_weight, init_score)

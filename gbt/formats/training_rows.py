@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _num_samples
 
 from gbt.formats.averages import PROBABILITIES, Several
 from gbt.formats.imported import STEPS, SUMS, Imported, moved_start
@@ -81,6 +82,7 @@ def complete(
 def complete_several(
     as_ensemble: Callable[..., Ensemble],
     several: Several,
+    given: Ensemble,
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -88,24 +90,30 @@ def complete_several(
 ) -> Ensemble:
     """Return the trees of several models, each completed by the rows that it was fitted on.
 
-    Where their gains do not add up to one total, G is that at the predictions of the average.
+    ``given`` is the model as it is without them. Where gains do not add up to one total, G is that
+    at the predictions of the average.
     """
+    target = as_target(several, given, y, _num_samples(X))  # refuses labels that no model knows
     parts = []
     for j, model in enumerate(several.models):
-        given = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
+        own = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
         if several.mean_of == PROBABILITIES:  # members know numbers of classes
-            given[1] = np.searchsorted(several.classes_, np.asarray(y))
+            own[1] = np.searchsorted(several.classes_, np.asarray(y))
         if several.rows is not None:  # drawn with replacement: each has a weight
             times = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
-            given[2] = times if sample_weight is None else times * sample_weight
+            own[2] = times if sample_weight is None else times * sample_weight
         if several.columns is not None:
-            given[0] = _safe_indexing(given[0], several.columns[j], axis=1)
-        parts.append(as_ensemble(model, *given, init_score))
+            own[0] = _safe_indexing(own[0], several.columns[j], axis=1)
+        parts.append(as_ensemble(model, *own, init_score))
     whole = merged(several, parts)
-    if "gradients" in whole.statistics:
-        return whole
-    target = as_target(several, whole, y, len(X))
-    return whole.refit_statistics(X, target, sample_weight, init_score)
+    if "gradients" not in whole.statistics:
+        whole = whole.refit_statistics(X, target, sample_weight, init_score)
+    return replace(
+        whole,
+        feature_names=given.feature_names,
+        credit=given.credit,
+        preparation=given.preparation,
+    )
 
 
 def _warn_of_others(

@@ -190,6 +190,15 @@ def test_training_rows_complete_every_member_by_the_rows_that_it_drew():
     assert as_ensemble(bagged, X, Y).statistics == as_ensemble(bagged).statistics
 
 
+@pytest.mark.parametrize("model", [bag(DecisionTreeClassifier(), BaggingClassifier),
+                                   VotingClassifier(forests(), voting="soft")])  # fmt: skip
+def test_labels_that_no_member_knows_are_refused_in_the_words_of_the_user(model):
+    other = np.where(np.arange(len(X)) < 9, "perhaps", LABELS)  # between "no" and "yes"
+    told = "y holds 'perhaps'; the model tells 'no' from 'yes'"
+    with pytest.raises(ValueError, match=told):
+        as_ensemble(model.fit(X, LABELS), X, other)
+
+
 def test_transformed_targets_are_judged_on_the_scale_of_the_trees():
     model = TransformedTargetRegressor(boosted(), func=np.exp, inverse_func=np.log).fit(X, Y)
     expected = held_out_gain(model.regressor_, X_NEW, np.exp(Y_NEW))
