@@ -94,48 +94,30 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
-        """Return the share of rows whose label is predicted.
-
-        ``init_score`` is that of `predict`, and the others are as everywhere in scikit-learn.
-        """
+        """Return the share of rows whose label is predicted."""
         return accuracy_score(y, self.predict(X, init_score), sample_weight=sample_weight)
 
     @says_what_serves
     def decision_function(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the raw predictions: log-odds of ``classes_[1]``, (n,), or those of K, (n, K).
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Return the raw predictions: log-odds of ``classes_[1]``, (n,), or those of K, (n, K)."""
         return self._predict("decision_function", X, init_score, np.asarray)
 
     @says_what_serves
     def staged_decision_function(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the `decision_function` after the first round, after two, ... after all rounds.
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Yield the `decision_function` after the first round, after two, ... after all rounds."""
         return self._predict_stages("decision_function", X, init_score, np.asarray)
 
     @says_what_serves
     def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the probability of each class for every row, (n, K), in order of ``classes_``.
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Return the probability of each class for every row, (n, K), in order of ``classes_``."""
         return self._predict("predict_proba", X, init_score, self._probabilities)
 
     @says_what_serves
     def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability.
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability."""
         return self._predict("predict_log_proba", X, init_score, self._log_probabilities)
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield `predict_proba` after the first round, after two, ... after all rounds.
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Yield `predict_proba` after the first round, after two, ... after all rounds."""
         return self._predict_stages("predict_proba", X, init_score, self._probabilities)

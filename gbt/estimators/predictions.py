@@ -46,26 +46,16 @@ class Predicts(ChecksTables):
 
     @says_what_serves
     def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Predict the target of every row, a classifier its most probable label.
+        """Predict the target of every row, a classifier its most probable label: (n,).
 
-        Parameters
-        ----------
-        X : table of shape (n, p)
-        init_score : array of shape (n,), or (n, K), optional
-            The rows' starting values, if ``fit`` was given those of its rows.
-
-        Returns
-        -------
-        array of shape (n,)
+        All methods that predict take ``init_score``, (n,) or (n, K), the rows' starting values, if
+        ``fit`` was given those of its rows.
         """
         return self._predict("predict", X, init_score, self._decide)
 
     @says_what_serves
     def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the predictions after the first round, after two, ... after all rounds.
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Yield the predictions after the first round, after two, ... after all rounds."""
         return self._predict_stages("predict", X, init_score, self._decide)
 
     @says_what_serves

@@ -60,9 +60,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         """Return R^2 of the predictions; of times to an event Harrell's concordance; of ranks NDCG.
 
         The NDCG is the mean over the queries that have rows of different grades, with the gains
-        2^grade - 1, and of the first k places under the loss ``NDCG(at=k)``.
-        ``init_score`` is that of `predict`, ``groups`` that of `fit`, and the others are as
-        everywhere in scikit-learn.
+        2^grade - 1, and of the first k places under the loss ``NDCG(at=k)``; ``groups`` are the
+        queries, as in `fit`.
         """
         prediction, loss = in_memory(self.predict(X, init_score)), self._own_loss()
         y = with_queries(loss, y, groups)

@@ -48,18 +48,11 @@ class Average:
     """The average of the raw predictions of several fitted models.
 
     Wherever a model is taken, ``Average([m1, m2], weights=[2, 1])`` is one, and a plain list stands
-    for equal weights.
-
-    Parameters
-    ----------
-    models : sequence
-        Fitted models of the same loss, of any libraries.
-    weights : sequence of float, optional
-        Not negative; divided by their sum. None for equal weights.
+    for equal weights. The models have one loss, and may be of any libraries.
     """
 
     models: Sequence[Any]
-    weights: Sequence[float] | None = None
+    weights: Sequence[float] | None = None  # not negative; divided by their sum
 
     @property
     def classes_(self) -> Any:
@@ -71,15 +64,6 @@ class Average:
                 f" {[None if of is None else np.asarray(of).tolist() for of in classes]}."
             )
         return classes[0]
-
-    @property
-    def several(self) -> Several:
-        """The models with weights that add up to 1."""
-        models = [*self.models]
-        if not models:
-            raise ValueError("An average needs at least one fitted model; got none.")
-        shares = as_shares(self.weights, len(models))
-        return Several("list of models", models, shares, classes_=self.classes_)
 
 
 def as_shares(weights: Any, n_models: int) -> np.ndarray:
@@ -100,7 +84,11 @@ def several_of(model: Any) -> Several | None:
     if isinstance(model, list | tuple) and model:
         model = Average(model)
     if isinstance(model, Average):
-        return model.several
+        models = [*model.models]
+        if not models:
+            raise ValueError("An average needs at least one fitted model; got none.")
+        shares = as_shares(model.weights, len(models))
+        return Several("list of models", models, shares, classes_=model.classes_)
     if not is_of_several(model):
         return None
     from sklearn.utils.validation import check_is_fitted

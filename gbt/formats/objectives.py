@@ -21,6 +21,7 @@ from gbt.losses.survival import Aft, Cox
 NEWTON_GAMMA, NEWTON_COX, NEWTON_AFT, NEWTON_TWEEDIE = (
     partial(loss, is_newton=True) for loss in (Gamma, Cox, Aft, Tweedie)
 )
+REFITTED = ("absolute", "quantile")  # losses whose leaves are quantiles: -G/(H + lambda) is lost
 NONE: Mapping[str, Any] = {}
 
 

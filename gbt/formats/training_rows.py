@@ -45,11 +45,11 @@ def complete(
             " as_ensemble(model).refit_statistics(X, y), with targets as the loss takes them: 0 and"
             " 1 for two classes."
         )
-    rows = ensemble.as_input(X)
-    target = as_target(model, ensemble, y, len(rows))
+    X = ensemble.as_input(X)  # once, and not at each of several looks
+    target = as_target(model, ensemble, y, len(X))
     if sample_weight is None and getattr(model, "class_weight", None) == "balanced":
         sample_weight = compute_sample_weight("balanced", y)
-    weight = as_weight(sample_weight, len(rows))
+    weight = as_weight(sample_weight, len(X))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
     if imported.counts_are_weights and not np.isin(weight, (0, 1)).all():

@@ -237,10 +237,7 @@ class Ensemble(Nodes):
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a JSON file, to be read by ``gbt.load``.
 
-        Parameters
-        ----------
-        path : str or path-like
-            An existing file keeps its permissions and is replaced once the new one is complete.
+        An existing file keeps its permissions and is replaced once the new one is complete.
         """
         if "gradients" in self.statistics:  # the file will not know that they are doubtful
             self.require("gradients", what="A file")

@@ -24,13 +24,14 @@ from gbt.tables.sparse_rows import as_float64, take
 from gbt.tables.targets import as_target, as_weight
 
 
-def children_of(ensemble: Any) -> list[np.ndarray]:
+def children_of(ensemble: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the left and right children of nodes, counted through all trees; -1 at leaves."""
     root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
-    return [
+    left, right = (
         sealed(np.where(child < 0, -1, root + child).astype(np.int32))
         for child in (ensemble.left, ensemble.right)
-    ]
+    )
+    return left, right
 
 
 def add_up_trees(ensemble: Any, sums: np.ndarray) -> np.ndarray:

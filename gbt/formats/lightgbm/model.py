@@ -33,15 +33,13 @@ from gbt.files.documents import InvalidModelError
 from gbt.formats.imported import SUMS, Imported, LibraryNodes, kept
 from gbt.formats.lightgbm.text import Text, as_number, split, text_of
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
-from gbt.formats.objectives import LIGHTGBM
+from gbt.formats.objectives import LIGHTGBM, REFITTED
 from gbt.formats.origin import Start, contradiction, hides_gradients
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
 
 OF_SIGMOID = ("binary", "multiclassova")
-# Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
-REFITTED = ("quantile", "absolute")
 DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
 
 
@@ -59,11 +57,8 @@ def from_lightgbm(model: Any) -> Ensemble:
     Ensemble
         Raw predictions are those of ``raw_score=True`` without an ``init_score``; with
         ``boosting="rf"`` they are the mean of the trees, which ``predict`` returns, where
-        ``raw_score=True`` is their sum. If gradient sums cannot be computed (``lambda_l1``,
-        ``max_delta_step``, ``path_smooth``, monotone constraints, learning rates that change, a
-        start that is not the mean, a first tree on a sample, trees that DART has dropped), it has
-        no gradients, and ``about_gradients`` says why; `gbt.formats.as_ensemble` takes them from
-        training rows.
+        ``raw_score=True`` is their sum. Where gradient sums cannot be computed (docs/models.md),
+        ``about_gradients`` says why.
     """
     return import_lightgbm(model).ensemble
 
@@ -168,6 +163,8 @@ class _Rates(NamedTuple):
 def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str | None:
     """Return what in the training makes gradients unknown, None if nothing does."""
     has_start = rates.has_start and not is_forest
+    are_weighted = parts.parameter("scale_pos_weight", 1.0) != 1  # labels
+    are_weighted |= parts.parameter("is_unbalance", 0.0) != 0
     penalties = ("lambda_l1", "max_delta_step", "path_smooth")
     hidden_by = hides_gradients(
         {name: parts.parameter(name, 0.0) for name in penalties},
@@ -185,9 +182,7 @@ def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str
             "its first tree was grown on a sample of rows and hides the start value",
         ),
         (
-            has_start
-            and loss.name in ("half_logistic", "several_targets")
-            and parts.labels_are_weighted,
+            has_start and loss.name in ("half_logistic", "several_targets") and are_weighted,
             "its first tree hides the start value, the mean of labels that weigh alike there",
         ),
         (

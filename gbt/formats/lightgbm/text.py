@@ -49,12 +49,6 @@ class Text(NamedTuple):
         fraction = min(self.parameter(name, 1.0) for name in names)
         return fraction < 1 and self.parameter("bagging_freq", 0.0) > 0
 
-    @property
-    def labels_are_weighted(self) -> bool:
-        """Whether the two classes have different weights."""
-        weight = self.parameter("scale_pos_weight", 1.0)
-        return weight != 1 or self.parameter("is_unbalance", 0.0) != 0
-
 
 def text_of(booster: Any) -> str:
     """Return the text of a booster, by way of a file, which takes half the time.

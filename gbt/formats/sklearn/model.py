@@ -35,6 +35,7 @@ from gbt.formats.nodes import EPS_32, in_preorder
 from gbt.formats.objectives import (
     GRADIENT_BOOSTING,
     HIST_GRADIENT_BOOSTING,
+    REFITTED,
     SURVIVAL_ANALYSIS,
     Objective,
 )
@@ -53,7 +54,6 @@ FORESTS = (
     ensemble.ExtraTreesRegressor, ensemble.ExtraTreesClassifier,
 )  # fmt: skip
 TREES = tree.DecisionTreeRegressor, tree.DecisionTreeClassifier  # ExtraTree* inherit from these
-REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
 NOT_KEPT = "scikit-learn does not keep it under loss={!r}"
@@ -148,7 +148,7 @@ def _boosted(model: Any) -> Imported:
     known = {"counts"}
     if is_of_times or model.loss == "squared_error":  # means of negative gradients
         known |= {"gradients", "values"} if is_of_times else {*STATISTICS}
-    are_steps = model.loss not in REFITTED and not is_of_times
+    are_steps = loss.name not in REFITTED and not is_of_times
     return nodes.imported(
         "scikit-learn",
         None if "gradients" in known else NOT_KEPT.format(model.loss),
@@ -197,7 +197,7 @@ def _histograms(model: Any, trees: list[Any]) -> Imported:
         unknown = "the rows were weighted: counts do not make the values of its nodes"
     else:
         unknown = contradiction(nodes, G, loss, Start(base_score[0], True, False, (), False))
-    are_steps = model.loss not in REFITTED and not is_constrained
+    are_steps = loss.name not in REFITTED and not is_constrained
     return nodes.imported(
         "scikit-learn",
         unknown,

@@ -37,8 +37,8 @@ nodes show which of the two it was: refitted leaves do not add up to their paren
 
 **What XGBoost does not keep.** It does not count rows. It does not store that an objective was the
 user's own, or that training started from a ``base_margin``; ``gbt.formats.origin`` looks for
-traces. A base margin whose residuals average 0 leaves none, and no base margin does if rows were
-sampled. A marker other than nan for missing values leaves no trace in a booster.
+traces. docs/models.md lists what leaves none; a marker other than nan for missing values leaves
+none in a booster.
 """
 
 import os
@@ -51,7 +51,7 @@ import numpy as np
 from gbt.files.documents import InvalidModelError, parse_json
 from gbt.formats.imported import SUMS, Imported, kept
 from gbt.formats.nodes import family_that_does_not_add_up
-from gbt.formats.objectives import DISTRIBUTION, XGBOOST
+from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
 from gbt.formats.origin import contradiction, doubt_of
 from gbt.formats.xgboost.document import (
     entry,
@@ -77,7 +77,6 @@ from gbt.formats.xgboost.ubjson import parse_ubjson
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 
-WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
 FIRST_SMOOTHED = (3, 4)  # the first version that smooths these; those before it refit leaves
 MOST_OUTPUTS = 2**16
 
@@ -108,11 +107,8 @@ def from_xgboost(
     -------
     Ensemble
         Raw predictions are those of ``output_margin=True`` without a base margin within float32
-        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. If
-        gradient sums cannot be computed (``reg_alpha``, ``max_delta_step``, monotone constraints,
-        learning rates that change between rounds, an objective of one's own, trees that DART has
-        dropped), it has no gradients either, and ``about_gradients`` says why;
-        `gbt.formats.as_ensemble` takes them from training rows.
+        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. Where
+        gradient sums cannot be computed (docs/models.md), ``about_gradients`` says why.
     """
     return import_xgboost(model, reg_lambda, learning_rate).ensemble
 
@@ -179,7 +175,7 @@ def _import(
         raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
     has_dropped = bool((tree_weight != 1).any())
-    has_curvature = entry(learner, "objective", "name") not in WITHOUT_CURVATURE
+    has_curvature = loss.name not in REFITTED
     # An old model that a later version has read and saved again has the later number.
     may_be_smoothed = not has_curvature and version_of(document) >= FIRST_SMOOTHED
     is_smoothed = may_be_smoothed and (wrong is None or training.hidden_by is not None)

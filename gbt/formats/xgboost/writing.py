@@ -45,6 +45,7 @@ from gbt.losses.known import parameters_of
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import rounded_down
 from gbt.model.tree import Tree
 
 VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
@@ -192,10 +193,7 @@ def _node_arrays(ensemble: Ensemble) -> dict[str, np.ndarray]:
 
 def _first_above(threshold: np.ndarray) -> np.ndarray:
     """Return the first float32 above each number; the largest float32 stays itself."""
-    with np.errstate(over="ignore"):
-        nearest = threshold.astype(np.float32)
-        above = np.nextafter(nearest, np.float32(np.inf))
-    return np.minimum(np.where(nearest > threshold, nearest, above), LARGEST_32).astype(np.float64)
+    return np.nextafter(rounded_down(threshold), LARGEST_32).astype(np.float64)
 
 
 def _decimals(numbers: np.ndarray) -> np.ndarray:
