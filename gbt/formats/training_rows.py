@@ -99,9 +99,8 @@ def complete_several(
         own = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
         if several.mean_of == PROBABILITIES:  # members know numbers of classes
             own[1] = np.searchsorted(several.classes_, np.asarray(y))
-        if several.rows is not None:  # drawn with replacement: each has a weight
-            times = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
-            own[2] = times if sample_weight is None else times * sample_weight
+        if several.rows is not None:  # weights have told how often each is drawn, and no more
+            own[2] = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
         if several.columns is not None:
             own[0] = _safe_indexing(own[0], several.columns[j], axis=1)
         parts.append(as_ensemble(model, *own, init_score))
