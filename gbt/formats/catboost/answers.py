@@ -70,68 +70,59 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A model of CatBoost as the step that turns a table into answers.
-
-    A leaf is all answers on the way to it: each node knows the one above, what that asks, and how
-    many borders of this question a row exceeds if it comes from there.
-    """
+    """A model of CatBoost as the step that turns a table into answers."""
 
     state: bytes  # the model, as CatBoost writes it
     n_questions: int
     start: np.ndarray  # (K,)
-    value: np.ndarray  # of every node, 0 at inner ones
-    above: np.ndarray  # the node above, of a root itself
-    question: np.ndarray
-    n_exceeded: np.ndarray
-    leaves: list[np.ndarray]  # of each tree of the first output: the nodes of CatBoost's leaves
-    sizes: np.ndarray  # of these trees; those of other outputs follow, node by node the same
+    values: list[np.ndarray]  # of each tree's leaves, (n_leaves, K)
+    by_leaf: list[tuple[np.ndarray, np.ndarray]]  # each tree's questions, its leaves' answers
 
     @classmethod
     def of(cls, model: Model, state: bytes, questions: Questions) -> "Answers":
-        """Make the step of a model that asks these questions."""
+        """List the answers on the way to every leaf, from the leaves up to the roots."""
         nodes = read_trees(questions.of_model(model))
         K, offset = model.n_outputs, nodes.tree.tree_offset
         parent, left, right = nodes.tree.families
-        above = np.arange(len(nodes.split))
+        above = np.arange(len(nodes.split))  # a root itself
         question, n_exceeded = np.zeros_like(above), np.zeros(len(above), dtype=np.float32)
         for child in (left, right):
             above[child], question[child] = parent, questions.of_split[nodes.split[parent]]
         n_exceeded[right] = questions.rank[nodes.split[parent]] + 1
-        leaves = [
-            _nodes_of_leaves(nodes, start, stop, K)
-            for start, stop in zip(offset[:-1:K].tolist(), offset[1::K].tolist(), strict=True)
-        ]
-        return cls(
-            state, len(questions.origins), np.asarray(model.bias), nodes.value, above, question,
-            n_exceeded, leaves, np.diff(offset)[::K],
-        )  # fmt: skip
+        values, by_leaf = [], []
+        for start, stop in zip(offset[:-1:K].tolist(), offset[1::K].tolist(), strict=True):
+            node = _nodes_of_leaves(nodes, start, stop, K)
+            # Trees of other outputs follow, node by node the same.
+            values.append(nodes.value[node[:, np.newaxis] + (stop - start) * np.arange(K)])
+            asked, column = np.unique(question[start:stop], return_inverse=True)
+            answers = np.zeros((len(node), len(asked)), dtype=np.float32)
+            while (above[node] != node).any():
+                cell = np.arange(len(node)), column[node - start]
+                answers[cell] = np.maximum(answers[cell], n_exceeded[node])
+                node = above[node]
+            by_leaf.append((asked, answers))
+        return cls(state, len(questions.origins), np.asarray(model.bias), values, by_leaf)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the answers of rows, float32 of shape (n, n_questions)."""
         table = X.to_pandas() if hasattr(X, "to_pandas") else X  # of polars and pyarrow
         model = import_module("catboost").CatBoost().load_model(blob=self.state)
-        reached = model.calc_leaf_indexes(table)
-        self._check(model, table, reached)
-        row = np.arange(len(reached))
-        answers = np.zeros((len(row), self.n_questions), dtype=np.float32)
-        for m, nodes in enumerate(self.leaves):
-            node = nodes[reached[:, m]]
-            while (self.above[node] != node).any():
-                cell = row, self.question[node]
-                answers[cell] = np.maximum(answers[cell], self.n_exceeded[node])
-                node = self.above[node]
+        leaves = model.calc_leaf_indexes(table)
+        self._check(model, table, leaves)
+        answers = np.zeros((len(leaves), self.n_questions), dtype=np.float32)
+        for m, (asked, of_leaf) in enumerate(self.by_leaf):
+            answers[:, asked] = np.maximum(answers[:, asked], of_leaf[leaves[:, m]])
         return answers
 
-    def _check(self, model: Any, table: Any, reached: np.ndarray) -> None:
+    def _check(self, model: Any, table: Any, leaves: np.ndarray) -> None:
         """Raise MisreadModelError unless the leaves' values add up to what CatBoost predicts."""
         # By place: before version 3, pandas slices an index of floats by its labels.
         some = table.iloc[:N_CHECKED] if hasattr(table, "iloc") else table[:N_CHECKED]
         expected = np.asarray(model.predict(some, prediction_type="RawFormulaVal"))
-        got, terms = self.start + np.zeros((len(expected), 1)), np.abs(self.start).max()
-        for m, nodes in enumerate(self.leaves):
-            of_outputs = nodes[:, np.newaxis] + self.sizes[m] * np.arange(len(self.start))
-            values = self.value[of_outputs]
-            got, terms = got + values[reached[:N_CHECKED, m]], terms + np.abs(values).max()
+        got = self.start + sum(
+            of_leaf[leaves[:N_CHECKED, m]] for m, of_leaf in enumerate(self.values)
+        )
+        terms = np.abs(self.start).max() + sum(np.abs(of).max() for of in self.values)
         if np.abs(got - expected.reshape(got.shape)).max(initial=0.0) > WITHIN * terms:
             raise misread("its leaves do not add up to what it predicts")
 

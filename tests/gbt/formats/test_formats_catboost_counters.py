@@ -191,7 +191,7 @@ def test_leaves_that_are_misread_are_found():
     model = fit(frame, y)
     ensemble = as_ensemble(model)
     answers = ensemble.preparation.steps[0][1]
-    answers.value[:] = answers.value[::-1]
+    answers.values[0][:] = answers.values[0][::-1]
     with pytest.raises(ValueError, match="was misread: its leaves do not add up"):
         ensemble.raw_predict(frame)
     forget(model)
