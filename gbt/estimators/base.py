@@ -44,7 +44,6 @@ from gbt.training.shares.table import SharedRows
 class BaseGBT(Predicts):
     """The base of the two estimators; see `gbt.estimators`."""
 
-    ensemble_: Ensemble
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None

@@ -30,10 +30,6 @@ class GBTRegressor(RegressorMixin, BaseGBT):
     def _own_loss(self) -> Loss:
         return as_loss(self.loss)
 
-    @property
-    def _has_pairs(self) -> bool:
-        return self._own_loss().has_pairs
-
     def _learn_target(self, y: Any) -> np.ndarray:
         target = self._as_target(y)
         asked = chosen(self._all_parameters(), len(target))
