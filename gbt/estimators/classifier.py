@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.base import BaseGBT
 from gbt.estimators.other_names import says_what_serves
@@ -15,6 +16,7 @@ from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
+from gbt.parallel.chunks import is_in_chunks
 from gbt.tables.targets import distinct_labels, weigh_classes
 
 
@@ -24,9 +26,6 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     With K > 2 classes every round grows K trees, one per class, on the derivatives before the round
     (``gbt.losses.several_outputs``); n_estimators and early_stopping_rounds count rounds.
-
-    ``random_state=0`` gives the same model at every fit. With None, as in scikit-learn, two fits of
-    the default splitter differ.
 
     Attributes
     ----------
@@ -88,10 +87,6 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
             return np.column_stack([1 - of_1, of_1])
         return np.column_stack([inverse_link(-raw_prediction), inverse_link(raw_prediction)])
 
-    def _log_probabilities(self, raw_prediction: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.log(self._probabilities(raw_prediction))
-
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
         """Return the share of rows whose label is predicted."""
@@ -115,7 +110,11 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     @says_what_serves
     def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability."""
-        return self._predict("predict_log_proba", X, init_score, self._log_probabilities)
+        check_is_fitted(self)
+        if is_in_chunks(X):
+            return self._lazily("predict_log_proba", X, init_score)
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X, init_score))
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:

@@ -275,9 +275,9 @@ class SharedParameters:
         Allowed("None, an integer in [0, 4294967295], a numpy RandomState or a numpy Generator",
                 is_seed), """
         Seed of row and column sampling, of the rows held out for early stopping, of the folds of
-        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these, and so
-        the trees, differ from fit to fit; a greedy fit without sampling and early stopping draws
-        nothing."""))
+        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. 0 gives the same model at
+        every fit. With None these, and so the trees, differ from fit to fit, as in scikit-learn; a
+        greedy fit without sampling and early stopping draws nothing."""))
     verbose: int = field(default=0, metadata=meaning(
         number_in(Integral, "[0, inf)", False, True), """
         Above 0, progress on standard error."""))

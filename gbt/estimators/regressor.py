@@ -21,11 +21,7 @@ from gbt.tables.targets import as_pairs, as_weight
 
 @documented
 class GBTRegressor(RegressorMixin, BaseGBT):
-    """Gradient boosted trees for a numeric target, under half the squared error or another loss.
-
-    ``random_state=0`` gives the same model at every fit. With None, as in scikit-learn, two fits of
-    the default splitter differ.
-    """
+    """Gradient boosted trees for a numeric target, under half the squared error or another loss."""
 
     def _own_loss(self) -> Loss:
         return as_loss(self.loss)

@@ -47,10 +47,10 @@ class Preorder(NamedTuple):
     def first_far(
         self, follows: np.ndarray, stated: np.ndarray, within: float, beside: Any = 0.0
     ) -> int | None:
-        """Return the first inner node whose stated value is another than what follows; or None.
+        """Return the first inner node whose value is not what follows from the leaves, or None.
 
-        Its digits are ``within`` of the largest value of a leaf in its tree, and of what is lost
-        ``beside`` that.
+        They may differ by rounding, ``within`` a part of the largest value of a leaf in the tree
+        and of what the value had ``beside`` it.
         """
         roots = self.tree_offset[:-1]
         if not len(roots):
