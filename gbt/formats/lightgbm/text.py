@@ -90,11 +90,12 @@ def _levels(tail: str) -> list[list[Any]]:
     """Return the levels that the end of the text has as JSON."""
     _, found, line = tail.rpartition(LEVELS_OF_FRAMES)
     try:
-        levels = (parse_json(line) if found else None) or []
+        levels = parse_json(line) if found else None
     except InvalidModelError as error:
         raise InvalidModelError(
             f"What the LightGBM model says of pandas_categorical {error}."
         ) from error
+    levels = [] if levels is None else levels
     if not (isinstance(levels, list) and all(isinstance(column, list) for column in levels)):
         raise InvalidModelError("The LightGBM model's pandas_categorical is not a list of lists.")
     return levels
