@@ -6,7 +6,7 @@ import numpy as np
 
 from gbt.losses.half import LOSSES
 from gbt.model.ensemble import Ensemble
-from gbt.model.statistics import node_statistics, node_step, node_sums
+from gbt.model.statistics import node_step
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_valid_tree
 
@@ -45,25 +45,13 @@ def ensemble_of(trees, n_features, **others) -> Ensemble:
 
 def fit_values(ensemble: Ensemble, X, y) -> Ensemble:
     """Boost along given splits: keep them, and give nodes the G, H and values of these rows."""
-    X = ensemble.as_input(X)
-    raw_prediction = np.full(len(X), ensemble.base_score)
-    fitted = []
-    for m, tree in enumerate(ensemble.trees):
-        gradient, hessian = ensemble.loss.gradient_hessian(y, raw_prediction)
-        leaves = ensemble.apply(X)[:, m]
-        of_rows = node_sums(tree.left, tree.right, leaves, gradient, hessian)
-        sums = node_statistics(tree.left, tree.right, of_rows, ensemble.reg_lambda)
-        step = node_step(sums["sum_gradient"], sums["sum_hessian"], ensemble.reg_lambda)
-        fitted.append(replace(tree, **sums, value=ensemble.learning_rate * step))
-        raw_prediction = raw_prediction + fitted[-1].value[leaves]
-    return Ensemble.from_trees(
-        fitted,
-        base_score=ensemble.base_score,
-        learning_rate=ensemble.learning_rate,
-        reg_lambda=ensemble.reg_lambda,
-        loss=ensemble.loss,
-        feature_names=ensemble.feature_names,
-    )
+    for start, stop in zip(ensemble.tree_offset[:-1], ensemble.tree_offset[1:], strict=True):
+        ensemble = ensemble.refit_statistics(X, y)
+        step = node_step(ensemble.sum_gradient, ensemble.sum_hessian, ensemble.reg_lambda)
+        value = ensemble.value.copy()
+        value[start:stop] = ensemble.learning_rate * step[start:stop]
+        ensemble = replace(ensemble, value=value)
+    return ensemble
 
 
 def deep_tree(rng, depth: int, n_features: int, branching: float) -> tuple[Tree, np.ndarray]:

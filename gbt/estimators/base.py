@@ -25,7 +25,6 @@ from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.known import as_loss, is_same
-from gbt.losses.loss import Loss
 from gbt.losses.overflow import SumsOverflowError
 from gbt.losses.ranking.queries import with_queries
 from gbt.model.description import described
@@ -45,7 +44,6 @@ from gbt.training.shares.table import SharedRows
 class BaseGBT(Predicts):
     """The base of the two estimators; see `gbt.estimators`."""
 
-    ensemble_: Ensemble
     evals_result_: dict[str, list[float]]
     best_iteration_: int
     split_scores_: np.ndarray | None
@@ -234,7 +232,7 @@ class BaseGBT(Predicts):
         if older is not None and boosted.best_iteration + 1 < older.n_rounds:
             told = []  # how much of the older sum belongs to the trees that are kept is unknown
         self.split_scores_ = np.sum(told, axis=0) if told else None
-        self._kept_constraints = self._constraints(boosted.ensemble.loss)
+        self._kept_constraints = constraints_of(self, boosted.ensemble.loss)
         self.best_iteration_ = boosted.best_iteration
         self._sampling = sampling
 
@@ -260,7 +258,7 @@ class BaseGBT(Predicts):
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
         if isinstance(X, SharedRows) and self.splitter == "auto" and len(X) <= LARGEST_UNBIASED:
             X = X.in_memory()  # many rounds of few rows each would be spent in asking for sums
-        constraints = self._constraints(loss)
+        constraints = constraints_of(self, loss)
         asked |= constraints
         for name in [] if start is None else not_kept(constraints, self._kept_constraints):
             raise ValueError(
@@ -291,10 +289,6 @@ class BaseGBT(Predicts):
                 " base_score are too large or too small. Divide them by a constant."
                 + (steep if rate > 1 else "")
             ) from error
-
-    def _constraints(self, loss: Loss) -> Constraints:
-        """Return the constraints that the parameters put on all trees."""
-        return constraints_of(self, loss, self._column_names(), self._categories)
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
@@ -341,20 +335,10 @@ class BaseGBT(Predicts):
 
     @says_what_serves
     def sampled_rows(self, m: int) -> np.ndarray:
-        """Return which rows tree ``m`` was grown on.
+        """Return which rows tree ``m`` was grown on: places in the table of ``fit``, ascending.
 
         Rows of weight 0, rows held out for early stopping and rows left out by ``subsample`` are
         not among them.
-
-        Parameters
-        ----------
-        m : int
-            Number of a tree, from 0.
-
-        Returns
-        -------
-        int array
-            Positions in the table given to ``fit``, ascending.
         """
         check_is_fitted(self)
         if not isinstance(m, Integral) or not 0 <= m < self.ensemble_.n_trees:
@@ -368,13 +352,9 @@ class BaseGBT(Predicts):
     def save(self, path: str | os.PathLike) -> None:
         """Write the fitted estimator to a JSON file, to be read by ``gbt.load``.
 
-        A subclass is saved as the GBTRegressor or GBTClassifier that it extends, and `load` returns
+        An existing file keeps its permissions and is replaced once the new one is complete. A
+        subclass is saved as the GBTRegressor or GBTClassifier that it extends, and `load` returns
         that; one that overrides their methods is refused, because files hold no code.
-
-        Parameters
-        ----------
-        path : str or path-like
-            An existing file keeps its permissions and is replaced once the new one is complete.
         """
         check_is_fitted(self)
         self.check_parameters()
@@ -390,7 +370,7 @@ class BaseGBT(Predicts):
         """Raise ValueError if parameters that were set after the fit misstate its trees."""
         loss = self._own_loss()
         misstated = [] if is_same(loss, self.ensemble_.loss) else ["loss"]
-        for name in (*misstated, *not_kept(self._constraints(loss), self._kept_constraints)):
+        for name in (*misstated, *not_kept(constraints_of(self, loss), self._kept_constraints)):
             raise ValueError(
                 f"{name}={getattr(self, name)!r} was set after the fit, and the trees were grown"
                 " otherwise: a file would misstate them. Fit once more or set it back, or save the"

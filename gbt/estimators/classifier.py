@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.base import BaseGBT
 from gbt.estimators.other_names import says_what_serves
@@ -25,9 +26,6 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     With K > 2 classes every round grows K trees, one per class, on the derivatives before the round
     (``gbt.losses.several_outputs``); n_estimators and early_stopping_rounds count rounds.
-
-    ``random_state=0`` gives the same model at every fit. With None, as in scikit-learn, two fits of
-    the default splitter differ.
 
     Attributes
     ----------
@@ -91,48 +89,28 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     @says_what_serves
     def score(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> float:
-        """Return the share of rows whose label is predicted.
-
-        ``init_score`` is that of `predict`, and the others are as everywhere in scikit-learn.
-        """
+        """Return the share of rows whose label is predicted."""
         return accuracy_score(y, self.predict(X, init_score), sample_weight=sample_weight)
 
     @says_what_serves
     def decision_function(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the raw predictions: log-odds of ``classes_[1]``, (n,), or those of K, (n, K).
-
-        X and ``init_score`` are those of `predict`.
-        """
-        if is_in_chunks(X):
-            return self._lazily("decision_function", X, init_score)
-        return self._raw_predict(X, init_score)
+        """Return the raw predictions: log-odds of ``classes_[1]``, (n,), or those of K, (n, K)."""
+        return self._predict("decision_function", X, init_score, np.asarray)
 
     @says_what_serves
     def staged_decision_function(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the `decision_function` after the first round, after two, ... after all rounds.
-
-        X and ``init_score`` are those of `predict`.
-        """
-        if is_in_chunks(X):
-            return self._stages("decision_function", X, init_score)
-        return self._staged_raw_predict(X, init_score)
+        """Yield the `decision_function` after the first round, after two, ... after all rounds."""
+        return self._predict_stages("decision_function", X, init_score, np.asarray)
 
     @says_what_serves
     def predict_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the probability of each class for every row, (n, K), in order of ``classes_``.
-
-        X and ``init_score`` are those of `predict`.
-        """
-        if is_in_chunks(X):
-            return self._lazily("predict_proba", X, init_score)
-        return self._probabilities(self._raw_predict(X, init_score))
+        """Return the probability of each class for every row, (n, K), in order of ``classes_``."""
+        return self._predict("predict_proba", X, init_score, self._probabilities)
 
     @says_what_serves
     def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability.
-
-        X and ``init_score`` are those of `predict`.
-        """
+        """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability."""
+        check_is_fitted(self)
         if is_in_chunks(X):
             return self._lazily("predict_log_proba", X, init_score)
         with np.errstate(divide="ignore"):
@@ -140,10 +118,5 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield `predict_proba` after the first round, after two, ... after all rounds.
-
-        X and ``init_score`` are those of `predict`.
-        """
-        if is_in_chunks(X):
-            return self._stages("predict_proba", X, init_score)
-        return map(self._probabilities, self._staged_raw_predict(X, init_score))
+        """Yield `predict_proba` after the first round, after two, ... after all rounds."""
+        return self._predict_stages("predict_proba", X, init_score, self._probabilities)

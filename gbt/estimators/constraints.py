@@ -13,18 +13,16 @@ import numpy as np
 from gbt.losses.loss import Loss
 from gbt.splitting.interactions import groups_of
 from gbt.splitting.monotone import directions
-from gbt.tables.categories import Categories
 
 MonotoneConstraints = Mapping[str, int] | Mapping[int, int] | Sequence[int] | np.ndarray | None
 InteractionConstraints = str | Sequence[Sequence[str]] | Sequence[Sequence[int]] | None
 Constraints = dict[str, Any]  # by parameter: as trees keep it, None where columns are free
 
 
-def constraints_of(
-    estimator: Any, loss: Loss, names: tuple[str, ...], categories: Categories | None
-) -> Constraints:
-    """Return the constraints that parameters ask for; ValueError if they cannot be kept."""
-    found = directions(estimator.monotone_constraints, names, categories)
+def constraints_of(estimator: Any, loss: Loss) -> Constraints:
+    """Return the constraints that parameters put on all trees; ValueError if none can keep them."""
+    names = estimator._column_names()
+    found = directions(estimator.monotone_constraints, names, estimator._categories)
     if found is not None and loss.n_outputs > 1:
         raise ValueError(
             f"monotone_constraints need one raw prediction per row; with {loss.n_outputs}"

@@ -43,18 +43,9 @@ LARGEST_UNBIASED = 200_000  # rows, up to which "auto" grows unbiased trees
 
 
 def chosen(asked: Mapping[str, Any], n_rows: int) -> dict[str, Any]:
-    """Return parameters with a splitter in place of "auto", and its defaults in place of None.
+    """Return an estimator's parameters with a splitter in place of "auto", its defaults for None.
 
-    Parameters
-    ----------
-    asked : mapping of str to object
-        All parameters of an estimator.
-    n_rows : int
-        Rows that every tree sees.
-
-    Returns
-    -------
-    dict of str to object
+    Every tree sees ``n_rows`` rows.
     """
     splitter = asked["splitter"]
     if isinstance(splitter, str) and splitter == "auto":

@@ -54,12 +54,12 @@ def refuse_what_needs_memory(estimator: ChecksTables, init_score: Any) -> None:
 
 
 def rows_of(estimator: ChecksTables, X: Any) -> AbstractContextManager:
-    """Return the table that a fit works on: itself, or a table of Dask as rows in shares."""
-    return share_rows(estimator, X) if is_in_chunks(X) else nullcontext(X)
+    """Return the table that a fit works on: itself, or a table of Dask as rows in shares.
 
-
-def share_rows(estimator: ChecksTables, X: Any) -> SharedRows:
-    """Learn the names and levels of the columns of a table of Dask; return its rows in shares."""
+    Names and levels of the columns of a table of Dask are learned here.
+    """
+    if not is_in_chunks(X):
+        return nullcontext(X)
     of_frame = hasattr(X, "columns")
     if issparse(X._meta):
         raise ValueError(
@@ -69,14 +69,14 @@ def share_rows(estimator: ChecksTables, X: Any) -> SharedRows:
     table = Table(X._meta if of_frame else np.empty((1, X.shape[1]), X.dtype))
     validate_data(estimator, table.given, skip_check_array=True)  # sets feature_names_in_
     estimator._labels = table.names
-    estimator._categories = learn_in_chunks(estimator, X, table)
+    estimator._categories = _learn_in_chunks(estimator, X, table)
     checker = copy(estimator)
     checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
     n_levels = count_levels(estimator._categories, table.n_columns)
     return SharedRows(X, partial(_rows_of_chunk, checker), estimator.n_jobs, n_levels)
 
 
-def learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categories | None:
+def _learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categories | None:
     """Return the levels of all chunks together; ``table`` only says what columns there are."""
     names, which = estimator._column_names(), estimator.categorical_features
     by_type = isinstance(which, str) and which == "from_dtype"

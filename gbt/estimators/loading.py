@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gbt.estimators.classifier import GBTClassifier
+from gbt.estimators.constraints import constraints_of
 from gbt.estimators.defaults import POOLED, chosen
 from gbt.estimators.regressor import GBTRegressor
 from gbt.files.documents import (
@@ -34,7 +35,7 @@ from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.losses.survival.laws import LAWS
-from gbt.model.description import NUMBERS
+from gbt.model.description import FLAGS, NUMBERS
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.policies import as_policy, described_policy
@@ -51,7 +52,6 @@ _ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.__name__: estimator for estimator in (GBTRegressor, GBTClassifier)
 }
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
-_FLAGS = ("is_forest", "zero_is_missing", "unstored_is_missing", "unseen_is_missing")
 _LEVEL_SETS = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
 _LOSSES: dict[str, Callable[..., Loss]] = {
     "softmax": Softmax,
@@ -63,24 +63,11 @@ _INPUT_DTYPES = {"float32": np.float32, "float64": np.float64}
 
 
 def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
-    """Read a model file, check all of it, and return what was saved.
+    """Read a file that ``save`` of an estimator or an Ensemble has written; return what was saved.
 
-    Parameters
-    ----------
-    path : str or path-like
-        What ``save`` of an estimator or an Ensemble has written.
-    loss : object, optional
-        The loss that the model was fitted with, if it is an object of your own: files hold none.
-
-    Returns
-    -------
-    Ensemble, GBTRegressor or GBTClassifier
-        An estimator is fitted and ready to predict.
-
-    Raises
-    ------
-    gbt.files.documents.InvalidModelError
-        A ValueError: the file holds no model, or one with errors.
+    All of it is checked: a file that holds no model, or one with errors, is an InvalidModelError, a
+    ValueError. An estimator is fitted and ready to predict. A model that was fitted with a ``loss``
+    that is an object of your own needs it again, because files hold none.
     """
     document = read_json(path)
     try:
@@ -114,7 +101,7 @@ def _rebuild_ensemble(value: Any, own_loss: Any) -> Ensemble:
     record = as_record(value, "ensemble", keys)
     where = {name: f"ensemble.{name}" for name in keys}
     loss = _rebuild_loss(record["loss"], where["loss"], own_loss)
-    flags = [*_FLAGS, *["has_init_score"] * (record["has_init_score"] is not None)]
+    flags = [name for name in FLAGS if name != "has_init_score" or record[name] is not None]
     known: dict[str, Any] = {
         **{name: as_array(record[name], where[name], _ARRAYS[name]) for name in _ARRAYS},
         **{name: as_number(record[name], where[name], np.float64) for name in NUMBERS},
@@ -241,7 +228,7 @@ def _rebuild_estimator(cls: type[Estimator], value: Any, ensemble: Ensemble) -> 
     if as_number(record["has_feature_names"], "estimator.has_feature_names", np.bool_):
         model.feature_names_in_ = np.array(ensemble.feature_names, dtype=object)
     try:
-        model._kept_constraints = model._constraints(own_loss)
+        model._kept_constraints = constraints_of(model, own_loss)
     except ValueError as error:
         raise InvalidModelError(f"estimator.parameters: {error}") from error
     model._sampling = _rebuild_sampling(record["sampling"], ensemble)

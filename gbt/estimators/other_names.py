@@ -188,11 +188,7 @@ def explain_unknown(name: str, known: Collection[str]) -> str:
 def explain_argument(name: str, takes: Collection[str], parameters: Collection[str]) -> str:
     """Return a sentence on what to use in place of an argument that a method does not take.
 
-    Parameters
-    ----------
-    name : str
-    takes : names of the arguments that the method takes
-    parameters : names of the constructor's
+    The method ``takes`` some arguments, and the constructor has ``parameters``.
     """
     near = _nearest(name, [*takes, *_ARGUMENTS, *parameters, *_PARAMETERS])
     here = _ARGUMENTS.get(near, near)
@@ -252,8 +248,11 @@ def says_what_serves(method: Method) -> Method:
         try:
             return method(self, *args, **others)
         except TypeError:
-            reason = _why_not_bound(takes, self, *args, **others)
-            if reason is None:
+            try:
+                takes.bind(self, *args, **others)
+            except TypeError as error:
+                reason = str(error)
+            else:
                 raise  # the call was well-formed
         called = f"{type(self).__name__}.{method.__name__}"
         names = [name for name in takes.parameters if name != "self"]
@@ -264,12 +263,3 @@ def says_what_serves(method: Method) -> Method:
         raise TypeError(f"{called}({', '.join(names)}): {reason}.")
 
     return cast(Method, checked)
-
-
-def _why_not_bound(takes: inspect.Signature, *args: Any, **others: Any) -> str | None:
-    """Return why a function of this signature cannot be called so; None if it can."""
-    try:
-        takes.bind(*args, **others)
-    except TypeError as error:
-        return str(error)
-    return None

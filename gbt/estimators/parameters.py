@@ -90,11 +90,6 @@ def is_seed(value: Any) -> bool:
     return isinstance(value, np.random.RandomState | np.random.Generator) or is_number(value)
 
 
-def are_callbacks(value: Any) -> bool:
-    """Say whether something is a list of functions or None."""
-    return value is None or (isinstance(value, list | tuple) and all(map(callable, value)))
-
-
 def meaning(allowed: Allowed, text: str, short: str = "") -> dict[str, Any]:
     """Return what a field knows of its parameter; ``short`` stands for long words."""
     return {"allowed": allowed, "words": short or allowed.words, "text": text}
@@ -258,7 +253,9 @@ class SharedParameters:
         ``train_score_`` and in ``evals_result_["train"]``; it costs one more prediction of all rows
         by every tree."""))
     callbacks: Sequence[Callback] | None = field(default=None, metadata=meaning(
-        Allowed("None or a list of functions that are called after every tree", are_callbacks), """
+        Allowed("None or a list of functions that are called after every tree",
+                lambda value: isinstance(value, list | tuple | None) and
+                all(map(callable, value or ()))), """
         Called after every round with a `gbt.training.evaluation.Round`: number, n_rounds, evals,
         model, and the learning_rate of the next round, which a callback may set. Boosting ends with
         the round after which one returns True."""))
@@ -278,9 +275,9 @@ class SharedParameters:
         Allowed("None, an integer in [0, 4294967295], a numpy RandomState or a numpy Generator",
                 is_seed), """
         Seed of row and column sampling, of the rows held out for early stopping, of the folds of
-        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. With None these, and so
-        the trees, differ from fit to fit; a greedy fit without sampling and early stopping draws
-        nothing."""))
+        ``splitter="cross_validated"`` and of the parts of ``"unbiased"``. 0 gives the same model at
+        every fit. With None these, and so the trees, differ from fit to fit, as in scikit-learn; a
+        greedy fit without sampling and early stopping draws nothing."""))
     verbose: int = field(default=0, metadata=meaning(
         number_in(Integral, "[0, inf)", False, True), """
         Above 0, progress on standard error."""))

@@ -4,7 +4,7 @@ A prediction is the raw prediction of the `Ensemble`, transformed by the inverse
 For a table of Dask it is a lazy array with the same chunks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any
 
@@ -16,6 +16,8 @@ from gbt.estimators.tables import ChecksTables
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import is_in_chunks, map_chunks
 
+OfRaw = Callable[[np.ndarray], np.ndarray]
+
 
 class Predicts(ChecksTables):
     """An estimator whose trees predict."""
@@ -26,43 +28,35 @@ class Predicts(ChecksTables):
         """Return the predictions that follow from raw predictions."""
         raise NotImplementedError
 
-    def _raw_predict(self, X: Any, init_score: Any) -> np.ndarray:
+    def _predict(self, method: str, X: Any, init_score: Any, of_raw: OfRaw) -> Any:
+        """Return what a method makes of raw predictions; for a table of Dask lazily."""
         check_is_fitted(self)
+        if is_in_chunks(X):
+            return self._lazily(method, X, init_score)
         X = self._check_table(X, reset=False)
-        return self.ensemble_.raw_predict(X, self.n_jobs, init_score)
+        return of_raw(self.ensemble_.raw_predict(X, self.n_jobs, init_score))
 
-    def _staged_raw_predict(self, X: Any, init_score: Any) -> Iterator[np.ndarray]:
+    def _predict_stages(self, method: str, X: Any, init_score: Any, of_raw: OfRaw) -> Iterator[Any]:
+        """Yield what a method returns after the first round, after two, ... after all rounds."""
         check_is_fitted(self)
+        if is_in_chunks(X):
+            return self._stages(method, X, init_score)
         X = self._check_table(X, reset=False)
-        return self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score)
+        return map(of_raw, self.ensemble_.staged_raw_predict(X, self.n_jobs, init_score))
 
     @says_what_serves
     def predict(self, X: Any, init_score: Any = None) -> np.ndarray:
-        """Predict the target of every row, a classifier its most probable label.
+        """Predict the target of every row, a classifier its most probable label: (n,).
 
-        Parameters
-        ----------
-        X : table of shape (n, p)
-        init_score : array of shape (n,), or (n, K), optional
-            The rows' starting values, if ``fit`` was given those of its rows.
-
-        Returns
-        -------
-        array of shape (n,)
+        All methods that predict take ``init_score``, (n,) or (n, K), the rows' starting values, if
+        ``fit`` was given those of its rows.
         """
-        if is_in_chunks(X):
-            return self._lazily("predict", X, init_score)
-        return self._decide(self._raw_predict(X, init_score))
+        return self._predict("predict", X, init_score, self._decide)
 
     @says_what_serves
     def staged_predict(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:
-        """Yield the predictions after the first round, after two, ... after all rounds.
-
-        X and ``init_score`` are those of `predict`.
-        """
-        if is_in_chunks(X):
-            return self._stages("predict", X, init_score)
-        return map(self._decide, self._staged_raw_predict(X, init_score))
+        """Yield the predictions after the first round, after two, ... after all rounds."""
+        return self._predict_stages("predict", X, init_score, self._decide)
 
     @says_what_serves
     def apply(self, X: Any) -> np.ndarray:
@@ -70,14 +64,13 @@ class Predicts(ChecksTables):
 
         A leaf is the number of a node within its tree, in preorder; the root is 0.
         """
+        check_is_fitted(self)
         if is_in_chunks(X):
             return self._lazily("apply", X)
-        check_is_fitted(self)
         return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
     def _lazily(self, method: str, X: Any, init_score: Any = None) -> Any:
         """Return a method's result for a table of Dask as a lazy array of Dask."""
-        check_is_fitted(self)
         if init_score is not None:
             raise ValueError("init_score needs rows in memory: X.compute().")
         model = copy(self)
@@ -96,8 +89,7 @@ class Predicts(ChecksTables):
         return kinds.get(method, (np.float64, len(labels)))
 
     def _stages(self, method: str, X: Any, init_score: Any) -> Iterator[Any]:
-        """Yield results of the model of the first round, of the first two, ... of all rounds."""
-        check_is_fitted(self)
+        """Yield lazy results of the model of the first round, of two, ... of all rounds."""
         for m in range(self.ensemble_.n_rounds):
             stage = copy(self)
             stage.ensemble_ = self.ensemble_.truncate(m + 1)

@@ -21,18 +21,10 @@ from gbt.tables.targets import as_pairs, as_weight
 
 @documented
 class GBTRegressor(RegressorMixin, BaseGBT):
-    """Gradient boosted trees for a numeric target, under half the squared error or another loss.
-
-    ``random_state=0`` gives the same model at every fit. With None, as in scikit-learn, two fits of
-    the default splitter differ.
-    """
+    """Gradient boosted trees for a numeric target, under half the squared error or another loss."""
 
     def _own_loss(self) -> Loss:
         return as_loss(self.loss)
-
-    @property
-    def _has_pairs(self) -> bool:
-        return self._own_loss().has_pairs
 
     def _learn_target(self, y: Any) -> np.ndarray:
         target = self._as_target(y)
@@ -60,9 +52,8 @@ class GBTRegressor(RegressorMixin, BaseGBT):
         """Return R^2 of the predictions; of times to an event Harrell's concordance; of ranks NDCG.
 
         The NDCG is the mean over the queries that have rows of different grades, with the gains
-        2^grade - 1, and of the first k places under the loss ``NDCG(at=k)``.
-        ``init_score`` is that of `predict`, ``groups`` that of `fit`, and the others are as
-        everywhere in scikit-learn.
+        2^grade - 1, and of the first k places under the loss ``NDCG(at=k)``; ``groups`` are the
+        queries, as in `fit`.
         """
         prediction, loss = in_memory(self.predict(X, init_score)), self._own_loss()
         y = with_queries(loss, y, groups)

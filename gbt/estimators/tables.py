@@ -53,7 +53,7 @@ class ChecksTables(SharedParameters, NamedParameters):
     @property
     def _has_pairs(self) -> bool:
         """Whether a target is two numbers, such as a time and whether it is an event's."""
-        return False
+        return not is_classifier(self) and self._own_loss().has_pairs
 
     def _as_target(self, y: Any) -> np.ndarray:
         """Return other targets as the loss takes them."""

@@ -33,6 +33,7 @@ VERSION = 1
 KINDS = ("Ensemble", "GBTRegressor", "GBTClassifier")
 # Parameters that only a further fit needs: objects among them are left out, with a warning.
 ONLY_FOR_FITS = ("eval_metric", "callbacks", "random_state")
+OF_COLUMNS = ("categorical_features", "monotone_constraints", "interaction_constraints")
 LABEL_DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64",
@@ -40,16 +41,9 @@ LABEL_DTYPES = (
 
 
 def save(kind: str, parts: dict[str, Any], path: str | os.PathLike) -> None:
-    """Write the description of a model to a file that `gbt.load` reads.
+    """Write a model of a kind to a file that `gbt.load` reads.
 
-    Parameters
-    ----------
-    kind : str
-        One of ``KINDS``.
-    parts : dict
-        "ensemble", and for an estimator "estimator".
-    path : str or path-like
-        See `write_whole`.
+    Its parts are the descriptions of the "ensemble" and, of an estimator, of the "estimator".
     """
     document = {"format": FORMAT, "version": VERSION, "kind": kind, **parts}
     write_whole(json.dumps(document, allow_nan=False), path)
@@ -125,22 +119,17 @@ def _describe_labels(classes: np.ndarray) -> dict[str, Any]:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return the value of a parameter for JSON; a dict as pairs, since keys may be numbers."""
+    """Return the value of a parameter for JSON; of a dict pairs, since keys may be numbers."""
     if name == "loss" and not isinstance(value, str | None):
         return describe_loss(as_loss(value))
-    value = value.item() if isinstance(value, np.generic) else value
-    if name in ONLY_FOR_FITS and isinstance(value, list | tuple):
-        return [*value]
     if isinstance(value, Mapping):
         return [[_plain(name, key), _plain(name, of)] for key, of in value.items()] or None
-    if name in ("categorical_features", "monotone_constraints") and not isinstance(
-        value, str | None
-    ):
-        return np.asarray(value).tolist()
-    if name == "interaction_constraints" and not isinstance(value, str | None):
-        return [np.asarray(list(group)).tolist() for group in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if name in ONLY_FOR_FITS or name in OF_COLUMNS:
+        return [_plain(name, item) for item in value]
     raise ValueError(
         f"{name}={value!r} cannot be saved: a file holds numbers and names, no objects. Save the"
         " trees with model.ensemble_.save(path), or give the parameter a plain value with"

@@ -106,17 +106,10 @@ def as_ensemble(
         y = y if encode is None else encode(y)
         if init_score is not None:
             imported = imported.with_starts()
-        given = imported.ensemble
-        if given.preparation is not None:
-            X = given.as_input(X)  # once, and not at each of several looks
         if (several := several_of(model)) is not None:
-            whole = complete_several(as_ensemble, several, X, y, sample_weight, init_score)
-            return replace(
-                whole,
-                feature_names=given.feature_names,
-                credit=given.credit,
-                preparation=given.preparation,
-            )
+            given = imported.ensemble
+            X = X if given.preparation is None else given.as_input(X)
+            return complete_several(as_ensemble, several, given, X, y, sample_weight, init_score)
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     is_of_levels = X is not None and imported.has_levels_of_rows
     alone = (y, sample_weight, init_score)
@@ -138,18 +131,10 @@ def to_xgboost(model: Any, path: str | os.PathLike) -> None:
     does not hold gradients, learning rate and lambda; `gbt.formats.xgboost.from_xgboost` restores G
     and H if it is given the latter two. Reading it needs XGBoost 3.1 or later.
 
-    Parameters
-    ----------
-    model : whatever `as_ensemble` takes
-    path : str or path-like
-        Ending in ``.json``. An existing file is replaced once the new one is complete.
-
-    Raises
-    ------
-    ValueError
-        For what XGBoost's JSON cannot express, by its name: steps of a pipeline, forests, models to
-        which 0 is missing, the Huber loss, losses of one's own, and names of columns that XGBoost
-        refuses.
+    The model is whatever `as_ensemble` takes. The name of the file ends in ``.json``; an existing
+    one is replaced once the new one is complete. What XGBoost's JSON cannot express is a ValueError
+    that names it: steps of a pipeline, forests, models to which 0 is missing, the Huber loss,
+    losses of one's own, and names of columns that XGBoost refuses.
     """
     from gbt.formats.xgboost.writing import write_xgboost
 

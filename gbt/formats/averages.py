@@ -24,42 +24,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.formats.wrappers import is_of_several, labels_of, target_encoder, unwrapped
+from gbt.formats.wrappers import is_of_several, labels_of, names_in, target_encoder, unwrapped
 from gbt.model.ensemble import Ensemble
 
 PREDICTIONS, PROBABILITIES, RAW = "predictions", "probabilities", "raw predictions"
 
 
 class Several(NamedTuple):
-    """Fitted models, and what is made of them.
+    """Fitted models, and what is made of them."""
 
-    Parameters
-    ----------
-    name : str
-        Of the whole, for messages.
-    models : list
-    weights : float64 array of shape (J,), or None
-        Those of an average, which add up to 1. None for models of one target each.
-    mean_of : str
-        What is averaged: "predictions", "probabilities" or "raw predictions".
-    columns : list of int arrays, or None
-        Which columns each of them reads; None if all read all.
-    rows : list of int arrays, or None
-        Which rows each of them drew, some of them several times; None if all or unknown ones.
-    names : tuple of str or None
-        Of the columns of the whole, where members may have others.
-    classes_ : array or None
-        The labels of a classifier.
-    """
-
-    name: str
+    name: str  # of the whole, for messages
     models: list[Any]
-    weights: np.ndarray | None
+    weights: np.ndarray | None  # of an average, adding up to 1; None for models of a target each
     mean_of: str = RAW
-    columns: list[np.ndarray] | None = None
-    rows: list[np.ndarray] | None = None
-    names: tuple[str, ...] | None = None
-    classes_: Any = None
+    columns: list[np.ndarray] | None = None  # that each of them reads; None if all read all
+    rows: list[np.ndarray] | None = None  # that each of them drew, some several times, if known
+    names: tuple[str, ...] | None = None  # of all columns, where members may have others
+    classes_: Any = None  # the labels of a classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +48,11 @@ class Average:
     """The average of the raw predictions of several fitted models.
 
     Wherever a model is taken, ``Average([m1, m2], weights=[2, 1])`` is one, and a plain list stands
-    for equal weights.
-
-    Parameters
-    ----------
-    models : sequence
-        Fitted models of the same loss, of any libraries.
-    weights : sequence of float, optional
-        Not negative; divided by their sum. None for equal weights.
+    for equal weights. The models have one loss, and may be of any libraries.
     """
 
     models: Sequence[Any]
-    weights: Sequence[float] | None = None
+    weights: Sequence[float] | None = None  # not negative; divided by their sum
 
     @property
     def classes_(self) -> Any:
@@ -90,15 +64,6 @@ class Average:
                 f" {[None if of is None else np.asarray(of).tolist() for of in classes]}."
             )
         return classes[0]
-
-    @property
-    def several(self) -> Several:
-        """The models with weights that add up to 1."""
-        models = [*self.models]
-        if not models:
-            raise ValueError("An average needs at least one fitted model; got none.")
-        shares = as_shares(self.weights, len(models))
-        return Several("list of models", models, shares, classes_=self.classes_)
 
 
 def as_shares(weights: Any, n_models: int) -> np.ndarray:
@@ -119,7 +84,11 @@ def several_of(model: Any) -> Several | None:
     if isinstance(model, list | tuple) and model:
         model = Average(model)
     if isinstance(model, Average):
-        return model.several
+        models = [*model.models]
+        if not models:
+            raise ValueError("An average needs at least one fitted model; got none.")
+        shares = as_shares(model.weights, len(models))
+        return Several("list of models", models, shares, classes_=model.classes_)
     if not is_of_several(model):
         return None
     from sklearn.utils.validation import check_is_fitted
@@ -147,8 +116,6 @@ def several_of(model: Any) -> Several | None:
         return Several(name, members, shares, mean_of, classes_=classes)
     if classes is not None:
         _refuse_other_labels(name, members, np.arange(len(classes)))
-    names = getattr(model, "feature_names_in_", None)
-    names = [f"x{k}" for k in range(model.n_features_in_)] if names is None else names
     return Several(
         name,
         members,
@@ -156,7 +123,7 @@ def several_of(model: Any) -> Several | None:
         mean_of,
         [np.asarray(columns) for columns in model.estimators_features_],
         [*model.estimators_samples_],
-        tuple(map(str, names)),
+        names_in(model),
         classes,
     )
 

@@ -57,12 +57,15 @@ def check_predictions(imported: Imported, model: Any) -> None:
     ensemble = imported.ensemble
     if ensemble.preparation is not None:  # its rows are answers of the library, which checks them
         return
-    rows = rows_to_try(ensemble, has_missing=_takes_missing(model))
-    expected = own(model, imported, rows)
+    takes_missing = True  # some of scikit-learn's models do not
+    if type(model).__module__.startswith(("sklearn.", "sksurv.")):
+        takes_missing = model.__sklearn_tags__().input_tags.allow_nan
+    rows = rows_to_try(ensemble, takes_missing)
     got = plainly_predicted(ensemble, rows)
-    differ = np.abs(got - np.reshape(expected, got.shape)) > _allowed(imported)
+    expected = np.reshape(own(model, imported, rows), got.shape)
+    differ = np.abs(got - expected) > _allowed(imported)
     if differ.any() or not np.isfinite(got).all():
-        _refuse(imported, got, np.reshape(expected, got.shape), differ)
+        _refuse(imported, got, expected, differ)
     CHECKED.add(imported)
 
 
@@ -88,7 +91,7 @@ def plainly_predicted(ensemble: Ensemble, rows: np.ndarray) -> np.ndarray:
     return raw if ensemble.n_outputs > 1 else raw[:, 0]
 
 
-def rows_to_try(ensemble: Ensemble, has_missing: bool) -> np.ndarray:
+def rows_to_try(ensemble: Ensemble, takes_missing: bool) -> np.ndarray:
     """Return rows at and beside thresholds, (N_ROWS, p), with our numbers for categories."""
     rng = np.random.default_rng(0)
     dtype = np.float32 if ensemble.input_dtype == np.float32 else np.float64
@@ -108,7 +111,7 @@ def rows_to_try(ensemble: Ensemble, has_missing: bool) -> np.ndarray:
         if levels is not None:
             X[:, k] = rng.integers(0, len(levels), N_ROWS) if levels else np.nan
             is_number[k] = False
-    if has_missing:
+    if takes_missing:
         is_missing = rng.random(X.shape) < SHARE_MISSING
         X[is_missing & is_number] = np.nan
     return X
@@ -229,13 +232,6 @@ _OWN_PREDICTIONS: dict[str, Callable[[Any, Imported, np.ndarray], Any]] = {
     "CatBoost": _of_catboost,
     "scikit-learn": _of_sklearn,
 }
-
-
-def _takes_missing(model: Any) -> bool:
-    """Say whether the model takes missing values, which some of scikit-learn's refuse."""
-    if type(model).__module__.startswith(("sklearn.", "sksurv.")):
-        return model.__sklearn_tags__().input_tags.allow_nan
-    return True
 
 
 def _numbered(imported: Imported, rows: np.ndarray) -> np.ndarray:

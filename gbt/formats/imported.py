@@ -26,30 +26,16 @@ STEPS = "steps"
 
 
 class LibraryNodes(NamedTuple):
-    """What a library keeps of all nodes, in preorder.
-
-    Parameters
-    ----------
-    tree : Preorder
-    feature, threshold, missing_left : arrays of shape (n_nodes,)
-        Not read at leaves.
-    value : float64 array of shape (n_nodes,)
-        Of the leaves; of inner nodes, what the library keeps there.
-    sum_hessian : float64 array of shape (n_nodes,)
-        Or the weight of the rows, where the library keeps that.
-    n_samples : array of shape (n_nodes,) or None
-    listed : Listed or None
-        The levels that go left where categories are split.
-    """
+    """What a library keeps of all nodes, in preorder."""
 
     tree: Preorder
-    feature: np.ndarray
+    feature: np.ndarray  # this and the next two are not read at leaves
     threshold: np.ndarray
     missing_left: np.ndarray
-    value: np.ndarray
-    sum_hessian: np.ndarray
+    value: np.ndarray  # of the leaves; of inner nodes, what the library keeps there
+    sum_hessian: np.ndarray  # or the weight of the rows, where the library keeps that
     n_samples: np.ndarray | None = None
-    listed: Listed | None = None
+    listed: Listed | None = None  # the levels that go left where categories are split
 
     def gradients(self, learning_rate: float, penalty: float | np.ndarray) -> np.ndarray:
         """Return G of all nodes, added up from leaves of the value -rate G/(H + penalty)."""
@@ -67,24 +53,15 @@ class LibraryNodes(NamedTuple):
     ) -> "Imported":
         """Return a sound `Ensemble` of these nodes, and what is known of its origin.
 
-        Parameters
-        ----------
-        library : str
-        unknown : str or None
-            Why the sums of gradients are; if they are, ``known`` need not leave them out.
-        value, sum_gradient : float64 arrays of shape (n_nodes,)
-        known : collection of str
-            Which statistics are; what is given of others is not read.
-        declared : collection of int
-            Columns of categories that may be in no split.
-        **others
-            The other fields of `Imported`, and of `Ensemble`; base scores in an array.
+        Statistics that are not ``known`` are not read; gradients are not if a reason is given why
+        they are ``unknown``. Columns that are ``declared`` categories may be in no split. The
+        ``others`` are fields of `Imported` and of `Ensemble`, the base scores in an array.
         """
         known = frozenset(known) - ({"gradients"} if unknown is not None else set())
         own = {one.name: others.pop(one.name) for one in fields(Imported) if one.name in others}
         tree, inner = self.tree, ~self.tree.is_leaf
         has_threshold = inner if self.listed is None else inner & ~self.listed.has_list
-        root = np.repeat(tree.tree_offset[:-1], np.diff(tree.tree_offset))
+        root = tree.by_node(tree.tree_offset[:-1])
         gain = np.zeros(len(inner))
         if {"gradients", "hessians"} <= known:
             sums = sum_gradient, self.sum_hessian
@@ -108,11 +85,19 @@ class LibraryNodes(NamedTuple):
             others |= self.listed.as_sets(library, self.feature, names, levels, declared)
         if others.get("categories") is None:
             others.pop("unseen_is_missing", None)
+        if others["loss"].has_queries:  # every library has pairs and weights of its own
+            own["compared"] = own.get("compared", SUMS) & {"counts"}
+        about, of_nodes = None, f"of the nodes of this {library} model"
+        if unknown is not None:
+            about = f"G {of_nodes} is unknown: {unknown}"
+        elif own.get("doubt") is not None:
+            about = f"G and H {of_nodes} are of unknown origin: {own['doubt']}"
         base_score = np.asarray(others.pop("base_score"), dtype=np.float64)
         ensemble = Ensemble(
             **arrays,
             tree_offset=tree.tree_offset,
             statistics=known,
+            about_gradients=about,
             base_score=base_score if others["loss"].n_outputs > 1 else base_score.item(),
             **{"has_init_score": None, **others},  # no library says so
         )
@@ -131,56 +116,24 @@ def with_zeros(arrays: dict[str, Any], known: Collection[str]) -> dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """A model of another library.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    library : str
-    unknown : str or None
-        Why the sums of gradients are unknown: "it was trained with ...".
-    doubt : str or None
-        Why they may be those of another loss.
-    compared : frozenset of str
-        Which sums of training rows must be the library's, if it keeps them. Those of others belong
-        to other predictions or columns. With "steps", a leaf's value is -rate G/(H + lambda).
-    is_sampled : bool
-        Whether each tree saw some rows only, so that sums over all rows cannot check it.
-    trained_on : callable or None
-        Of the weights of the training rows, the loss of the training if it is another.
-    start_weight_of_1 : float or None
-        If the base score was computed from the first tree's nodes: the factor on weights of class
-        1, which that base score does not have.
-    counts_are_weights : bool
-        Whether counts are sums of weights that happen to be whole.
-    levels : dict
-        By column, the levels that the library keeps, in its own order.
-    has_levels_of_rows : bool
-        Whether the library has only hashes, and rows have told the levels.
-    """
+    """A model of another library."""
 
     ensemble: Ensemble
     library: str
-    unknown: str | None = None
-    doubt: str | None = None
+    unknown: str | None = None  # why the sums of gradients are: "it was trained with ..."
+    doubt: str | None = None  # why they may be those of another loss
+    # Which sums of training rows must be the library's, if it keeps them. Those of others belong to
+    # other predictions or columns. With "steps", a leaf's value is -rate G/(H + lambda).
     compared: frozenset[str] = SUMS
-    is_sampled: bool = False
+    is_sampled: bool = False  # each tree saw some rows only: sums over all rows cannot check it
+    # Of the weights of the training rows, the loss of the training if it is another.
     trained_on: Callable[[np.ndarray], Loss] | None = None
+    # If the base score was computed from the first tree's nodes: the factor on weights of class 1,
+    # which that base score does not have.
     start_weight_of_1: float | None = None
-    counts_are_weights: bool = False
-    levels: dict[int, list[Any]] = field(default_factory=dict)
-    has_levels_of_rows: bool = False
-
-    def __post_init__(self) -> None:
-        if self.ensemble.loss.has_queries:  # every library has pairs and weights of its own
-            object.__setattr__(self, "compared", self.compared & {"counts"})
-        of_nodes, about = f"of the nodes of this {self.library} model", None
-        if self.unknown is not None:
-            about = f"G {of_nodes} is unknown: {self.unknown}"
-        elif self.doubt is not None:
-            about = f"G and H {of_nodes} are of unknown origin: {self.doubt}"
-        if about is not None:
-            object.__setattr__(self, "ensemble", replace(self.ensemble, about_gradients=about))
+    counts_are_weights: bool = False  # sums of weights that happen to be whole
+    levels: dict[int, list[Any]] = field(default_factory=dict)  # by column, in the library's order
+    has_levels_of_rows: bool = False  # the library has only hashes, and rows have told the levels
 
     def with_starts(self) -> "Imported":
         """Return the import of a model that was trained from starting values of its rows."""
@@ -199,10 +152,9 @@ def moved_start(ensemble: Ensemble, base_score: Any) -> Ensemble:
 
     The difference is taken from the nodes of the first trees.
     """
-    n_outputs, value = ensemble.n_outputs, ensemble.value.copy()
-    moved = np.atleast_1d(base_score) - np.atleast_1d(ensemble.base_score)
-    sizes = np.diff(ensemble.tree_offset[: n_outputs + 1])
-    value[: ensemble.tree_offset[n_outputs]] -= np.repeat(moved, sizes)
+    moved = np.zeros(ensemble.n_trees)
+    moved[: ensemble.n_outputs] = np.subtract(base_score, ensemble.base_score)
+    value = ensemble.value - np.repeat(moved, np.diff(ensemble.tree_offset))
     return replace(ensemble, value=value, base_score=base_score)
 
 

@@ -53,18 +53,8 @@ class Listed(NamedTuple):
     ) -> dict[str, Any]:
         """Return ``categories`` and ``level_sets`` of an `Ensemble`; nothing if there are none.
 
-        Parameters
-        ----------
-        library : str
-            For messages.
-        feature : int64 array of shape (n_nodes,)
-            Of the nodes in preorder.
-        names : tuple of str
-            Of the columns.
-        known : dict
-            The levels of columns whose levels the library keeps, in its order.
-        declared : collection of int
-            Columns of categories that may be in no split, of which no level need be known.
+        The library keeps the levels of the columns in ``known``, in its order. No node need split
+        columns that are ``declared`` categories, and no level of theirs need be known.
         """
         columns = {*known, *declared, *np.unique(feature[self.has_list]).tolist()}
         if not columns:
@@ -74,12 +64,11 @@ class Listed(NamedTuple):
         number = np.empty_like(self.level)  # the number that each listed level has here
         for k in sorted(columns):
             is_own = of_list == k
-            listed = self.level[is_own]
-            if k not in known:
-                levels, number[is_own] = np.unique(listed, return_inverse=True)
-                categories[k] = _checked(levels.tolist(), library, names[k])
-                continue
-            categories[k], place = _sorted(known[k], library, names[k])
+            listed, own = self.level[is_own], known.get(k)
+            if own is None:
+                distinct, listed = np.unique(listed, return_inverse=True)
+                own = distinct.tolist()
+            categories[k], place = _sorted(own, library, names[k])
             if len(listed) and listed.max() >= len(place):
                 raise InvalidModelError(
                     f"The {library} model splits level {listed.max()} of column {names[k]!r}, which"
@@ -103,36 +92,32 @@ class Listed(NamedTuple):
         return LevelSets(of_node, np.append(begin[:-1][self.has_list], begin[-1]), words)
 
 
+def bits_of(words: np.ndarray) -> np.ndarray:
+    """Return the bits of rows of words of 32 bits, the lowest first."""
+    rows = np.ascontiguousarray(words).astype("<u4").view(np.uint8)
+    return np.unpackbits(rows, axis=1, bitorder="little").astype(bool)
+
+
 def _sorted(own: list[Any], library: str, name: str) -> tuple[Levels, np.ndarray]:
     """Return a library's levels sorted, and the new place of each."""
-    levels = [_as_level(level, library, name) for level in own]
-    by_kind = {kind_of(level): level for level in levels}
-    if len(by_kind) > 1:
-        raise ValueError(
-            f"Column {name!r} of the {library} model cannot be imported: its levels are of several"
-            f" kinds, such as {' and '.join(map(repr, by_kind.values()))}."
-        )
-    order = sorted(range(len(levels)), key=levels.__getitem__)
-    place = np.empty(len(levels), dtype=np.int64)
-    place[order] = np.arange(len(levels))
-    return _checked([levels[i] for i in order], library, name), place
-
-
-def _as_level(level: Any, library: str, name: str) -> Any:
-    """Return a library's level as the word, whole number or boolean that it is."""
-    kind = kind_of(level)
-    if kind and (kind != "numbers" or level == np.floor(level)):
-        return KINDS[kind](level)
-    raise ValueError(
-        f"Column {name!r} of the {library} model cannot be imported: it has the level {level!r},"
-        " and levels are words, whole numbers or booleans."
-    )
-
-
-def _checked(levels: list[Any], library: str, name: str) -> Levels:
     try:
-        return check_levels(levels)
+        levels = [*map(_as_level, own)]
+        by_kind = {kind_of(level): level for level in levels}
+        if len(by_kind) > 1:
+            some = " and ".join(map(repr, by_kind.values()))
+            raise ValueError(f"its levels are of several kinds, such as {some}")
+        order = sorted(range(len(levels)), key=levels.__getitem__)
+        checked = check_levels([levels[i] for i in order])
     except ValueError as error:
         raise ValueError(
             f"Column {name!r} of the {library} model cannot be imported: {error}."
         ) from error
+    return checked, np.argsort(order)
+
+
+def _as_level(level: Any) -> Any:
+    """Return a library's level as the word, whole number or boolean that it is."""
+    kind = kind_of(level)
+    if kind and (kind != "numbers" or level == np.floor(level)):
+        return KINDS[kind](level)
+    raise ValueError(f"it has the level {level!r}, and levels are words, whole numbers or booleans")

@@ -100,8 +100,8 @@ def _average(parts: list[Ensemble], weights: np.ndarray) -> Ensemble:
             "The models of this average differ in the length of their steps or in lambda, so that"
             " the gains of their nodes do not add up to one total"
         )
-    n_rounds = [max(part.n_rounds, 1) for part in parts]
-    mean_rate = np.average(rates, weights=n_rounds)
+    mean_rate = np.average(rates, weights=[max(part.n_rounds, 1) for part in parts])
+    seen = [part.seen_rows for part in parts if part.seen_rows is not None]
     return _end_to_end(
         scaled,
         order,
@@ -111,14 +111,8 @@ def _average(parts: list[Ensemble], weights: np.ndarray) -> Ensemble:
         learning_rate=float(rates[0] if step_alike else mean_rate),
         reg_lambda=parts[0].reg_lambda if step_alike else 0.0,
         is_forest=is_forest,
-        seen_rows=_seen_by_any(parts),
+        seen_rows=reduce(SeenRows.union, seen) if len(seen) == len(parts) else None,
     )
-
-
-def _seen_by_any(parts: list[Ensemble]) -> SeenRows | None:
-    """Return the rows that some of the models have seen; None if one of them does not know."""
-    seen = [part.seen_rows for part in parts if part.seen_rows is not None]
-    return reduce(SeenRows.union, seen) if len(seen) == len(parts) else None
 
 
 def _side_by_side(several: Several, parts: list[Ensemble]) -> Ensemble:

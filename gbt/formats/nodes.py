@@ -28,6 +28,10 @@ class Preorder(NamedTuple):
         """Mark the nodes without children."""
         return self.left < 0
 
+    def by_node(self, of_trees: np.ndarray) -> np.ndarray:
+        """Return a number of each tree for all of its nodes."""
+        return np.repeat(of_trees, np.diff(self.tree_offset))
+
     @property
     def families(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the inner nodes, their left and their right children."""
@@ -40,41 +44,38 @@ class Preorder(NamedTuple):
         add_up_children(*(sealed(links.astype(np.int32)) for links in self[1:3]), sums)
         return sums[:, 0]
 
+    def first_far(
+        self, follows: np.ndarray, stated: np.ndarray, within: float, beside: Any = 0.0
+    ) -> int | None:
+        """Return the first inner node whose value is not what follows from the leaves, or None.
+
+        They may differ by rounding, ``within`` a part of the largest value of a leaf in the tree
+        and of what the value had ``beside`` it.
+        """
+        roots = self.tree_offset[:-1]
+        if not len(roots):
+            return None
+        largest = np.maximum.reduceat(np.where(self.is_leaf, np.abs(stated), 0.0), roots) + beside
+        far = ~self.is_leaf & (np.abs(follows - stated) > within * self.by_node(largest))
+        return int(np.argmax(far)) if far.any() else None
+
     def of_tree(self, node: int) -> tuple[int, int]:
         """Return the tree that a node belongs to, and its number in the library's tree."""
         m = int(np.searchsorted(self.tree_offset, node, side="right")) - 1
         return m, int(self.order[node] - self.order[self.tree_offset[m]])
 
 
-def end_to_end(library: str, sizes: list[int], *children: np.ndarray) -> Preorder:
-    """Put trees in preorder whose nodes stand end to end.
+def in_preorder(library: str, sizes: Any, *children: np.ndarray) -> Preorder:
+    """Put trees whose nodes stand end to end in preorder; nodes that no walk reaches are left out.
 
-    ``sizes`` are their numbers of nodes; ``children`` are left and right ones, counted within each
-    tree and negative at leaves.
+    ``sizes`` are their numbers of nodes, the first of which is the root; ``children`` are left and
+    right ones, counted within each tree, -1 at leaves.
     """
-    n_nodes = np.array(sizes, dtype=np.int64)
-    stops = np.cumsum(n_nodes)
-    starts = stops - n_nodes
-    start = np.repeat(starts, n_nodes)
-    left, right = (np.where(links < 0, -1, links + start) for links in children)
-    return in_preorder(library, starts, stops, left, right)
-
-
-def in_preorder(
-    library: str, roots: np.ndarray, stops: np.ndarray, left: np.ndarray, right: np.ndarray
-) -> Preorder:
-    """Put the nodes that walks from the roots reach in preorder; others are left out.
-
-    Parameters
-    ----------
-    library : str
-        For messages.
-    roots, stops : int64 arrays of shape (n_trees,)
-        Tree m owns the nodes ``roots[m]:stops[m]``, its root is the first of them.
-    left, right : int64 arrays of shape (n_nodes,)
-        Children, counted through all trees; -1 at a leaf.
-    """
-    n_nodes = len(left)
+    sizes = np.asarray(sizes, dtype=np.int64)
+    stops = np.cumsum(sizes)
+    roots = stops - sizes
+    left, right = (np.where(links == -1, -1, links + np.repeat(roots, sizes)) for links in children)
+    is_inner, n_nodes = left != -1, len(left)
     reached = np.zeros(n_nodes, dtype=bool)
     tree, latest = np.empty((2, n_nodes), dtype=np.int64)
     tree[roots] = np.arange(len(roots))
@@ -86,17 +87,15 @@ def in_preorder(
                 f"Node {node - roots[m]} of tree {m} of the {library} model {what}."
             )
 
-    levels = []
-    level = np.asarray(roots, dtype=np.int64)
+    levels, level = [], roots
     while len(level):
         latest[level] = np.arange(len(level))
         is_again = reached[level] | (latest[level] != np.arange(len(level)))
         refuse(is_again, level, tree[level], "is reached twice")
         reached[level] = True
-        levels.append(level)
-        is_inner = left[level] >= 0
-        refuse(is_inner != (right[level] >= 0), level, tree[level], "has one child")
-        parents = level[is_inner]
+        refuse(is_inner[level] != (right[level] != -1), level, tree[level], "has one child")
+        parents = level[is_inner[level]]
+        levels.append(parents)
         level = np.concatenate([left[parents], right[parents]])
         of_tree = np.concatenate([tree[parents]] * 2)
         is_outside = (level < roots[of_tree]) | (level >= stops[of_tree])
@@ -104,25 +103,18 @@ def in_preorder(
         tree[level] = of_tree
 
     size = reached.astype(np.int64)
-    for level in reversed(levels):
-        parents = level[left[level] >= 0]
+    for parents in reversed(levels):
         size[parents] += size[left[parents]] + size[right[parents]]
     tree_offset = np.concatenate([[0], np.cumsum(size[roots])]).astype(np.int64)
     place = np.full(n_nodes, -1, dtype=np.int64)
     place[roots] = tree_offset[:-1]
-    for level in levels:
-        parents = level[left[level] >= 0]
+    for parents in levels:
         place[left[parents]] = place[parents] + 1
         place[right[parents]] = place[parents] + 1 + size[left[parents]]
     order = np.empty(tree_offset[-1], dtype=np.int64)
     order[place[reached]] = np.flatnonzero(reached)
-    is_inner = left[order] >= 0
-    return Preorder(
-        order,
-        np.where(is_inner, place[left[order]], -1),
-        np.where(is_inner, place[right[order]], -1),
-        tree_offset,
-    )
+    left, right = (np.where(is_inner[order], place[links[order]], -1) for links in (left, right))
+    return Preorder(order, left, right, tree_offset)
 
 
 def family_that_does_not_add_up(nodes: Preorder, sums: np.ndarray, within: float) -> int | None:
@@ -132,6 +124,6 @@ def family_that_does_not_add_up(nodes: Preorder, sums: np.ndarray, within: float
     """
     parent, left, right = nodes.families
     missing = np.abs(sums[parent] - sums[left] - sums[right])
-    terms = np.abs(sums[parent]) + np.abs(sums[left]) + np.abs(sums[right])
-    wrong = missing > within * terms
+    size = np.abs(sums)
+    wrong = missing > within * (size[parent] + size[left] + size[right])
     return int(parent[np.argmax(wrong)]) if wrong.any() else None

@@ -21,28 +21,20 @@ from gbt.losses.survival import Aft, Cox
 NEWTON_GAMMA, NEWTON_COX, NEWTON_AFT, NEWTON_TWEEDIE = (
     partial(loss, is_newton=True) for loss in (Gamma, Cox, Aft, Tweedie)
 )
+REFITTED = ("absolute", "quantile")  # losses whose leaves are quantiles: -G/(H + lambda) is lost
 NONE: Mapping[str, Any] = {}
 
 
 class Objective(NamedTuple):
-    """A library's objective.
+    """A library's objective."""
 
-    Parameters
-    ----------
-    of : str or callable
-        The name of a loss that several targets may have side by side, or what makes a loss: of the
-        values of the parameters, or of the number of classes.
-    parameters : mapping
-    is_of_classes : bool
-        Whether every class is an output.
-    record : str or None
-        Under which key XGBoost's files have the parameters, "" if nowhere; None if models of ours
-        are not written with it.
-    """
-
+    # The name of a loss that several targets may have side by side, or what makes a loss: of the
+    # values of the parameters, or of the number of classes.
     of: Any
-    parameters: Mapping[str, Any] = NONE
-    is_of_classes: bool = False
+    parameters: Mapping[str, Any] = NONE  # with the library's defaults
+    is_of_classes: bool = False  # every class is an output
+    # Under which key XGBoost's files have the parameters, "" if nowhere; None if models of ours
+    # are not written with it.
     record: str | None = None
 
     def loss(self, given: Mapping[str, Any] = NONE, n_outputs: int = 1) -> Loss:

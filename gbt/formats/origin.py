@@ -19,6 +19,7 @@ If a trace contradicts the model, G is not that of the loss that the model names
 traces, `doubt_of` says so, too.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,15 @@ class Start(NamedTuple):
     is_default: bool  # whether it should have been computed and was not, as with a user's objective
     means: tuple[float, ...]  # if computed: the mean of the targets, by each formula in use
     may_be_sampled: bool  # whether trees may have seen some of the rows only
+
+
+def hides_gradients(penalties: Mapping[str, float], constraints: str) -> str | None:
+    """Return the parameter under which a value is not -eta G / (H + lambda), None without one."""
+    for name, penalty in penalties.items():
+        if penalty != 0:
+            return f"{name}={penalty:g}"
+    is_monotone = not {*constraints}.isdisjoint("123456789")
+    return f"monotone_constraints={constraints}" if is_monotone else None
 
 
 def contradiction(nodes: LibraryNodes, G: np.ndarray, loss: Loss, start: Start) -> str | None:

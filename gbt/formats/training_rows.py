@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _num_samples
 
 from gbt.formats.averages import PROBABILITIES, Several
 from gbt.formats.imported import STEPS, SUMS, Imported, moved_start
@@ -44,11 +45,11 @@ def complete(
             " as_ensemble(model).refit_statistics(X, y), with targets as the loss takes them: 0 and"
             " 1 for two classes."
         )
-    rows = ensemble.as_input(X)
-    target = as_target(model, ensemble, y, len(rows))
+    X = ensemble.as_input(X)  # once, and not at each of several looks
+    target = as_target(model, ensemble, y, len(X))
     if sample_weight is None and getattr(model, "class_weight", None) == "balanced":
         sample_weight = compute_sample_weight("balanced", y)
-    weight = as_weight(sample_weight, len(rows))
+    weight = as_weight(sample_weight, len(X))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
     if imported.counts_are_weights and not np.isin(weight, (0, 1)).all():
@@ -81,6 +82,7 @@ def complete(
 def complete_several(
     as_ensemble: Callable[..., Ensemble],
     several: Several,
+    given: Ensemble,
     X: Any,
     y: Any,
     sample_weight: Any,
@@ -88,24 +90,29 @@ def complete_several(
 ) -> Ensemble:
     """Return the trees of several models, each completed by the rows that it was fitted on.
 
-    Where their gains do not add up to one total, G is that at the predictions of the average.
+    ``given`` is the model as it is without them. Where gains do not add up to one total, G is that
+    at the predictions of the average.
     """
+    target = as_target(several, given, y, _num_samples(X))  # refuses labels that no model knows
     parts = []
     for j, model in enumerate(several.models):
-        given = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
+        own = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
         if several.mean_of == PROBABILITIES:  # members know numbers of classes
-            given[1] = np.searchsorted(several.classes_, np.asarray(y))
-        if several.rows is not None:  # drawn with replacement: each has a weight
-            times = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
-            given[2] = times if sample_weight is None else times * sample_weight
+            own[1] = np.searchsorted(several.classes_, np.asarray(y))
+        if several.rows is not None:  # weights have told how often each is drawn, and no more
+            own[2] = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
         if several.columns is not None:
-            given[0] = _safe_indexing(given[0], several.columns[j], axis=1)
-        parts.append(as_ensemble(model, *given, init_score))
+            own[0] = _safe_indexing(own[0], several.columns[j], axis=1)
+        parts.append(as_ensemble(model, *own, init_score))
     whole = merged(several, parts)
-    if "gradients" in whole.statistics:
-        return whole
-    target = as_target(several, whole, y, len(X))
-    return whole.refit_statistics(X, target, sample_weight, init_score)
+    if "gradients" not in whole.statistics:
+        whole = whole.refit_statistics(X, target, sample_weight, init_score)
+    return replace(
+        whole,
+        feature_names=given.feature_names,
+        credit=given.credit,
+        preparation=given.preparation,
+    )
 
 
 def _warn_of_others(
@@ -150,15 +157,9 @@ def discrepancy(
 ) -> str | None:
     """Return where a model's statistics of nodes differ from those of rows, None if nowhere.
 
-    Parameters
-    ----------
-    kept, of_rows : Ensemble
-        The model, and what `Ensemble.refit_statistics` makes of it with the rows.
-    largest_target : float
-    facts : collection of str
-        What is compared: some of the model's statistics, and "steps", the G that follows from the
-        leaves' values. Left out are trees of a single leaf, whose value scikit-learn leaves at 0,
-        and leaves whose rows have probabilities of 0 and 1, whose H is only rounding errors.
+    Compared are some of the model's statistics, and "steps", the G that follows from the leaves'
+    values. Left out of these are trees of a single leaf, whose value scikit-learn leaves at 0, and
+    leaves whose rows have probabilities of 0 and 1, whose H is only rounding errors.
     """
     n_nodes = np.diff(kept.tree_offset)
     roots = kept.tree_offset[:-1]

@@ -109,6 +109,13 @@ def labels_of(model: Any) -> Any:
     return None if type(model).__name__ == SEVERAL_TARGETS else getattr(model, "classes_", None)
 
 
+def names_in(fitted: Any) -> tuple[str, ...]:
+    """Return the names of the columns that a model or step of scikit-learn's was fitted on."""
+    names = getattr(fitted, "feature_names_in_", None)
+    names = [f"x{k}" for k in range(fitted.n_features_in_)] if names is None else names
+    return tuple(map(str, names))
+
+
 def scale_of(model: Any) -> str | None:
     """Say what the trees in a model add up to, where it predicts something else; None elsewhere."""
     name = type(within(model)).__name__

@@ -61,17 +61,10 @@ class Group(str):
 
 @dataclass(frozen=True, eq=False)
 class Credit:
-    """Which feature every column of a model is credited to.
+    """Which feature every column of a model is credited to."""
 
-    Parameters
-    ----------
-    of_column : int64 array of shape (p,)
-        The number of the feature.
-    names : tuple of str
-        Of the features; one that has no column is worth 0 wherever columns are added up.
-    """
-
-    of_column: np.ndarray
+    of_column: np.ndarray  # the number of the feature, int64
+    # Of the features; one that has no column is worth 0 wherever columns are added up.
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     import pandas
 
 NUMBERS = ("learning_rate", "reg_lambda")
+FLAGS = (
+    "is_forest", "zero_is_missing", "unstored_is_missing", "has_init_score", "unseen_is_missing",
+)  # fmt: skip
 
 
 def described(ensemble: Any) -> dict[str, Any]:
@@ -28,11 +31,7 @@ def described(ensemble: Any) -> dict[str, Any]:
         "feature_names": list(ensemble.feature_names),
         "input_dtype": np.dtype(ensemble.input_dtype).name,
         "statistics": [name for name in STATISTICS if name in ensemble.statistics],
-        "is_forest": ensemble.is_forest,
-        "zero_is_missing": ensemble.zero_is_missing,
-        "unstored_is_missing": ensemble.unstored_is_missing,
-        "has_init_score": ensemble.has_init_score,
-        "unseen_is_missing": ensemble.unseen_is_missing,
+        **{name: getattr(ensemble, name) for name in FLAGS},
         **_described_categories(ensemble),
         **{name: getattr(ensemble, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
     }

@@ -200,13 +200,10 @@ class Ensemble(Nodes):
 
     def _output(self, k: int) -> "Ensemble":
         sizes = np.diff(self.tree_offset)
-        own = np.repeat(self.tree_output == k, sizes)
-        own_parts: dict[str, Any] = {name: getattr(self, name)[own] for name in NODE_DTYPES}
-        if self.level_sets is not None:
-            own_parts["level_sets"] = self.level_sets.in_order(np.flatnonzero(own))
+        own = np.flatnonzero(np.repeat(self.tree_output == k, sizes))
         return replace(
             self,
-            **own_parts,
+            **self.some(own),
             tree_offset=np.cumsum([0, *sizes[k :: self.n_outputs]]),
             base_score=float(self.base_score[k]),
             loss=OneOutput(self.loss, k),
@@ -240,10 +237,7 @@ class Ensemble(Nodes):
     def save(self, path: str | os.PathLike) -> None:
         """Write the model to a JSON file, to be read by ``gbt.load``.
 
-        Parameters
-        ----------
-        path : str or path-like
-            An existing file keeps its permissions and is replaced once the new one is complete.
+        An existing file keeps its permissions and is replaced once the new one is complete.
         """
         if "gradients" in self.statistics:  # the file will not know that they are doubtful
             self.require("gradients", what="A file")
@@ -278,12 +272,8 @@ class Ensemble(Nodes):
         """Return the model of the first ``n_rounds`` rounds: of one output, as many trees."""
         if not 0 <= n_rounds <= self.n_rounds:
             raise ValueError(f"n_rounds={n_rounds}: the model has {self.n_rounds} rounds.")
-        n_trees = n_rounds * self.n_outputs
-        stop = self.tree_offset[n_trees]
-        changed: dict[str, Any] = {name: getattr(self, name)[:stop] for name in NODE_DTYPES}
-        if self.level_sets is not None:
-            changed["level_sets"] = self.level_sets.in_order(np.arange(stop))
-        return replace(self, **changed, tree_offset=self.tree_offset[: n_trees + 1])
+        offset = self.tree_offset[: n_rounds * self.n_outputs + 1]
+        return replace(self, **self.some(np.arange(offset[-1])), tree_offset=offset)
 
     def as_input(self, X: Any) -> Any:
         """Return ``X`` as C-contiguous rows whose numbers the trees compare with their thresholds.

@@ -29,14 +29,14 @@ all rows of a class pass alike. There is no warning for these.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
-from gbt.model.statistics import along_rounds
-from gbt.tables.sparse_rows import as_float64, take
+from gbt.model.statistics import along_rounds, of_positive_weight
+from gbt.tables.sparse_rows import as_float64
 
 N_DRAWS = 300
 NUMBERS_AT_ONCE = 2**20
@@ -55,7 +55,7 @@ class LeafRows(NamedTuple):
     init_score: np.ndarray | None = None  # (n, K)
 
 
-# Makes a part of every chunk of rows and merges the parts; may be called several times.
+# Makes a part of every chunk of rows and merges the parts; is called several times.
 Fold = Callable[
     [Callable[[LeafRows], "LeafCells"], Callable[["LeafCells", "LeafCells"], "LeafCells"]],
     "LeafCells",
@@ -63,23 +63,12 @@ Fold = Callable[
 
 
 class LeafCells(NamedTuple):
-    """Rows by cell: a cell has the rows of one class that share the leaves of some trees.
+    """Rows by cell: a cell has the rows of one class that share the leaves of T trees."""
 
-    Parameters
-    ----------
-    key : int64 array of shape (C, 1 + T)
-        The class and the T leaves of every cell, all different.
-    n_rows : int64 array of shape (C,)
-    amount : float64 array of shape (C, T)
-        What its rows add to the leaf of each tree: their number, or w h.
-    gradient, magnitude, square : float64 arrays of shape (C, T)
-        Their sums of w g, of its magnitude, and of its square.
-    """
-
-    key: np.ndarray
+    key: np.ndarray  # (C, 1 + T): the class and the leaves of every cell, all different
     n_rows: np.ndarray
-    amount: np.ndarray
-    gradient: np.ndarray
+    amount: np.ndarray  # (C, T): what its rows add to the leaf of each tree, their number or w h
+    gradient: np.ndarray  # their sums of w g, of its magnitude, and of its square
     magnitude: np.ndarray
     square: np.ndarray
 
@@ -87,7 +76,8 @@ class LeafCells(NamedTuple):
     def of(cls, ensemble: Ensemble, rows: LeafRows) -> "LeafCells":
         """Return the cells of some rows, sent down all trees of a model."""
         start = raw_before(ensemble.base_score, len(rows.y), rows.init_score)
-        X, y, weight, start = _of_weight(rows, start)
+        weight = np.ones(len(rows.y)) if rows.weight is None else np.asarray(rows.weight)
+        X, y, weight, start = of_positive_weight(as_float64(rows.X), rows.y, weight, start)
         key, amount, gradient = [_classes(y)], [], []
         prepared = ensemble.loss.prepared(y, weight)
         along = along_rounds(ensemble.trees, X, prepared, ensemble.loss, start, ensemble.is_forest)
@@ -120,25 +110,20 @@ class LeafCells(NamedTuple):
         sums = [np.column_stack([added(column) for column in part.T]) for part in parts]
         return cls(key[first], added(n_rows).astype(np.int64), *sums)
 
-    def fill(self, ensemble: Ensemble) -> bool:
-        """Say whether rows, or hessians, add up to those of training in every leaf."""
-        made_of, within = _made_of(ensemble), _within(ensemble)
-        sums = self._of_leaves(ensemble, self.amount)
-        is_leaf = ensemble.left < 0
-        return bool(_agree(sums, made_of, within * np.abs(made_of))[is_leaf].all())
-
-    def fill_gradients(self, ensemble: Ensemble) -> bool:
-        """Say whether gradients add up to those of training in every leaf."""
-        sums, magnitude = (
-            self._of_leaves(ensemble, part) for part in (self.gradient, self.magnitude)
-        )
-        is_leaf = ensemble.left < 0
-        return bool(_agree(sums, ensemble.sum_gradient, WITHIN * magnitude)[is_leaf].all())
-
-    def _of_leaves(self, ensemble: Ensemble, part: np.ndarray) -> np.ndarray:
-        """Return sums over the rows in the leaves of all trees, 0 at other nodes."""
+    def fill(self, ensemble: Ensemble, gradients: bool = False) -> bool:
+        """Say whether rows or hessians, or gradients, are those of training in every leaf."""
         node = self.key[:, 1:] + ensemble.tree_offset[:-1]
-        return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
+
+        def of_leaves(part: np.ndarray) -> np.ndarray:
+            return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
+
+        if gradients:
+            made_of, size = ensemble.sum_gradient, of_leaves(self.magnitude)
+            off = np.abs(of_leaves(self.gradient) - made_of) > WITHIN * size
+        else:
+            made_of = _made_of(ensemble)
+            off = np.abs(of_leaves(self.amount) - made_of) > _within(ensemble) * np.abs(made_of)
+        return not off[ensemble.left < 0].any()
 
     def would_be_filled_by_others(self, ensemble: Ensemble, gradients: bool = False) -> bool:
         """Say whether some table drawn from these rows fills the same leaves.
@@ -161,11 +146,11 @@ class LeafCells(NamedTuple):
         at_once = max(1, NUMBERS_AT_ONCE // len(self.key))
         for first in range(0, N_DRAWS, at_once):
             drawn = self._drawn(min(at_once, N_DRAWS - first), random)
-            agree = _agree(drawn @ mean, filled, within).all(axis=1)
+            agree = (np.abs(drawn @ mean - filled) <= within).all(axis=1)
             if gradients:
                 spread = np.sqrt(drawn @ variance) * random.normal(size=(len(drawn), len(tree)))
-                moved = drawn @ gradient + spread
-                agree &= _agree(moved, filled_gradient, within_gradient).all(axis=1)
+                off = np.abs(drawn @ gradient + spread - filled_gradient)
+                agree &= (off <= within_gradient).all(axis=1)
             if agree.any():
                 return True
         return False
@@ -184,13 +169,6 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
     """Say whether rows are, beyond doubt, those that a model was trained on; see the module.
 
     To be called only for rows that `may_be_training_rows`.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-    fold : callable
-        ``fold(part_of, merge)`` makes a part of `LeafRows`, or of each of their chunks, and merges
-        these; it is called several times.
     """
     n_rounds = 1
     while n_rounds <= ensemble.n_rounds:
@@ -207,7 +185,7 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
         return False
     first = ensemble.truncate(1)
     cells = fold(partial(LeafCells.of, first), LeafCells.merge)
-    return cells.fill_gradients(first) and not cells.would_be_filled_by_others(first, True)
+    return cells.fill(first, True) and not cells.would_be_filled_by_others(first, True)
 
 
 def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
@@ -215,7 +193,7 @@ def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
     if not (ensemble.n_trees and ensemble.statistics & {"counts", "hessians"}):
         return False
     made_of = float(_made_of(ensemble)[0])
-    return bool(_agree(amount, made_of, _within(ensemble) * abs(made_of)))
+    return abs(amount - made_of) <= _within(ensemble) * abs(made_of)
 
 
 def amount_at_root(
@@ -235,18 +213,6 @@ def amount_at_root(
     y = ensemble.loss.prepared(y, weight)
     _, hessian = ensemble.loss.gradient_hessian(y, raw[0] if len(raw) == 1 else raw.T)
     return float(np.sum(weight * (hessian if hessian.ndim == 1 else hessian[:, 0])))
-
-
-def _of_weight(
-    rows: LeafRows, start: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rows of positive weight, as in training, and their start (K, n)."""
-    X, y = as_float64(rows.X), rows.y
-    weight = np.ones(len(y)) if rows.weight is None else np.asarray(rows.weight)
-    kept = weight > 0
-    if kept.all():
-        return X, y, weight, start
-    return take(X, kept), y[kept], weight[kept], start[:, kept]
 
 
 def _classes(y: np.ndarray) -> np.ndarray:
@@ -283,8 +249,3 @@ def _made_of(ensemble: Ensemble) -> np.ndarray:
 def _within(ensemble: Ensemble) -> float:
     """Return how far amounts may be from those of training: 0 for counts of rows."""
     return 0.0 if _counts_rows(ensemble) else WITHIN
-
-
-def _agree(amount: Any, made_of: Any, within: Any) -> Any:
-    """Say which amounts differ by no more than ``within`` from those of training."""
-    return np.abs(amount - made_of) <= within

@@ -214,21 +214,11 @@ def rounded_down(threshold: np.ndarray) -> np.ndarray:
 def transposed(
     rows: np.ndarray, memory: np.ndarray | None = None, dtype: type | np.dtype = np.float64
 ) -> np.ndarray:
-    """Return rows as trees take them in blocks: transposed, twice.
+    """Return rows of floats as trees take them in blocks: transposed, twice, (2, p, n).
 
-    Parameters
-    ----------
-    rows : float32 or float64 array of shape (n, p)
-    memory : array of shape (2 n p,) or longer, optional
-        Where to put them.
-    dtype : numpy.float64 or numpy.float32
-        float32 only for rows of float32, or they would be rounded.
-
-    Returns
-    -------
-    array of shape (2, p, n)
-        ``[0]`` has nan for a missing value, ``[1]`` has -inf, so that a node sends a row left if
-        ``block[int(missing_left), feature] <= threshold``.
+    The first has nan for a missing value and the second -inf, so that a node sends a row left if
+    ``block[int(missing_left), feature] <= threshold``. They are put into ``memory``, of 2 n p
+    numbers or more, if it is given, and are float32 only if the rows are, or they would be rounded.
     """
     n_rows, n_features = rows.shape
     n_numbers = 2 * n_features * n_rows

@@ -21,24 +21,12 @@ from gbt.tables.names import are_numbers, column_names, first_ten, names_for
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """Fitted steps that come before a model.
+    """Fitted steps that come before a model."""
 
-    Parameters
-    ----------
-    steps : tuple of (name, transformer)
-        In order; each is asked for ``transform``.
-    names : tuple of str
-        Of the columns that the first step takes.
-    origins : tuple of tuples of int
-        Of each column that comes out, the columns that it is made of.
-    names_out : tuple of str or None
-        Of the columns that come out, if the steps name them.
-    """
-
-    steps: tuple[tuple[str, Any], ...]
-    names: tuple[str, ...]
-    origins: tuple[tuple[int, ...], ...]
-    names_out: tuple[str, ...] | None = None
+    steps: tuple[tuple[str, Any], ...]  # with their names; each is asked for ``transform``
+    names: tuple[str, ...]  # of the columns that the first step takes
+    origins: tuple[tuple[int, ...], ...]  # what each column that comes out is made of
+    names_out: tuple[str, ...] | None = None  # of the columns that come out, if they have any
 
     def rows(self, X: Any) -> Any:
         """Return what the steps make of a table; errors name the step."""

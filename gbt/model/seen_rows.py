@@ -45,20 +45,11 @@ FACTOR = 0x9E3779B97F4A7C15  # odd, so that nothing is lost; 2^64 divided by the
 
 @dataclass(frozen=True, eq=False)
 class SeenRows:
-    """The rows that a model has seen, as hashes.
+    """The rows that a model has seen, as hashes in ascending order."""
 
-    Parameters
-    ----------
-    trained, tuned : uint64 array
-        Hashes of the rows that trees were grown on, and of those that decided early stopping;
-        ascending.
-    in_order : int or None
-        A single number for the trained rows in their order with their weights, see `number_of`;
-        None if it was not computed.
-    """
-
-    trained: np.ndarray
-    tuned: np.ndarray
+    trained: np.ndarray  # uint64, of the rows that trees were grown on
+    tuned: np.ndarray  # of those that decided early stopping
+    # A single number for the trained rows in their order with their weights, see `number_of`.
     in_order: int | None = None
 
     @classmethod

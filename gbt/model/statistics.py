@@ -23,55 +23,21 @@ from gbt.parallel.chunks import Chunk, over_chunks
 from gbt.tables.sparse_rows import as_float64, take
 from gbt.tables.targets import as_target, as_weight
 
-TOLD_BY_ROWS = ("sum_gradient", "sum_hessian", "n_samples", "gain")
 
-
-def node_sums(
-    left: np.ndarray,
-    right: np.ndarray,
-    leaves: np.ndarray,
-    gradient: np.ndarray,
-    hessian: np.ndarray,
-) -> np.ndarray:
-    """Return G, H and row count of every node of a tree, (n_nodes, 3), from the leaves of rows.
-
-    Sums of leaves are correctly rounded, whatever the order of the rows. Sums of parents are those
-    of their two children added, to the last bit.
-    """
-    n_nodes = len(left)
-    sums = np.column_stack(
-        [
-            exact_sums(leaves, gradient, n_nodes),
-            exact_sums(leaves, hessian, n_nodes),
-            np.bincount(leaves, minlength=n_nodes),
-        ]
+def children_of(ensemble: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the left and right children of nodes, counted through all trees; -1 at leaves."""
+    root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
+    left, right = (
+        sealed(np.where(child < 0, -1, root + child).astype(np.int32))
+        for child in (ensemble.left, ensemble.right)
     )
-    walk.add_up_children(left, right, sums)
-    return sums
+    return left, right
 
 
 def add_up_trees(ensemble: Any, sums: np.ndarray) -> np.ndarray:
     """Give the inner nodes of all trees the sums of their children, float64 (n_nodes, k)."""
-    root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
-    children = [
-        sealed(np.where(child < 0, -1, root + child).astype(np.int32))
-        for child in (ensemble.left, ensemble.right)
-    ]
-    walk.add_up_children(*children, sums)
+    walk.add_up_children(*children_of(ensemble), sums)
     return sums
-
-
-def node_statistics(
-    left: np.ndarray, right: np.ndarray, sums: np.ndarray, reg_lambda: float
-) -> dict[str, np.ndarray]:
-    """Return G, H, row count and gain of every node of a tree from its `node_sums`."""
-    sum_gradient, sum_hessian, n_samples = sums.T
-    return {
-        "sum_gradient": sum_gradient,
-        "sum_hessian": sum_hessian,
-        "n_samples": n_samples.astype(np.int64),
-        "gain": node_gain(left, right, sum_gradient, sum_hessian, reg_lambda),
-    }
 
 
 def node_gain(
@@ -113,45 +79,56 @@ def node_step(
 
 
 def refit(model: Any, rows: Chunk) -> dict[str, np.ndarray]:
-    """Return the statistics of all nodes over other rows, one array each.
+    """Return G, H, row count and gain of all nodes over other rows.
 
     Gradients are taken along the unchanged predictions, in a forest at the base score. Rows in
-    chunks are added up chunk by chunk.
+    chunks are added up chunk by chunk. Sums of parents are those of their two children added, to
+    the last bit.
     """
-    sums = over_chunks(partial(sums_of_chunk, model), np.add, rows)
-    refitted = [
-        node_statistics(tree.left, tree.right, of_tree, model.reg_lambda)
-        for tree, of_tree in zip(model.trees, np.split(sums, model.tree_offset[1:-1]), strict=False)
-    ]
+    sums = add_up_trees(model, over_chunks(partial(sums_of_leaves, model), np.add, rows))
+    sum_gradient, sum_hessian, n_samples = sums.T
     return {
-        name: np.concatenate([np.empty(0), *(of_tree[name] for of_tree in refitted)])
-        for name in TOLD_BY_ROWS
+        "sum_gradient": sum_gradient,
+        "sum_hessian": sum_hessian,
+        "n_samples": n_samples,
+        "gain": node_gain(*children_of(model), sum_gradient, sum_hessian, model.reg_lambda),
     }
 
 
-def sums_of_chunk(model: Any, rows: Chunk) -> np.ndarray:
-    """Return the `node_sums` of some rows in all trees, end to end."""
+def sums_of_leaves(model: Any, rows: Chunk) -> np.ndarray:
+    """Return G, H and row count of the leaves of all trees, (n_nodes, 3), 0 at other nodes.
+
+    The sums are correctly rounded, whatever the order of the rows.
+    """
     X = as_float64(model.as_input(rows.X))
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
     init_score = checked_init_score(model, rows.init_score, len(X))
     start = raw_before(model.base_score, len(X), init_score)
-    is_seen = weight > 0
-    if not is_seen.all():  # other rows are dropped in training, too
-        X, y = take(X, is_seen), y[is_seen]
-        weight, start = weight[is_seen], start[:, is_seen]
+    X, y, weight, start = of_positive_weight(X, y, weight, start)
     if rows.is_part and not model.loss.is_by_row:
         raise ValueError(
             f"The {model.loss.name} loss of a row depends on other rows, and a chunk of Dask does"
             " not have them all: X.compute()."
         )
     y, n_jobs = model.loss.prepared(y, weight), rows.n_jobs(None)
-    along = along_rounds(model.trees, X, y, model.loss, start, model.is_forest, n_jobs)
-    of_trees = [
-        node_sums(tree.left, tree.right, leaves, weight * gradient, weight * hessian)
-        for tree, leaves, gradient, hessian in along
-    ]
-    return np.concatenate([np.empty((0, 3)), *of_trees])
+    sums = [np.empty((0, 3))]
+    for tree, leaves, gradient, hessian in along_rounds(
+        model.trees, X, y, model.loss, start, model.is_forest, n_jobs
+    ):
+        sides = (exact_sums(leaves, weight * of, tree.n_nodes) for of in (gradient, hessian))
+        sums.append(np.column_stack([*sides, np.bincount(leaves, minlength=tree.n_nodes)]))
+    return np.concatenate(sums)
+
+
+def of_positive_weight(
+    X: Any, y: np.ndarray, weight: np.ndarray, start: np.ndarray
+) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the rows that training does not drop either, and their start, (K, n)."""
+    kept = weight > 0
+    if kept.all():
+        return X, y, weight, start
+    return take(X, kept), y[kept], weight[kept], start[:, kept]
 
 
 def along_rounds(

@@ -86,6 +86,13 @@ class Nodes:
         """The arrays that say how to walk, in the order in which kernels take them."""
         return self.feature, self.threshold, self.left, self.right, self.missing_left
 
+    def some(self, nodes: np.ndarray) -> dict[str, Any]:
+        """Return the arrays of some nodes, in an order."""
+        arrays = {name: getattr(self, name)[nodes] for name in NODE_DTYPES}
+        if self.level_sets is not None:
+            arrays["level_sets"] = self.level_sets.in_order(nodes)
+        return arrays
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree(Nodes):

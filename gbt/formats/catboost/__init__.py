@@ -4,6 +4,4 @@
 ``trees`` puts nodes in preorder, and ``levels`` finds the levels of categories among rows.
 """
 
-from gbt.formats.catboost.model import import_catboost
-
-__all__ = ["import_catboost"]
+from gbt.formats.catboost.model import import_catboost as import_catboost

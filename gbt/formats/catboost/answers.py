@@ -33,21 +33,11 @@ WITHIN = 1e-9  # of the sum of the largest values
 
 
 class Questions(NamedTuple):
-    """What the splits of a model ask.
+    """What the splits of a model ask."""
 
-    Parameters
-    ----------
-    of_split : int64 array
-        The question of every split.
-    rank : int64 array
-        Which border of its question, from 0 on.
-    origins : tuple of tuples of int
-        The columns that each question is on.
-    """
-
-    of_split: np.ndarray
-    rank: np.ndarray
-    origins: tuple[tuple[int, ...], ...]
+    of_split: np.ndarray  # the question of every split
+    rank: np.ndarray  # which border of its question, from 0 on
+    origins: tuple[tuple[int, ...], ...]  # the columns that each question is on
 
     @classmethod
     def of(cls, model: Model) -> "Questions":
@@ -80,40 +70,38 @@ class Questions(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """A model of CatBoost as the step that turns a table into answers.
+    """A model of CatBoost as the step that turns a table into answers."""
 
-    Parameters
-    ----------
-    state : bytes
-        The model, as CatBoost writes it.
-    n_questions : int
-    by_leaf : list of (questions, answers)
-        For each tree: int arrays of shape (q,) and (n_leaves, q).
-    values : list of arrays
-        For each tree: the values of its leaves, (n_leaves, K).
-    start : float64 array of shape (K,)
-    """
-
-    state: bytes
+    state: bytes  # the model, as CatBoost writes it
     n_questions: int
-    by_leaf: list[tuple[np.ndarray, np.ndarray]]
-    values: list[np.ndarray]
-    start: np.ndarray
+    start: np.ndarray  # (K,)
+    values: list[np.ndarray]  # of each tree's leaves, (n_leaves, K)
+    by_leaf: list[tuple[np.ndarray, np.ndarray]]  # each tree's questions, its leaves' answers
 
     @classmethod
     def of(cls, model: Model, state: bytes, questions: Questions) -> "Answers":
-        """List the answers on the way to every leaf."""
+        """List the answers on the way to every leaf, from the leaves up to the roots."""
         nodes = read_trees(questions.of_model(model))
-        K = model.n_outputs
-        offset = nodes.tree.tree_offset
-        trees = [slice(*offset[m : m + 2].tolist()) for m in range(len(offset) - 1)]
-        leaf = _leaves_in_trees(nodes, K)
-        values = [
-            np.column_stack([_of_leaves(nodes, leaf, tree) for tree in trees[m : m + K]])
-            for m in range(0, len(trees), K)
-        ]
-        by_leaf = [_on_the_way(nodes, leaf, questions, tree) for tree in trees[::K]]
-        return cls(state, len(questions.origins), by_leaf, values, np.asarray(model.bias))
+        K, offset = model.n_outputs, nodes.tree.tree_offset
+        parent, left, right = nodes.tree.families
+        above = np.arange(len(nodes.split))  # a root itself
+        question, n_exceeded = np.zeros_like(above), np.zeros(len(above), dtype=np.float32)
+        for child in (left, right):
+            above[child], question[child] = parent, questions.of_split[nodes.split[parent]]
+        n_exceeded[right] = questions.rank[nodes.split[parent]] + 1
+        values, by_leaf = [], []
+        for start, stop in zip(offset[:-1:K].tolist(), offset[1::K].tolist(), strict=True):
+            node = _nodes_of_leaves(nodes, start, stop, K)
+            # Trees of other outputs follow, node by node the same.
+            values.append(nodes.value[node[:, np.newaxis] + (stop - start) * np.arange(K)])
+            asked, column = np.unique(question[start:stop], return_inverse=True)
+            answers = np.zeros((len(node), len(asked)), dtype=np.float32)
+            while (above[node] != node).any():
+                cell = np.arange(len(node)), column[node - start]
+                answers[cell] = np.maximum(answers[cell], n_exceeded[node])
+                node = above[node]
+            by_leaf.append((asked, answers))
+        return cls(state, len(questions.origins), np.asarray(model.bias), values, by_leaf)
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the answers of rows, float32 of shape (n, n_questions)."""
@@ -149,43 +137,10 @@ def misread(what: str) -> ValueError:
     )
 
 
-def _leaves_in_trees(nodes: CatBoostNodes, n_outputs: int) -> np.ndarray:
-    """Return CatBoost's number of each leaf in its tree; 0 at inner nodes."""
-    offset, is_leaf = nodes.tree.tree_offset, nodes.tree.is_leaf
-    place = np.where(is_leaf, nodes.place, np.iinfo(np.int64).max)
-    first = np.repeat(np.minimum.reduceat(place, offset[:-1]), np.diff(offset))
-    return np.where(is_leaf, (place - first) // n_outputs, 0)
-
-
-def _of_leaves(nodes: CatBoostNodes, leaf: np.ndarray, tree: slice) -> np.ndarray:
-    """Return values of a tree's leaves in CatBoost's order; a leaf of no node has 0."""
-    is_leaf = nodes.tree.is_leaf[tree]
-    ordered = np.zeros(leaf[tree].max() + 1)
-    ordered[leaf[tree][is_leaf]] = nodes.value[tree][is_leaf]
+def _nodes_of_leaves(nodes: CatBoostNodes, start: int, stop: int, n_outputs: int) -> np.ndarray:
+    """Return the nodes of a tree's leaves in CatBoost's order; its root for a leaf of no node."""
+    leaf = start + np.flatnonzero(nodes.tree.is_leaf[start:stop])
+    number = (nodes.place[leaf] - nodes.place[leaf].min()) // n_outputs
+    ordered = np.full(number.max() + 1, start)
+    ordered[number] = leaf
     return ordered
-
-
-def _on_the_way(
-    nodes: CatBoostNodes, leaf: np.ndarray, questions: Questions, tree: slice
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the questions of a tree, and their answers at each leaf in CatBoost's order.
-
-    Nodes are in preorder, so the rows that exceed a node's border are all from its right child on
-    to the end of its branch, which is where the right branch ends.
-    """
-    split, is_leaf = nodes.split[tree], nodes.tree.is_leaf[tree]
-    right = nodes.tree.right[tree] - tree.start
-    n = len(split)
-    inner = np.flatnonzero(~is_leaf)
-    asked, which = np.unique(questions.of_split[split[inner]], return_inverse=True)
-    n_leaves = leaf[tree].max() + 1
-    answers = np.zeros((n_leaves, len(asked)), dtype=np.float32)
-    end = np.arange(1, n + 1)  # after the branch of each node
-    for t in inner[::-1].tolist():
-        end[t] = end[right[t]]
-    for t, q in zip(inner.tolist(), which.tolist(), strict=True):
-        below = slice(right[t], end[t])
-        leaves = leaf[tree][below][is_leaf[below]]
-        n_exceeded = questions.rank[split[t]] + 1
-        answers[leaves, q] = np.maximum(answers[leaves, q], n_exceeded)
-    return asked, answers

@@ -38,7 +38,8 @@ class Model(NamedTuple):
     n_outputs: int
     size: np.ndarray  # int32, of each tree: levels if trees are symmetric, else nodes
     split: np.ndarray  # int32, of all levels, the lowest first, or nodes of all trees
-    further: np.ndarray  # uint16 (n_nodes, 2), how far it is to the node of either side
+    # uint16 (n_nodes, 2), how far it is to the node of either side; none if trees are symmetric
+    further: np.ndarray
     leaf_of_node: np.ndarray  # uint32, where the value of a node is that a walk ends at
     leaf_value: np.ndarray  # float64 of all leaves of all trees, their outputs side by side
     leaf_weight: np.ndarray  # float64
@@ -53,11 +54,6 @@ class Model(NamedTuple):
     counter: np.ndarray  # of each split, which counter it asks; -1 of a number or level
     counted: list[tuple[int, ...]]  # the columns that each counter combines
     others: list[str]  # kinds of features that are statistics of text or embeddings
-
-    @property
-    def has_symmetric_trees(self) -> bool:
-        """Whether all nodes of a depth have the same split."""
-        return not len(self.further)
 
 
 class _Table(NamedTuple):
@@ -142,11 +138,7 @@ def read_model(data: bytes) -> Model:
     )
     within = np.concatenate([np.empty(0, np.int64), *map(np.arange, n_splits)])
     biases = trees.array(BIASES, "<f8")
-    kinds = {
-        "text": TEXT_FEATURES,
-        "estimated": ESTIMATED_FEATURES,
-        "embedding": EMBEDDINGS,
-    }
+    kinds = {"text": TEXT_FEATURES, "estimated": ESTIMATED_FEATURES, "embedding": EMBEDDINGS}
     return Model(
         n_outputs=trees.number(APPROX_DIMENSION, "i"),
         size=trees.array(TREE_SIZES, "<i4"),

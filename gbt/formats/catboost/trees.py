@@ -47,7 +47,7 @@ class CatBoostNodes(NamedTuple):
 
 def read_trees(model: Model) -> CatBoostNodes:
     """Return the nodes of all trees."""
-    if model.has_symmetric_trees:
+    if not len(model.further):  # all nodes of a depth have the same split
         model = _as_lists(model)
     further = model.further.astype(np.int64)
     ends = further == 0
@@ -65,14 +65,15 @@ def read_trees(model: Model) -> CatBoostNodes:
     has_level = np.append(model.level, -1)[split] >= 0
     links[has_level] = links[has_level, ::-1]
     stops = np.cumsum(1 + is_half_a_leaf)[np.cumsum(model.size) - 1]
-    starts = np.append(0, stops)[:-1]
-    # Every output has all trees, so there is a copy of all nodes for each.
-    copy = n_nodes * np.arange(model.n_outputs)
-    left, right = (np.where(side < 0, -1, side + copy[:, np.newaxis]).ravel() for side in links.T)
-    roots, ends_of_trees = ((of[:, np.newaxis] + copy).ravel() for of in (starts, stops))
-    nodes = in_preorder("CatBoost", roots, ends_of_trees, left, right)
-    output, node = np.divmod(nodes.order, n_nodes) if model.n_outputs > 1 else (0, nodes.order)
-    is_leaf, leaf = nodes.is_leaf, leaf[node]
+    sizes = np.diff(stops, prepend=0)
+    links = np.where(links < 0, -1, links - np.repeat(stops - sizes, sizes)[:, np.newaxis])
+    # Every output has all trees, so a copy of each tree follows for each.
+    starts, sizes = (np.repeat(of, model.n_outputs) for of in (stops - sizes, sizes))
+    node = np.arange(sizes.sum()) + np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
+    nodes = in_preorder("CatBoost", sizes, *links[node].T)
+    output = nodes.by_node(np.arange(len(sizes)) % model.n_outputs)
+    node, is_leaf = node[nodes.order], nodes.is_leaf
+    leaf = leaf[node]
     place = np.where(is_leaf, leaf, 0)
     value = np.where(is_leaf, model.leaf_value[place + output], 0.0)
     weight = np.where(is_leaf, model.leaf_weight[place // model.n_outputs], 0.0)

@@ -4,6 +4,5 @@
 saves boosters, and ``trees`` puts their nodes in preorder.
 """
 
-from gbt.formats.lightgbm.model import from_lightgbm, import_lightgbm
-
-__all__ = ["from_lightgbm", "import_lightgbm"]
+from gbt.formats.lightgbm.model import from_lightgbm as from_lightgbm
+from gbt.formats.lightgbm.model import import_lightgbm as import_lightgbm

@@ -33,15 +33,13 @@ from gbt.files.documents import InvalidModelError
 from gbt.formats.imported import SUMS, Imported, LibraryNodes, kept
 from gbt.formats.lightgbm.text import Text, as_number, split, text_of
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
-from gbt.formats.objectives import LIGHTGBM
-from gbt.formats.origin import Start, contradiction
+from gbt.formats.objectives import LIGHTGBM, REFITTED
+from gbt.formats.origin import Start, contradiction, hides_gradients
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
 
 OF_SIGMOID = ("binary", "multiclassova")
-# Leaves that LightGBM refits to quantiles: -G/(H + lambda) is lost.
-REFITTED = ("quantile", "absolute")
 DIGITS_OF_INNER = 1e-5  # share of a tree's largest value; rounding to six digits is 5e-6
 
 
@@ -59,11 +57,8 @@ def from_lightgbm(model: Any) -> Ensemble:
     Ensemble
         Raw predictions are those of ``raw_score=True`` without an ``init_score``; with
         ``boosting="rf"`` they are the mean of the trees, which ``predict`` returns, where
-        ``raw_score=True`` is their sum. If gradient sums cannot be computed (``lambda_l1``,
-        ``max_delta_step``, ``path_smooth``, monotone constraints, learning rates that change, a
-        start that is not the mean, a first tree on a sample, trees that DART has dropped), it has
-        no gradients, and ``about_gradients`` says why; `gbt.formats.as_ensemble` takes them from
-        training rows.
+        ``raw_score=True`` is their sum. Where gradient sums cannot be computed (docs/models.md),
+        ``about_gradients`` says why.
     """
     return import_lightgbm(model).ensemble
 
@@ -107,7 +102,9 @@ def _import(text: str) -> Imported:
         why = f"tree {without_weight[0]} is a single leaf, of which LightGBM keeps no sums"
     follows = eta * node_step(G, H, penalty)
     is_exact = why is None or rates.has_dropped  # DART's weights change all values of a tree alike
-    if is_exact and (wrong := _first_far(nodes, follows, starts)) >= 0:
+    hidden = np.pad(np.abs(starts), (0, len(roots)))[: len(roots)]
+    wrong = tree.first_far(follows, nodes.value, DIGITS_OF_INNER, hidden)
+    if is_exact and wrong is not None:
         m, node = tree.of_tree(wrong)
         is_exact = False
         why = f"the value of node {node} of tree {m} does not follow from the leaves below it"
@@ -166,7 +163,13 @@ class _Rates(NamedTuple):
 def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str | None:
     """Return what in the training makes gradients unknown, None if nothing does."""
     has_start = rates.has_start and not is_forest
-    hidden_by = parts.hides_gradients
+    are_weighted = parts.parameter("scale_pos_weight", 1.0) != 1  # labels
+    are_weighted |= parts.parameter("is_unbalance", 0.0) != 0
+    penalties = ("lambda_l1", "max_delta_step", "path_smooth")
+    hidden_by = hides_gradients(
+        {name: parts.parameter(name, 0.0) for name in penalties},
+        parts.parameters.get("monotone_constraints", ""),
+    )
     for holds, why in (
         (hidden_by is not None, f"it was trained with {hidden_by}"),
         (loss.name in REFITTED, "its leaves are refitted to quantiles of their rows"),
@@ -179,9 +182,7 @@ def _why_unknown(parts: Text, loss: Loss, rates: _Rates, is_forest: bool) -> str
             "its first tree was grown on a sample of rows and hides the start value",
         ),
         (
-            has_start
-            and loss.name in ("half_logistic", "several_targets")
-            and parts.labels_are_weighted,
+            has_start and loss.name in ("half_logistic", "several_targets") and are_weighted,
             "its first tree hides the start value, the mean of labels that weigh alike there",
         ),
         (
@@ -258,15 +259,3 @@ def _read_rates(parts: Text) -> _Rates:
         return _Rates(eta, False, has_start, has_dropped)
     eta = others[-1] if others else eta
     return _Rates(eta, any(rate != eta for rate in others), has_start, False)
-
-
-def _first_far(nodes: LibraryNodes, follows: np.ndarray, starts: np.ndarray) -> int:
-    """Return the first inner node whose stated value differs by more than its digits, else -1."""
-    roots, leaf = nodes.tree.tree_offset[:-1], nodes.tree.is_leaf
-    if not len(roots):
-        return -1
-    largest = np.maximum.reduceat(np.where(leaf, np.abs(nodes.value), 0.0), roots)
-    largest[: len(starts)] += np.abs(starts)
-    allowed = DIGITS_OF_INNER * np.repeat(largest, np.diff(nodes.tree.tree_offset))
-    too_far = ~leaf & (np.abs(follows - nodes.value) > allowed)
-    return int(np.argmax(too_far)) if too_far.any() else -1

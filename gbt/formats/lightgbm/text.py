@@ -49,21 +49,6 @@ class Text(NamedTuple):
         fraction = min(self.parameter(name, 1.0) for name in names)
         return fraction < 1 and self.parameter("bagging_freq", 0.0) > 0
 
-    @property
-    def labels_are_weighted(self) -> bool:
-        """Whether the two classes have different weights."""
-        weight = self.parameter("scale_pos_weight", 1.0)
-        return weight != 1 or self.parameter("is_unbalance", 0.0) != 0
-
-    @property
-    def hides_gradients(self) -> str | None:
-        """The parameter under which a value is not -eta G / (H + lambda)."""
-        for name in ("lambda_l1", "max_delta_step", "path_smooth"):
-            if (penalty := self.parameter(name, 0.0)) > 0:
-                return f"{name}={penalty:g}"
-        constraints = self.parameters.get("monotone_constraints", "")
-        return f"monotone_constraints={constraints}" if set(constraints) & {*"123456789"} else None
-
 
 def text_of(booster: Any) -> str:
     """Return the text of a booster, by way of a file, which takes half the time.
@@ -110,11 +95,10 @@ def _levels(tail: str) -> list[list[Any]]:
         raise InvalidModelError(
             f"What the LightGBM model says of pandas_categorical {error}."
         ) from error
-    if levels is not None and not (
-        isinstance(levels, list) and all(isinstance(column, list) for column in levels)
-    ):
+    levels = [] if levels is None else levels
+    if not (isinstance(levels, list) and all(isinstance(column, list) for column in levels)):
         raise InvalidModelError("The LightGBM model's pandas_categorical is not a list of lists.")
-    return levels or []
+    return levels
 
 
 def lengths(text: Text, name: str) -> np.ndarray:
@@ -128,16 +112,7 @@ def numbers(
 ) -> np.ndarray:
     """Return the numbers of one array of all trees, trees end to end.
 
-    Parameters
-    ----------
-    text : Text
-    name : str
-        Name of the array.
-    n_of_tree : int64 array of shape (n_trees,)
-        How many numbers each tree has.
-    dtype : numpy.int64 or numpy.float64
-    may_be_absent : bool
-        Whether the array of a tree with one number may be empty, which is a 0.
+    A tree must have ``n_of_tree`` of them; where it has one, this ``may_be_absent``, which is a 0.
     """
     found = lengths(text, name)
     is_absent = may_be_absent & (found == 0) & (n_of_tree == 1)

@@ -25,7 +25,7 @@ import numpy as np
 from gbt.files.documents import InvalidModelError
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.lightgbm.text import Text, lengths, numbers
-from gbt.formats.listed_levels import Listed
+from gbt.formats.listed_levels import Listed, bits_of
 from gbt.formats.nodes import in_preorder
 from gbt.model.ensemble import ZERO_WITHIN
 
@@ -62,10 +62,9 @@ def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
                 f"Linear trees cannot be imported, and tree {m} is one: its leaves are functions of"
                 " the row, where an Ensemble has one value. Train with linear_tree=False."
             )
-    stops = np.cumsum(2 * n_leaves - 1, dtype=np.int64)
-    starts = stops - (2 * n_leaves - 1)
-    tree_of = np.repeat(np.arange(len(stops)), stops - starts)
-    place = np.arange(len(tree_of)) - starts[tree_of]
+    sizes = 2 * n_leaves - 1
+    tree_of = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(tree_of)) - (np.cumsum(sizes) - sizes)[tree_of]
     is_leaf = place >= n_leaves[tree_of] - 1  # leaves are numbered after inner nodes here
     read: dict[str, np.ndarray] = {}
     for name, dtype in {**OF_INNER, **OF_LEAF}.items():
@@ -78,11 +77,12 @@ def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
     for name, array in read.items():
         if not np.isfinite(array).all():
             raise InvalidModelError(f"{name} of the LightGBM model are not finite numbers.")
-    left, right = (
-        _linked(read[name], is_leaf, starts, n_leaves, tree_of)
-        for name in ("left_child", "right_child")
-    )
-    nodes = in_preorder("LightGBM", starts, stops, left, right)
+    children = [read[name] for name in ("left_child", "right_child")]
+    if any((np.clip(child, -len(child), len(child)) != child).any() for child in children):
+        raise InvalidModelError("The LightGBM model has children that are not numbers of nodes.")
+    of_leaf = n_leaves[tree_of] - 2
+    children = [np.where(child >= 0, child, of_leaf - child) for child in children]
+    nodes = in_preorder("LightGBM", sizes, *(np.where(is_leaf, -1, child) for child in children))
     node, level = _read_sets(text, read, tree_of)
     read = {name: array[nodes.order] for name, array in read.items()}
     feature, inner = read["split_feature"], ~nodes.is_leaf
@@ -105,20 +105,6 @@ def read_trees(text: Text) -> tuple[LibraryNodes, bool]:
         Listed.of(nodes, has_list, node, level),
     )
     return written, zero_is_missing
-
-
-def _linked(
-    child: np.ndarray,
-    is_leaf: np.ndarray,
-    starts: np.ndarray,
-    n_leaves: np.ndarray,
-    tree_of: np.ndarray,
-) -> np.ndarray:
-    """Return children numbered consecutively through all trees, -1 at leaves."""
-    if ((child > len(child)) | (child < -len(child))).any():
-        raise InvalidModelError("The LightGBM model has children that are not numbers of nodes.")
-    place = np.where(child >= 0, child, n_leaves[tree_of] - 2 - child)
-    return np.where(is_leaf, -1, starts[tree_of] + place)
 
 
 def _read_sets(
@@ -150,8 +136,7 @@ def _read_sets(
     size = end - begin
     within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
     own = words[np.repeat(first_word[tree] + begin, size) + within]
-    bits = np.unpackbits(own.astype("<u4").view(np.uint8).reshape(-1, 4), axis=1, bitorder="little")
-    word, bit = np.nonzero(bits)
+    word, bit = np.nonzero(bits_of(own[:, np.newaxis]))
     return np.repeat(node, size)[word], WORD * within[word] + bit
 
 

@@ -4,6 +4,4 @@
 ``categories`` reads those of gradient boosting on histograms.
 """
 
-from gbt.formats.sklearn.model import import_sklearn
-
-__all__ = ["import_sklearn"]
+from gbt.formats.sklearn.model import import_sklearn as import_sklearn

@@ -31,15 +31,17 @@ from sklearn import ensemble, tree
 from sklearn.utils.validation import check_is_fitted
 
 from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes, kept
-from gbt.formats.nodes import EPS_32, end_to_end
+from gbt.formats.nodes import EPS_32, in_preorder
 from gbt.formats.objectives import (
     GRADIENT_BOOSTING,
     HIST_GRADIENT_BOOSTING,
+    REFITTED,
     SURVIVAL_ANALYSIS,
     Objective,
 )
 from gbt.formats.origin import Start, contradiction
 from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
+from gbt.formats.wrappers import names_in
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import Softmax
 from gbt.model.soundness import STATISTICS
@@ -52,9 +54,9 @@ FORESTS = (
     ensemble.ExtraTreesRegressor, ensemble.ExtraTreesClassifier,
 )  # fmt: skip
 TREES = tree.DecisionTreeRegressor, tree.DecisionTreeClassifier  # ExtraTree* inherit from these
-REFITTED = ("absolute_error", "quantile")  # leaves are quantiles of their rows' residuals
 SQUARED_ERRORS = ("squared_error", "friedman_mse")
 IS_CLASSIFIER = "classes_"
+NOT_KEPT = "scikit-learn does not keep it under loss={!r}"
 OF_TIMES = "GradientBoostingSurvivalAnalysis"  # of scikit-survival, which need not be installed
 FOLLOWS_WITHIN = 1024 * EPS_32  # of the largest step of a tree: gradients are added up in float32
 
@@ -87,11 +89,8 @@ def import_sklearn(model: Any) -> Imported | None:
             " class, cannot be imported."
         )
     if isinstance(model, HISTOGRAMS):
-        return kept(
-            model,
-            tuple(predictor for predictors in model._predictors for predictor in predictors),
-            lambda: _histograms(model),
-        )
+        trees = [tree for of_round in model._predictors for tree in of_round]
+        return kept(model, tuple(trees), lambda: _histograms(model, trees))
     if is_of_times or isinstance(model, BOOSTED):
         state = *model.estimators_.ravel(), model.learning_rate
         return kept(model, state, lambda: _boosted(model))
@@ -113,7 +112,7 @@ def _averaged(model: Any, estimators: Any) -> Imported:
     nodes = _read_trees([one.tree_ for one in estimators for _ in range(n_outputs)], n_outputs)
     is_forest, offset = isinstance(model, FORESTS), nodes.tree.tree_offset
     base_score = np.zeros(n_outputs) if is_forest else nodes.value[offset[:-1]]
-    step = nodes.value - np.repeat(np.tile(base_score, len(estimators)), np.diff(offset))
+    step = nodes.value - nodes.tree.by_node(np.tile(base_score, len(estimators)))
     constrained = np.any(model.monotonic_cst if model.monotonic_cst is not None else 0)
     return nodes.imported(
         "scikit-learn",
@@ -126,7 +125,7 @@ def _averaged(model: Any, estimators: Any) -> Imported:
         learning_rate=1 / len(estimators),
         reg_lambda=0.0,
         loss=GRADIENT_BOOSTING["squared_error"].loss(n_outputs=n_outputs),
-        feature_names=_names(model),
+        feature_names=names_in(model),
         input_dtype=np.float32,
         is_forest=is_forest,
     )
@@ -149,10 +148,10 @@ def _boosted(model: Any) -> Imported:
     known = {"counts"}
     if is_of_times or model.loss == "squared_error":  # means of negative gradients
         known |= {"gradients", "values"} if is_of_times else {*STATISTICS}
-    are_steps = model.loss not in REFITTED and not is_of_times
+    are_steps = loss.name not in REFITTED and not is_of_times
     return nodes.imported(
         "scikit-learn",
-        None if "gradients" in known else _not_kept(model),
+        None if "gradients" in known else NOT_KEPT.format(model.loss),
         model.learning_rate * nodes.value,
         -nodes.sum_hessian * nodes.value,
         known,
@@ -162,13 +161,9 @@ def _boosted(model: Any) -> Imported:
         learning_rate=float(model.learning_rate),
         reg_lambda=0.0,
         loss=loss,
-        feature_names=_names(model),
+        feature_names=names_in(model),
         input_dtype=np.float32,
     )
-
-
-def _not_kept(model: Any) -> str:
-    return f"scikit-learn does not keep it under loss={model.loss!r}"
 
 
 def _is_of_survival(model: Any, *names: str) -> bool:
@@ -176,33 +171,33 @@ def _is_of_survival(model: Any, *names: str) -> bool:
     return type(model).__module__.startswith("sksurv.") and type(model).__name__ in names
 
 
-def _histograms(model: Any) -> Imported:
+def _histograms(model: Any, trees: list[Any]) -> Imported:
     """Import gradient boosting on histograms, whose leaves are eta times the step."""
     n_outputs = len(model._predictors[0])
     loss = _loss_of(model, HIST_GRADIENT_BOOSTING, getattr(model, "quantile", None), n_outputs)
     eta, reg_lambda = float(model.learning_rate), float(model.l2_regularization)
     levels = levels_of(model)
-    nodes = _read_histograms(model, levels)
+    nodes = _read_histograms(model, trees, levels)
     leaf, roots = nodes.tree.is_leaf, nodes.tree.tree_offset[:-1]
     nodes = nodes._replace(value=np.where(leaf, nodes.value, eta * nodes.value))
     G = nodes.gradients(eta, reg_lambda)
     follows = eta * node_step(G, nodes.sum_hessian, reg_lambda)
     # Roots keep no value. Those of the other nodes follow from G and the counts if rows weigh 1.
-    largest = np.maximum.reduceat(np.abs(nodes.value), roots)
-    allowed = FOLLOWS_WITHIN * np.repeat(largest, np.diff(nodes.tree.tree_offset))
-    is_far = ~leaf & (np.abs(follows - nodes.value) > allowed)
-    is_far[roots] = False
-    is_constrained = model.monotonic_cst is not None and np.any([*_constraints(model)])
+    stated = nodes.value.copy()
+    stated[roots] = follows[roots]
+    constraints = model.monotonic_cst
+    constraints = [*constraints.values()] if isinstance(constraints, dict) else constraints
+    is_constrained = constraints is not None and np.any(constraints)
     base_score = np.ravel(model._baseline_prediction).astype(np.float64)
     if model.loss != "squared_error":
-        unknown: str | None = _not_kept(model)
+        unknown: str | None = NOT_KEPT.format(model.loss)
     elif is_constrained:
         unknown = "it was trained with monotonic_cst"
-    elif is_far.any():
+    elif nodes.tree.first_far(follows, stated, FOLLOWS_WITHIN) is not None:
         unknown = "the rows were weighted: counts do not make the values of its nodes"
     else:
         unknown = contradiction(nodes, G, loss, Start(base_score[0], True, False, (), False))
-    are_steps = model.loss not in REFITTED and not is_constrained
+    are_steps = loss.name not in REFITTED and not is_constrained
     return nodes.imported(
         "scikit-learn",
         unknown,
@@ -215,7 +210,7 @@ def _histograms(model: Any) -> Imported:
         learning_rate=eta,
         reg_lambda=reg_lambda,
         loss=loss,
-        feature_names=_names(model),
+        feature_names=names_in(model),
     )
 
 
@@ -229,11 +224,6 @@ def _loss_of(model: Any, kinds: dict[str, Objective], quantile: Any, n_outputs: 
     return kinds[model.loss].loss({"quantile": quantile})
 
 
-def _constraints(model: Any) -> list[int]:
-    constraints = model.monotonic_cst
-    return [*constraints.values()] if isinstance(constraints, dict) else [*constraints]
-
-
 def _read_trees(trees: list[Any], n_outputs: int) -> LibraryNodes:
     """Read the nodes of all trees; scikit-learn has them in preorder or by gain.
 
@@ -244,27 +234,29 @@ def _read_trees(trees: list[Any], n_outputs: int) -> LibraryNodes:
         return np.concatenate([getattr(tree, name) for tree in trees])
 
     children = map(together, ("children_left", "children_right"))
-    preorder = end_to_end("scikit-learn", [tree.node_count for tree in trees], *children)
+    preorder = in_preorder("scikit-learn", [tree.node_count for tree in trees], *children)
     names = ("feature", "threshold", "missing_go_to_left", "weighted_n_node_samples")
     feature, threshold, missing_left, weight, n_samples = (
         together(name)[preorder.order] for name in (*names, "n_node_samples")
     )
-    values = [tree.value.reshape(tree.node_count, -1) for tree in trees]
-    columns = [m % n_outputs if n_outputs > 1 else -1 for m in range(len(trees))]
-    value = np.concatenate([v[:, k] for v, k in zip(values, columns, strict=True)])[preorder.order]
+    value = np.concatenate(
+        [
+            tree.value.reshape(tree.node_count, -1)[:, m % n_outputs if n_outputs > 1 else -1]
+            for m, tree in enumerate(trees)
+        ]
+    )[preorder.order]
     threshold = np.nan_to_num(threshold)  # inf between present and missing
     return LibraryNodes(
         preorder, feature, threshold, missing_left.astype(bool), value, weight, n_samples
     )
 
 
-def _read_histograms(model: Any, known: dict[int, list[Any]]) -> LibraryNodes:
+def _read_histograms(model: Any, trees: list[Any], levels: dict[int, list[Any]]) -> LibraryNodes:
     """Read the nodes of all trees of boosting on histograms; counts stand for weights."""
-    predictors = [tree.nodes for of_round in model._predictors for tree in of_round]
-    records = np.concatenate(predictors)
+    records = np.concatenate([tree.nodes for tree in trees])
     is_leaf = records["is_leaf"].astype(bool)
     children = (np.where(is_leaf, -1, records[side].astype(np.int64)) for side in ("left", "right"))
-    preorder = end_to_end("scikit-learn", [*map(len, predictors)], *children)
+    preorder = in_preorder("scikit-learn", [len(tree.nodes) for tree in trees], *children)
     records = records[preorder.order]
     records["feature_idx"] = columns_in_order(model)[records["feature_idx"]]
     counts = records["count"].astype(np.float64)
@@ -276,12 +268,5 @@ def _read_histograms(model: Any, known: dict[int, list[Any]]) -> LibraryNodes:
         records["value"],
         counts,
         counts,
-        listed_levels(model, preorder, records, known),
-    )
-
-
-def _names(model: Any) -> tuple[str, ...]:
-    names = getattr(model, "feature_names_in_", None)
-    return tuple(
-        map(str, names if names is not None else (f"x{k}" for k in range(model.n_features_in_)))
+        listed_levels(model, trees, preorder, records, levels),
     )

@@ -6,6 +6,5 @@ trained, ``smoothed`` has the derivatives of losses without curvature, and ``wri
 model of ours as XGBoost's JSON.
 """
 
-from gbt.formats.xgboost.model import from_xgboost, import_xgboost
-
-__all__ = ["from_xgboost", "import_xgboost"]
+from gbt.formats.xgboost.model import from_xgboost as from_xgboost
+from gbt.formats.xgboost.model import import_xgboost as import_xgboost

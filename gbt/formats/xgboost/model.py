@@ -37,21 +37,21 @@ nodes show which of the two it was: refitted leaves do not add up to their paren
 
 **What XGBoost does not keep.** It does not count rows. It does not store that an objective was the
 user's own, or that training started from a ``base_margin``; ``gbt.formats.origin`` looks for
-traces. A base margin whose residuals average 0 leaves none, and no base margin does if rows were
-sampled. A marker other than nan for missing values leaves no trace in a booster.
+traces. docs/models.md lists what leaves none; a marker other than nan for missing values leaves
+none in a booster.
 """
 
 import os
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gbt.files.documents import InvalidModelError, parse_json
 from gbt.formats.imported import SUMS, Imported, kept
 from gbt.formats.nodes import family_that_does_not_add_up
-from gbt.formats.objectives import DISTRIBUTION, XGBOOST
+from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
 from gbt.formats.origin import contradiction, doubt_of
 from gbt.formats.xgboost.document import (
     entry,
@@ -77,17 +77,8 @@ from gbt.formats.xgboost.ubjson import parse_ubjson
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 
-WITHOUT_CURVATURE = ("reg:absoluteerror", "reg:quantileerror")
 FIRST_SMOOTHED = (3, 4)  # the first version that smooths these; those before it refit leaves
 MOST_OUTPUTS = 2**16
-
-
-class _Trees(NamedTuple):
-    """The trees of a learner as its JSON has them."""
-
-    model: dict[str, Any]
-    trees: list[Any]
-    tree_weight: np.ndarray  # of every tree, 1 but for DART
 
 
 def from_xgboost(
@@ -116,11 +107,8 @@ def from_xgboost(
     -------
     Ensemble
         Raw predictions are those of ``output_margin=True`` without a base margin within float32
-        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. If
-        gradient sums cannot be computed (``reg_alpha``, ``max_delta_step``, monotone constraints,
-        learning rates that change between rounds, an objective of one's own, trees that DART has
-        dropped), it has no gradients either, and ``about_gradients`` says why;
-        `gbt.formats.as_ensemble` takes them from training rows.
+        rounding, with ``input_dtype`` float32 and no counts: XGBoost does not count rows. Where
+        gradient sums cannot be computed (docs/models.md), ``about_gradients`` says why.
     """
     return import_xgboost(model, reg_lambda, learning_rate).ensemble
 
@@ -170,14 +158,13 @@ def _import(
     document: Any, configuration: Any, n_rounds: int | None, given: TrainingFacts, is_own: bool
 ) -> Imported:
     learner = entry(document, "learner")
-    trees = _trees_of(learner)
-    loss, n_features, per_round = _refuse_other_models(learner, trees)
+    model, tree_weight = _trees_of(learner)
+    loss, n_features, per_round = _refuse_other_models(learner, model)
     is_forest = per_round > 1
     n_trees = None if is_forest or n_rounds is None else n_rounds * loss.n_outputs
-    nodes = read_trees(trees.trees[:n_trees], n_features)
-    tree_weight = trees.tree_weight[:n_trees]
+    nodes, tree_weight = read_trees(model["trees"][:n_trees], n_features), tree_weight[:n_trees]
     training, why = complete(nodes, read_training(configuration), given, per_round)
-    start = read_start(learner, loss, training, len(trees.trees))
+    start = read_start(learner, loss, training, len(model["trees"]))
     eta, reg_lambda = training.learning_rate, training.reg_lambda
     assert eta is not None
     assert reg_lambda is not None
@@ -188,7 +175,7 @@ def _import(
         raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
     wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
     has_dropped = bool((tree_weight != 1).any())
-    has_curvature = entry(learner, "objective", "name") not in WITHOUT_CURVATURE
+    has_curvature = loss.name not in REFITTED
     # An old model that a later version has read and saved again has the later number.
     may_be_smoothed = not has_curvature and version_of(document) >= FIRST_SMOOTHED
     is_smoothed = may_be_smoothed and (wrong is None or training.hidden_by is not None)
@@ -213,14 +200,14 @@ def _import(
     return nodes.imported(
         "XGBoost",
         why,
-        value * np.repeat(tree_weight, np.diff(nodes.tree.tree_offset)),
+        value * nodes.tree.by_node(tree_weight),
         G,
         known,
         categorical_columns(learner, n_features),
         doubt=doubt,
         compared=frozenset({"counts"}) if has_dropped else SUMS,
         trained_on=partial(Smoothed, loss) if is_smoothed else None,
-        levels=read_levels(trees.model, n_features),
+        levels=read_levels(model, n_features),
         base_score=start.base_score,
         learning_rate=eta,
         reg_lambda=reg_lambda,
@@ -247,8 +234,8 @@ def booster_of(model: Any) -> tuple[Any, int | None]:
     return booster, None if best_iteration is None else int(best_iteration) + 1
 
 
-def _trees_of(learner: Any) -> _Trees:
-    """Return the trees of a learner, with the weights that DART gives them."""
+def _trees_of(learner: Any) -> tuple[dict[str, Any], np.ndarray]:
+    """Return the entry that has a learner's trees, and each one's weight, 1 but for DART."""
     booster = entry(learner, "gradient_booster")
     name = entry(booster, "name")
     if name not in ("gbtree", "dart"):
@@ -259,7 +246,7 @@ def _trees_of(learner: Any) -> _Trees:
         raise InvalidModelError("The XGBoost model's trees are not a list.")
     place = next((part for part in (booster, model) if "weight_drop" in part), None)
     if place is None and name != "dart":
-        return _Trees(model, trees, np.ones(len(trees)))
+        return model, np.ones(len(trees))
     tree_weight = numbers_of(place or booster, "weight_drop", "the trees", np.float64)
     tree_weight = tree_weight.astype(np.float32).astype(np.float64)
     if len(tree_weight) != len(trees) or not np.isfinite(tree_weight).all():
@@ -267,10 +254,10 @@ def _trees_of(learner: Any) -> _Trees:
             f"The XGBoost model has {len(trees)} trees, and not as many finite numbers weight_drop:"
             f" {len(tree_weight)}."
         )
-    return _Trees(model, trees, tree_weight)
+    return model, tree_weight
 
 
-def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
+def _refuse_other_models(learner: Any, model: dict[str, Any]) -> tuple[Loss, int, int]:
     """Return a learner's loss and number of columns, and the trees a round and output."""
     objective = entry(learner, "objective", "name")
     shape = entry(learner, "learner_model_param")
@@ -289,10 +276,10 @@ def _refuse_other_models(learner: Any, trees: _Trees) -> tuple[Loss, int, int]:
             f" and num_target={n_targets}."
         )
     loss = _loss_of(learner, objective, n_classes, n_targets)
-    per_round = whole(entry(trees.model, "gbtree_model_param"), "num_parallel_tree")
-    n_trees = len(trees.trees)
-    _refuse_other_rounds(trees.model, n_trees, per_round, loss)
-    if per_round > 1 and n_trees != per_round:
+    per_round = whole(entry(model, "gbtree_model_param"), "num_parallel_tree")
+    if loss.n_outputs > 1:
+        _refuse_other_rounds(model, per_round, loss.n_outputs)
+    if per_round > 1 and len(model["trees"]) != per_round:
         raise ValueError(
             f"num_parallel_tree={per_round} cannot be imported with several rounds: all trees of a"
             " round are grown on the same gradients, here each tree is on those that the trees"
@@ -326,17 +313,15 @@ def _loss_of(learner: Any, name: str, n_classes: int, n_targets: int) -> Loss:
     return objective.loss(given, max(n_classes, n_targets))
 
 
-def _refuse_other_rounds(model: dict[str, Any], n_trees: int, per_round: int, loss: Loss) -> None:
+def _refuse_other_rounds(model: dict[str, Any], per_round: int, n_outputs: int) -> None:
     """Refuse trees that do not come in rounds of one tree an output."""
-    if loss.n_outputs == 1:
-        return
     if any(whole(entry(tree, "tree_param"), "size_leaf_vector") > 1 for tree in model["trees"]):
         raise ValueError(
             "multi_strategy='multi_output_tree' cannot be imported: its leaves have several values."
         )
     if per_round > 1:
         raise ValueError(
-            f"num_parallel_tree={per_round} cannot be imported with {loss.n_outputs} outputs."
+            f"num_parallel_tree={per_round} cannot be imported with {n_outputs} outputs."
         )
-    if entry(model, "tree_info") != [m % loss.n_outputs for m in range(n_trees)]:
+    if entry(model, "tree_info") != [m % n_outputs for m in range(len(model["trees"]))]:
         raise InvalidModelError("The XGBoost model's tree_info does not count through its outputs.")

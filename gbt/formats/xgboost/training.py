@@ -20,7 +20,7 @@ from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.nodes import EPS_32, family_that_does_not_add_up
 from gbt.formats.objectives import XGBOOST
-from gbt.formats.origin import Start
+from gbt.formats.origin import Start, hides_gradients
 from gbt.formats.xgboost.document import entry, number, numbers_in
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets
@@ -47,17 +47,14 @@ def read_training(configuration: Any) -> TrainingFacts:
     if entry(booster, "name") == "dart":
         booster = entry(booster, "gbtree")
     training = entry(booster, "tree_train_param")
-    hidden_by = None
-    for parameter, name in {"alpha": "reg_alpha", "max_delta_step": "max_delta_step"}.items():
-        if (penalty := number(training, parameter)) != 0:
-            hidden_by = f"{name}={penalty:g}"
-    constraints = entry(training, "monotone_constraints")
-    if set(constraints) & set("123456789"):
-        hidden_by = f"monotone_constraints={constraints}"
+    penalties = {"reg_alpha": "alpha", "max_delta_step": "max_delta_step"}
     return TrainingFacts(
         reg_lambda=number(training, "lambda"),
         learning_rate=number(training, "eta"),
-        hidden_by=hidden_by,
+        hidden_by=hides_gradients(
+            {name: number(training, parameter) for name, parameter in penalties.items()},
+            entry(training, "monotone_constraints"),
+        ),
         # A booster that was read from a file has no metric, and the defaults of everything else.
         is_unsampled=number(training, "subsample") == 1 and bool(learner.get("metrics")),
     )

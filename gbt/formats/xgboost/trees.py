@@ -26,7 +26,7 @@ import numpy as np
 from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
-from gbt.formats.nodes import end_to_end
+from gbt.formats.nodes import in_preorder
 from gbt.formats.xgboost.document import numbers_of
 
 NODE_ARRAYS: dict[str, type] = {
@@ -66,19 +66,9 @@ def read_trees(trees: list[Any], n_features: int) -> LibraryNodes:
         for name, parts in read.items()
     }
     children = [arrays[name] for name in ("left_children", "right_children")]
-    for child in children:
-        if (wrong := child < -1).any():
-            first = int(np.argmax(wrong))
-            m = int(np.searchsorted(np.cumsum(sizes), first, side="right"))
-            raise InvalidModelError(
-                f"Node {child[first]} of tree {m} of the XGBoost model is not there."
-            )
     is_changed = arrays["split_type"] != 0  # whose sides are exchanged
-    tree = end_to_end(
-        "XGBoost",
-        sizes,
-        *(np.where(is_changed, *both) for both in (children[::-1], children)),
-    )
+    sides = (np.where(is_changed, *both) for both in (children[::-1], children))
+    tree = in_preorder("XGBoost", sizes, *sides)
     arrays = {name: array[tree.order] for name, array in arrays.items()}
     inner, feature = ~tree.is_leaf, arrays["split_indices"]
 
@@ -143,23 +133,25 @@ def _read_lists(trees: list[Any], sizes: list[int]) -> tuple[np.ndarray, np.ndar
 
 def read_levels(model: Any, n_features: int) -> dict[int, list[Any]]:
     """Return the levels of the columns whose levels the model keeps, in XGBoost's order."""
-    columns = model.get("cats", {}).get("enc", []) if isinstance(model.get("cats"), dict) else []
-    if not isinstance(columns, list) or len(columns) not in (0, n_features):
-        raise InvalidModelError(
-            f"The XGBoost model's cats are {shown(columns)}, not one entry for each column."
-        )
+    cats = model.get("cats")
+    columns = _of_columns("cats", cats.get("enc", []) if isinstance(cats, dict) else [], n_features)
     found = {k: _levels_of(column, k) for k, column in enumerate(columns)}
     return {k: levels for k, levels in found.items() if levels}
 
 
 def categorical_columns(learner: Any, n_features: int) -> list[int]:
     """Return the columns that were declared categories, whether or not a tree splits them."""
-    types = learner.get("feature_types", [])
-    if not isinstance(types, list) or len(types) not in (0, n_features):
-        raise InvalidModelError(
-            f"The XGBoost model's feature_types are {shown(types)}, not one type for each column."
-        )
+    types = _of_columns("feature_types", learner.get("feature_types", []), n_features)
     return [k for k, name in enumerate(types) if name == "c"]
+
+
+def _of_columns(name: str, entries: Any, n_features: int) -> list[Any]:
+    """Return a list that has an entry for each column, or none at all."""
+    if not isinstance(entries, list) or len(entries) not in (0, n_features):
+        raise InvalidModelError(
+            f"The XGBoost model's {name} are {shown(entries)}, not one entry for each column."
+        )
+    return entries
 
 
 def _levels_of(column: Any, k: int) -> list[Any]:

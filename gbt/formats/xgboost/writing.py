@@ -45,6 +45,7 @@ from gbt.losses.known import parameters_of
 from gbt.losses.loss import Loss
 from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.model.ensemble import Ensemble
+from gbt.model.predictor import rounded_down
 from gbt.model.tree import Tree
 
 VERSION = [3, 1, 0]  # the first XGBoost whose files have a base_score for each output
@@ -192,10 +193,7 @@ def _node_arrays(ensemble: Ensemble) -> dict[str, np.ndarray]:
 
 def _first_above(threshold: np.ndarray) -> np.ndarray:
     """Return the first float32 above each number; the largest float32 stays itself."""
-    with np.errstate(over="ignore"):
-        nearest = threshold.astype(np.float32)
-        above = np.nextafter(nearest, np.float32(np.inf))
-    return np.minimum(np.where(nearest > threshold, nearest, above), LARGEST_32).astype(np.float64)
+    return np.nextafter(rounded_down(threshold), LARGEST_32).astype(np.float64)
 
 
 def _decimals(numbers: np.ndarray) -> np.ndarray:
@@ -217,11 +215,12 @@ def _tree(ensemble: Ensemble, tree: Tree, arrays: dict[str, np.ndarray]) -> dict
     inner = np.flatnonzero(~is_leaf)
     parents = np.full(tree.n_nodes, NO_PARENT, dtype=np.int64)
     parents[left[inner]] = parents[right[inner]] = inner
-    with_set = {
-        i: _codes_on_the_right(ensemble, tree, t)
-        for i, t in enumerate(nodes.tolist())
-        if tree.level_sets is not None and tree.level_sets.of_node[t] >= 0
-    }
+    with_set = {}
+    if ensemble.categories is not None and tree.level_sets is not None:
+        for i in np.flatnonzero(tree.level_sets.of_node[nodes] >= 0).tolist():
+            levels = ensemble.categories[tree.feature[nodes[i]]] or ()
+            goes_left = tree.level_sets.goes_left(nodes[i], len(levels))
+            with_set[i] = np.flatnonzero(~goes_left).tolist()
     sizes = [*map(len, with_set.values())]
     return {
         **{name: array[nodes].tolist() for name, array in arrays.items()},
@@ -242,12 +241,3 @@ def _tree(ensemble: Ensemble, tree: Tree, arrays: dict[str, np.ndarray]) -> dict
             "size_leaf_vector": "1",
         },
     }
-
-
-def _codes_on_the_right(ensemble: Ensemble, tree: Tree, node: int) -> list[int]:
-    """Return the numbers of the levels that go right at a node that has a set."""
-    assert ensemble.categories is not None
-    assert tree.level_sets is not None
-    levels = ensemble.categories[tree.feature[node]]
-    assert levels is not None
-    return np.flatnonzero(~tree.level_sets.goes_left(node, len(levels))).tolist()

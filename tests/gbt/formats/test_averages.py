@@ -186,8 +186,20 @@ def test_training_rows_complete_every_member_by_the_rows_that_it_drew():
         model.estimators_[0], X[:, model.estimators_features_[0]], Y, weight.astype(float)
     )
     np.testing.assert_array_equal(whole.trees[0].sum_gradient, part.trees[0].sum_gradient)
-    bagged = bag(GradientBoostingRegressor(n_estimators=2), max_features=3).fit(X, Y)
-    assert as_ensemble(bagged, X, Y).statistics == as_ensemble(bagged).statistics
+    weights = np.exp(X[:, 3])  # by which scikit-learn draws rows
+    bagged = bag(GradientBoostingRegressor(n_estimators=2), max_features=3).fit(X, Y, weights)
+    whole, kept = as_ensemble(bagged, X, Y, weights), as_ensemble(bagged)
+    assert whole.statistics == kept.statistics
+    np.testing.assert_array_equal(whole.sum_hessian, kept.sum_hessian)
+
+
+@pytest.mark.parametrize("model", [bag(DecisionTreeClassifier(), BaggingClassifier),
+                                   VotingClassifier(forests(), voting="soft")])  # fmt: skip
+def test_labels_that_no_member_knows_are_refused_in_the_words_of_the_user(model):
+    other = np.where(np.arange(len(X)) < 9, "perhaps", LABELS)  # between "no" and "yes"
+    told = "y holds 'perhaps'; the model tells 'no' from 'yes'"
+    with pytest.raises(ValueError, match=told):
+        as_ensemble(model.fit(X, LABELS), X, other)
 
 
 def test_transformed_targets_are_judged_on_the_scale_of_the_trees():

@@ -158,9 +158,7 @@ def test_weights_of_dropped_trees_that_are_not_read_are_found(monkeypatch):
     xgboost = peer("xgboost")
     module = import_module("gbt.formats.xgboost.model")
     right = module._trees_of
-    monkeypatch.setattr(
-        module, "_trees_of", lambda learner: right(learner)._replace(tree_weight=np.ones(8))
-    )
+    monkeypatch.setattr(module, "_trees_of", lambda learner: (right(learner)[0], np.ones(8)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         booster = xgboost.train(

@@ -191,7 +191,7 @@ def test_a_stump_by_hand():
     assert not LeafCells.of(stump, LeafRows(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
     assert multinomial.pmf([4, 2], 6, [2 / 3, 1 / 3]) == pytest.approx(16 * 15 / 3**6)
     assert cells.would_be_filled_by_others(stump)  # by a third of them
-    assert cells.fill_gradients(stump)
+    assert cells.fill(stump, True)
     assert_close(cells.gradient, [[4], [-4]], cells.magnitude)  # minus the sums of y
     assert not cells.would_be_filled_by_others(stump, gradients=True)  # whose targets add up alike
     assert told_by_leaves(stump, X, y)

@@ -1,4 +1,4 @@
-r"""Tracing columns through fitted steps, from those that come out to those that went in.
+r"""Steps before a model: pipelines are opened, and every column is traced to the user's own.
 
 A step takes columns, each of which is made of some columns of the user's table, its *origin*, and
 hands over others::
@@ -24,18 +24,55 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gbt.formats.wrappers import is_pipeline
+from gbt.formats.wrappers import inside, is_pipeline, names_in
+from gbt.model.preparation import Preparation
+from gbt.tables.names import are_numbers
 
 MARK = "\ue000{}\ue001"  # of a private area, which no name has
 MARKED = re.compile("\ue000([0-9]+)\ue001")
 OF_ALL = ("Normalizer",)  # names say one to one, but a row is divided by the length of all of it
 _NOT_NAMED = (AttributeError, ValueError, TypeError, NotImplementedError)
-
-
 INSTEAD = (
     " Or explain the model itself, pipeline[-1], with the rows that the steps before it make,"
     " pipeline[:-1].transform(X)."
 )
+
+
+def steps_before(model: Any) -> list[tuple[str, Any]]:
+    """Return the fitted steps that rows go through before they reach the model in some wrappers.
+
+    Steps that pass rows on unchanged are left out, and so are samplers, which act in fits only.
+    """
+    steps: list[tuple[str, Any]] = []
+    while (part := inside(model)) is not None:
+        if is_pipeline(model) and not hasattr(model, "best_estimator_"):
+            steps += [
+                (name, step) for name, step in model.steps[:-1] if not acts_in_fits_only(step)
+            ]
+        model = part
+    return steps
+
+
+def preparation_of(
+    steps: list[tuple[str, Any]], model: Any, columns: tuple[str, ...]
+) -> Preparation:
+    """Trace every column that a model reads to those of the table that the first step takes.
+
+    A step that does not say which columns it takes, or hands over another number than were traced,
+    is a ValueError that names it.
+    """
+    name, step = steps[0]
+    if Seen.by(step) == Seen():
+        raise ValueError(
+            f"Step {name!r} ({type(step).__name__}) does not say which columns it was fitted on, so"
+            " that nothing can be credited to them: it has neither feature_names_in_ nor"
+            f" n_features_in_, which scikit-learn's validate_data sets in fit.{INSTEAD}"
+        )
+    names = names_in(step)
+    named = None if are_numbers(columns) else columns  # by CatBoost, and others on a frame
+    seen_by_model = Seen(len(columns), Seen.by(model).names or named)
+    traced = trace_all(steps, Traced(names, tuple((k,) for k in range(len(names)))), seen_by_model)
+    return Preparation(tuple(steps), names, traced.origins, traced.names)
 
 
 class Traced(NamedTuple):
@@ -63,9 +100,9 @@ class Seen(NamedTuple):
     @classmethod
     def by(cls, taker: Any) -> "Seen":
         """Ask a step or a model."""
-        names, number = getattr(taker, "feature_names_in_", None), None
-        if hasattr(taker, "n_features_in_"):
-            number = taker.n_features_in_
+        names, number = (
+            getattr(taker, f"{of}_in_", None) for of in ("feature_names", "n_features")
+        )
         return cls(number, None if names is None else tuple(map(str, names)))
 
 
@@ -91,17 +128,7 @@ def trace_all(steps: list[tuple[str, Any]], given: Traced, seen: Seen) -> Traced
 
 
 def trace(name: str, step: Any, given: Traced, seen: Seen) -> Traced:
-    """Return the columns that a fitted step makes of those that it takes.
-
-    Parameters
-    ----------
-    name : str
-        Of the step, for messages.
-    step : transformer
-    given : Traced
-    seen : Seen
-        By the next step.
-    """
+    """Return the columns that a fitted step makes of those given, ``seen`` by the next step."""
     if acts_in_fits_only(step):
         return given
     kinds = {cls.__name__ for cls in type(step).__mro__}
