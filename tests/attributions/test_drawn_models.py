@@ -154,11 +154,13 @@ class OfPage:
     def __init__(self, ensemble, X, y, r):
         n, p, K, alpha = *X.shape, ensemble.n_outputs, ensemble.learning_rate
         self.inner, self.partial, self.moved, self.size = np.zeros((4, n, p))
+        self.by_tree = []  # what each tree adds to inner
         self.work, self.residual, self.saving = np.zeros((n, p, K)), np.zeros((n, K)), np.zeros(n)
         for k, tree, g, h in steps(ensemble, X, y):
             step = np.array([r(tree, x) for x in X])
             own = h[:, np.newaxis] * self.work[:, :, k]
-            self.inner -= step * g[:, np.newaxis] / alpha
+            self.by_tree.append(-step * g[:, np.newaxis] / alpha)
+            self.inner += self.by_tree[-1]
             self.partial += step * (own - g[:, np.newaxis]) / alpha
             terms = np.abs(step) + np.abs(tree.value).max()  # of which steps are differences
             self.size += terms * (1 + np.abs(own) + np.abs(g[:, np.newaxis])) / alpha
@@ -227,8 +229,12 @@ def test_sums_over_rows_are_what_the_pages_say(number):
 
         asked |= {"groups": case.groups, "ifa": ifa}
         check(tree_inner(*rows, **asked), of_page.inner, size)
-        quick = tree_inner(*rows, **asked, standard_error=False).values
-        near(quick, (weighed * of_page.inner).sum(axis=0), size)
+        for standard_error in (True, False):  # the second adds up gradients by leaf
+            beside = {"per_tree": True, "standard_error": standard_error}
+            found = tree_inner(*rows, **asked, **beside)
+            near(found.per_tree, [(weighed * one).sum(axis=0) for one in of_page.by_tree], size)
+            near(found.values, (weighed * of_page.inner).sum(axis=0), size)
+            assert found.n_samples == len(X)
         by_row = tree_inner_rows(*rows, ifa=ifa)
         near(by_row.values, of_page.inner, size)
         near(by_row.values.sum(axis=1) + by_row.base_values, of_page.saving, size.sum())
@@ -237,7 +243,9 @@ def test_sums_over_rows_are_what_the_pages_say(number):
         of_forest = np.abs(of_page.work).sum(axis=2)
         check(absolute(*rows[:2], **asked, level="forest"), of_forest, size)
         if not ensemble.is_forest:
-            check(partial_inner(*rows, **asked), of_page.partial, size)
+            found = partial_inner(*rows, **asked, per_tree=True)
+            check(found, of_page.partial, size)
+            near(found.per_tree.sum(axis=0), found.values, size)
             near(partial_inner_rows(*rows, ifa=ifa).values, of_page.partial, size)
 
 
@@ -248,15 +256,21 @@ def test_what_is_made_of_splits_is_what_the_pages_say(number):
     case = few_rows(whole)
     ensemble, X, y, weight = as_page_takes(case)
     if "values" in ensemble.statistics:
-        pairs, size = np.zeros((2, ensemble.n_features, ensemble.n_features))
+        by_row = np.zeros((len(X), ensemble.n_features, ensemble.n_features))
+        size = by_row[0].copy()
         for _, tree, g, _ in steps(ensemble, X, y):
-            for x, of_row in zip(X, weight * g / ensemble.learning_rate, strict=True):
-                change = definitions.pair_changes(tree, x)
-                pairs -= change * of_row
+            for i, of_row in enumerate(weight * g / ensemble.learning_rate):
+                change = definitions.pair_changes(tree, X[i])
+                by_row[i] -= change * of_row
                 size += np.abs(change) * (1 + abs(of_row))
-        weights = {"sample_weight": case.sample_weight}
-        found = tree_inner_pairs(case.model, case.X, case.y, **weights)
-        near(found.matrix(), pairs, size)
+        beside = {"sample_weight": case.sample_weight, "groups": case.groups}
+        found = tree_inner_pairs(case.model, case.X, case.y, **beside)
+        near(found.matrix(), by_row.sum(axis=0), size)
+        near(found.importance(), by_row.sum(axis=(0, 2)), size.sum(axis=1))
+        labels, places = range(len(X)) if case.groups is None else case.groups, tuple(found.pairs.T)
+        if len(set(labels)) > 1:
+            error = inference.standard_error(by_row, labels)
+            near(found.standard_error, error[places], size[places])
     seen, judges = (
         tuple(part[of[2] > 0] for part in of) for of in (as_page_takes(whole)[1:], (X, y, weight))
     )

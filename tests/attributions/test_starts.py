@@ -123,19 +123,16 @@ def as_plain(model, start):
 
 
 @given(numbers, kinds)
-def test_held_out_gain_is_that_of_the_plain_page(seed, kind):
+def test_measures_are_those_of_the_plain_pages(seed, kind):
     model, X, y, target, weight, start = fitted(kind, seed)
     result = held_out_gain(model, X, y, sample_weight=weight, init_score=start)
     of_page, size = as_plain(model, start.reshape(N, -1)), size_of(model, target, start, weight)
     assert_close(result.values, plain_held_out_gain(of_page, X, target, weight), size)
     expected = error_of_held_out_gain(of_page, X, target, weight)
     assert_close(result.standard_error, expected, 1e3 * size)
-
-
-@given(numbers, st.sampled_from(["squared", "poisson", "huber", "two classes"]))
-def test_tree_inner_and_its_partial_form_are_those_of_the_plain_page(seed, kind):
-    model, X, y, target, weight, start = fitted(kind, seed)
-    of_page, size = as_plain(model, start), size_of(model, target, start, weight)
+    if start.ndim > 1:
+        return  # the other page knows one output
+    of_page = as_plain(model, start)
     result = tree_inner(model, X, y, init_score=start)
     assert_close(result.values, plain.tree_inner(of_page, X, target), size)
     result = partial_inner(model, X, y, init_score=start)

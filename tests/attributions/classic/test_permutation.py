@@ -2,11 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error, roc_auc_score
+from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 
 from attributions import permutation
-from attributions.classic.scores import auc_of_rows
-from attributions.classic.shuffle_errors import ShuffleErrors
 from attributions.classic.shuffled_tables import Orders
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
@@ -148,50 +146,6 @@ def test_values_and_errors_are_their_definition(metric, drawn):
         assert (
             result.method == f"permutation({'roc_auc' if is_class else 'neg_mean_squared_error'})"
         )
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=2, max_size=12))
-def test_the_auc_by_row(drawn):
-    y, prediction = np.array(drawn, dtype=float).T
-    if 0 < y.sum() < len(y):
-        rows = auc_of_rows(y, prediction)
-        assert_close(rows, reference.auc_by_row(y, prediction), 3 * len(y))
-        assert_close(rows.mean(), roc_auc_score(y, prediction), 3 * len(y))
-
-
-def coverage_of_a_strong_column(error_of, n_draws=400, n=200):
-    """Return how often 95 % intervals contain 7.2, what x is worth to y = 2 x + e by 1.8 x.
-
-    The drop is (y - 1.8 x')^2 - (y - 1.8 x)^2 for an x' of another row, and for normal x and e its
-    expectation is (4 + 3.24 + 1) - (.04 + 1).
-    """
-    rng = np.random.default_rng(0)
-    n_covered = 0
-    for _ in range(n_draws):
-        x, e = rng.normal(size=(2, n))
-        errors, value = ShuffleErrors(n), 0.0
-        for _ in range(3):
-            order = rng.permutation(n)
-            drop = (2 * x + e - 1.8 * x[order]) ** 2 - (0.2 * x + e) ** 2
-            errors.add(drop, order)
-            value += drop.mean() / 3
-        n_covered += abs(value - 7.2) < 1.96 * error_of(errors)
-    return n_covered / n_draws
-
-
-def standard_error(errors):
-    return errors.sums().standard_error[0]
-
-
-def test_intervals_cover_what_a_strong_column_is_worth():
-    # The simulation error is .011.
-    assert abs(coverage_of_a_strong_column(standard_error) - 0.95) < 0.033
-
-    def of_own_drops(errors):
-        own = errors.own / errors.n_repeats
-        return own.std(ddof=1) / np.sqrt(len(own))
-
-    assert coverage_of_a_strong_column(of_own_drops) < 0.88  # why lent values count, too
 
 
 def my_rmse(y, prediction):

@@ -1,15 +1,13 @@
 """Gains that a model remembers, and how much a feature moves predictions."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions import absolute, total_gain, tree_inner
+from attributions import absolute, total_gain
 from attributions.reference import definitions as reference
-from attributions.simulated import simulated
 from attributions.testing import ensembles
-from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 
@@ -32,27 +30,6 @@ def test_models_of_leaves_and_of_nothing():
     for nothing in (stump, stump.truncate(0)):
         assert_same(total_gain(nothing).values, [0.0, 0.0])
         assert total_gain(nothing).n_samples == 0
-
-
-@pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")  # they are training rows
-def test_it_is_the_total_gain_of_xgboost():
-    """And TreeInner of its training rows, from a model file that does not hold the gradients."""
-    xgboost = peer("xgboost")
-    data = simulated("regression", n_train=300, random_state=0)
-    booster = xgboost.train(
-        {"eta": 0.3, "max_depth": 4, "tree_method": "exact", "nthread": 1, "base_score": 0.0},
-        xgboost.DMatrix(data.X_train, data.y_train),
-        num_boost_round=20,
-    )
-    by_name = booster.get_score(importance_type="total_gain")
-    theirs = np.array([by_name.get(f"f{k}", 0.0) for k in range(50)])
-    theirs /= theirs.sum()
-
-    ours = total_gain(booster)
-    inner = tree_inner(booster, data.X_train, data.y_train)
-
-    assert_close(ours.normalized(), theirs, 1.0, k=8, eps=EPS_32)
-    assert_close(inner.normalized(), theirs, 1.0, k=8, eps=EPS_32)
 
 
 def test_opposite_steps_cancel_in_the_forest_only():

@@ -42,27 +42,13 @@ from tests.asserts import assert_close, assert_same
 from tests.tree_cases import ensemble_of, example_1, stump_on
 
 METHODS = {"predecomp": predecomp, "saabas": saabas, "tree_shap": tree_shap}
-ROWS = {  # of the feature that is split on: A, B, C
-    ("predecomp", 0): (F(1, 3), F(1, 3), F(-1, 2)),
-    ("predecomp", 1): (F(-1, 3), F(1, 2), F(-1, 3)),
-    ("saabas", 0): (F(5, 18), F(5, 18), F(-5, 9)),
-    ("saabas", 1): (F(-5, 18), F(5, 9), F(-5, 18)),
-    ("tree_shap", 0): (F(5, 18), F(5, 18), F(-5, 9)),
-    ("tree_shap", 1): (F(-5, 18), F(5, 9), F(-5, 18)),
+ROWS = {  # of the feature that is split on: A, B, C in structure I and II
+    "predecomp": [(F(1, 3), F(1, 3), F(-1, 2)), (F(-1, 3), F(1, 2), F(-1, 3))],
+    "saabas": [(F(5, 18), F(5, 18), F(-5, 9)), (F(-5, 18), F(5, 9), F(-5, 18))],
 }
-BASE = {
-    ("predecomp", 0): F(0),
-    ("predecomp", 1): F(0),
-    ("saabas", 0): F(1, 18),
-    ("saabas", 1): F(-1, 18),
-    ("tree_shap", 0): F(1, 18),
-    ("tree_shap", 1): F(-1, 18),
-}
+ROWS["tree_shap"] = ROWS["saabas"]
+MEAN_LEAF = (1 / 18, -1 / 18)
 both_structures = pytest.mark.parametrize("split_on", [0, 1], ids=["I", "II"])
-
-
-def floats(fractions):
-    return np.array([float(f) for f in fractions])
 
 
 @both_structures
@@ -70,9 +56,10 @@ def floats(fractions):
 def test_per_row(method, split_on):
     model, X, _ = example_1(split_on)
     result = METHODS[method](model, X)
-    assert_close(result.values[:, split_on], floats(ROWS[method, split_on]), 1.0)
+    assert_close(result.values[:, split_on], np.array(ROWS[method][split_on], dtype=float), 1.0)
     assert_same(result.values[:, 1 - split_on], np.zeros(3))
-    assert_close(result.base_values, np.full(3, float(BASE[method, split_on])), 1.0)
+    base = 0.0 if method == "predecomp" else MEAN_LEAF[split_on]
+    assert_close(result.base_values, np.full(3, base), 1.0)
     assert_close(result.residual(model.raw_predict(X)), np.zeros(3), 1.0)
 
 
@@ -81,7 +68,7 @@ def test_per_row(method, split_on):
 def test_per_feature(method, split_on):
     """The gradients are (0, -1, 1), so every inner product is that of B less that of C: 5/6."""
     model, X, y = example_1(split_on)
-    _, b, c = ROWS[method, split_on]
+    _, b, c = ROWS[method][split_on]
     assert b - c == F(5, 6)
     expected = np.zeros(2)
     expected[split_on] = 5 / 6
@@ -89,7 +76,7 @@ def test_per_feature(method, split_on):
         assert_close(inner(model, X, y, ifa=method).values, expected, 1.0)
     assert_close(forest_inner(model, X, y, ifa=method, variant="target").values, expected, 1.0)
     assert_close(total_gain(model).values, expected, 1.0)
-    used = float(sum(abs(f) for f in ROWS[method, split_on]))
+    used = float(sum(abs(f) for f in ROWS[method][split_on]))
     for level in ("tree", "forest"):
         assert_close(absolute(model, X, ifa=method, level=level).values[split_on], used, 2.0)
 

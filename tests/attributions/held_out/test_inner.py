@@ -2,7 +2,6 @@
 
 import tracemalloc
 import warnings
-from functools import partial, reduce
 from threading import Barrier
 
 import numpy as np
@@ -76,53 +75,6 @@ def test_two_stumps_by_hand_on_other_rows():
     # F = 3/2, -3/2; sums of -g: 13/2, 5/2; targets 4, 1.
     assert_same(forest_inner(ensemble, X, y).values, [2 * (1.5 * 6.5 - 1.5 * 2.5)])
     assert_same(forest_inner(ensemble, X, y, variant="target").values, [2 * (1.5 * 4 - 1.5 * 1)])
-
-
-DEFINITIONS = {
-    "tree_inner": (tree_inner, reference.tree_inner),
-    "partial_inner": (partial_inner, reference.partial_inner),
-    **{
-        f"forest_inner, {variant}": (
-            partial(forest_inner, variant=variant),
-            partial(reference.forest_inner, variant=variant),
-        )
-        for variant in ("residual", "target")
-    },
-}
-
-
-@pytest.mark.parametrize("measure", DEFINITIONS)
-@pytest.mark.parametrize("ifa", INDIVIDUAL)
-@given(case=judged())
-def test_measures_are_their_definitions(case, ifa, measure):
-    measured, of_page = DEFINITIONS[measure]
-    n, of_tree = len(case.X), INDIVIDUAL[ifa]
-    alone = [of_page(case.ensemble, case.X[[i]], case.y[[i]], of_tree) for i in range(n)]
-    q = np.array(alone) * case.weight[:, np.newaxis]
-    rows = {"X": case.X, "y": case.y, "ifa": ifa, "sample_weight": case.weight}
-
-    result = measured(case.ensemble, **rows)
-
-    terms = case.terms * (case.ensemble.n_trees if "forest" in measure else 1)
-    assert_close(result.values, q.sum(axis=0), terms)
-    assert result.n_samples == n
-    if n > 1:
-        assert_close(result.standard_error, np.sqrt(n) * q.std(axis=0, ddof=1), terms)
-    else:
-        assert result.standard_error is None
-    without = measured(case.ensemble, **rows, standard_error=False)  # adds up gradients by leaf
-    assert_close(without.values, q.sum(axis=0), terms)
-    assert without.standard_error is None
-    assert (without.method, without.n_samples) == (result.method, n)
-    if "forest" in measure:
-        return
-    for standard_error in (True, False):
-        per_tree = measured(
-            case.ensemble, **rows, per_tree=True, standard_error=standard_error
-        ).per_tree
-        for m in range(len(per_tree)):
-            of_first = measured(case.ensemble.truncate(m + 1), **rows).values
-            assert_close(per_tree[: m + 1].sum(axis=0), of_first, terms)
 
 
 @pytest.mark.parametrize("depth", [1, 3, 4, 5, 9])
@@ -256,18 +208,6 @@ def test_after_an_error_no_other_thread_begins_all_the_rest(where):
     with pytest.raises(ArithmeticError, match="cannot be judged"):
         merge_blocks(part_of, merge, n_blocks * ROWS_PER_BLOCK, n_jobs=2)
     assert len(begun) < n_blocks
-
-
-def test_threads_and_blocks_change_nothing_in_rows():
-    ensemble, X, y = fitted_rows(3 * ROWS_PER_BLOCK + 7)
-    rows = tree_inner_rows(ensemble, X, y, n_jobs=2)
-    alone = np.vstack([tree_inner_rows(ensemble, X[[i]], y[[i]]).values for i in (0, 1500, -1)])
-    assert_same(rows.values[[0, 1500, -1]], alone)
-    result = tree_inner(ensemble, X, y)
-    assert_same(GlobalAttribution.from_rows(rows).values, result.values)
-    assert_same(GlobalAttribution.from_rows(rows).standard_error, result.standard_error)
-    blocks = [rows.values[i : i + ROWS_PER_BLOCK] for i in range(0, len(X), ROWS_PER_BLOCK)]
-    assert_same(reduce(np.add, [block.sum(axis=0) for block in blocks]), result.values)
 
 
 def test_memory_does_not_grow_with_the_rows():

@@ -1,4 +1,3 @@
-import threading
 from functools import partial
 
 import numpy as np
@@ -6,7 +5,6 @@ import pandas as pd
 import pytest
 
 import attributions
-from attributions.per_row import individual
 from attributions.per_row.individual import (
     FunctionAttribution,
     as_individual,
@@ -78,26 +76,6 @@ def test_a_function_of_the_researcher():
     assert_same(result.base_values, np.zeros(3))
     assert result.method == "depth_of_leaf"
     assert as_individual(partial(depth_of_leaf)).name == "partial"  # which has no name of its own
-
-
-def test_a_function_sees_blocks_of_rows_on_the_callers_thread_and_others():
-    ensemble, _, _ = example_1(0)
-    X = np.zeros((5000, 2))
-    seen, threads, both = [], set(), threading.Barrier(2, timeout=60)
-
-    def zeros(ensemble, m, X):
-        seen.append(len(X))
-        if threading.get_ident() not in threads:
-            threads.add(threading.get_ident())
-            both.wait()  # nobody goes on before both have begun
-        return np.zeros(X.shape)
-
-    attribute(ensemble, X, zeros, n_jobs=2)
-
-    assert sum(seen) == 5000
-    assert max(seen) <= individual.ROWS_IN_CACHE
-    assert len(threads) == 2
-    assert threading.get_ident() in threads
 
 
 @pytest.mark.parametrize(

@@ -245,23 +245,18 @@ def test_backgrounds_that_are_not_tables_of_rows():
 # ----------------------------------------------------------------------------------------- peers
 
 
-@pytest.fixture(params=[("reg:squarederror", 10), ("binary:logistic", 1)])
-def booster(request):
-    """Return a model of XGBoost, fitted with missing values, and rows."""
+@pytest.mark.parametrize("explain", [saabas, tree_shap])
+def test_xgboost_of_its_own_trees(explain):
+    """Fitted with missing values; other libraries are asked in tests/gbt/formats."""
     xgboost = peer("xgboost")
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 6)).astype(np.float32)
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (np.nan_to_num(X[:, 0] * X[:, 1]) + rng.normal(size=400) > 0).astype(float)
-    objective, penalty = request.param
-    parameters = {"objective": objective, "lambda": penalty, "max_depth": 5, "nthread": 1}
-    return xgboost.train(parameters, xgboost.DMatrix(X, y), 20), xgboost.DMatrix(X), X
-
-
-@pytest.mark.parametrize("explain", [saabas, tree_shap])
-def test_xgboost_of_its_own_trees(booster, explain):
-    model, matrix, X = booster
-    theirs = model.predict(matrix, pred_contribs=True, approx_contribs=explain is saabas)
+    asked = {"objective": "binary:logistic", "lambda": 1, "max_depth": 5, "nthread": 1}
+    model = xgboost.train(asked, xgboost.DMatrix(X, y), 20)
+    approximate = {"approx_contribs": explain is saabas}
+    theirs = model.predict(xgboost.DMatrix(X), pred_contribs=True, **approximate)
 
     ours = explain(model, X)
 

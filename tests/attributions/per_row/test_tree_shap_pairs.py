@@ -35,32 +35,6 @@ def test_they_are_those_of_the_definition(ensemble, data):
         assert_close(found.values[i], expected, size, k=1024)
 
 
-def test_two_features_by_hand():
-    """Predictions 0, 0, 0, 4 at the corners: the product of two coins, each worth 1 and 1 both."""
-    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    model = GreedyRegressor(
-        n_estimators=1, learning_rate=1.0, reg_lambda=0.0, min_child_weight=0.0, base_score=0.0
-    ).fit(X, [0.0, 0.0, 0.0, 4.0])
-    found = tree_shap_pairs(model, X)
-    # v of nothing is 1, of one feature at 1 it is 2, at 0 it is 0, of both the prediction.
-    assert_close(found.values[3], [[1.0, 0.5], [0.5, 1.0]], 4.0)
-    assert_close(found.values[0], [[-1.0, 0.5], [0.5, -1.0]], 4.0)
-    assert_close(found.values[1], [[-1.0, -0.5], [-0.5, 1.0]], 4.0)
-    assert_close(found.base_values, np.ones(4), 4.0)
-
-
-def test_sums_are_shapley_values_and_predictions():
-    X, y = table()
-    model = GreedyRegressor(n_estimators=20).fit(X, y)
-    found, shapley = tree_shap_pairs(model, X), tree_shap(model, X)
-    size = np.abs(model.ensemble_.value).sum()
-    assert_close(found.contributions(), shapley.values, size)
-    assert_same(found.base_values, shapley.base_values)
-    assert_close(found.residual(model.predict(X)), np.zeros(len(X)), size)
-    assert_same(found.values, found.values.transpose(0, 2, 1))
-    assert_same(found["x0", "x1"], found.values[:, 0, 1])
-
-
 @pytest.mark.parametrize("max_depth", [1, 3, 6, 10])
 def test_they_are_xgboosts(max_depth):
     xgboost = peer("xgboost")
@@ -88,15 +62,19 @@ def test_rows_alone_and_together_and_threads():
     assert tree_shap_pairs(model, X[:0]).values.shape == (0, 12, 12)
 
 
-def test_several_classes_and_the_table():
+def test_sums_are_shapley_values_and_predictions_and_the_table():
     X, y = table()
     model = GreedyClassifier(n_estimators=4).fit(X, np.digitize(y, [-0.5, 0.5]))
     found = tree_shap_pairs(model, X, cover="count")
     assert found.values.shape == (400, 5, 5, 3)
     assert found.output_names == (0, 1, 2)
     size = np.abs(model.ensemble_.value).sum()
-    assert_close(found.contributions(), tree_shap(model, X, cover="count").values, size)
+    shapley = tree_shap(model, X, cover="count")
+    assert_close(found.contributions(), shapley.values, size)
+    assert_same(found.base_values, shapley.base_values)
     assert_close(found.residual(model.decision_function(X)), np.zeros((400, 3)), size)
+    assert_same(found.values, found.values.transpose(0, 2, 1, 3))
+    assert_same(found["x0", "x1"], found.values[:, 0, 1])
     assert "(alone)" in repr(found)
     assert found.importance().shape == (5, 5)
     assert len(found) == 400
