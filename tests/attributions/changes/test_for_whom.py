@@ -33,6 +33,7 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     assert frame["p_value"].iloc[0] < 1e-6
     assert frame["lower"].iloc[0] > 0
     assert (np.diff(frame["confirmed"]) <= 0).all()
+    assert any("age <= " in group for group in result.groups)  # those whom it helps less
     overall = frame["confirmed"] @ frame["n_rows"] / frame["n_rows"].sum()
     assert frame["n_rows"].sum() == 750
     np.testing.assert_allclose(overall, result.overall, rtol=0.02)  # but for errors' factors

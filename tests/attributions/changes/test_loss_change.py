@@ -56,6 +56,10 @@ def test_parts_add_up_and_are_what_their_names_say(tables, is_class):
     assert_close(change.after[3:], -to_loss * alone.values, 1.0, k=64)
     assert_close(change.values.sum(), change.losses[1] - change.losses[0], 10.0, k=64)
     assert change["price"] == change.values[3]
+    table = {line.split()[0]: line.split()[1:4] for line in repr(change).splitlines()[2:]}
+    for name, *told in (("loss", *change.losses), ("price", change.before[3], change.after[3])):
+        told = [*told, told[1] - told[0]]
+        np.testing.assert_allclose(np.array(table[name], dtype=float), told, atol=2e-3)
     changed = change.changes.changed()[0]
     assert changed[3]
     assert change.loss.changed()[0, 0]

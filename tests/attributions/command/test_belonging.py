@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from attributions.command.judging.agreement import agreement_along, agreement_within
+from attributions.command.judging.agreement import (
+    Agreement,
+    agreement_along,
+    agreement_within,
+)
 from attributions.command.judging.verdicts import said_of
 from attributions.command.rules.belonging import belonging, columns_of_time, labels_of_groups
 from attributions.command.rules.columns import column_of
@@ -132,6 +136,7 @@ def test_the_share_that_errors_have_in_common_by_hand():
     between, within = 2 * 16 * np.var(np.arange(5), ddof=1), 2.0
     assert_close(found.share, (between - within) / (between + within), 1.0)
     assert found.is_clear
+    assert agreement_within(errors[:, np.newaxis], np.arange(10)) == Agreement()  # no two rows
 
 
 def test_rows_are_put_in_order_before_neighbours_are_compared():

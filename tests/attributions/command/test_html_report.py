@@ -126,7 +126,7 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
     table = pd.DataFrame(several_classes())
     model = gbt.GBTClassifier(n_estimators=3, splitter="greedy")
     model.fit(table[["x", "color"]], table["kind"]).save(tmp_path / "model.json")
-    new = pd.DataFrame(several_classes(seed=1)).query("kind != 'ash'")
+    new = pd.DataFrame(several_classes(seed=1)).query("kind != 'cedar'")  # the last of them
     _, text = report(new, "kind", "--model", tmp_path / "model.json")
     assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
 
@@ -134,8 +134,6 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
 @pytest.mark.parametrize(
     ("table", "arguments", "message"),
     [
-        ({"a": [1.5, 2.2, 3.1], "y": [0, 1, 0]}, [], "too few to have every class in both halves"),
-        ({"a": [1], "y": [0]}, [], "holds one value alone"),
         (None, ["--model", "nowhere.json"], "nowhere.json cannot be read"),
         (None, ["--model", "table.csv"], "is no model's file"),
         (None, ["--model", "broken.json"], "cannot be used"),
@@ -169,7 +167,6 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
         (None, ["--model", "two.json", "--report", "./two.json"], "would overwrite two.json"),
         (None, ["--report", "."], "is a folder; name a file"),
         (None, ["--report", "nowhere/out.html"], "there is no folder"),
-        (None, ["--data", "nowhere.csv"], "There is no file nowhere.csv"),
         (None, ["--model", "targets.json"], "has 2 targets; a report explains models of classes"),
     ],
 )

@@ -146,6 +146,11 @@ CLASSIFICATION = {"task": "classification"}
             CLASSIFICATION,
             r"51 classes.* choose --positive LABEL, [^,]* rest\.",
         ),
+        (
+            ["-1", "0", "5"],
+            {"task": "counts"},
+            "holds -1, and counts are not negative; give --task",
+        ),
         (["yes", "no"], {"task": "regression"}, "words such as 'yes', and a regression needs numb"),
         (
             many("a", "d"),

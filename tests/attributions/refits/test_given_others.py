@@ -1,6 +1,7 @@
 """What a column says beyond the others: by its definition, and on copies of columns that matter."""
 
 from functools import partial
+from itertools import cycle
 
 import numpy as np
 import pandas
@@ -12,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 
-from attributions import HeldOutSelector, given_others, partial_inner, saabas
+from attributions import given_others, partial_inner, saabas
 from attributions.inputs import SeenRowsWarning
 from attributions.reference import definitions as reference
 from gbt import GBTRegressor
@@ -99,31 +100,6 @@ def test_a_copy_is_spared_and_what_matters_is_found():
     assert found[1, 1:].max() <= 2
 
 
-def test_the_selector_hands_over_the_training_rows():
-    X, y = copies()
-    measure = partial(given_others, regressor=REGRESSOR)
-    selector = HeldOutSelector(REGRESSOR, measure=measure, fdr=0.05, cv=None).fit(X, y)
-    assert selector.support_[0]
-    fitted_on, held_out = selector._cut(X, y, None)
-    alone = measure(
-        selector.estimator_, X[held_out], y[held_out], training=(X[fitted_on], y[fitted_on])
-    )
-    assert_same(selector.p_values_, alone.p_values())
-
-
-def test_several_classes_and_frames():
-    X, y = copies(600)
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"])
-    frame["d"] = np.where(X[:, 2] > 0, "yes", "no")
-    label = np.digitize(y, [-1, 1])
-    model = GreedyClassifier(n_estimators=10, max_depth=2).fit(frame[:300], label[:300])
-    training = frame[:300], label[:300]
-    result = given_others(model, frame[300:], label[300:], training=training, regressor=REGRESSOR)
-    assert result.ranking()[0] == 0
-    assert result.p_values()[0] < 0.01
-    assert result.feature_names == ("a", "b", "c", "d")
-
-
 def test_a_column_that_is_not_used_says_nothing():
     X, y = copies(100)
     X[:, 2] = 1.0
@@ -145,11 +121,14 @@ OF_COLUMN_1 = [
     ("monotone_constraints", [0, -1, 0], [[-1, 0], None, [0, -1]]),
     ("monotone_constraints", {0: 1, 2: -1}, [[0, -1], [1, -1], [1, 0]]),
 ]
+KINDS = ("array", "names", "numbers", "pyarrow")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("parameter", "value", "moved"), OF_COLUMN_1)
-@pytest.mark.parametrize("kind", ["array", "names", "numbers", "pyarrow"])
+@pytest.mark.parametrize(
+    ("parameter", "value", "moved", "kind"),
+    [(*of, kind) for of, kind in zip(OF_COLUMN_1, cycle(KINDS), strict=False)],
+)
 def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, kind):
     """With these the column means the same in every fit, of the model and of the regressor."""
     rng = np.random.default_rng(0)

@@ -43,10 +43,9 @@ MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
 @pytest.mark.slow
 @parametrize_with_checks(
     [
-        HeldOutSelector(GBTRegressor(n_estimators=5, splitter="greedy")),
-        HeldOutSelector(RandomForestRegressor(n_estimators=5, random_state=0)),  # takes sparse rows
-        HeldOutSelector(GradientBoostingRegressor(n_estimators=5, random_state=0)),  # takes no nan
-    ],
+        HeldOutSelector(RandomForestRegressor(n_estimators=3, random_state=0), cv=2),
+        HeldOutSelector(GradientBoostingRegressor(n_estimators=3, random_state=0), cv=2),
+    ],  # of which the one takes sparse rows, the other no nan
     expected_failed_checks=lambda selector: {
         f"check_sample_weight_equivalence_on_{kind}_data": "a row of weight 2 is one draw and a row"
         " that stands there twice is two, so p-values differ, and features are kept alike by luck"
@@ -303,7 +302,7 @@ def test_unusable_parameters_are_refused():
         ({"fdr": 5}, "fdr=5; it must lie between 0 and 1"),
         ({"correction": "holm"}, "correction='holm'; use one of"),
         ({"cv": None, "test_size": 0}, "test_size=0; it is a share"),
-        ({"cv": None, "test_size": 1.5}, "test_size=1.5; it is a share"),
+        ({"cv": None, "test_size": 1}, "test_size=1; it is a share"),
         ({"measure": lambda m, X, y: absolute(m, X)}, "has no p-values"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -1,6 +1,7 @@
 """Results of features and of rows: what is read off them, what adds up, and what is refused."""
 
 from dataclasses import FrozenInstanceError, replace
+from functools import partial
 
 import numpy as np
 import pandas
@@ -70,15 +71,6 @@ def test_p_values_are_one_sided():
 def test_p_values_are_refused_where_they_mean_nothing(method):
     with pytest.raises(ValueError, match=r"has no p-values.*tree_inner.*held-out"):
         result_of([1.0], [1.0], method).p_values()
-
-
-def test_a_frame_has_p_values_beside_their_features():
-    result = result_of([0.0, 2.0], [1.0, 1.0])
-    frame = result.to_frame()
-    assert list(frame.columns) == ["value", "standard_error", "p_value"]
-    assert_same(frame["p_value"].to_numpy(), result.p_values()[[1, 0]])
-    for other in (result_of([1.0], [1.0], "absolute(predecomp, tree)"), result_of([1.0])):
-        assert "p_value" not in other.to_frame()
 
 
 def test_no_standard_error_says_why():
@@ -174,43 +166,29 @@ def test_merging_without_standard_errors():
 
 def test_what_does_not_add_up_is_refused_by_name():
     result = result_of([1.0, 2.0], [1.0, 1.0])
-    with pytest.raises(ValueError, match="Only a GlobalAttribution can be merged; got int"):
-        result.merge(3)
-    for method, why in (
-        ("total_gain", "not summed over rows"),
-        ("permutation(roc_auc)", "shuffling a chunk"),
-        ("unbiased_gain", "ratios"),
-        ("held_out_gain", "means of nodes are those of all rows.*tables of Dask"),
+    changed = partial(replace, result)
+    parts = {"per_tree": np.zeros((3, 2)), "per_output": np.zeros((3, 2)), "kurtosis": np.zeros(2)}
+    of_one = [(changed(**{name: part}), f"has {name}") for name, part in parts.items()]
+    of_one.append((changed(standard_error=None), "has a standard error"))
+    alone = {
+        "total_gain": "not summed over rows",
+        "permutation(roc_auc)": "shuffling a chunk",
+        "unbiased_gain": "ratios",
+        "held_out_gain": "means of nodes are those of all rows.*tables of Dask",
+    }
+    for one, other, why in (
+        (result, 3, "Only a GlobalAttribution can be merged; got int"),
+        *((changed(method=method), changed(method=method), why) for method, why in alone.items()),
+        (result, changed(method="partial_inner(x)"), r"tree_inner\(predecomp\).*partial_inner"),
+        (result, changed(feature_names=("a", "B")), "'b' as feature 1 and the other 'B'"),
+        (result, result_of([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]), "2 and the other 3"),
+        *((result, other, f"Only one of the attributions {has}") for other, has in of_one),
+        *((other, result, f"Only one of the attributions {has}") for other, has in of_one),
+        (of_one[0][0], changed(per_tree=np.zeros((4, 2))), "3 trees in one attribution and 4"),
+        (of_one[1][0], changed(per_output=np.zeros((4, 2))), "3 outputs in one attribution and 4"),
     ):
-        other = replace(result, method=method)
         with pytest.raises(ValueError, match=why):
-            other.merge(other)
-    with pytest.raises(ValueError, match=r"tree_inner\(predecomp\).*partial_inner"):
-        result.merge(replace(result, method="partial_inner(predecomp)"))
-    with pytest.raises(ValueError, match="'b' as feature 1 and the other 'B'"):
-        result.merge(replace(result, feature_names=("a", "B")))
-    with pytest.raises(ValueError, match="2 and the other 3"):
-        result.merge(result_of([1.0, 2.0, 3.0], [1.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match="Only one of the attributions has a standard error"):
-        result.merge(replace(result, standard_error=None))
-    with pytest.raises(ValueError, match="Only one of the attributions has a standard error"):
-        replace(result, standard_error=None).merge(result)
-    trees = replace(result, per_tree=np.zeros((3, 2)))
-    for name, parts in (
-        ("per_tree", np.zeros((3, 2))),
-        ("per_output", np.zeros((3, 2))),
-        ("kurtosis", np.zeros(2)),
-    ):
-        with_parts = replace(result, **{name: parts})
-        for one, other in ((result, with_parts), (with_parts, result)):
-            with pytest.raises(ValueError, match=f"Only one of the attributions has {name}"):
-                one.merge(other)
-    with pytest.raises(ValueError, match="3 trees in one attribution and 4"):
-        trees.merge(replace(result, per_tree=np.zeros((4, 2))))
-    with pytest.raises(ValueError, match="3 outputs in one attribution and 4"):
-        replace(result, per_output=np.zeros((3, 2))).merge(
-            replace(result, per_output=np.zeros((4, 2)))
-        )
+            one.merge(other)
 
 
 def test_to_frame():
@@ -221,6 +199,10 @@ def test_to_frame():
     )
     pandas.testing.assert_frame_equal(frame, expected)
     assert list(result_of([1.0]).to_frame().columns) == ["value"]
+    assert "p_value" not in result_of([1.0], [1.0], "absolute(predecomp, tree)").to_frame()
+    of_rows = attribution().to_frame()
+    assert list(of_rows.columns) == ["age", "income"]
+    assert_same(of_rows.to_numpy(), attribution().values)
     with_ends = result_of([1.0, 3.0], [0.1, 0.3]).to_frame(level=0.9)
     assert list(with_ends.columns) == ["value", "standard_error", "lower", "upper", "p_value"]
     ends = with_ends[["lower", "upper"]].to_numpy()
@@ -241,15 +223,6 @@ def attribution(**changes):
     return LocalAttribution(**{**fields, **changes})
 
 
-def test_residual_is_what_base_value_and_contributions_leave():
-    assert_same(attribution().residual([13.0, 9.0, 11.0]), [0.0, 0.0, 0.5])
-
-
-def test_residual_needs_one_prediction_a_row():
-    with pytest.raises(ValueError, match=r"raw_prediction has shape \(2,\).*needs \(3,\)"):
-        attribution().residual([13.0, 9.0])
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -266,6 +239,12 @@ def test_shapes_must_agree(changes, message):
         attribution(**changes)
 
 
+def test_residual_is_what_base_value_and_contributions_leave():
+    assert_same(attribution().residual([13.0, 9.0, 11.0]), [0.0, 0.0, 0.5])
+    with pytest.raises(ValueError, match=r"raw_prediction has shape \(2,\).*needs \(3,\)"):
+        attribution().residual([13.0, 9.0])
+
+
 def test_it_is_frozen_and_of_float64():
     result = attribution(
         values=[[1, 2], [3, 4], [5, 6]], feature_names=["age", "income"], data=None
@@ -276,16 +255,6 @@ def test_it_is_frozen_and_of_float64():
     assert result.data is None
     with pytest.raises(FrozenInstanceError):
         result.values = np.zeros((3, 2))
-
-
-def test_to_frame_of_rows():
-    pandas = peer("pandas")
-
-    frame = attribution().to_frame()
-
-    assert isinstance(frame, pandas.DataFrame)
-    assert list(frame.columns) == ["age", "income"]
-    assert_same(frame.to_numpy(), attribution().values)
 
 
 def test_to_shap_is_what_shap_draws():

@@ -224,21 +224,18 @@ def test_many_names_are_not_all_listed():
         GlobalAttribution(np.zeros(100), None, 1, names, "total_gain")["elsewhere"]
 
 
-@pytest.mark.parametrize(("row", "number"), [(2, 2), (-1, 3), (-4, 0), (np.int64(1), 1)])
-def test_a_row_without_labels_is_found_by_its_number(row, number):
-    assert find_row(row, 4) == number
-
-
-@pytest.mark.parametrize(("row", "number"), [("r3", 3), (("a", 1), 0), ("7", 2), (7, 2)])
-def test_a_row_of_a_frame_is_found_by_its_label(row, number):
-    assert find_row(row, 4, [("a", 1), "r1", 7, "r3"]) == number
-
-
-@pytest.mark.parametrize("row", [362, 0, 1, np.int64(249)])
-def test_whole_numbers_are_labels_where_rows_have_labels(row):
+@pytest.mark.parametrize(
+    ("index", "found"),
+    [
+        (None, {2: 2, -1: 3, -4: 0, np.int64(1): 1}),
+        ([("a", 1), "r1", 7, "r3"], {"r3": 3, ("a", 1): 0, "7": 2, 7: 2}),
+        (pandas.Index([362, 249, 1, 0]), {362: 0, 0: 3, 1: 2, np.int64(249): 1}),
+    ],
+    ids=["numbers", "labels", "labels that are numbers"],
+)
+def test_a_row_is_found_by_its_label_or_without_labels_by_its_number(index, found):
     """As in ``frame.loc``; after a random split labels and positions are different rows."""
-    index = pandas.Index([362, 249, 1, 0])
-    assert index[find_row(row, 4, index)] == row
+    assert {row: find_row(row, 4, index) for row in found} == found
 
 
 @pytest.mark.parametrize(
