@@ -239,6 +239,9 @@ def test_sums_over_rows_are_what_the_pages_say(number):
         near(by_row.values, of_page.inner, size)
         near(by_row.values.sum(axis=1) + by_row.base_values, of_page.saving, size.sum())
         check(forest_inner(*rows, **asked), of_page.forest, size * ensemble.n_trees)
+        if of_page.work.shape[2] == 1 and y.ndim == 1:
+            target = of_page.work[:, :, 0] * y[:, np.newaxis] / ensemble.learning_rate
+            check(forest_inner(*rows, **asked, variant="target"), target, size * (1 + abs(y).max()))
         check(absolute(*rows[:2], **asked), of_page.moved, size)
         of_forest = np.abs(of_page.work).sum(axis=2)
         check(absolute(*rows[:2], **asked, level="forest"), of_forest, size)

@@ -220,29 +220,33 @@ def test_labels_of_few_rows_are_listed(model):
 def test_what_is_refused(model):
     X, y = rows(60, np.random.default_rng(12))
     words = np.repeat(["a", "b"], 30)
-    with pytest.raises(ValueError, match=r"by has missing labels"):
-        held_out_gain(model, X, y, by=np.where(np.arange(60) == 3, np.nan, 1.0))
-    with pytest.raises(ValueError, match=r"by has missing labels"):
-        held_out_gain(model, X, y, by=pd.Categorical([None] + ["a"] * 59))
-    with pytest.raises(ValueError, match=r"by has missing labels"):
-        held_out_gain(model, X, y, by=np.array(["NaT"] + ["2024"] * 59, "M8[D]"))
-    with pytest.raises(ValueError, match=r"by has shape \(59,\)"):
-        held_out_gain(model, X, y, by=words[1:])
-    with pytest.raises(ValueError, match="All rows of the label b have a weight of 0; leave them"):
-        held_out_gain(model, X, y, by=words, sample_weight=(words != "b") * 1.0)
-    result = held_out_gain(model, X, y, by=words)
-    with pytest.raises(ValueError, match=r"reference='c' is not there; the labels are a, b\."):
-        result.changes("c")
-    with pytest.raises(ValueError, match=r"labels with an order.*reference=, one of them"):
-        result.changes()
-    with pytest.raises(ValueError, match="A trend needs labels with an order"):
-        result.trend()
-    with pytest.raises(ValueError, match="unit='per mille'; use 'percent' or 'loss'"):
-        result.changes("a", unit="per mille")
-    with pytest.raises(ValueError, match="adjust='holm'; use 'joint' or None"):
-        result.changes("a", adjust="holm")
-    with pytest.raises(ValueError, match="one label only"):
-        held_out_gain(model, X, y, by=np.zeros(60)).changes()
+    result, no_weight = (
+        held_out_gain(model, X, y, by=words),
+        {"sample_weight": (words == "a") * 1.0},
+    )
+    for by, message, options in (
+        (np.where(np.arange(60) == 3, np.nan, 1.0), "by has missing labels", {}),
+        (pd.Categorical([None] + ["a"] * 59), "by has missing labels", {}),
+        (np.array(["NaT"] + ["2024"] * 59, "M8[D]"), "by has missing labels", {}),
+        (words[1:], r"by has shape \(59,\)", {}),
+        (words, "All rows of the label b have a weight of 0; leave them", no_weight),
+    ):
+        with pytest.raises(ValueError, match=message):
+            held_out_gain(model, X, y, by=by, **options)
+    for changes, options, message in (
+        (result.changes, {"reference": "c"}, r"reference='c' is not there; the labels are a, b\."),
+        (result.changes, {}, r"labels with an order.*reference=, one of them"),
+        (result.trend, {}, "A trend needs labels with an order"),
+        (
+            result.changes,
+            {"reference": "a", "unit": "per mille"},
+            "unit='per mille'; use 'percent'",
+        ),
+        (result.changes, {"reference": "a", "adjust": "holm"}, "adjust='holm'; use 'joint' or N"),
+        (held_out_gain(model, X, y, by=np.zeros(60)).changes, {}, "one label only"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            changes(**options)
 
 
 @pytest.mark.parametrize("kind", ["memory", "arrays of Dask", "frames of Dask"])

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import pytest
 
+from attributions.command import run as command
 from attributions.command.run import main
+from attributions.command.table.demonstration import GREEDY
 from tests.attributions.command.tables import write_csv
 
 
@@ -43,6 +45,13 @@ def run(tmp_path, capsys):
         return Ran(status, out, re.sub("Fitting: .*\n", "", err), folder)  # of a busy machine
 
     return run
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Let the command fit small greedy models."""
+    fit = command.fit
+    monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def test_the_demonstration(run):
         assert str(ran.folder / name) in ran.out
 
 
-def test_a_full_disk_leaves_what_was_there_before(run, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_what_was_there_before(run, quick, tmp_path, monkeypatch):
     def refuse(descriptor):
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -63,7 +63,7 @@ def test_a_full_disk_leaves_what_was_there_before(run, tmp_path, monkeypatch):
     assert len([*tmp_path.rglob("*")]) == 1 + len(places)
 
 
-def test_names_that_a_spreadsheet_would_run_are_defused(run, tmp_path):
+def test_names_that_a_spreadsheet_would_run_are_defused(run, quick, tmp_path):
     x = np.random.default_rng(0).normal(size=(60, 4))
     names = ["=cmd|'/C calc'!A0", "+sum", "-x", "@x", "-1", "x"]
     values = [*x.T, x[:, 0], np.arange(60) % 7, x[:, 0]]  # =cmd is a twin
@@ -73,7 +73,9 @@ def test_names_that_a_spreadsheet_would_run_are_defused(run, tmp_path):
     assert {row["twin_of"] for row in written} <= {"", f"'{names[0]}", "-1"}
 
 
-def test_without_matplotlib_there_is_no_picture_and_no_report_is_begun(run, tmp_path, monkeypatch):
+def test_without_matplotlib_there_is_no_picture_and_no_report_is_begun(
+    run, quick, tmp_path, monkeypatch
+):
     for module in ("run", "options"):
         monkeypatch.setattr(f"attributions.command.{module}.find_spec", lambda name: None)
     ran = run()
@@ -85,7 +87,7 @@ def test_without_matplotlib_there_is_no_picture_and_no_report_is_begun(run, tmp_
     assert "pip install matplotlib" in ran.err
 
 
-def test_results_go_where_they_can_or_nothing_is_begun(run, tmp_path):
+def test_results_go_where_they_can_or_nothing_is_begun(run, quick, tmp_path):
     (tmp_path / "out").mkdir()
     path = write_csv(tmp_path / "out" / "features.csv", {"x": [1, 2], "y": [2, 3]})
     before = path.read_bytes()

@@ -6,8 +6,6 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from attributions.command import run as command
-from attributions.command.table.demonstration import GREEDY
 from gbt import GBTRegressor
 from gbt.losses import Aft
 from tests.html_checks import Page
@@ -60,10 +58,8 @@ def test_a_column_made_of_the_time_is_told(is_censored, judge):
     assert "x alone puts" not in out
 
 
-def test_what_changed_by_region_and_over_time(judge, monkeypatch):
+def test_what_changed_by_region_and_over_time(judge, quick):
     """x shortens times in the east of the first 2000 patients; the north has hardly an event."""
-    fit = command.fit
-    monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))  # is faster
     rng, n = np.random.default_rng(1), 2400
     x, noise = rng.normal(size=(2, n)).round(3)
     region = rng.choice(["east", "west", "north"], n, p=[0.5, 0.4, 0.1])

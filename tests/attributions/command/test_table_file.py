@@ -74,9 +74,15 @@ def test_text_is_recognised_by_its_content(read, content, read_as):
         ('a,b\n"x;y;z",2\n', {"a": ["x;y;z"], "b": [2.0]}),
         ('a,b\n"two\nlines",2\n', {"a": ["two\nlines"], "b": [2.0]}),
         ("a b\n1 2\n", {"a b": ["1 2"]}),
+        # Columns without a name, of a table that was saved with its index, or twice.
+        (",a,\n0,5,x\n", {"Unnamed: 0": [0.0], "a": [5.0], "Unnamed: 2": ["x"]}),
+        (",Unnamed: 0,x\n0,0,5\n", {"Unnamed: 0.1": [0.0], "Unnamed: 0": [0.0], "x": [5.0]}),
+        # Lines of nothing but separators; one object of columns.
+        ("a,b\n,,,\n1,x\n , \n\n2,y\n,\n", {"a": [1.0, 2.0], "b": ["x", "y"]}),
+        ('{"a": [1, 2],\n "b": ["007", "x"]}', {"a": [1.0, 2.0], "b": ["007", "x"]}),
     ],
 )
-def test_the_separator_is_sniffed(read, text, columns):
+def test_names_and_cells_are_found_by_what_separates_them(read, text, columns):
     assert cells_of(read(text.encode())) == columns
 
 
@@ -97,16 +103,6 @@ def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
 def test_lines_before_the_names_may_be_comments(read, text, names, comments):
     table = read(text.encode())
     assert ([*table.columns], table.comments) == (names, comments)
-
-
-def test_columns_without_a_name_get_their_number(read):
-    table = read(b",a,\n0,5,x\n")
-    assert cells_of(table) == {"Unnamed: 0": [0.0], "a": [5.0], "Unnamed: 2": ["x"]}
-
-
-def test_a_table_that_was_saved_twice_with_its_index(read):
-    table = read(b",Unnamed: 0,x\n0,0,5\n")
-    assert cells_of(table) == {"Unnamed: 0.1": [0.0], "Unnamed: 0": [0.0], "x": [5.0]}
 
 
 PARQUET = {
@@ -169,12 +165,6 @@ def test_files_that_know_the_types_of_their_columns(read, tmp_path, kind, is_pac
         assert column.example == EXAMPLES.get(name, column.example)
 
 
-def test_json_may_be_one_object_of_columns(read):
-    table = read(b'{"a": [1, 2],\n "b": ["007", "x"]}')
-    assert table.read_as == "JSON"
-    assert cells_of(table) == {"a": [1.0, 2.0], "b": ["007", "x"]}
-
-
 def test_columns_of_parquet_are_read_by_their_whole_names(read, tmp_path):
     """pyarrow takes "a" for the beginning of "a.b", too."""
     given = {"a.b": [1.5, 2.5], "a": [3.5, 4.5], "a.c": [5.5, 6.5]}
@@ -196,10 +186,6 @@ def test_numbers_of_text_are_those_of_python_and_codes_are_found_wherever_they_s
     assert_same(columns["x"].numbers, [float(x) for x in numbers])
     with pytest.raises(UnusableTableError, match=r"Line 10002 of .* has 1 cells"):
         read(f"code,x,n\n{rows}7\n".encode())
-
-
-def test_lines_of_nothing_but_separators_are_no_rows(read):
-    assert cells_of(read(b"a,b\n,,,\n1,x\n , \n\n2,y\n,\n")) == {"a": [1.0, 2.0], "b": ["x", "y"]}
 
 
 @pytest.mark.parametrize(

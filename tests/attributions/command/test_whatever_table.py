@@ -22,7 +22,6 @@ from attributions import absolute, held_out_gain, total_gain
 from attributions.command import run as command
 from attributions.command.judging.findings import CONSTANT, MODEL
 from attributions.command.judging.verdicts import HELPS, RULES
-from attributions.command.table.demonstration import GREEDY
 from tests.asserts import assert_close, assert_same
 from tests.attributions.command.tables import columns, explored, several_classes, write_csv
 from tests.html_checks import Page
@@ -72,10 +71,9 @@ TARGETS = {
 
 
 @pytest.fixture
-def judged(monkeypatch):
+def judged(monkeypatch, quick):
     """Return the findings of every run; fits are small ones."""
-    fit, judged, seen = command.fit, command.judged, []
-    monkeypatch.setattr(command, "fit", lambda task, parameters: fit(task, GREEDY))
+    judged, seen = command.judged, []
 
     def remember(*given):
         seen.append(judged(*given))
@@ -156,6 +154,8 @@ def of_page(text, ran, found, table, target, sentences):
     """Check that the page is sound, says what is printed, and that its rows add up."""
     page, shown = Page(text), explored(text)
     assert page.problems == []
+    for said in re.findall(r'aria-label="Mean predictions by ([^"]*)"', text):
+        assert 0 < len(re.findall(" up to | above| for ", said)) <= 6  # values of a curve
     for sentence in sentences:
         assert sentence in f"{ran.said} {page.text}", sentence
     sections = re.split(r"\n(?:In short|What to do next|Warnings)\n", ran.out)[1:]

@@ -226,16 +226,11 @@ def test_any_rows_get_the_same_alone_and_among_others(depth):
     assert_close(residual, np.zeros(len(X)), np.full(len(X), sum_of_node_values(ensemble)))
 
 
-def test_covers_are_named():
+def test_covers_are_named_and_backgrounds_are_tables_of_rows():
     ensemble, X, _ = example_1(0)
     assert tree_shap(ensemble, X, cover="count").method == "tree_shap(cover='count')"
     with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'gain'"):
         tree_shap(ensemble, X, cover="gain")
-
-
-def test_backgrounds_that_are_not_tables_of_rows():
-    ensemble, X, _ = example_1(0)
-
     with pytest.raises(ValueError, match="background has no rows"):
         tree_shap(ensemble, X, background=X[:0])
     with pytest.raises(ValueError, match=r"shape \(3, 1\).*2 columns"):

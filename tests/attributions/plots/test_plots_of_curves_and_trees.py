@@ -88,26 +88,19 @@ def test_steps_and_distribution():
     assert_inside(written(display.figure_), display.figure_.bbox.extents)
 
 
-def test_without_rows_there_is_no_distribution_and_no_ring():
+def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
     display = curve(shares=None).plot(title="mine")
     assert len(display.ax_.patches) == 1
     assert not display.ax_.lines
     assert display.ax_.get_title(loc="left") == "mine"
-
-
-def test_levels_are_rows():
     of_levels = {"cuts": np.empty(0), "levels": ("red", "green", "blue"), "shares": None}
     display = curve(**of_levels, values=np.array([0.0, 2.0, 1.0])).plot()
     assert {"red", "green", "blue"} <= set(words_on(display.figure_))
     assert_same(display.lines_[0].get_xdata(), [0.0, 2.0, 1.0])
-
-
-def test_commonest_of_many_levels_are_shown():
     shares = np.append(np.arange(40.0), 0.0) / np.arange(40).sum()
-    display = curve(
-        cuts=np.empty(0), levels=tuple(map(str, range(40))), values=np.arange(40.0), shares=shares
-    ).plot()
-    assert_same(display.lines_[0].get_xdata(), np.arange(10.0, 40.0))
+    many = of_levels | {"levels": tuple(map(str, range(40))), "shares": shares}
+    display = curve(**many, values=np.arange(40.0)).plot()
+    assert_same(display.lines_[0].get_xdata(), np.arange(10.0, 40.0))  # the commonest
 
 
 def test_of_models():

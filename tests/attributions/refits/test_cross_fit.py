@@ -37,9 +37,7 @@ def out_of_fold(rows, folds, X, y):
     """Return the contributions of all rows, each by the model that has not seen it."""
     values = np.empty(X.shape)
     for fitted_on, held_out in folds:
-        model = GBTRegressor(n_estimators=10, max_depth=2, splitter="greedy").fit(
-            X[fitted_on], y[fitted_on]
-        )
+        model = clone(MODEL).fit(X[fitted_on], y[fitted_on])
         values[held_out] = rows(model, X[held_out], y[held_out]).values
     return values
 
