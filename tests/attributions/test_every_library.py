@@ -1,66 +1,27 @@
-"""Every measure takes every library's plain regressor, and says of it what it says of its trees."""
+"""What means of leaves are weighed by, in models of every library."""
 
 import warnings
-from functools import cache
 from importlib import import_module
 
 import numpy as np
 import pytest
-from sklearn.ensemble import (
-    ExtraTreesRegressor,
-    GradientBoostingRegressor,
-    HistGradientBoostingRegressor,
-    RandomForestRegressor,
-)
-from sklearn.tree import DecisionTreeRegressor
 
 from attributions import (
-    cross_fit,
-    given_others,
     held_out_gain,
     local_mdi,
 )
-from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import peer
 
 RNG = np.random.default_rng(1)
 X, X_NEW = RNG.normal(size=(2, 120, 3))
 Y, Y_NEW = (rows[:, 0] + 0.5 * RNG.normal(size=120) for rows in (X, X_NEW))
-FEW = {"n_estimators": 4}
 QUIET = {"verbose": 0, "allow_writing_files": False}
-REGRESSORS = {
-    "ours": lambda: GBTRegressor(**FEW, splitter="greedy"),
-    "xgboost": lambda: peer("xgboost").XGBRegressor(**FEW),
-    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(verbose=-1, **FEW),
-    "catboost": lambda: peer("catboost").CatBoostRegressor(depth=3, **QUIET, **FEW),
-    "histograms": lambda: HistGradientBoostingRegressor(max_iter=4),
-    "gradient boosting": lambda: GradientBoostingRegressor(**FEW),
-    "random forest": lambda: RandomForestRegressor(**FEW),
-    "extra trees": lambda: ExtraTreesRegressor(**FEW),
-    "a tree": lambda: DecisionTreeRegressor(max_depth=3),
-}
-
-
-@cache
-def fitted(library):
-    return REGRESSORS[library]().fit(X, Y)
-
-
-@pytest.mark.parametrize("library", REGRESSORS)
-def test_a_measure_that_fits_models(library):
-    model = fitted(library)
-    cross_fitted = cross_fit(REGRESSORS[library](), X, Y, cv=2).values
-    conditional = given_others(
-        model, X_NEW, Y_NEW, training=(X, Y), regressor=GBTRegressor(**FEW, splitter="greedy")
-    )
-    for values in (cross_fitted, conditional.values):
-        assert values.argmax() == 0  # the one column that the target depends on
 
 
 def test_local_mdi_of_catboost():
     """Over no rows but those of training, in sum, a tree explains what it predicts of them."""
-    model = fitted("catboost")
+    model = peer("catboost").CatBoostRegressor(4, depth=3, **QUIET).fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = local_mdi(model, X, Y, linear_model="ols")

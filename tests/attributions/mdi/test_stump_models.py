@@ -12,17 +12,15 @@ from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from attributions.kernels.elastic_net import hold_out_folds, room_for
 from attributions.mdi import logistic
 from attributions.mdi.elastic_net import ElasticNet, fit_elastic_net, no_fits
-from attributions.mdi.explicit import explicit_columns
 from attributions.mdi.least_squares import (
     OLS,
     Ridge,
     leave_one_out_loss,
 )
 from attributions.mdi.logistic import LogisticRidge
-from attributions.mdi.mdi_plus import left_out_predictions
 from attributions.reference import stumps as plain
 from gbt import GBTRegressor
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_close
 from tests.kernel_call import call
 from tests.stump_cases import case_of, cases
 
@@ -31,18 +29,6 @@ pytestmark = pytest.mark.kernels
 PENALTIES = st.sampled_from([0.1, 1.0, 30.0])
 # A system with the penalty .1 and some 25 rows of weight 2 has a condition of some hundreds.
 K = 2.0**16
-
-
-@given(cases())
-def test_the_columns_are_those_of_the_definition(case):
-    columns, blocks = case.columns
-    found = explicit_columns(case.problem)
-    assert found.shape == columns.shape
-    if columns.size:
-        assert_close(found, columns, np.maximum(1.0, np.abs(columns)), k=2**12)
-    inner = case.tree.left >= 0
-    assert_same(case.problem.features, np.unique(case.tree.feature[inner]))
-    assert len(blocks) == inner.sum() + case.problem.n_raw
 
 
 @given(cases(), PENALTIES)
@@ -122,18 +108,6 @@ def test_leaving_out_a_row_is_leaving_out_a_row(case, penalty):
     loss = leave_one_out_loss(case.problem, penalty)
     expected = np.average(np.square(errors), weights=case.weight)
     assert loss == pytest.approx(expected, rel=1e-6, abs=1e-9)
-
-
-@given(cases(min_rows=5, max_rows=12), PENALTIES)
-def test_predictions_from_one_block_without_the_row(case, penalty):
-    columns, blocks = case.columns
-    if not len(blocks) or (np.delete(case.weight, np.argmax(case.weight)) == 0).all():
-        return
-    found = left_out_predictions(case.problem, Ridge(penalty))
-    for i in range(len(case.y)):
-        b, c = plain.without_row(columns, case.y, case.weight, penalty, i)
-        parts = plain.by_block(columns[i : i + 1], blocks, c, 3)[0, case.problem.features]
-        assert found[i] == pytest.approx(b + parts, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("raw", [False, True])

@@ -75,3 +75,20 @@ def test_weights_that_the_model_does_not_have():
         saabas(no_hessians, X)
     with pytest.raises(ValueError, match=r"'hessian' or by 'count'; got 'rows'"):
         saabas(ensemble, X, weights="rows")
+
+
+@given(st.data())
+def test_recurrences_23(data):
+    ensemble = data.draw(ensembles())
+    for tree in ensemble.trees:
+        absolute = replace(tree, value=np.abs(tree.value))
+        H, n = tree.sum_hessian, tree.n_samples.astype(float)
+
+        terms = reference.recurrence_23(absolute, H, ensemble.reg_lambda)
+        rebuilt = reference.recurrence_23(tree, H, ensemble.reg_lambda)
+        assert_close(rebuilt, tree.value, terms)
+
+        for weight in (H, n):
+            terms = reference.mean_of_leaves(absolute, weight)
+            rebuilt = reference.recurrence_23(tree, weight, 0.0)
+            assert_close(rebuilt, reference.mean_of_leaves(tree, weight), terms)

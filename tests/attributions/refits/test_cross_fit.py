@@ -148,17 +148,6 @@ def test_a_selector_cuts_no_query_in_two():
     assert_same(HeldOutSelector(ranker, cv=None).fit(X, pairs).p_values_, expected)
 
 
-def test_classes_and_frames():
-    X, _ = table(n=100, p=3)
-    y = np.where(X[:, 0] > 1.4, "rare", "common")
-    frame = pandas.DataFrame(X, columns=["a", "b", "c"], index=np.arange(100)[::-1])
-    labels = pandas.Series(y, index=frame.index)
-    estimator = GBTClassifier(n_estimators=5, splitter="greedy")
-    result = cross_fit(estimator, frame, labels, cv=4)
-    assert result.feature_names == ("a", "b", "c")
-    assert_same(result.values, cross_fit(estimator, X, y, cv=4).values)
-
-
 @pytest.mark.parametrize("cv", [4, LeaveOneGroupOut()])
 def test_groups_are_kept_whole_and_counted(cv):
     X, y = table(n=90, p=3)
