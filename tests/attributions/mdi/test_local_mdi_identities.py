@@ -9,8 +9,7 @@ from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 
 import attributions
-from attributions.mdi.least_squares import OLS, Ridge
-from attributions.mdi.stump_problem import RawColumns, StumpProblem, TreeRows
+from attributions.mdi.least_squares import Ridge
 from attributions.per_row.individual import attribute_per_tree
 from attributions.reference import stumps as plain
 from gbt.formats import as_ensemble
@@ -71,27 +70,6 @@ def test_least_squares_gives_back_models_of_lightgbm(n_classes, is_completed):
     model = as_ensemble(model, X=X, y=y) if is_completed else model
     found = attributions.local_mdi(model, X, y, linear_model="ols", raw=False, rows="inbag")
     assert_close(found.surrogate_prediction, raw_prediction, 50.0, eps=EPS_32)
-
-
-@pytest.mark.parametrize("bootstrap", [True, False])
-def test_mdi_is_the_sum_of_squares_of_the_stumps(bootstrap):
-    X, y = make_friedman1(200, 6, noise=1.0, random_state=1)
-    forest = RandomForestRegressor(5, bootstrap=bootstrap, random_state=0).fit(X, y)
-    for m, (estimator, rows) in enumerate(
-        zip(forest.estimators_, forest.estimators_samples_, strict=True)
-    ):
-        grown = np.bincount(rows, minlength=200).astype(float)
-        tree = as_ensemble(forest).trees[m]
-        leaves = tree.find_leaves(X.astype(np.float32).astype(float))
-        rows, raw = TreeRows(leaves, y, grown, grown), RawColumns.none(6)
-        problem = StumpProblem(tree, rows, raw, np.array([0, 200]))
-        value = OLS().fit(problem).value
-        found = np.zeros(6)
-        for t in np.flatnonzero(tree.left >= 0):
-            beta = (value[tree.left[t]] - value[t]) / problem.stumps.ends[t, 0]
-            found[tree.feature[t]] += problem.node_weight[t] * beta**2
-        expected = 200 * estimator.tree_.compute_feature_importances(normalize=False)
-        assert_close(found, expected, expected.sum(), k=1e-10 / np.finfo(float).eps)
 
 
 @given(cases(raw=False, all_rows=True), st.sampled_from([0.1, 1.0, 10.0]))

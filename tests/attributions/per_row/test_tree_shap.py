@@ -180,16 +180,6 @@ def exact_shapley_values(tree, x, cover):
 # ------------------------------------------------------------------------------------ properties
 
 
-def test_a_single_leaf_explains_nothing():
-    leaf = tree_of([-1], [-1], [-1], [0.0], value=[2.5], n_samples=[7])
-    ensemble, X = ensemble_of([leaf, leaf], 3, base_score=1.0), np.full((2, 3), np.nan)
-
-    for options in ({}, {"background": X}):
-        result = tree_shap(ensemble, X, **options)
-        assert_same(result.values, np.zeros((2, 3)))
-        assert_same(result.base_values, [6.0, 6.0])
-
-
 # ------------------------------------------------------------------------- rows that decide alike
 
 
