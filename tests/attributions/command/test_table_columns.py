@@ -29,46 +29,40 @@ def as_column(name, cells, **options):
     return column_of(name, pd.Series(cells), **options)
 
 
-def test_cells_of_numbers():
-    column = as_column("x", ["1", "2.5", "", "NA", "?", "-1e3", "None", "nan", "1"])
-    assert_same(column.numbers, [1.0, 2.5, np.nan, np.nan, np.nan, -1000.0, np.nan, np.nan, 1.0])
-    assert (column.kind, column.n_distinct, column.n_strays) == ("numbers", 3, 0)
-    column = as_column("x", ["", ""])
-    assert_same(column.numbers, [np.nan, np.nan])
-    assert (column.kind, column.n_distinct, column.example) == ("numbers", 0, "")
+NAN, NINETEEN = np.nan, [str(k) for k in range(19)]
 
 
-def test_words_become_codes_in_alphabetical_order():
-    column = as_column("x", ["red", "", "blue", "red", "none"])
-    assert_same(column.numbers, [2.0, np.nan, 0.0, 2.0, 1.0])
-    assert (column.kind, column.n_distinct) == ("words", 3)
-    assert column.words == ("blue", "none", "red")
-    assert as_column("x", ["1_2", "1_10"]).kind == "words"
+@pytest.mark.parametrize(
+    ("cells", "numbers", "words", "strays"),
+    [
+        (["1", "2.5", "", "NA", "?", "-1e3", "None", "1"], [1, 2.5, *[NAN] * 3, -1e3, NAN, 1], (),
+         ()),
+        (["", ""], [NAN, NAN], (), ()),
+        # Codes of words are in alphabetical order, those of a dictionary in that of its levels.
+        (["red", "", "blue", "red", "none"], [2, NAN, 0, 2, 1], ("blue", "none", "red"), ()),
+        (["1_2", "1_10"], [1, 0], ("1_10", "1_2"), ()),
+        (pd.Categorical([" a", None, "b", "a "], ["unused", "b", " a", "a "]), [0, NAN, 1, 0],
+         ("a", "b"), ()),
+        # Infinities and a few words among many numbers count as missing.
+        (["1", "inf", "-Infinity", "inf"], [1, NAN, NAN, NAN], (), (3, "inf")),
+        ([*NINETEEN, "unknown"], [*range(19), NAN], (), (1, "unknown")),
+    ],
+)  # fmt: skip
+def test_cells_are_numbers_or_words_and_strays_are_told(cells, numbers, words, strays):
+    column = as_column("x", cells)
+    assert_same(column.numbers, np.array(numbers, dtype=float))
+    assert column.kind == ("words" if words else "numbers")
+    assert column.words == words
+    assert column.n_distinct == len({*column.numbers[~np.isnan(column.numbers)]})
+    assert (column.n_strays, column.stray) == (strays or (0, ""))
+
+
+def test_what_is_missing_and_what_makes_words():
     assert is_blank("None")
     assert not is_blank("none")
-
-
-def test_levels_of_a_dictionary_are_those_in_use_in_the_order_of_rows():
-    """So that an example is the first cell, and two spellings of one text are one."""
-    cells = pd.Categorical([" a", None, "b", "a "], ["unused", "b", " a", "a "])
-    column = column_of("x", pd.Series(cells))
-    assert (column.words, column.example) == (("a", "b"), "a")
-    assert_same(column.numbers, [0, np.nan, 1, 0])
-
-
-def test_infinities_count_as_missing_and_are_told():
-    column = as_column("x", ["1", "inf", "-Infinity", "inf"])
-    assert_same(column.numbers, [1.0, np.nan, np.nan, np.nan])
-    assert (column.kind, column.n_strays, column.stray) == ("numbers", 3, "inf")
-
-
-def test_a_few_words_among_many_numbers_count_as_missing_and_are_told():
-    numbers = [str(k) for k in range(19)]
-    column = as_column("x", [*numbers, "unknown"])
-    assert_same(column.numbers, [*np.arange(19.0), np.nan])
-    assert (column.kind, column.n_strays, column.stray) == ("numbers", 1, "unknown")
+    assert (as_column("x", ["", ""]).example, as_column("x", [" a", "b"]).example) == ("", "a")
     # one word in nineteen is more than one in twenty
-    assert as_column("x", [*numbers[:18], "unknown"]).kind == "words"
+    assert as_column("x", [*NINETEEN[:18], "unknown"]).kind == "words"
     # few different numbers: 3+ is a class like 0, 1 and 2
     assert as_column("x", ["0", "1", "2"] * 20 + ["3+"]).kind == "words"
 

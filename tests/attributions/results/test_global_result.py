@@ -30,8 +30,12 @@ def test_what_it_holds():
     assert result.values.dtype == result.standard_error.dtype == np.float64
     assert result.per_tree.shape == (3, 2)
     assert result.repeats is None
-    with pytest.raises(FrozenInstanceError):
-        result.values = np.zeros(2)
+    of_rows = attribution(values=[[1, 2], [3, 4], [5, 6]], feature_names=["age", "income"])
+    assert of_rows.values.dtype == np.float64
+    assert of_rows.feature_names == ("age", "income")
+    for one in (result, of_rows):
+        with pytest.raises(FrozenInstanceError):
+            one.values = np.zeros(2)
     for wrong in ({"values": [1.0]}, {"standard_error": [1.0]}, {"per_tree": np.zeros((3, 1))}):
         with pytest.raises(ValueError, match=f"{next(iter(wrong))} has shape"):
             replace(result, **wrong)
@@ -121,6 +125,11 @@ def test_merging_by_hand():
     assert_close(both.standard_error, [np.sqrt(3 / 2 * (9 + 1 + 16))], 10.0)  # about the mean 4
     singles = GlobalAttribution.from_rows(rows_of([[1.0]])).merge(one)
     assert_close(singles.standard_error, [np.sqrt(2 * 2 * 3.5**2)], 10.0)
+    trees = result_of([1.0, 2.0], [1.0, 1.0], per_tree=[[1.0, 0.0], [0.0, 2.0]])
+    assert_same(trees.merge(trees).per_tree, [[2.0, 0.0], [0.0, 4.0]])
+    many, single = result_of([1.0]), replace(result_of([2.0]), n_samples=1)  # without errors
+    for merged in (many.merge(many), many.merge(single), single.merge(many)):
+        assert merged.standard_error is None
 
 
 def test_from_rows_is_the_numpy_formula_over_blocks():
@@ -151,17 +160,6 @@ def test_from_rows_with_weights():
         GlobalAttribution.from_rows(rows_of(np.zeros((0, 2))))
     with pytest.raises(TypeError, match=r"sums a LocalAttribution, .* got GlobalAttribution"):
         GlobalAttribution.from_rows(weighted)
-
-
-def test_merging_adds_trees():
-    one = result_of([1.0, 2.0], [1.0, 1.0], per_tree=[[1.0, 0.0], [0.0, 2.0]])
-    assert_same(one.merge(one).per_tree, [[2.0, 0.0], [0.0, 4.0]])
-
-
-def test_merging_without_standard_errors():
-    many, one = result_of([1.0]), replace(result_of([2.0]), n_samples=1)
-    for merged in (many.merge(many), many.merge(one), one.merge(many)):
-        assert merged.standard_error is None
 
 
 def test_what_does_not_add_up_is_refused_by_name():
@@ -243,18 +241,6 @@ def test_residual_is_what_base_value_and_contributions_leave():
     assert_same(attribution().residual([13.0, 9.0, 11.0]), [0.0, 0.0, 0.5])
     with pytest.raises(ValueError, match=r"raw_prediction has shape \(2,\).*needs \(3,\)"):
         attribution().residual([13.0, 9.0])
-
-
-def test_it_is_frozen_and_of_float64():
-    result = attribution(
-        values=[[1, 2], [3, 4], [5, 6]], feature_names=["age", "income"], data=None
-    )
-
-    assert result.values.dtype == np.float64
-    assert result.feature_names == ("age", "income")
-    assert result.data is None
-    with pytest.raises(FrozenInstanceError):
-        result.values = np.zeros((3, 2))
 
 
 def test_to_shap_is_what_shap_draws():
