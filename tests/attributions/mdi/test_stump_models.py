@@ -14,8 +14,11 @@ from attributions.mdi import logistic
 from attributions.mdi.elastic_net import ElasticNet, fit_elastic_net, no_fits
 from attributions.mdi.least_squares import (
     OLS,
+    Coefficients,
     Ridge,
+    fit_ridge,
     leave_one_out_loss,
+    solve_ridge,
 )
 from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import stumps as plain
@@ -43,6 +46,18 @@ def test_ridge_is_that_of_the_explicit_columns(case, penalty):
     n_stumps = (case.tree.left >= 0).sum()
     if len(found.gamma):
         assert_close(found.gamma, coefficients[n_stumps:], 1 + np.abs(case.y).max(), k=K)
+
+
+@given(cases(), PENALTIES | st.just(0.0))
+def test_the_fast_ridge_is_the_ridge(case, penalty):
+    """Fitted values of the rows: without a penalty coefficients may differ where columns depend."""
+    value, gamma = fit_ridge(case.problem, case.problem.sums, penalty)
+    found = Coefficients(value, gamma, penalty)
+    solution = solve_ridge(case.problem, penalty)
+    expected = Coefficients(solution.value, solution.gamma, penalty)
+    rows = case.weight > 0
+    gap = np.abs(case.fitted(found) - case.fitted(expected))[rows]
+    assert gap.max() <= (1e-10 if penalty else 1e-6) * (1 + np.abs(case.y).max())
 
 
 @given(cases())
