@@ -59,14 +59,21 @@ def test_least_squares_is_saabas_and_predecomp(name):
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 @pytest.mark.parametrize("is_completed", [False, True])
-def test_least_squares_gives_back_models_of_lightgbm(n_classes, is_completed):
-    """LightGBM compares float64 rows and adds up float32 gradients."""
-    lightgbm = peer("lightgbm")
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_least_squares_gives_back_models_of_other_libraries(library, n_classes, is_completed):
+    """LightGBM compares float64 rows, XGBoost float32 ones; both add up float32 gradients."""
     X, y = make_friedman1(300, 6, noise=1.0, random_state=0)
+    X = X.astype(np.float32).astype(float)
     y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes)) if n_classes else y
-    kind = lightgbm.LGBMClassifier if n_classes else lightgbm.LGBMRegressor
-    model = kind(n_estimators=8, num_leaves=8, verbose=-1).fit(X, y)
-    raw_prediction = model.predict(X, raw_score=True)
+    kind = ("XGB" if library == "xgboost" else "LGBM") + (
+        "Classifier" if n_classes else "Regressor"
+    )
+    asked, raw = {
+        "lightgbm": ({"num_leaves": 8, "verbose": -1}, "raw_score"),
+        "xgboost": ({"max_depth": 3, "reg_lambda": 0.0}, "output_margin"),
+    }[library]
+    model = getattr(peer(library), kind)(n_estimators=8, **asked).fit(X, y)
+    raw_prediction = model.predict(X, **{raw: True})
     model = as_ensemble(model, X=X, y=y) if is_completed else model
     found = attributions.local_mdi(model, X, y, linear_model="ols", raw=False, rows="inbag")
     assert_close(found.surrogate_prediction, raw_prediction, 50.0, eps=EPS_32)
