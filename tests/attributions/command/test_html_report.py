@@ -215,7 +215,6 @@ def test_markup_escapes_what_is_no_markup():
     assert name("a\u202eb") == r"<bdi>a\u202eb</bdi>"
     written = data("x", ["\u202e", r"\u202e"])[len('<script type="application/json" id="x">') : -9]
     assert json.loads(written) == [r"\u202e", r"\u202e"]
-    assert "</" not in data("x", ["</script>"])[:-9].replace("</script>", "", 0)[30:]
-    assert (
-        json.loads(data("x", "<&>")[len('<script type="application/json" id="x">') : -9]) == "<&>"
-    )
+    assert data("x", ["</script>"]).count("</") == 1  # its own end
+    written = data("x", "<&>")[len('<script type="application/json" id="x">') : -9]
+    assert json.loads(written) == "<&>"

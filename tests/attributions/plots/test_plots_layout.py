@@ -1,6 +1,7 @@
 """Every picture can be read: names as they are, apart and within the figure, in any style."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -61,12 +62,7 @@ def swarm(names, values=None, **options):
     return of_rows(names, values).plot(**options)
 
 
-def row(names, values=None, **options):
-    return of_rows(names, values).plot(row=1, **options)
-
-
-def force(names, values=None, **options):
-    return of_rows(names, values).plot(row=1, kind="force", **options)
+row, force = partial(swarm, row=1), partial(swarm, row=1, kind="force")
 
 
 def pairs(names, values=None, **options):

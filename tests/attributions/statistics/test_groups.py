@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 from attributions import (
     FewGroupsWarning,
     GlobalAttribution,
-    absolute,
-    forest_inner,
-    partial_inner,
     permutation,
     tree_inner,
     tree_inner_rows,
@@ -25,19 +22,8 @@ from attributions.testing import judged
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
+from tests.attributions.measures import MEASURES
 from tests.attributions.statistics.test_bootstrap import rows_of
-
-
-def by_sums(measure):
-    return {
-        "tree_inner": tree_inner,
-        "partial_inner": partial_inner,
-        "forest_inner": forest_inner,
-        "absolute": lambda model, X, y, **options: absolute(model, X, **options),
-    }[measure]
-
-
-MEASURES = ["tree_inner", "partial_inner", "forest_inner", "absolute"]
 
 
 def test_two_subjects_by_hand():
@@ -51,17 +37,18 @@ def test_two_subjects_by_hand():
     assert_same(result.groups, ["a", "b"])
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", ["tree_inner", "partial_inner", "forest_inner", "absolute"])
 @given(case=judged(), data=st.data())
 def test_pieces_that_share_groups_merge_to_the_whole(measure, case, data):
     n = len(case.X)
     groups = np.array(data.draw(st.lists(st.sampled_from("abcd"), min_size=n, max_size=n)))
     left = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     if 0 < left.sum() < n:
-        function = by_sums(measure)
         moments = {"second_moments": True} if measure in ("tree_inner", "partial_inner") else {}
         one, other, whole = (
-            function(case.ensemble, case.X[rows], case.y[rows], groups=groups[rows], **moments)
+            MEASURES[measure](
+                case.ensemble, case.X[rows], case.y[rows], None, groups=groups[rows], **moments
+            )
             for rows in (left, ~left, left | True)
         )
         merged = one.merge(other)
