@@ -126,22 +126,14 @@ def test_proposition_3_of_fitted_models(data):
         colsample=data.draw(st.sampled_from([1.0, 0.6])),
         random_state=data.draw(st.integers(0, 3)),
     ).fit(problem.X, problem.y, problem.sample_weight)
-    weight = problem.sample_weight
-    case = Judged(model.ensemble_, problem.X, problem.y, np.ones(len(problem.X)))
-    if weight is not None:
-        case.weight = weight
+    X, y, weight = problem.X, problem.y, problem.sample_weight
+    weight = np.ones(len(X)) if weight is None else weight
 
     gain = total_gain(model, per_tree=True)
-    terms = case.terms + np.abs(gain.values).sum()
+    terms = Judged(model.ensemble_, X, y, weight).terms + np.abs(gain.values).sum()
     for m in range(model.ensemble_.n_trees):
         rows = model.sampled_rows(m)
-        result = tree_inner(
-            model,
-            problem.X[rows],
-            problem.y[rows],
-            sample_weight=None if weight is None else weight[rows],
-            per_tree=True,
-        )
+        result = tree_inner(model, X[rows], y[rows], sample_weight=weight[rows], per_tree=True)
         assert_close(result.per_tree[m], gain.per_tree[m], terms)
 
 
