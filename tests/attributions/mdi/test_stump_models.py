@@ -132,6 +132,10 @@ def test_ridge_finds_the_penalty_of_least_loss(raw):
     penalties = case.weight.sum() * np.geomspace(10.0, 1e-6, 29)
     by_loo = [leave_one_out_loss(case.problem, penalty) for penalty in penalties]
     assert Ridge(folds="loo").fit(case.problem).penalty == penalties[np.argmin(by_loo)]
+    found = np.concatenate(fit_ridge(case.problem, case.problem.sums, 1.0))
+    expected = Ridge(1.0).fit(case.problem)
+    expected = np.concatenate([expected.value, expected.gamma])
+    assert_close(found, expected, np.abs(case.y).max(), k=K)
 
     losses = np.zeros(29)
     for fold in np.array_split(np.arange(240), 3):
