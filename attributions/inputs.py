@@ -16,7 +16,7 @@ from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
-from gbt.tables.categories import FROM_DTYPE, EncodedRows, learn
+from gbt.tables.categories import FROM_DTYPE, EncodedRows, Levels, learn
 from gbt.tables.given import Table, collected, refuse_infinities
 from gbt.tables.names import first_ten, labels_of, names_for, shown
 from gbt.tables.sparse_rows import SparseRows, with_zeros
@@ -106,6 +106,20 @@ def explained_data(ensemble: Ensemble, rows: Any, X: Any) -> dict[str, Any]:
     if categories is not None:
         categories += (None,) * of_groups.shape[1]
     return {"data": np.column_stack([numbers, of_groups]), "categories": categories}
+
+
+def as_numbers(table: Table, k: int) -> tuple[np.ndarray, Levels | None]:
+    """Return column k of any kind as numbers, nan where missing: of words their places in levels.
+
+    The levels, in alphabetical order, come beside them; None of a column of numbers.
+    """
+    values, place = table.values(k)
+    levels = None
+    if k in table.not_numbers:
+        levels = tuple(sorted(values, key=str))
+        place_of = {level: j for j, level in enumerate(levels)}
+        values = [place_of[value] for value in values]
+    return np.array([*values, np.nan], dtype=np.float64)[place], levels
 
 
 def refuse_credit(ensemble: Ensemble, what: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from attributions.changes.contrasts import combination, difference
 from attributions.changes.differences import Differences, stacked
-from attributions.changes.rules import FEWEST_IN_GROUP, rules_of
+from attributions.changes.rules import FEWEST_IN_GROUP, Telling, rules_of
 from attributions.changes.worth import Worth, rows_in_memory, saved_by_features
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.names import find_feature
@@ -146,7 +146,7 @@ def for_whom(
     feature : str
         Whose worth is asked.
     columns : str or list of str, optional
-        Columns that may tell groups apart; all without it.
+        Columns that may tell groups apart, of a pipeline those of its table; all without it.
     max_groups : int
         Leaves of the tree, from 2.
     random_state : int
@@ -165,13 +165,14 @@ def for_whom(
     rows.warn_if_seen(n_jobs, stacklevel=2)
     ensemble = rows.ensemble
     k = find_feature(feature, ensemble.credited_names)
-    usable = [find_feature(c, ensemble.feature_names) for c in columns or ensemble.feature_names]
-    for_finding, for_confirming = _halves(rows, random_state)
+    telling = Telling.of(rows, X, columns)
+    halves = _halves(rows, random_state)
+    (for_finding, for_confirming), (first, second) = map(rows.at, halves), map(telling.at, halves)
     _, adds = saved_by_features(for_finding, n_jobs)
-    rules, group_of = rules_of(for_finding, adds[:, k], usable, max_groups)
-    total, adds_new = saved_by_features(for_confirming, n_jobs)
-    at_found, at_new = group_of(for_finding.X), group_of(for_confirming.X)
     weight, weight_found = for_confirming.weight, for_finding.weight
+    rules, group_of = rules_of(first, adds[:, k], weight_found, max_groups)
+    total, adds_new = saved_by_features(for_confirming, n_jobs)
+    at_found, at_new = group_of(first), group_of(second)
     numbers = [j for j in range(len(rules)) if (at_new == j).any() and (at_new != j).any()]
     if not numbers:
         raise ValueError(
@@ -195,8 +196,8 @@ def for_whom(
     )
 
 
-def _halves(rows: RowsAtSplits, random_state: int) -> tuple[RowsAtSplits, RowsAtSplits]:
-    """Draw half of the rows, or of the groups of rows, and the other half."""
+def _halves(rows: RowsAtSplits, random_state: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the places of half of the rows, or of the groups of rows, and of the other half."""
     draw = np.random.default_rng(random_state)
     of_row = np.arange(len(rows.X)) if rows.groups is None else rows.groups.of_row
     n = int(of_row.max()) + 1
@@ -204,7 +205,7 @@ def _halves(rows: RowsAtSplits, random_state: int) -> tuple[RowsAtSplits, RowsAt
     is_first[draw.permutation(n)[: n // 2]] = True
     if not 0 < is_first[of_row].sum() < len(of_row):
         raise ValueError("There are too few rows, or groups, for two halves.")
-    return rows.at(np.flatnonzero(is_first[of_row])), rows.at(np.flatnonzero(~is_first[of_row]))
+    return np.flatnonzero(is_first[of_row]), np.flatnonzero(~is_first[of_row])
 
 
 def _worth_within(rows: RowsAtSplits, adds: np.ndarray, is_in: np.ndarray) -> Worth:

@@ -1,54 +1,103 @@
 """Groups of rows by a shallow tree, with rules in words."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
 from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.inputs import as_numbers
+from attributions.names import find_feature
+from gbt.model.preparation import Preparation
 from gbt.tables.categories import Levels
+from gbt.tables.given import Table
 from gbt.tables.sparse_rows import with_zeros
 
 FEWEST_IN_GROUP = 30  # rows on which it is found
 LEVELS_NAMED = 4
 
 
+class Telling(NamedTuple):
+    """The columns that may tell groups of rows apart."""
+
+    names: tuple[str, ...]
+    levels: tuple[Levels | None, ...]  # of each; None of numbers
+    numbers: np.ndarray  # (n, len(names)); of levels their places, nan where missing
+
+    @classmethod
+    def of(cls, rows: RowsAtSplits, X: Any, names: Sequence[str] | None) -> Self:
+        """Take some columns, or all, as the user has them: in front of a pipeline those of X."""
+        ensemble = rows.ensemble
+        if ensemble.preparation is not None:
+            return cls._in_front(ensemble.preparation, X, names)
+        known, levels = ensemble.feature_names, ensemble.categories
+        chosen = [*range(len(known))] if names is None else [find_feature(n, known) for n in names]
+        return cls(
+            tuple(known[k] for k in chosen),
+            tuple(levels[k] if levels else None for k in chosen),
+            with_zeros(rows.X)[:, chosen],
+        )
+
+    @classmethod
+    def _in_front(cls, steps: Preparation, X: Any, names: Sequence[str] | None) -> Self:
+        table = Table(steps.in_order(X.toarray() if issparse(X) else X))
+        others = {*table.not_numbers} - table.of_categories()  # dates, of which no two are alike
+        if names is None:
+            chosen = [k for k in range(table.n_columns) if k not in others]
+        else:
+            chosen = [find_feature(name, steps.names) for name in names]
+        for k in others.intersection(chosen):
+            raise ValueError(
+                f"Column {steps.names[k]!r} ({table.not_numbers[k][1]}) holds neither numbers nor"
+                " words, by which groups are told apart. Give the table a column that does, such"
+                " as the month of a date, or leave it out of columns."
+            )
+        numbers, levels = zip(*(as_numbers(table, k) for k in chosen), strict=True)
+        return cls(tuple(steps.names[k] for k in chosen), levels, np.column_stack(numbers))
+
+    def at(self, places: np.ndarray) -> Self:
+        """Return the columns of some rows."""
+        return self._replace(numbers=self.numbers[places])
+
+
 def rules_of(
-    rows: RowsAtSplits, adds: np.ndarray, columns: list[int], n: int
-) -> tuple[list[str], Callable[[Any], np.ndarray]]:
+    columns: Telling, adds: np.ndarray, weight: np.ndarray, n: int
+) -> tuple[list[str], Callable[[Telling], np.ndarray]]:
     """Grow a tree of what rows add; return the rule of each group, and what tells rows' groups.
 
     Levels are numbers in the order of what their rows add.
     """
     from sklearn.tree import DecisionTreeRegressor
 
-    ensemble, X = rows.ensemble, with_zeros(rows.X)
-    levels = [of or () for of in ensemble.categories or ((),) * ensemble.n_features]
-    places = {k: _places(X[:, k], adds, len(levels[k])) for k in columns if levels[k]}
+    numbers = columns.numbers
+    places = {
+        j: _places(numbers[:, j], adds, len(levels))
+        for j, levels in enumerate(columns.levels)
+        if levels is not None
+    }
 
-    def table(X: np.ndarray) -> np.ndarray:
-        taken = np.array(X[:, columns], dtype=np.float64)
-        for j, k in enumerate(columns):
-            if k in places:
-                known = np.isfinite(taken[:, j])
-                taken[known, j] = places[k][taken[known, j].astype(int)]
+    def ordered(numbers: np.ndarray) -> np.ndarray:
+        taken = np.array(numbers, dtype=np.float64)
+        for j, place in places.items():
+            known = np.isfinite(taken[:, j])
+            taken[known, j] = place[taken[known, j].astype(int)]
         return taken
 
     tree = DecisionTreeRegressor(max_leaf_nodes=n, min_samples_leaf=FEWEST_IN_GROUP, random_state=0)
-    tree.fit(table(X), adds, rows.weight)
+    tree.fit(ordered(numbers), adds, weight)
     leaves = np.flatnonzero(tree.tree_.children_left < 0)
-    has_missing = np.isnan(X).any(axis=0)
+    has_missing = np.isnan(numbers).any(axis=0)
 
     def rule(leaf: int) -> str:
         texts = []
         for j, (low, high, missing) in _bounds(tree.tree_, leaf).items():
-            k = columns[j]
-            text = _condition(ensemble.feature_names[k], low, high, levels[k], places.get(k))
-            texts.append(text + " or missing" * (missing and bool(has_missing[k])))
+            text = _condition(columns.names[j], low, high, columns.levels[j], places.get(j))
+            texts.append(text + " or missing" * (missing and bool(has_missing[j])))
         return ", ".join(texts)
 
-    def group_of(X: Any) -> np.ndarray:
-        return np.searchsorted(leaves, tree.apply(table(with_zeros(X))))
+    def group_of(others: Telling) -> np.ndarray:
+        return np.searchsorted(leaves, tree.apply(ordered(others.numbers)))
 
     return [*map(rule, leaves.tolist())], group_of
 
@@ -85,7 +134,7 @@ def _bounds(tree: Any, leaf: int) -> dict[int, tuple[float, float, bool]]:
     return dict(reversed(bounds.items()))
 
 
-def _condition(name: str, low: float, high: float, levels: Levels, places: Any) -> str:
+def _condition(name: str, low: float, high: float, levels: Any, places: Any) -> str:
     """Return what a rule says of one column, in words."""
     if places is not None:
         inside = [str(levels[j]) for j in np.flatnonzero((places > low) & (places <= high))]

@@ -36,7 +36,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from attributions.classic.shuffled_tables import shuffled_tables
-from attributions.inputs import as_rows, refuse_credit, trees_of
+from attributions.inputs import as_numbers, as_rows, refuse_credit, trees_of
 from attributions.names import find_feature
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
@@ -235,12 +235,8 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
             "The partial dependence of a pipeline is the mean over rows of its table; give X."
         )
     table = Table(steps.in_order(X.toarray() if issparse(X) else X))
-    values, place = table.values(k)
-    levels, cuts = None, np.empty(0)
-    if k in table.not_numbers:
-        levels = tuple(sorted(values, key=str))
-        values = [*map(levels.index, values)]
-    x = np.array([*values, np.nan], dtype=np.float64)[place]
+    x, levels = as_numbers(table, k)
+    cuts = np.empty(0)
     at = np.unique(x[~np.isnan(x)])
     if not len(at):
         raise ValueError(

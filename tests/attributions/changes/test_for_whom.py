@@ -3,6 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, RobustScaler
 
 from attributions import for_whom
 from gbt import GBTRegressor
@@ -40,6 +43,32 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     assert best in repr(result)
     display = result.plot()
     assert [point.get_xdata()[0] for point in display.points_] == list(result.values)
+
+
+def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
+    """Ages are in years, places are words, and a date that a step drops tells no groups apart."""
+    rng = np.random.default_rng(1)
+
+    def draw(n):
+        X, y = patients(n, rng)
+        years, day = 50 + 10 * X["age"], pd.Timestamp("2024-01-01") + pd.to_timedelta(X.index, "D")
+        return X.assign(age=years, place=X["place"].astype(str), day=day), y
+
+    X, y = draw(1500)
+    steps = make_column_transformer((OneHotEncoder(), ["place"]), (RobustScaler(), ["dose", "age"]))
+    pipeline = make_pipeline(steps, GBTRegressor(60, max_depth=4, random_state=0)).fit(X, y)
+    X, y = draw(1500)
+    found = [
+        for_whom(pipeline, X, y, "dose", columns=c).groups[0] for c in (["age", "place"], None)
+    ]
+    for best in found:
+        low = float(best.partition("age > ")[2].partition(",")[0])
+        assert 53 < low < 57  # of a planted 55
+        assert "c" not in best.partition("place in {")[2].partition("}")[0]
+    with pytest.raises(ValueError, match=r"'day' \(datetime64.*neither numbers nor words.*month"):
+        for_whom(pipeline, X, y, "dose", columns="day")
+    with pytest.raises(KeyError, match="'place_a'; did you mean 'place'"):
+        for_whom(pipeline, X, y, "dose", columns="place_a")
 
 
 def test_groups_of_rows_stay_in_one_half(judged):
