@@ -52,6 +52,7 @@ _ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.__name__: estimator for estimator in (GBTRegressor, GBTClassifier)
 }
 _ARRAYS = {**NODE_DTYPES, "tree_offset": np.int64}
+_MAY_BE_NULL = ("unstored_is_missing", "has_init_score")
 _LEVEL_SETS = {"of_node": np.int32, "start": np.int64, "words": np.uint64}
 _LOSSES: dict[str, Callable[..., Loss]] = {
     "softmax": Softmax,
@@ -101,7 +102,7 @@ def _rebuild_ensemble(value: Any, own_loss: Any) -> Ensemble:
     record = as_record(value, "ensemble", keys)
     where = {name: f"ensemble.{name}" for name in keys}
     loss = _rebuild_loss(record["loss"], where["loss"], own_loss)
-    flags = [name for name in FLAGS if name != "has_init_score" or record[name] is not None]
+    flags = [name for name in FLAGS if name not in _MAY_BE_NULL or record[name] is not None]
     known: dict[str, Any] = {
         **{name: as_array(record[name], where[name], _ARRAYS[name]) for name in _ARRAYS},
         **{name: as_number(record[name], where[name], np.float64) for name in NUMBERS},
@@ -110,7 +111,7 @@ def _rebuild_ensemble(value: Any, own_loss: Any) -> Ensemble:
     of_base = as_array if loss.n_outputs > 1 else as_number
     dtype = as_choice(record["input_dtype"], where["input_dtype"], _INPUT_DTYPES)
     ensemble = Ensemble(
-        **{"has_init_score": None, **known},
+        **{**dict.fromkeys(_MAY_BE_NULL), **known},
         base_score=of_base(record["base_score"], where["base_score"], np.float64),
         loss=loss,
         feature_names=tuple(as_strings(record["feature_names"], where["feature_names"])),

@@ -72,6 +72,8 @@ def merged(several: Several, ensembles: list[Ensemble]) -> Ensemble:
     if not all(part.has_init_score is False for part in parts):  # None is unknown, and no start
         has_start = parts[0].has_init_score or None
         parts = [replace(part, has_init_score=has_start) for part in parts]
+    if len({part.unstored_is_missing for part in parts}) > 1:
+        parts = [replace(part, unstored_is_missing=None) for part in parts]
     if several.weights is None:
         return _side_by_side(several, parts)
     return _average(parts, several.weights)

@@ -88,8 +88,9 @@ class Ensemble(Nodes):
         before any split, see ``gbt.model.stages``.
     zero_is_missing : bool
         Whether 0 is a missing value, too, as libraries for sparse tables can be told.
-    unstored_is_missing : bool
-        Whether what a sparse matrix does not store is missing, as in XGBoost, and not 0.
+    unstored_is_missing : bool or None
+        Whether what a sparse matrix does not store is missing, as in XGBoost, and not 0. None: it
+        is missing to some of the trees, as in an average of unlike models, which refuses it.
     has_init_score : bool or None
         Whether the trees start from a value of each row (``gbt.model.starts``) and not from the
         base score, which is then 0. None is unknown, as for models of other libraries.
@@ -125,7 +126,7 @@ class Ensemble(Nodes):
     statistics: frozenset[str] = frozenset(STATISTICS)
     is_forest: bool = False
     zero_is_missing: bool = False
-    unstored_is_missing: bool = False
+    unstored_is_missing: bool | None = False
     has_init_score: bool | None = False
     seen_rows: SeenRows | None = None
     about_gradients: str | None = None
@@ -290,6 +291,13 @@ class Ensemble(Nodes):
         table = Table(X)
         refuse_other_columns(table, self.feature_names)
         table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
+        if self.unstored_is_missing is None and table.is_sparse:
+            raise ValueError(
+                "What a sparse matrix does not store is missing to some of the models put together"
+                " here, such as XGBoost's, and 0 to others. Fit them, and judge them, on a dense"
+                " table: X.toarray(), or OneHotEncoder(sparse_output=False), or"
+                " ColumnTransformer(..., sparse_threshold=0)."
+            )
         rows = table.as_floats(unstored=np.nan if self.unstored_is_missing else 0.0)
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(

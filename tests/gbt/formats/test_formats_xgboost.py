@@ -8,11 +8,13 @@ import weakref
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.ensemble import VotingRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeRegressor
 
 from attributions import held_out_gain, predecomp, saabas, total_gain, tree_shap
-from gbt import GBTRegressor
+from gbt import GBTRegressor, load
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
@@ -474,6 +476,22 @@ def test_what_a_sparse_matrix_does_not_store_is_missing():
     for measure in (held_out_gain, lambda model, X, y: tree_shap(model, X)):
         of_sparse = measure(model, X[100:], y[100:])
         assert_same(of_sparse.values, measure(model, written_out[100:], y[100:]).values)
+
+
+def test_what_is_missing_to_some_models_of_an_average_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((200, 4), density=0.5, rng=rng, format="csr")
+    y = X.sum(axis=1)
+    of_xgboost = peer("xgboost").XGBRegressor(n_estimators=3, n_jobs=1)
+    voting = VotingRegressor([("a", of_xgboost), ("b", DecisionTreeRegressor(max_depth=3))])
+    voting.fit(X, y)
+    with pytest.raises(ValueError, match=r"missing to some .* XGBoost's, and 0 to others.*toarray"):
+        held_out_gain(voting, X, y)
+    as_ensemble(voting).save(tmp_path / "model.json")
+    for model in (as_ensemble(voting), load(tmp_path / "model.json")):
+        assert model.unstored_is_missing is None
+        raw = model.raw_predict(X.toarray())
+        np.testing.assert_allclose(raw, voting.predict(X.toarray()), rtol=1e-6)
 
 
 def changing_rates(rates, objective="reg:squarederror"):
