@@ -18,8 +18,14 @@ from gbt.formats.xgboost.model import import_xgboost
 from gbt.model.ensemble import Ensemble
 
 SAVE = (
-    "model.save('model.json') of this library, booster.save_model('model.json') of XGBoost, or"
-    " booster.save_model('model.txt') of LightGBM"
+    "model.save('model.json') of this library, booster.save_model('model.json') of XGBoost,"
+    " booster.save_model('model.txt') of LightGBM, or, of other libraries,"
+    " gbt.formats.as_ensemble(model, X=X_train, y=y_train).save('model.json')"
+)
+NEEDED = {"gradients", "hessians", "values"}  # of the nodes
+FROM_ROWS = (
+    " In Python, gbt.formats.as_ensemble(model, X=X_train, y=y_train) works this out from the"
+    " training rows; save what it returns with .save('model.json')."
 )
 
 
@@ -78,6 +84,8 @@ def _is_ours(content: bytes) -> bool:
 def _own(model: Any) -> ModelFile:
     """Take a model of ours, with the classes that a classifier knows."""
     if isinstance(model, Ensemble):
+        if lost := sorted(NEEDED - model.statistics):
+            raise ValueError(f"its nodes lack {' and '.join(lost)}.{FROM_ROWS}")
         return ModelFile(model, [])
     classes = getattr(model, "classes_", [])
     labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in list(classes)]
@@ -89,9 +97,7 @@ def _imported(imported: Imported, path: Path) -> ModelFile:
     if imported.unknown is not None:
         raise UnusableTableError(
             f"--model {path}: the gain of the splits of this {imported.library} model in training"
-            f" cannot be worked out from its file: {imported.unknown}. In Python,"
-            " gbt.formats.as_ensemble(model, X=X_train, y=y_train) works it out from the training"
-            " rows; save what it returns with .save('model.json')."
+            f" cannot be worked out from its file: {imported.unknown}.{FROM_ROWS}"
         )
     ensemble = replace(imported.ensemble, about_gradients=None)  # the report says it, once
     return ModelFile(ensemble, [], imported.doubt or "")

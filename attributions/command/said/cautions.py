@@ -22,6 +22,7 @@ MANY_UNSEEN = 0.1  # of the known cells of a column of a given model
 NEARLY_PERFECT = 97.0  # per cent of the constant model's loss that the model saves
 N_CARRYING = 10  # rows of the largest contributions
 N_SHARES = 3  # features of which it is said how much these rows bring
+TURNED_ROUND = 0.4  # the AUC of a model's file below which its labels may be taken for each other
 SIMPLER = {"linear": "a linear model", "one tree": "a single tree"}
 
 
@@ -168,6 +169,11 @@ def _about_the_model(found: Findings) -> Iterator[str]:
             "On held-out rows the model is no better than predicting the same for every row, so"
             " nothing is said of features that help."
         )
+        if found.model_file and found.scores[MODEL].get("AUC", 1.0) < TURNED_ROUND:
+            yield (
+                "Rows of the class that the model is judged by get lower predictions than the"
+                " others. If it predicts the other class, name that: --positive LABEL."
+            )
     elif found.task.is_classification and np.less(*right_of_100(found)):
         yield (
             "Always naming the commonest class would be right more often than the model is. Its"

@@ -68,11 +68,14 @@ def halves_of(
     train, valid = (half[is_left[half]] for half in halves)
     if not all(differ(y[half], target.loss) for half in (train, valid)):
         kept = f", with rows of the same {question.groups} in one half" * bool(question.groups)
-        needed = "every class" if target.is_classification else "different values"
+        needed, of = "different values", ""
+        if target.is_classification:
+            fewest = np.unique(target.y[labelled], return_counts=True)[1].min()
+            needed, of = "every class", f" of the rarest class, which has {fewest:,}"
         needed = NEEDED.get(target.loss or "", needed)
         raise UnusableTableError(
             f"{path} has {n_labelled:,} rows with a target: too few to have {needed} in both"
-            f" halves{kept}; it needs more rows."
+            f" halves{kept}; it needs more rows{of}."
         )
     without = f"; {n_unlabelled:,} without a target are left out" * (n_unlabelled > 0)
     said = f"Rows: {len(train):,} to train on and {len(valid):,} held out, {how}{without}."

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import GradientBoostingClassifier
 
 import gbt
 from attributions.command.page.figures import as_markup
 from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.page.rows import MOST_ROWS, choose_rows
+from gbt.formats import as_ensemble
 from tests.asserts import peer
 from tests.attributions.command.tables import (
     HOSTILE,
@@ -122,6 +124,18 @@ def test_a_saved_model_is_judged_on_rows_it_has_not_seen(kind, report, tmp_path)
     assert "These are the rows that the model was trained on" in page.text
 
 
+def test_a_file_that_names_no_classes_may_predict_the_other_one(report, tmp_path):
+    table = pd.DataFrame(columns(400))
+    model = gbt.GBTClassifier(n_estimators=20, splitter="greedy")
+    model.fit(table[["x"]][:200], noisy_labels(table)[:200] == "no")
+    model.ensemble_.save(tmp_path / "model.json")
+    new = table[["x"]].assign(y=noisy_labels(table))[200:]
+    said = "If it predicts the other class, name that: --positive LABEL"
+    for asked, is_said in ([], True), (["--positive", "no"], False):
+        _, text = report(new, "y", "--model", tmp_path / "model.json", *asked)
+        assert (said in Page(text).text) == is_said
+
+
 def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
     table = pd.DataFrame(several_classes())
     model = gbt.GBTClassifier(n_estimators=3, splitter="greedy")
@@ -167,6 +181,7 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
         (None, ["--model", "two.json", "--report", "./two.json"], "would overwrite two.json"),
         (None, ["--report", "."], "is a folder; name a file"),
         (None, ["--report", "nowhere/out.html"], "there is no folder"),
+        (None, ["--model", "lost.json"], "lack gradients and hessians and values. In Python, gbt."),
         (None, ["--model", "targets.json"], "has 2 targets; a report explains models of classes"),
     ],
 )
@@ -184,6 +199,8 @@ def test_what_cannot_be_reported_is_refused_in_words(
     classifier.fit(X, np.arange(10) % 3).save("several.json")
     classifier.fit(X, np.where(large, "yes", "no")).save("two.json")
     gbt.GBTRegressor(n_estimators=2, splitter="greedy").fit(X, X[:, 0]).save("number.json")
+    lost = GradientBoostingClassifier(n_estimators=2).fit(X, large)
+    as_ensemble(lost).save("lost.json")
     if "targets.json" in arguments:
         peer("xgboost").XGBRegressor(n_estimators=2).fit(X, X).save_model("targets.json")
     given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]

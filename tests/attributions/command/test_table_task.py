@@ -310,7 +310,11 @@ def test_classes_that_are_in_one_half_only_are_left_out(others):
         (TABLE, {"drop": ["y"]}, "--drop 'y' leaves out a column that --target"),
         (TABLE, {"drop": ["age"], "keep": ["age"]}, "--drop 'age' leaves out a column"),
         ({"id": ["1", "2"], "y": ["a", "b"]}, {}, r"No column is left .*\(id: 2 diff.*--keep NAME"),
-        ({"x": ["1", "1", "2"], "y": ["0", "1", "0"]}, {}, "3 rows .* too few to have every class"),
+        (
+            {"x": ["1", "1", "2"], "y": ["0", "1", "0"]},
+            {},
+            "3 rows .* too few to have every class .* more rows of the rarest class, which has 1",
+        ),
         ({"x": ["1"], "y": ["0.5"]}, {"task": "regression"}, "one value alone"),
         (
             {"x": ["1", "1"], "y": ["0.5", "1"]},
