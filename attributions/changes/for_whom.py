@@ -146,7 +146,8 @@ def for_whom(
     feature : str
         Whose worth is asked.
     columns : str or list of str, optional
-        Columns that may tell groups apart, of a pipeline those of its table; all without it.
+        Columns that may tell groups apart, of a pipeline those of its table. Without it all, but
+        for words with fewer than thirty rows each on average.
     max_groups : int
         Leaves of the tree, from 2.
     random_state : int

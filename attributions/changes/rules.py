@@ -9,7 +9,6 @@ from scipy.sparse import issparse
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.inputs import as_numbers
 from attributions.names import find_feature
-from gbt.model.preparation import Preparation
 from gbt.tables.categories import Levels
 from gbt.tables.given import Table
 from gbt.tables.sparse_rows import with_zeros
@@ -27,34 +26,31 @@ class Telling(NamedTuple):
 
     @classmethod
     def of(cls, rows: RowsAtSplits, X: Any, names: Sequence[str] | None) -> Self:
-        """Take some columns, or all, as the user has them: in front of a pipeline those of X."""
-        ensemble = rows.ensemble
-        if ensemble.preparation is not None:
-            return cls._in_front(ensemble.preparation, X, names)
-        known, levels = ensemble.feature_names, ensemble.categories
-        chosen = [*range(len(known))] if names is None else [find_feature(n, known) for n in names]
-        return cls(
-            tuple(known[k] for k in chosen),
-            tuple(levels[k] if levels else None for k in chosen),
-            with_zeros(rows.X)[:, chosen],
-        )
+        """Take columns as the user has them, in front of a pipeline those of X.
 
-    @classmethod
-    def _in_front(cls, steps: Preparation, X: Any, names: Sequence[str] | None) -> Self:
-        table = Table(steps.in_order(X.toarray() if issparse(X) else X))
-        others = {*table.not_numbers} - table.of_categories()  # dates, of which no two are alike
-        if names is None:
-            chosen = [k for k in range(table.n_columns) if k not in others]
+        Without names these are all but words and dates with too few rows each: ordered by their
+        means they would tell any rows apart.
+        """
+        steps, of_trees = rows.ensemble.preparation, rows.ensemble.categories
+        known = rows.ensemble.feature_names if steps is None else steps.names
+        chosen = [*range(len(known))] if names is None else [find_feature(n, known) for n in names]
+        if steps is None:
+            numbers = with_zeros(rows.X)
+            columns = [(numbers[:, k], of_trees[k] if of_trees else None) for k in chosen]
         else:
-            chosen = [find_feature(name, steps.names) for name in names]
-        for k in others.intersection(chosen):
+            table = Table(steps.in_order(X.toarray() if issparse(X) else X))
+            columns = [as_numbers(table, k) for k in chosen]
+        if names is None:
+            most = len(rows.X) // FEWEST_IN_GROUP
+            kept = [j for j, (_, levels) in enumerate(columns) if len(levels or ()) <= most]
+            chosen, columns = [chosen[j] for j in kept], [columns[j] for j in kept]
+        if not columns:
             raise ValueError(
-                f"Column {steps.names[k]!r} ({table.not_numbers[k][1]}) holds neither numbers nor"
-                " words, by which groups are told apart. Give the table a column that does, such"
-                " as the month of a date, or leave it out of columns."
+                f"All columns are words of which fewer than {FEWEST_IN_GROUP} rows have the same;"
+                " name in columns those that may tell groups apart."
             )
-        numbers, levels = zip(*(as_numbers(table, k) for k in chosen), strict=True)
-        return cls(tuple(steps.names[k] for k in chosen), levels, np.column_stack(numbers))
+        of_columns, levels = zip(*columns, strict=True)
+        return cls(tuple(known[k] for k in chosen), levels, np.column_stack(of_columns))
 
     def at(self, places: np.ndarray) -> Self:
         """Return the columns of some rows."""
