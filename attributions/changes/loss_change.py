@@ -211,8 +211,8 @@ def _changed(
     )
     (*before, loss_before), (*after, loss_after) = (part.values for part in parts)
     return LossChange(
-        np.array(before),
-        np.array(after),
+        np.array(before) + 0.0,  # what a feature does not save is 0 and not -0
+        np.array(after) + 0.0,
         stacked(of_parts, labels=label, feature_names=features, unit="loss"),
         stacked(of_whole, labels=label, feature_names=("loss",), unit="loss"),
         (float(loss_before), float(loss_after)),
@@ -222,10 +222,12 @@ def _changed(
 
 def _as_rows(given: Any, name: str) -> tuple:
     """Return X, y and what else is given of some rows."""
-    if not (isinstance(given, tuple | list) and len(given) in (2, 3, 4)):
+    is_sequence = isinstance(given, tuple | list)
+    if not (is_sequence and len(given) in (2, 3, 4)):
+        of_parts = f" of {len(given)}" * is_sequence
         raise ValueError(
             f"{name} must be a pair (X, y), (X, y, sample_weight) or (X, y, sample_weight, groups);"
-            f" got a {type(given).__name__}."
+            f" got a {type(given).__name__}{of_parts}."
         )
     return tuple(given)
 

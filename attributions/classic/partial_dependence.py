@@ -74,7 +74,7 @@ def partial_dependence(
     FeatureCurve
         ``curve.at(x)`` is the mean at any values; ``curve.plot()`` draws all of it.
     """
-    if isinstance(X, str | int | np.integer):  # scikit-learn has the table first
+    if len(np.shape(feature)) == 2:  # scikit-learn has the table first
         feature, X = X, feature
     ensemble = trees_of(model, X)
     steps = ensemble.preparation

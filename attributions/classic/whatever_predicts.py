@@ -39,8 +39,8 @@ LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_
 
 def only_predicts(model: Any) -> bool:
     """Say whether a model's own predictions are needed, which its trees do not tell, if any."""
-    predicts = hasattr(model, "predict") or (callable(model) and not isinstance(model, type))
-    if isinstance(model, Ensemble) or not predicts:
+    predicts = hasattr(model, "predict") or callable(model)
+    if isinstance(model, Ensemble | type) or not predicts:
         return False
     if scale_of(model) is not None:
         return True

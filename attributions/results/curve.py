@@ -14,6 +14,7 @@ import numpy as np
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.model.ensemble import ZERO_WITHIN
+from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from attributions.plots import CurveDisplay
@@ -80,7 +81,12 @@ class FeatureCurve(tables.ShownAsTable):
             places = [place.get(level, len(self)) for level in asked.reshape(-1).tolist()]
             where = np.array(places, dtype=int).reshape(asked.shape)
         else:
-            numbers = np.asarray(x, dtype=self.input_dtype).astype(np.float64)
+            try:
+                numbers = np.asarray(x, dtype=self.input_dtype).astype(np.float64)
+            except ValueError as error:
+                raise ValueError(
+                    f"{self.feature_name!r} is a column of numbers; got {shown(x)}."
+                ) from error
             if self.zero_is_missing:
                 numbers = np.where(np.abs(numbers) <= ZERO_WITHIN, np.nan, numbers)
             where = np.searchsorted(self.cuts, numbers, side="left")

@@ -23,6 +23,7 @@ import numpy as np
 from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
 from attributions.statistics.row_sums import RowSums
 from gbt.model.credit import Group, members_of
+from gbt.tables.names import shown
 
 
 def grouped(result: Any, members: Mapping[str, Iterable[str]]) -> Any:
@@ -102,6 +103,11 @@ def _summed(result: Any, names: tuple[str, ...], belongs: np.ndarray) -> Any:
 
 def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the names of the sums, and a matrix of 0 and 1: which feature is in which of them."""
+    if not isinstance(members, Mapping):
+        raise ValueError(
+            f"Groups are a dict from names to lists of features, such as {{'size': ['height',"
+            f" 'weight']}}; got {shown(members)}."
+        )
     position = {name: k for k, name in enumerate(feature_names)}
     group_of: dict[str, str] = {}
     for group, features in members.items():

@@ -182,7 +182,12 @@ def import_model(model: Any, X: Any = None) -> Imported:
         if imported is not None:
             check_predictions(imported, model)
             return imported
-    raise TypeError(f"The model must be {_TAKEN}; got {type(model).__name__}.")
+    got = type(model).__name__
+    if isinstance(model, type):
+        got = f"the class {model.__name__}, and no fitted model of it"
+    elif isinstance(model, str | os.PathLike):
+        got += "; read the file first, as gbt.load or xgboost.Booster(model_file=path) does"
+    raise TypeError(f"The model must be {_TAKEN}; got {got}.")
 
 
 def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Imported:

@@ -87,13 +87,15 @@ def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     parts = [
         _PARTS[part] for part in _PARTS if hasattr(model, part) and (is_part or part != "estimator")
     ]
+    if hasattr(model, "transform") and not hasattr(model, "predict"):
+        raise TypeError(f"{name} is a step before a model; give the whole pipeline.")
     if not parts and not is_fitted:
         raise TypeError(f"{name} is no model of trees, but fits others: give one of these.")
     if not parts:
         raise TypeError(f"This {name} has no model: it has not been fitted, or not refitted.")
     raise TypeError(
         f"{name} is no model of trees but has such inside. Pass one of them, as {parts[0]} is,"
-        " with the rows and targets that it sees."
+        " with the rows and targets that it sees. permutation takes the whole."
     )
 
 

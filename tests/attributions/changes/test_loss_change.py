@@ -142,6 +142,10 @@ def test_two_models_on_the_same_rows(tables):
     same = compare(b, b, X, y)
     assert_same(same.values, np.zeros(7))
     assert_same(same.changes.p_values(), np.ones((1, 7)))
+    stump = GBTRegressor(1, max_depth=1, splitter="greedy").fit(*train)
+    of_unused = compare(stump, b, X, y).before[-3:]
+    assert (of_unused == 0).any()
+    assert not np.signbit(of_unused[of_unused == 0]).any()  # or -0.0 would be printed
     by_day = compare(a, b, X, y, groups=np.arange(300) // 10)
     assert_same(by_day.values, result.values)
     assert by_day.loss.standard_error[0, 0] != result.loss.standard_error[0, 0]
@@ -153,8 +157,9 @@ def test_bad_input(tables):
     other = fitted(GBTRegressor, X, y, loss="absolute")
     with pytest.raises(ValueError, match=r"'half_squared_error' and model_b to 'absolute"):
         compare(model, other, *after)
-    with pytest.raises(ValueError, match=r"rows_after must be a pair \(X, y\).*got a DataFrame"):
-        loss_change(model, after, X)
+    for wrong, got in ((X, "a DataFrame"), ((X,), "a tuple of 1")):
+        with pytest.raises(ValueError, match=rf"rows_after must be a pair \(X, y\).*got {got}"):
+            loss_change(model, after, wrong)
     grouped = (*after, None, np.arange(300))
     with pytest.raises(ValueError, match="Only one of the two sets of rows has groups"):
         loss_change(model, after, grouped)

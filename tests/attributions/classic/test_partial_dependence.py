@@ -160,8 +160,14 @@ def test_what_is_refused():
     model = GreedyRegressor(n_estimators=2).fit(X, y)
     with pytest.raises(ValueError, match="feature=3; the model has the columns 0 to 2"):
         partial_dependence(model, 3)
-    with pytest.raises(ValueError, match="by its name or its number; got"):
-        partial_dependence(model, 0.5)
+    for wrong in (0.5, ["x0"]):
+        for arguments in ((wrong,), (X, wrong)):  # in scikit-learn's order, too
+            with pytest.raises(
+                ValueError, match=r"by its name or its number; got (0.5|\['x0'\])\."
+            ):
+                partial_dependence(model, *arguments)
+    with pytest.raises(ValueError, match="'x0' is a column of numbers; got 'low'"):
+        partial_dependence(model, 0).at("low")
     with pytest.raises(ValueError, match="give X to partial_dependence"):
         partial_dependence(model, 0).centered()
     with pytest.raises(ValueError, match="X has no rows"):

@@ -144,5 +144,10 @@ def test_what_cannot_be_is_refused_by_name():
             call()
     with pytest.raises(NotFittedError):
         permutation(boosted(), X, Y)
-    with pytest.raises(TypeError, match=r"must be an Ensemble.*got int"):
-        permutation(3, X, Y)
+    for model, message in (
+        (3, "got int"),
+        (GBTRegressor, "got the class GBTRegressor, and no fitted model of it"),
+        ("model.json", "got str; read the file first"),
+    ):
+        with pytest.raises(TypeError, match=f"must be an Ensemble.*{message}"):
+            permutation(model, X, Y)

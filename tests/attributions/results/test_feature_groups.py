@@ -175,6 +175,7 @@ def test_what_cannot_be_summed_is_refused():
             result.grouped({})
     result = GlobalAttribution.from_rows(rows_of(np.eye(3)))
     for members, message in (
+        (["rain", "wind"], r"Groups are a dict .* got \['rain', 'wind'\]"),
         ({"weather": "rain"}, "'weather' is the string 'rain'; give a list"),
         ({"weather": ["snow"]}, "'weather' names 'snow', which is not a feature"),
         ({"a": ["rain"], "b": ["wind", "rain"]}, "'rain' is in the groups 'a' and 'b'"),

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import AdaBoostClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFE
@@ -69,6 +70,10 @@ REFUSED = {
     "fewer columns": (
         lambda: RFE(classifier(), n_features_to_select=2),
         "model.estimator_ is, with the rows and targets that it sees",
+    ),
+    "steps alone": (
+        lambda: make_column_transformer(("passthrough", [0])),
+        "give the whole pipeline",
     ),
     "not refitted": (
         lambda: GridSearchCV(classifier(), {}, cv=2, refit=False),
