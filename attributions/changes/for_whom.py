@@ -24,6 +24,8 @@ from attributions.names import find_feature
 from attributions.results import tables
 from gbt.tables.names import shown
 
+RULE_WIDTH = 160  # of a printed rule, which a cut in its middle would make useless
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -93,7 +95,7 @@ class ForWhom(tables.ShownAsTable):
         """Return the groups as a table to look at."""
         ends = self.worth.confidence_interval()[:, 0]
         columns = [
-            tables.words("group", self.groups),
+            tables.words("group", self.groups)._replace(most=RULE_WIDTH),
             tables.ShownColumn("rows", [f"{n:,}" for n in self.n_rows]),
             tables.numbers("found", self.found),
             tables.numbers("confirmed", self.values),

@@ -1,10 +1,12 @@
 """Importance: of all rows as bars, by label as lines, dots or heat, and of groups of rows."""
 
+import re
 from typing import Any
 
 import numpy as np
 
 from attributions.methods import facts_of
+from attributions.names import on_one_line
 from attributions.plots.captions import (
     OF_CONSTANT,
     TWO_SIDED_95,
@@ -27,6 +29,7 @@ N_LINES, N_ROWS = 5, 10  # features that are shown
 MOST_DOTS = 6  # labels beside each other
 MOST_TICKS = 12
 KINDS = ("lines", "dots", "heat")
+BETWEEN_CONDITIONS = r", (?![^{]*\})"  # of a rule such as "age > 5, region in {north, east}"
 UNITS = {"percent": OF_CONSTANT, "loss": "loss saved a row"}
 MARKED, UNMARKED = "ringed: changed beyond chance", "nothing changed beyond chance"
 
@@ -259,9 +262,11 @@ class ForWhomDisplay(Display):
 
     def _draw(self, paper: Paper) -> Sheet:
         result, n = self.groups, len(self.groups.groups)
-        sheet = Sheet(paper, f"For whom {result.feature} helps", result.groups, (9.0, 1.6), n)
+        rules = [re.split(BETWEEN_CONDITIONS, rule) for rule in result.groups]
+        n_lines = n * max(map(len, rules))
+        sheet = Sheet(paper, f"For whom {result.feature} helps", result.groups, (9.0, 1.6), n_lines)
         sheet.caption(f"{UNITS['loss']}, 95 % intervals of all groups together\n(dotted: all rows)")
-        _, fontsize = sheet.rows_that_fit(n)
+        _, fontsize = sheet.rows_that_fit(n_lines)
         ends = result.worth.confidence_interval()[:, 0]
         colors = map(sheet.drawn_in, verdict_colors(result.values, ends))
         for y, (value, (low, high), color) in enumerate(
@@ -271,6 +276,10 @@ class ForWhomDisplay(Display):
             self.points_ += sheet.ax.plot(value, y, "o", color=color, ms=6)
         sheet.zero_line("x")
         sheet.ax.axvline(result.overall, color=sheet.ink, linewidth=0.8, linestyle=":")
-        n_rows = [f"  ({rows:,} rows)" for rows in result.n_rows]
-        sheet.name_rows(result.groups, range(n), fontsize, n_rows)
+        texts = []
+        for conditions, n_rows in zip(rules, result.n_rows, strict=True):
+            lines = [sheet.lettering.cut(on_one_line(c), sheet.room, fontsize) for c in conditions]
+            texts.append("\n".join(lines) + f"  ({n_rows:,} rows)")
+        sheet.ax.set_yticks(range(n), texts, fontsize=fontsize, **sheet.lettering.properties)
+        sheet.ax.set_ylim(n - 0.4, -0.6)
         return sheet.finish(grid="x", left=False)

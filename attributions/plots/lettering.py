@@ -4,6 +4,7 @@ Matplotlib takes ``$`` for the start of a formula; here nothing is a formula. Le
 style's font lacks are taken from another installed font that has them.
 """
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -117,11 +118,14 @@ def letters_of(path: str, letters: set[str]) -> set[str]:
 
 
 def wrap(text: "Text", words: str, room: float, along: str = "width") -> None:
-    """Write words into a ``Text`` of Matplotlib in lines that fit into the room."""
+    """Write words into a ``Text`` of Matplotlib in lines that fit into the room.
+
+    A number and its per cent sign stay together.
+    """
     lines = []
     for line in words.split("\n"):
         current = ""
-        for word in line.split(" "):
+        for word in re.split(" (?!%)", line):
             text.set_text(f"{current} {word}" if current else word)
             if current and getattr(text.get_window_extent(), along) > room:
                 lines.append(current)

@@ -25,6 +25,7 @@ class ShownColumn(NamedTuple):
     heading: str
     cells: list[str]
     is_text: bool = False
+    most: int = NAME_WIDTH  # columns of a terminal, to which texts are cut
 
     @property
     def width(self) -> int:
@@ -39,7 +40,7 @@ class ShownColumn(NamedTuple):
         return [t + pad if self.is_text else pad + t for t, pad in zip(texts, pads, strict=True)]
 
     def _short(self, text: str) -> str:
-        return elided(text, NAME_WIDTH)
+        return elided(text, self.most)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

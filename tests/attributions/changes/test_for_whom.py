@@ -42,6 +42,9 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     np.testing.assert_allclose(overall, result.overall, rtol=0.02)  # but for errors' factors
     assert best in repr(result)
     display = result.plot()
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    n_first = f"{frame['n_rows'].iloc[0]:,}"
+    assert labels[0] == best.replace(", place", "\nplace") + f"  ({n_first} rows)"
     assert [point.get_xdata()[0] for point in display.points_] == list(result.values)
 
 
