@@ -33,8 +33,6 @@ class Labels:
             names = tuple(dtype.categories[int(code)] for code in codes)
             return cls(names, of_row, bool(dtype.ordered))
         array = by.to_numpy() if hasattr(by, "to_numpy") else np.asarray(by)
-        if array.dtype.kind == "M" and np.isnat(array).any():
-            raise ValueError("by has missing labels; every row needs one.")
         found, of_row = _distinct(array, n_rows)
         names = tuple(found if array.dtype.kind == "M" else found.tolist())
         is_ordered = array.dtype.kind in "iufM" or not any(isinstance(n, str | bool) for n in names)

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from gbt.tables.given import is_missing
+
 ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is 0.027, not 0.023
 
 
@@ -42,16 +44,18 @@ class Groups:
                 f"{name} has shape {given.shape}; it needs one label for each row of X,"
                 f" ({n_rows},)."
             )
+        if any(map(is_missing, given)) if given.dtype.hasobject else (given != given).any():
+            raise ValueError(
+                f"{name} has missing labels; every row needs one. In pandas, fillna('missing')"
+                " makes a label of them."
+            )
         try:
-            is_missing = any(g is None or g != g for g in given.tolist())
             labels, of_row = np.unique(given, return_inverse=True)
         except TypeError as error:
             raise ValueError(
-                f"{name} mixes labels that cannot be compared, such as numbers and strings or"
-                " missing ones; give labels of one kind."
+                f"{name} mixes labels that cannot be compared, such as numbers and strings; give"
+                " labels of one kind."
             ) from error
-        if is_missing:
-            raise ValueError(f"{name} has missing labels; every row needs one.")
         return cls(labels, of_row.reshape(-1))
 
     def within(self, rows: slice, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

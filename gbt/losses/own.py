@@ -63,7 +63,14 @@ class OwnLoss(Loss):
         return self._checked("value", value, raw_prediction.shape[:1])
 
     def derivatives(self, y: np.ndarray, raw_prediction: np.ndarray) -> Pair:
-        gradient, hessian = self.loss.gradient_hessian(read_only(y), read_only(raw_prediction))
+        returned = self.loss.gradient_hessian(read_only(y), read_only(raw_prediction))
+        try:
+            gradient, hessian = returned
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"gradient_hessian of {self.name} must return the pair (gradient, hessian); got a"
+                f" {type(returned).__name__}."
+            ) from error
         gradient = self._checked("gradient_hessian", gradient, raw_prediction.shape)
         hessian = self._checked("gradient_hessian", hessian, raw_prediction.shape)
         if (hessian < 0).any():

@@ -189,12 +189,21 @@ class OfOtherShape(OwnSoftmax):
         return f[:, 0], f[:, 0]
 
 
+class OfGradients(OwnLogistic):
+    def gradient_hessian(self, y, f):
+        return f - y
+
+
 def test_what_such_a_loss_may_not_return_is_refused():
     model = GBTClassifier(loss=Beyond(), **SHAPE).fit(X, LABELS[2])
     with pytest.raises(ValueError, match=r"inverse_link of Beyond .* within \[0, 1\]"):
         model.predict(X)
     with pytest.raises(ValueError, match=r"gradient_hessian of OfOtherShape .*\(120, 3\)"):
         GreedyClassifier(loss=OfOtherShape()).fit(X, LABELS[3])
+    with pytest.raises(
+        ValueError, match=r"OfGradients .* the pair \(gradient, hessian\); got a nd"
+    ):
+        GreedyClassifier(loss=OfGradients()).fit(X, LABELS[2])
     for loss in ("poisson", "half_logistic", CrossEntropy(), OwnLogistic):
         with pytest.raises(ValueError, match="loss must be None, for the logistic loss"):
             GreedyClassifier(loss=loss).fit(X, LABELS[2])
