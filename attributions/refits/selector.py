@@ -12,7 +12,6 @@ features: of those that either of two seeds kept, both kept 72 %, and 85 % with 
 """
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -125,7 +124,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         -------
         HeldOutSelector
         """
-        if not (isinstance(self.fdr, Real) and 0 < self.fdr < 1):
+        if not (isinstance(self.fdr, float | int | np.number) and 0 < self.fdr < 1):
             raise ValueError(f"fdr={shown(self.fdr)}; it must lie between 0 and 1, as 0.1 does.")
         if self.correction not in CORRECTIONS:
             raise ValueError(f"correction={shown(self.correction)}; use one of {CORRECTIONS}.")

@@ -291,14 +291,7 @@ class Ensemble(Nodes):
         table = Table(X)
         refuse_other_columns(table, self.feature_names)
         table = encode(table, self.categories, self.feature_names, self.unseen_is_missing)
-        if self.unstored_is_missing is None and table.is_sparse:
-            raise ValueError(
-                "What a sparse matrix does not store is missing to some of the models put together"
-                " here, such as XGBoost's, and 0 to others. Fit them, and judge them, on a dense"
-                " table: X.toarray(), or OneHotEncoder(sparse_output=False), or"
-                " ColumnTransformer(..., sparse_threshold=0)."
-            )
-        rows = table.as_floats(unstored=np.nan if self.unstored_is_missing else 0.0)
+        rows = table.as_floats({True: np.nan, False: 0.0, None: None}[self.unstored_is_missing])
         if rows.ndim != 2 or rows.shape[1] != self.n_features:
             raise ValueError(
                 f"X has shape {rows.shape}; the model needs a table with {self.n_features} columns,"

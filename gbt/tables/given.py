@@ -208,10 +208,10 @@ class Table:
             error = TypeError if "other" in kinds else ValueError  # as NumPy would raise
             raise error(f"X has columns that are not numbers: {first_ten(refused)}. {advice}")
 
-    def as_floats(self, unstored: float = 0.0) -> np.ndarray | SparseRows:
+    def as_floats(self, unstored: float | None = 0.0) -> np.ndarray | SparseRows:
         """Return rows of float64, or of float32 if the table holds these.
 
-        ``unstored`` is what a sparse matrix does not store.
+        ``unstored`` is what a sparse matrix does not store; None refuses one.
         """
         X = self.given
         is_array = isinstance(X, np.ndarray) and X.dtype in (np.float64, np.float32)

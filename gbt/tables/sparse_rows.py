@@ -39,10 +39,17 @@ class SparseRows:
         self.shape, self.fill = (len(indptr) - 1, n_columns), fill
 
     @classmethod
-    def of(cls, X: Any, fill: float = 0.0) -> Any:
+    def of(cls, X: Any, fill: float | None = 0.0) -> Any:
         """Return the rows of a sparse matrix of floats, left unchanged; arrays stay arrays."""
         if not issparse(X):
             return X
+        if fill is None:
+            raise ValueError(
+                "What a sparse matrix does not store is missing to some of the models put together"
+                " here, such as XGBoost's, and 0 to others. Fit them, and judge them, on a dense"
+                " table: X.toarray(), or OneHotEncoder(sparse_output=False), or"
+                " ColumnTransformer(..., sparse_threshold=0)."
+            )
         rows = X.tocsr()
         has_zeros = fill == 0 and bool((rows.data == 0).any())
         if not rows.has_canonical_format or has_zeros:
