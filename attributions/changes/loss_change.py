@@ -222,12 +222,10 @@ def _changed(
 
 def _as_rows(given: Any, name: str) -> tuple:
     """Return X, y and what else is given of some rows."""
-    is_sequence = isinstance(given, tuple | list)
-    if not (is_sequence and len(given) in (2, 3, 4)):
-        of_parts = f" of {len(given)}" * is_sequence
+    if not (isinstance(given, tuple | list) and len(given) in (2, 3, 4)):
         raise ValueError(
             f"{name} must be a pair (X, y), (X, y, sample_weight) or (X, y, sample_weight, groups);"
-            f" got a {type(given).__name__}{of_parts}."
+            f" got a {type(given).__name__}."
         )
     return tuple(given)
 

@@ -68,6 +68,8 @@ def read_model(path: Path) -> ModelFile:
             f"--model {path} has {n_outputs} targets; a report explains models of classes, or of"
             " one number."
         )
+    if lost := sorted(NEEDED - model.ensemble.statistics):
+        raise UnusableTableError(f"--model {path}: its nodes lack {' and '.join(lost)}.{FROM_ROWS}")
     numbered = [str(k) for k in range(n_outputs)] if n_outputs > 1 else []
     return model._replace(name=path.name, classes=model.classes or numbered)
 
@@ -84,8 +86,6 @@ def _is_ours(content: bytes) -> bool:
 def _own(model: Any) -> ModelFile:
     """Take a model of ours, with the classes that a classifier knows."""
     if isinstance(model, Ensemble):
-        if lost := sorted(NEEDED - model.statistics):
-            raise ValueError(f"its nodes lack {' and '.join(lost)}.{FROM_ROWS}")
         return ModelFile(model, [])
     classes = getattr(model, "classes_", [])
     labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in list(classes)]
