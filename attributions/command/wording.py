@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from textwrap import TextWrapper
+from textwrap import wrap
 
 import numpy as np
 
@@ -47,10 +47,7 @@ def option(name: str, column: str) -> str:
 
 def lines_of(text: str, first: str = "", others: str = "") -> list[str]:
     """Return a text as lines of the terminal; options and names are not cut at their hyphens."""
-    wrapper = TextWrapper(
-        WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
-    )
-    return wrapper.wrap(text)
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:

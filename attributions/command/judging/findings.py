@@ -24,6 +24,7 @@ from attributions.command.unusable import UnusableTableError
 from attributions.command.wording import shown_names
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
+from attributions.plots.captions import are_doubtful
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -127,9 +128,7 @@ class Findings:
     @property
     def doubtful(self) -> np.ndarray:
         """Used features of which few rows may carry the held-out gain: no upper end."""
-        if self.useful.is_reliable is None:
-            return np.zeros(len(self.useful), dtype=bool)
-        return ~self.useful.is_reliable & self.is_used
+        return are_doubtful(self.useful) & self.is_used
 
     def carried(self, features: Sequence[int], n_rows: int) -> np.ndarray | None:
         """Return what the rows that contribute most to some features bring, in per cent.
@@ -148,13 +147,7 @@ class Findings:
         return gains.values * self.per_cent_of_row
 
 
-def findings_of(
-    model: Ensemble,
-    task: Task,
-    model_file: str = "",
-    doubt: str = "",
-    read: Callable[[], Batches] | None = None,
-) -> Findings:
+def findings_of(model: Ensemble, task: Task, read: Callable[[], Batches] | None = None) -> Findings:
     """Judge a model on the held-out rows of a task, or on rows that come some at a time.
 
     ``read`` is called several times, and yields X, y and groups of each batch. What is kept of a
@@ -197,8 +190,6 @@ def findings_of(
         constant_loss=float(constant_loss),
         n_seen=0 if known is None else known.count(model.as_input(task.X_valid), y),
         on_training_rows=_are_training_rows(model, y, read),
-        model_file=model_file,
-        doubt=doubt,
     )
 
 

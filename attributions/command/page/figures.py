@@ -37,6 +37,18 @@ N_CLASSES = 4  # of several, that have a curve
 N_SAID_OF, N_SAID = 5, 6  # features, and values of a curve, in text alternatives
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
+OF_A_SCORE = "points of a score", " Rows of a group are put in the order of their scores."
+RAW_UNITS = {  # by loss, and a sentence on those that few readers know
+    "softmax": ("unnormalised log-probability", ""),
+    "half_logistic": ("log-odds", ""),
+    "cox": (
+        "the logarithm of the hazard",
+        " 0.7 more makes the event about twice as likely at any moment, for who is without it.",
+    ),
+    "aft": ("the logarithm of the time", " 0.7 more is about twice the time."),
+    "pairwise": OF_A_SCORE,
+    "ndcg": OF_A_SCORE,
+}
 
 
 def answer(found: Findings) -> Markup:
@@ -119,7 +131,8 @@ def _dependence(found: Findings, k: int) -> Markup:
             return f"for {curve.levels[step]}"
         return f"up to {cell(column, curve.cuts[step])}" if step < len(curve.cuts) else "above"
 
-    unit = f"mean prediction, in {raw_unit(found)}"
+    unit, about_unit = raw_unit(found)
+    unit = f"mean prediction, in {unit}"
 
     def finish(ax: Any) -> None:
         (ax.set_xlabel if curve.levels is not None else ax.set_ylabel)(fill(unit, LINE))
@@ -134,7 +147,7 @@ def _dependence(found: Findings, k: int) -> Markup:
     return _figure(
         join("How the prediction changes with ", element("bdi", name)),
         _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None),
-        f"Partial dependence: the {unit}{of_classes}.{about_unit(found)}",
+        f"Partial dependence: the {unit}{of_classes}.{about_unit}",
     )
 
 
@@ -153,32 +166,14 @@ def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
     )
 
 
-def raw_unit(found: Findings) -> str:
-    """Return the unit of contributions to a prediction, in words."""
-    task, loss = found.task, found.model.loss
-    if task.classes:
-        return "unnormalised log-probability"
-    if task.is_classification:
-        return "log-odds"
-    if task.question.event:
-        return "the logarithm of the " + ("hazard" if loss.name == "cox" else "time")
-    if task.has_pairs:
-        return "points of a score"
-    if loss.inverse_link(np.ones(1)) != 1.0:
-        return "the raw prediction's unit"
-    return f"units of {shortened(task.target.name)}"
-
-
-def about_unit(found: Findings) -> str:
-    """Return a sentence on a unit that few readers know; of others nothing."""
-    task = found.task
-    if task.question.event and found.model.loss.name == "cox":
-        return (
-            " 0.7 more makes the event about twice as likely at any moment, for who is without it."
-        )
-    if task.question.event:
-        return " 0.7 more is about twice the time."
-    return " Rows of a group are put in the order of their scores." if task.has_pairs else ""
+def raw_unit(found: Findings) -> tuple[str, str]:
+    """Return the unit of contributions to a prediction, and a sentence on it, or nothing."""
+    loss = found.model.loss
+    if loss.name in RAW_UNITS:
+        return RAW_UNITS[loss.name]
+    is_link = loss.inverse_link(np.ones(1)) != 1.0
+    own = f"units of {shortened(found.task.target.name)}"
+    return "the raw prediction's unit" if is_link else own, ""
 
 
 def _drawn(

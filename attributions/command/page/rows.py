@@ -66,7 +66,7 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
     return {
         "names": apart(task.feature_names, shortened),
         "base": base if task.classes else base[0],
-        "unit": raw_unit(found),
+        "unit": raw_unit(found)[0],
         "rows": rows,
     }
 

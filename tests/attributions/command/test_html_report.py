@@ -210,7 +210,6 @@ def test_markup_escapes_what_is_no_markup():
     assert element("p", "<b>", Markup("<i></i>"), None, class_='a"b', hidden=True, id=None) == (
         '<p class="a&quot;b" hidden>&lt;b&gt;<i></i></p>'
     )
-    assert element("br") == "<br>"
     assert name("a_b\nc") == "<bdi>a_<wbr>b <wbr>c</bdi>"
     assert name("a\u202eb") == r"<bdi>a\u202eb</bdi>"
     written = data("x", ["\u202e", r"\u202e"])[len('<script type="application/json" id="x">') : -9]
