@@ -77,11 +77,9 @@ def _is_ours(content: bytes) -> bool:
 
 def _own(model: Any) -> ModelFile:
     """Take a model of ours, with the classes that a classifier knows."""
-    if isinstance(model, Ensemble):
-        return ModelFile(model, [])
     classes = getattr(model, "classes_", [])
-    labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in list(classes)]
-    return ModelFile(model.ensemble_, labels)
+    labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in classes]
+    return ModelFile(getattr(model, "ensemble_", model), labels)
 
 
 def _imported(imported: Imported, path: Path) -> ModelFile:

@@ -59,10 +59,8 @@ def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
     lines = []
     for title, texts in said.items():
         if texts:
-            lines.append(title)
-            for text in texts:
-                lines += lines_of(text, "  ", "    ")
-            lines.append("")
+            below = (line for text in texts for line in lines_of(text, "  ", "    "))
+            lines += [title, *below, ""]
     return lines
 
 

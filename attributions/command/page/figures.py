@@ -140,7 +140,8 @@ def _dependence(found: Findings, k: int) -> Markup:
             ax.xaxis.set_major_formatter(lambda time, _: cell(column, time).split(" ")[0])
 
     some = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
-    label = f"Mean predictions by {name}: " + ", ".join(
+    of_class = f" of {curve.output_names[0]}" if curve.output_names else ""
+    label = f"Mean predictions{of_class} by {name}: " + ", ".join(
         f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in some
     )
     of_classes = ", of the classes that change most" * bool(found.task.classes)

@@ -51,19 +51,15 @@ def scores(found: Findings) -> Markup:
 
 def over(found: Over) -> Markup:
     """Return held-out gains by label: of the best features, and of those that have stars."""
-    result, changed = found.result, found.changes.changed()
-    best = result.ranking()
-    ranking = [*best[:N_OVER], *(k for k in best[N_OVER:] if changed[:, k].any())]
-    starred = {
-        (j, k)
-        for j, of_label in zip(found.changes.about, changed, strict=True)
-        for k in np.flatnonzero(of_label)
-    }
+    result, best = found.result, found.result.ranking()
+    has_star = np.zeros(result.values.shape, dtype=bool)
+    has_star[list(found.changes.about)] = found.changes.changed()
+    ranking = [*best[:N_OVER], *(k for k in best[N_OVER:] if has_star[:, k].any())]
     rows = [
         [
             text,
             f"{result.n_samples[j]:,}",
-            *(f"{result.values[j, k]:.2f}{' *' * ((j, k) in starred)}" for k in ranking),
+            *(f"{result.values[j, k]:.2f}{' *' * bool(has_star[j, k])}" for k in ranking),
         ]
         for j, text in enumerate(result.label_texts)
     ]

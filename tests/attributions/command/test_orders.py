@@ -77,7 +77,7 @@ def test_what_changed_by_region_and_over_time(judge, quick):
     periods = re.search(over + r" \S+ % of the constant model's loss: (.*?)\.  ?By", out)[1]
     changed = re.findall(r"from (\d{4}-\d\d-\d\d) \(", periods)
     assert min(changed) > "2023-06"  # the period from about the 2000th patient on
-    assert "By region: x is worth less than in east, where it saves" in out
+    assert "By region: x is worth less than in 'east', where it saves" in out
     assert "west (" in out
     assert "too few events to judge: north" in out
     assert "noise is worth" not in out
