@@ -93,23 +93,9 @@ class Findings:
         return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property
-    def _said(self) -> Said:
+    def said(self) -> Said:
+        """The verdict, the interval and the p-value of every feature."""
         return said_of(self.useful, self.is_used, self.saved > 0, not self.on_training_rows)
-
-    @property
-    def verdicts(self) -> list[str]:
-        """The verdict of every feature."""
-        return self._said.verdicts
-
-    @property
-    def intervals(self) -> np.ndarray:
-        """Intervals of held-out gain that hold together, (p, 2); see `Said`."""
-        return self._said.intervals
-
-    @property
-    def p_values(self) -> np.ndarray:
-        """P-values of the verdicts, adjusted for all features, (p,); see `Said`."""
-        return self._said.p_values
 
     def names(self, features: Iterable[int]) -> str:
         """Return the names of some features for a sentence, the first of many."""
@@ -117,7 +103,7 @@ class Findings:
 
     def with_verdict(self, verdict: str) -> list[int]:
         """Return the features that got a verdict, the largest held-out gain first."""
-        return [k for k in self.useful.ranking() if self.verdicts[k] == verdict]
+        return [k for k in self.useful.ranking() if self.said.verdicts[k] == verdict]
 
     @property
     def order(self) -> list[int]:

@@ -54,16 +54,16 @@ RAW_UNITS = {  # by loss, and a sentence on those that few readers know
 def answer(found: Findings) -> Markup:
     """Draw the held-out gain of the best features with intervals that hold together."""
     label = "The features that help most, with held-out gain and interval: " + _listed(
-        found, lambda k: f"{found.useful.values[k]:.2f} %, {found.verdicts[k]}"
+        found, lambda k: f"{found.useful.values[k]:.2f} %, {found.said.verdicts[k]}"
     )
-    bars = ImportanceDisplay(found.useful, max_display=N_BARS, intervals=found.intervals)
+    bars = ImportanceDisplay(found.useful, max_display=N_BARS, intervals=found.said.intervals)
     return _drawn(bars, "answer", label)
 
 
 def pictures(found: Findings) -> Iterator[Markup]:
     """Yield the other pictures with their headings and captions."""
     points = UsedUsefulDisplay(
-        found.gain, found.useful, intervals=found.intervals, max_display=N_NAMED
+        found.gain, found.useful, intervals=found.said.intervals, max_display=N_NAMED
     )
     label = "Used against useful: share of total gain and held-out gain. " + _listed(
         found,

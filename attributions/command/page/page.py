@@ -111,12 +111,8 @@ def _about_rows(found: Findings, n_shown: int) -> str:
 
 def _defined(facts: Mapping[str, str]) -> Markup:
     """Return terms with what they stand for; the command can be copied as it is."""
-    return join(
-        *(
-            join(
-                element("dt", term),
-                element("dd", element("pre", element("code", said)) if term == "Command" else said),
-            )
-            for term, said in facts.items()
-        )
-    )
+    pieces = []
+    for term, said in facts.items():
+        value = element("pre", element("code", said)) if term == "Command" else said
+        pieces += [element("dt", term), element("dd", value)]
+    return join(*pieces)

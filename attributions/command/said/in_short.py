@@ -124,9 +124,9 @@ def _rows_that_would_tell(found: Findings) -> str:
     useful, told = found.useful, found.with_verdict(UNCLEAR)
     errors = np.asarray(useful.standard_error)
     needed = {
-        k: rows_needed(useful.values[k], found.intervals[k], errors[k], useful.n_samples)
+        k: rows_needed(useful.values[k], found.said.intervals[k], errors[k], useful.n_samples)
         for k in told
-        if not (found.doubtful[k] or np.isnan(found.intervals[k]).any())
+        if not (found.doubtful[k] or np.isnan(found.said.intervals[k]).any())
     }
     nearest = [k for k in sorted(needed, key=needed.__getitem__) if needed[k] < MANY_ROWS]
     if not nearest:
