@@ -12,7 +12,14 @@ from attributions.command.judging.verdicts import HELPS, HURTS
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
-from attributions.command.wording import ABOVE_100, alike, cell, shortened, value_and_interval
+from attributions.command.wording import (
+    ABOVE_100,
+    alike,
+    cell,
+    fixed,
+    shortened,
+    value_and_interval,
+)
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -59,7 +66,7 @@ def over(found: Over) -> Markup:
         [
             text,
             f"{result.n_samples[j]:,}",
-            *(f"{result.values[j, k]:.2f}{' *' * bool(has_star[j, k])}" for k in ranking),
+            *(fixed(result.values[j, k], 2) + " *" * bool(has_star[j, k]) for k in ranking),
         ]
         for j, text in enumerate(result.label_texts)
     ]

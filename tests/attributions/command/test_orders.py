@@ -8,6 +8,7 @@ import pytest
 
 from gbt import GBTRegressor
 from gbt.losses import Aft
+from tests.attributions.command.tables import explored
 from tests.html_checks import Page
 
 TIMES = ("--target", "days", "--event", "status")
@@ -131,6 +132,9 @@ def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
     for text in ("the same risk", "hazard. 0.7 more makes", "it says whether the event came"):
         assert text in read.text
     assert re.search(r'"\d[\d.]* or later"', page.read_text(encoding="utf-8"))
+    shown = explored(page.read_text(encoding="utf-8"))
+    assert shown["base"] == 0.0  # not what rounding leaves of it
+    assert all(row[2].endswith(" in the logarithm of the hazard") for row in shown["rows"])
 
 
 @pytest.mark.parametrize("loss", ["cox", Aft("extreme", 0.8)])

@@ -38,6 +38,7 @@ def test_what_changed_is_said_and_drawn(sales, run):
     html = page.read_text()
     assert html.count(" *</td>") == len(changed) + 1  # and one by region
     assert html.count('aria-label="Loss saved a row.') == 2
+    assert not re.search(r">-0\.0+( \*)?<", html)
 
 
 def test_columns_that_tell_nothing(sales, run):
