@@ -5,7 +5,7 @@ Letters stay letters, so that they can be found, and are drawn in the reader's o
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from io import StringIO
 from textwrap import fill
@@ -28,7 +28,6 @@ from attributions.plots import (
 )
 from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
-from attributions.results import FeatureCurve
 
 N_BARS, N_NAMED = 10, 8  # features in a picture, and named there, at most
 N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
@@ -123,8 +122,11 @@ def _dependence(found: Findings, k: int) -> Markup:
     if curve.levels is not None:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)
-    if found.task.classes:
-        curve = _of_some_classes(curve, [shortened(name) for name in found.task.classes])
+    if names := [shortened(name) for name in found.task.classes]:
+        some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
+        values, missing = curve.values[:, some], np.asarray(curve.missing)[some]
+        own = tuple(names[c] for c in some)  # of those that change most
+        curve = replace(curve, values=values, missing=missing, output_names=own)
 
     def at(step: int) -> str:
         if curve.levels is not None:
@@ -139,10 +141,10 @@ def _dependence(found: Findings, k: int) -> Markup:
         if column.kind == "dates":
             ax.xaxis.set_major_formatter(lambda time, _: cell(column, time).split(" ")[0])
 
-    some = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
-    of_class = f" of {curve.output_names[0]}" if curve.output_names else ""
+    steps = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
+    of_class = f" of class {curve.output_names[0]}" if curve.output_names else ""
     label = f"Mean predictions{of_class} by {name}: " + ", ".join(
-        f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in some
+        f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in steps
     )
     of_classes = ", of the classes that change most" * bool(found.task.classes)
     return _figure(
@@ -154,17 +156,6 @@ def _dependence(found: Findings, k: int) -> Markup:
 
 def _figure(heading: Any, picture: Markup, caption: str) -> Markup:
     return element("figure", element("h3", heading), picture, element("figcaption", caption))
-
-
-def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
-    """Return the curves of the classes whose predictions change most."""
-    some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
-    return replace(
-        curve,
-        values=curve.values[:, some],
-        missing=np.asarray(curve.missing)[some],
-        output_names=tuple(names[c] for c in some),
-    )
 
 
 def raw_unit(found: Findings) -> tuple[str, str]:

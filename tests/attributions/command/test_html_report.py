@@ -132,7 +132,7 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
     new = pd.DataFrame(several_classes(seed=1)).query("kind != 'cedar'")  # the last of them
     _, text = report(new, "kind", "--model", tmp_path / "model.json")
     assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
-    assert re.search('aria-label="Mean predictions of (ash|birch|cedar) by (x|color): ', text)
+    assert re.search('aria-label="Mean predictions of class (ash|birch|cedar) by (x|color): ', text)
 
 
 @pytest.mark.parametrize(
