@@ -7,7 +7,7 @@ model predicts says which task it is: `question_of_model`.
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attributions.command.question import Question
 from attributions.command.unusable import UnusableTableError
@@ -53,7 +53,10 @@ def read_model(path: Path) -> ModelFile:
         if content.startswith(b"tree"):
             model = _imported(import_lightgbm(path), path)
         elif _is_ours(content):
-            model = _own(load(path))
+            ours = load(path)
+            classes = getattr(ours, "classes_", [])  # of a classifier
+            labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in classes]
+            model = ModelFile(getattr(ours, "ensemble_", ours), labels)
         elif content.startswith(b"{"):
             model = _imported(import_xgboost(path), path)
         else:
@@ -81,15 +84,6 @@ def _is_ours(content: bytes) -> bool:
     except ValueError:  # bytes that are no text, too
         return False
     return isinstance(document, dict) and document.get("format") == "gbt"
-
-
-def _own(model: Any) -> ModelFile:
-    """Take a model of ours, with the classes that a classifier knows."""
-    if isinstance(model, Ensemble):
-        return ModelFile(model, [])
-    classes = getattr(model, "classes_", [])
-    labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in list(classes)]
-    return ModelFile(model.ensemble_, labels)
 
 
 def _imported(imported: Imported, path: Path) -> ModelFile:

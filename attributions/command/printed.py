@@ -59,10 +59,8 @@ def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
     lines = []
     for title, texts in said.items():
         if texts:
-            lines.append(title)
-            for text in texts:
-                lines += lines_of(text, "  ", "    ")
-            lines.append("")
+            below = (line for text in texts for line in lines_of(text, "  ", "    "))
+            lines += [title, *below, ""]
     return lines
 
 
@@ -84,12 +82,12 @@ def table_lines(found: Findings) -> list[str]:
     for place, k in enumerate(order):
         label = f"{place + 1:>4}  {names[k]:{width}} {'*' if k == task.noise else ' '} "
         if k in listed and found.is_used[k]:
-            value, interval = value_and_interval(found.useful.values[k], found.intervals[k])
+            value, interval = value_and_interval(found.useful.values[k], found.said.intervals[k])
             n_decimals = len(value.partition(".")[2])
             value += " " * (N_DECIMALS - n_decimals + (n_decimals == 0))
             share = round(100 * found.gain_share[k], 1) + 0.0  # never -0
             lines.append(
-                f"{label} {value:>13}  {interval:18}{found.verdicts[k]:16}"
+                f"{label} {value:>13}  {interval:18}{found.said.verdicts[k]:16}"
                 f"  {share:>17.1f} %  {gain_rank[k]:>4}"
             )
         elif k in listed:
@@ -113,8 +111,8 @@ def write_table(found: Findings, folder: Path) -> Path:
     names = [defused(name) for name in found.task.feature_names]
     errors, gain_rank = np.asarray(found.useful.standard_error), ranks(found.gain)
     for k in found.order:
-        said = [*found.intervals[k], found.p_values[k]]
-        row = [names[k], found.verdicts[k], found.useful.values[k], errors[k]]
+        said = [*found.said.intervals[k], found.said.p_values[k]]
+        row = [names[k], found.said.verdicts[k], found.useful.values[k], errors[k]]
         row += [number if np.isfinite(number) else "" for number in said]
         row += [int(not found.doubtful[k]), 100 * found.gain_share[k], gain_rank[k]]
         writer.writerow([*row, names[found.twins[k]] if k in found.twins else ""])
@@ -134,7 +132,7 @@ def draw(found: Findings, folder: Path) -> Path:
     from attributions.plots import UsedUsefulDisplay
 
     path, content = folder / PICTURE, BytesIO()
-    display = UsedUsefulDisplay(found.gain, found.useful, intervals=found.intervals)
+    display = UsedUsefulDisplay(found.gain, found.useful, intervals=found.said.intervals)
     figure = display.plot().figure_
     figure.savefig(content, dpi=150, format="png")
     pyplot.close(figure)

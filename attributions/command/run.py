@@ -54,21 +54,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 warnings.simplefilter("ignore", kind)
             _answer(options, sys.argv[1:] if arguments is None else arguments)
     except UnusableTableError as error:
-        return _failed(str(error))
+        why = str(error)
     except BrokenPipeError:  # whoever read the output has gone, as ``head`` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         places = [f"--{n} {p}" for n in ("out", "report") if (p := getattr(options, n))]
-        return _failed(
+        why = (
             f"results cannot be written to {' or '.join(places)} ({error.strerror or error}); name"
             " another place."
         )
-    return 0
-
-
-def _failed(why: str) -> int:
-    """Print why nothing comes of it; return the exit status."""
+    else:
+        return 0
     print(f"{program_name()}: {why}", file=sys.stderr)
     return 2
 

@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from textwrap import TextWrapper
+from textwrap import wrap
 
 import numpy as np
 
@@ -47,10 +47,7 @@ def option(name: str, column: str) -> str:
 
 def lines_of(text: str, first: str = "", others: str = "") -> list[str]:
     """Return a text as lines of the terminal; options and names are not cut at their hyphens."""
-    wrapper = TextWrapper(
-        WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
-    )
-    return wrapper.wrap(text)
+    return wrap(text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False)
 
 
 def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
@@ -66,16 +63,16 @@ def value_and_interval(value: float, ends: np.ndarray) -> tuple[str, str]:
     size = abs(2 * width or value)
     digits = int(np.clip(1 - np.floor(np.log10(size)), 0, N_DECIMALS)) if size else 0
     if not known or width == 0:
-        return _fixed(value, digits), "not known" if np.isinf(low) else ""
+        return fixed(value, digits), "not known" if np.isinf(low) else ""
     nearest = max(low, -high, 0.0)  # its distance from 0, if the interval leaves out 0
     is_lost = 0 < nearest < 0.5 * 10.0**-N_DECIMALS
     while not is_lost and 0 < nearest < 0.5 * 10.0**-digits:
         digits += 1
-    first = ">0" if is_lost and low > 0 else _fixed(low, digits)
+    first = ">0" if is_lost and low > 0 else fixed(low, digits)
     if np.isinf(high):
-        return _fixed(value, digits), f"{first} or more"
-    last = "<0" if is_lost and high < 0 else _fixed(high, digits)
-    return _fixed(value, digits), f"{first} to {last}"
+        return fixed(value, digits), f"{first} or more"
+    last = "<0" if is_lost and high < 0 else fixed(high, digits)
+    return fixed(value, digits), f"{first} to {last}"
 
 
 def alike(numbers: Sequence[float]) -> list[str]:
@@ -84,10 +81,10 @@ def alike(numbers: Sequence[float]) -> list[str]:
     digits = max(3 - int(np.floor(np.log10(largest))), 0) if largest > 0 else 0
     if digits > MOST_DECIMALS:
         return [f"{number:.3e}" for number in numbers]
-    return [_fixed(number, digits) for number in numbers]
+    return [fixed(number, digits) for number in numbers]
 
 
-def _fixed(value: float, digits: int) -> str:
+def fixed(value: float, digits: int) -> str:
     """Return a number with so many decimals; what rounds to 0 has no sign."""
     return f"{round(value, digits) + 0.0:,.{digits}f}"
 

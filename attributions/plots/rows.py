@@ -290,9 +290,7 @@ def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.
     share = (values - values.min()) / (np.ptp(values) or 1.0)
     bins = np.minimum((share * n_bins).astype(np.int64), n_bins - 1)
     order = np.argsort(bins, kind="stable")
-    starts = np.searchsorted(bins[order], bins[order])
-    rank = np.empty(len(values), dtype=np.int64)
-    rank[order] = np.arange(len(values)) - starts
+    rank = np.argsort(order) - np.searchsorted(bins[order], bins)
     fullest = np.bincount(bins).max()
     step = half_width / max((fullest + 1) // 2, 10)
     return step * ((rank + 1) // 2) * np.where(rank % 2, 1, -1)

@@ -5,6 +5,7 @@ to the question in the box is yes. Text stays level, so sixteen leaves fit on a 
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -194,12 +195,11 @@ class TreeDisplay(Display):
         room = NAME_WIDTH * FONT * sheet.figure.dpi / 72
         cut = sheet.lettering.names(self.feature_names, self._columns, room, FONT)
         names = dict(zip(self._columns, cut, strict=True))
-        n_below = self._count_below()
         texts = {}
-        for t in shown:
+        for t, following in pairwise([*shown, tree.n_nodes]):
             lines = self._sums(t)
-            if tree.left[t] >= 0 and is_deepest[t]:
-                lines.append(f"... {n_below[t]:,} nodes below")
+            if tree.left[t] >= 0 and is_deepest[t]:  # between the two are, in preorder, those below
+                lines.append(f"... {following - t - 1:,} nodes below")
             elif tree.left[t] >= 0:
                 lines.insert(0, f"{names[tree.feature[t]]} {self._question(t)}")
             texts[t] = "\n".join(lines)
@@ -232,14 +232,6 @@ class TreeDisplay(Display):
         known = {*self.statistics, *(["values"] if tree.left[t] < 0 else [])}  # of every leaf
         lines = [[said[name] for name in pair if name in known] for pair in LINES]
         return ["   ".join(line) for line in lines if line]
-
-    def _count_below(self) -> np.ndarray:
-        """Return how many nodes hang below every node."""
-        n_below = np.zeros(self.tree.n_nodes, dtype=np.int64)
-        for t in np.flatnonzero(self.tree.left >= 0)[::-1]:
-            children = [self.tree.left[t], self.tree.right[t]]
-            n_below[t] = 2 + n_below[children].sum()
-        return n_below
 
     def _scale(self, sheet: Sheet, grid: Grid) -> float:
         """Return the factor by which the cells have to shrink to fit into the axes."""

@@ -24,6 +24,7 @@ from attributions.command.unusable import UnusableTableError
 from attributions.command.wording import shown_names
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
 from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
+from attributions.plots.captions import are_doubtful
 from attributions.results import GlobalAttribution
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
@@ -92,23 +93,9 @@ class Findings:
         return twins([places_of(column.numbers) for column in self.task.features], self.is_used)
 
     @cached_property
-    def _said(self) -> Said:
+    def said(self) -> Said:
+        """The verdict, the interval and the p-value of every feature."""
         return said_of(self.useful, self.is_used, self.saved > 0, not self.on_training_rows)
-
-    @property
-    def verdicts(self) -> list[str]:
-        """The verdict of every feature."""
-        return self._said.verdicts
-
-    @property
-    def intervals(self) -> np.ndarray:
-        """Intervals of held-out gain that hold together, (p, 2); see `Said`."""
-        return self._said.intervals
-
-    @property
-    def p_values(self) -> np.ndarray:
-        """P-values of the verdicts, adjusted for all features, (p,); see `Said`."""
-        return self._said.p_values
 
     def names(self, features: Iterable[int]) -> str:
         """Return the names of some features for a sentence, the first of many."""
@@ -116,7 +103,7 @@ class Findings:
 
     def with_verdict(self, verdict: str) -> list[int]:
         """Return the features that got a verdict, the largest held-out gain first."""
-        return [k for k in self.useful.ranking() if self.verdicts[k] == verdict]
+        return [k for k in self.useful.ranking() if self.said.verdicts[k] == verdict]
 
     @property
     def order(self) -> list[int]:
@@ -127,9 +114,7 @@ class Findings:
     @property
     def doubtful(self) -> np.ndarray:
         """Used features of which few rows may carry the held-out gain: no upper end."""
-        if self.useful.is_reliable is None:
-            return np.zeros(len(self.useful), dtype=bool)
-        return ~self.useful.is_reliable & self.is_used
+        return are_doubtful(self.useful) & self.is_used
 
     def carried(self, features: Sequence[int], n_rows: int) -> np.ndarray | None:
         """Return what the rows that contribute most to some features bring, in per cent.
@@ -148,13 +133,7 @@ class Findings:
         return gains.values * self.per_cent_of_row
 
 
-def findings_of(
-    model: Ensemble,
-    task: Task,
-    model_file: str = "",
-    doubt: str = "",
-    read: Callable[[], Batches] | None = None,
-) -> Findings:
+def findings_of(model: Ensemble, task: Task, read: Callable[[], Batches] | None = None) -> Findings:
     """Judge a model on the held-out rows of a task, or on rows that come some at a time.
 
     ``read`` is called several times, and yields X, y and groups of each batch. What is kept of a
@@ -197,8 +176,6 @@ def findings_of(
         constant_loss=float(constant_loss),
         n_seen=0 if known is None else known.count(model.as_input(task.X_valid), y),
         on_training_rows=_are_training_rows(model, y, read),
-        model_file=model_file,
-        doubt=doubt,
     )
 
 

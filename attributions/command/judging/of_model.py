@@ -11,7 +11,7 @@ look at the rest of the file. Of every row the target and the prediction are kep
 scores such as the AUC need all rows at once; while they are computed they take several times that.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,6 @@ from attributions.command.table.file import BatchFile, TableFile
 from attributions.command.table.task import (
     Task,
     check_names,
-    groups_of,
     left_out,
     read_columns,
     what_is_there,
@@ -55,8 +54,7 @@ def judged_in_memory(
     columns, target = read_columns(table, question, may_be_codes=False)
     task = task_of_model(table, question, given.ensemble, target, columns)
     announce(task)
-    model = replace(given.ensemble, feature_names=task.feature_names)
-    return of_given_model(findings_of(model, task, given.name, given.doubt))
+    return of_given_model(_judged(task, given))
 
 
 def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> Findings:
@@ -64,17 +62,23 @@ def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> 
     check_names(file.path, [*file.columns], question)
     target = read_target(column_of(question.target, file.read(question.target)), question)
     task = task_of_model(file, question, given.ensemble, target, {})
-    model = replace(given.ensemble, feature_names=task.feature_names)
     groups = None
     if question.groups is not None:
         groups = labels_of_groups(column_of(question.groups, file.read(question.groups)))
+    is_known = target.is_known
     readers = []  # the first counts strays; the others, when rows are read again, count the same
 
     def read() -> Batches:
-        readers.append(Reader(model))
-        return _batches(file, readers[-1], target.y, groups)
+        readers.append(Reader(given.ensemble, task.feature_names))
+        start = 0
+        for columns in file.batches(task.feature_names):
+            X = readers[-1].rows(columns)
+            rows = start + np.flatnonzero(is_known[start : start + len(X)])
+            if len(rows):
+                yield X[rows - start], target.y[rows], None if groups is None else groups[rows]
+            start += len(X)
 
-    found = findings_of(model, task, given.name, given.doubt, read)
+    found = _judged(task, given, read)
     reader = readers[0]
     reader.refuse_words()
     strays = [
@@ -84,6 +88,13 @@ def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> 
     ]
     described = [*task.description, *strays]
     return replace(found, task=replace(task, description=described, unseen=reader.unseen_shares))
+
+
+def _judged(task: Task, given: ModelFile, read: Callable[[], Batches] | None = None) -> Findings:
+    """Judge a model, under the names that the table has for its features."""
+    model = replace(given.ensemble, feature_names=task.feature_names)
+    found = findings_of(model, task, read)
+    return replace(found, model_file=given.name, doubt=given.doubt)
 
 
 def task_of_model(
@@ -97,6 +108,8 @@ def task_of_model(
 
     Of a table that is read in batches there are no ``columns``, and the task has no X.
     """
+    from pandas import Series
+
     features, are_by_name = _features_of_model([*table.columns], question, model.feature_names)
     labelled = np.flatnonzero(target.is_known)
     y = target.y[labelled]
@@ -133,19 +146,20 @@ def task_of_model(
     )
     if not columns:
         return task
-    reader = Reader(replace(model, feature_names=task.feature_names))
+    reader = Reader(model, features)
     reader.refuse_words([bool(columns[name].words) for name in features])
-    cells = [table.columns[name] for name in features]
-    X = reader.rows(cells, [columns[name].numbers for name in features])
+    cells = [
+        Series(columns[name].numbers) if places is None else table.columns[name]
+        for name, places in zip(features, reader.places, strict=True)
+    ]
     return replace(
         task,
-        X_valid=X[labelled],
+        X_valid=reader.rows(cells)[labelled],
         unseen=reader.unseen_shares,
         target=columns[question.target],
         columns=columns,
         left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
         held_out=labelled,
-        groups=groups_of(columns, question, labelled),
     )
 
 
@@ -176,10 +190,10 @@ class Reader:
     has become numbers: 007 is 7.
     """
 
-    def __init__(self, model: Ensemble) -> None:
-        self.names = model.feature_names
+    def __init__(self, model: Ensemble, names: Sequence[str]) -> None:
+        self.names = names
         self.unseen = np.nan if model.unseen_is_missing else np.inf  # in place of unknown levels
-        levels = model.categories or (None,) * model.n_features
+        levels = model.categories or (None,) * len(names)
         self.places = [
             None if known is None else {str(level): float(k) for k, level in enumerate(known)}
             for known in levels
@@ -187,13 +201,8 @@ class Reader:
         # Cells that are known, that are no numbers, and that are no levels.
         self.n_known, self.n_strays, self.n_unseen = np.zeros((3, len(self.names)), dtype=np.int64)
 
-    def rows(
-        self, columns: Sequence[Any], numbers: Sequence[np.ndarray] | None = None
-    ) -> np.ndarray:
-        """Return columns as rows of floats, in which levels are encoded.
-
-        ``numbers`` are what columns hold that have been read as a whole.
-        """
+    def rows(self, columns: Sequence[Any]) -> np.ndarray:
+        """Return columns as rows of floats, in which levels are encoded."""
         X = np.empty((len(columns[0]), len(columns)))
         for k, (cells, places) in enumerate(zip(columns, self.places, strict=True)):
             if places is not None:
@@ -202,8 +211,6 @@ class Reader:
                 self.n_unseen[k] += is_unseen.sum()
                 self.n_known[k] += (~np.isnan(found)).sum()
                 X[:, k] = np.where(is_unseen, self.unseen, found)
-            elif numbers is not None:
-                X[:, k] = numbers[k]
             else:
                 X[:, k], is_stray = numbers_of(cells)
                 self.n_strays[k] += is_stray.sum()
@@ -225,19 +232,6 @@ class Reader:
     def unseen_shares(self) -> np.ndarray:
         """Which share of the known cells of each column are levels that the model has not seen."""
         return self.n_unseen / np.maximum(self.n_known, 1)
-
-
-def _batches(
-    file: BatchFile, reader: Reader, y: np.ndarray, groups: np.ndarray | None
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    """Yield the rows of each batch that have a target, their targets and groups."""
-    start = 0
-    for columns in file.batches(reader.names):
-        X = reader.rows(columns)
-        rows = start + np.flatnonzero(~np.isnan(y[start : start + len(X)]))
-        if len(rows):
-            yield X[rows - start], y[rows], None if groups is None else groups[rows]
-        start += len(X)
 
 
 def _looked_up(cells: Any, places: Mapping[str, float]) -> np.ndarray:

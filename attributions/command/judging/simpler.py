@@ -63,10 +63,7 @@ def design(task: Task) -> ColumnTransformer:
     A missing number becomes the mean, with a column that says so. Words become columns of zeros and
     ones, the rare ones of a column together, and a missing word is a word.
     """
-    features = task.features
-    are_words = [
-        k < len(features) and bool(features[k].words) for k in range(task.X_train.shape[1])
-    ]
+    are_words = np.array([bool(column.words) for column in task.features])
     numbers = make_pipeline(
         StandardScaler(),
         FunctionTransformer(np.clip, kw_args={"a_min": -FARTHEST, "a_max": FARTHEST}),
@@ -77,9 +74,7 @@ def design(task: Task) -> ColumnTransformer:
     words = OneHotEncoder(
         max_categories=MOST_LEVELS, handle_unknown="infrequent_if_exist", sparse_output=False
     )
-    return ColumnTransformer(
-        [("numbers", numbers, ~np.array(are_words)), ("words", words, np.array(are_words))]
-    )
+    return ColumnTransformer([("numbers", numbers, ~are_words), ("words", words, are_words)])
 
 
 class LinearOrder:

@@ -5,7 +5,7 @@ Letters stay letters, so that they can be found, and are drawn in the reader's o
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from io import StringIO
 from textwrap import fill
@@ -28,7 +28,6 @@ from attributions.plots import (
 )
 from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
-from attributions.results import FeatureCurve
 
 N_BARS, N_NAMED = 10, 8  # features in a picture, and named there, at most
 N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
@@ -37,21 +36,33 @@ N_CLASSES = 4  # of several, that have a curve
 N_SAID_OF, N_SAID = 5, 6  # features, and values of a curve, in text alternatives
 LINE = 34  # letters of a line beside a picture
 LETTERS = 12.5  # so large, in points, that a phone shows pictures that can be read
+OF_A_SCORE = "points of a score", " Rows of a group are put in the order of their scores."
+RAW_UNITS = {  # by loss, and a sentence on those that few readers know
+    "softmax": ("unnormalised log-probability", ""),
+    "half_logistic": ("log-odds", ""),
+    "cox": (
+        "the logarithm of the hazard",
+        " 0.7 more makes the event about twice as likely at any moment, for who is without it.",
+    ),
+    "aft": ("the logarithm of the time", " 0.7 more is about twice the time."),
+    "pairwise": OF_A_SCORE,
+    "ndcg": OF_A_SCORE,
+}
 
 
 def answer(found: Findings) -> Markup:
     """Draw the held-out gain of the best features with intervals that hold together."""
     label = "The features that help most, with held-out gain and interval: " + _listed(
-        found, lambda k: f"{found.useful.values[k]:.2f} %, {found.verdicts[k]}"
+        found, lambda k: f"{found.useful.values[k]:.2f} %, {found.said.verdicts[k]}"
     )
-    bars = ImportanceDisplay(found.useful, max_display=N_BARS, intervals=found.intervals)
+    bars = ImportanceDisplay(found.useful, max_display=N_BARS, intervals=found.said.intervals)
     return _drawn(bars, "answer", label)
 
 
 def pictures(found: Findings) -> Iterator[Markup]:
     """Yield the other pictures with their headings and captions."""
     points = UsedUsefulDisplay(
-        found.gain, found.useful, intervals=found.intervals, max_display=N_NAMED
+        found.gain, found.useful, intervals=found.said.intervals, max_display=N_NAMED
     )
     label = "Used against useful: share of total gain and held-out gain. " + _listed(
         found,
@@ -111,30 +122,35 @@ def _dependence(found: Findings, k: int) -> Markup:
     if curve.levels is not None:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)
-    if found.task.classes:
-        curve = _of_some_classes(curve, [shortened(name) for name in found.task.classes])
+    if names := [shortened(name) for name in found.task.classes]:
+        some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
+        values, missing = curve.values[:, some], np.asarray(curve.missing)[some]
+        own = tuple(names[c] for c in some)  # of those that change most
+        curve = replace(curve, values=values, missing=missing, output_names=own)
 
     def at(step: int) -> str:
         if curve.levels is not None:
             return f"for {curve.levels[step]}"
         return f"up to {cell(column, curve.cuts[step])}" if step < len(curve.cuts) else "above"
 
-    unit = f"mean prediction, in {raw_unit(found)}"
+    unit, about_unit = raw_unit(found)
+    unit = f"mean prediction, in {unit}"
 
     def finish(ax: Any) -> None:
         (ax.set_xlabel if curve.levels is not None else ax.set_ylabel)(fill(unit, LINE))
         if column.kind == "dates":
             ax.xaxis.set_major_formatter(lambda time, _: cell(column, time).split(" ")[0])
 
-    some = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
-    label = f"Mean predictions by {name}: " + ", ".join(
-        f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in some
+    steps = np.unique(np.linspace(0, len(curve) - 1, min(len(curve), N_SAID)).round().astype(int))
+    of_class = f" of class {curve.output_names[0]}" if curve.output_names else ""
+    label = f"Mean predictions{of_class} by {name}: " + ", ".join(
+        f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in steps
     )
     of_classes = ", of the classes that change most" * bool(found.task.classes)
     return _figure(
         join("How the prediction changes with ", element("bdi", name)),
         _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None),
-        f"Partial dependence: the {unit}{of_classes}.{about_unit(found)}",
+        f"Partial dependence: the {unit}{of_classes}.{about_unit}",
     )
 
 
@@ -142,43 +158,14 @@ def _figure(heading: Any, picture: Markup, caption: str) -> Markup:
     return element("figure", element("h3", heading), picture, element("figcaption", caption))
 
 
-def _of_some_classes(curve: FeatureCurve, names: Sequence[str]) -> FeatureCurve:
-    """Return the curves of the classes whose predictions change most."""
-    some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
-    return replace(
-        curve,
-        values=curve.values[:, some],
-        missing=np.asarray(curve.missing)[some],
-        output_names=tuple(names[c] for c in some),
-    )
-
-
-def raw_unit(found: Findings) -> str:
-    """Return the unit of contributions to a prediction, in words."""
-    task, loss = found.task, found.model.loss
-    if task.classes:
-        return "unnormalised log-probability"
-    if task.is_classification:
-        return "log-odds"
-    if task.question.event:
-        return "the logarithm of the " + ("hazard" if loss.name == "cox" else "time")
-    if task.has_pairs:
-        return "points of a score"
-    if loss.inverse_link(np.ones(1)) != 1.0:
-        return "the raw prediction's unit"
-    return f"units of {shortened(task.target.name)}"
-
-
-def about_unit(found: Findings) -> str:
-    """Return a sentence on a unit that few readers know; of others nothing."""
-    task = found.task
-    if task.question.event and found.model.loss.name == "cox":
-        return (
-            " 0.7 more makes the event about twice as likely at any moment, for who is without it."
-        )
-    if task.question.event:
-        return " 0.7 more is about twice the time."
-    return " Rows of a group are put in the order of their scores." if task.has_pairs else ""
+def raw_unit(found: Findings) -> tuple[str, str]:
+    """Return the unit of contributions to a prediction, and a sentence on it, or nothing."""
+    loss = found.model.loss
+    if loss.name in RAW_UNITS:
+        return RAW_UNITS[loss.name]
+    is_link = loss.inverse_link(np.ones(1)) != 1.0
+    own = f"units of {shortened(found.task.target.name)}"
+    return "the raw prediction's unit" if is_link else own, ""
 
 
 def _drawn(

@@ -13,7 +13,6 @@ from typing import Any
 
 from attributions.names import AS_WRITTEN, on_one_line, without_directions
 
-VOID = {"br", "input"}  # elements without an end
 AS_WRITTEN_IN_JSON = {code: "\\" + written for code, written in AS_WRITTEN.items()}
 LONG_WORD = 18  # letters that do not fit beside other columns of a table on a phone
 
@@ -31,8 +30,6 @@ def element(tag: str, *children: Any, **attributes: Any) -> Markup:
     False are left out, True is one without a value.
     """
     given = "".join(_attribute(name, value) for name, value in attributes.items())
-    if tag in VOID:
-        return Markup(f"<{tag}{given}>")
     return Markup(f"<{tag}{given}>{join(*children)}</{tag}>")
 
 

@@ -97,10 +97,10 @@ def _about_rows(found: Findings, n_shown: int) -> str:
             f" Of the {n_features:,} features the {MOST_FEATURES} that move a row most have a line"
             " each; the moves of all others are added up in one more."
         )
-    unit = figures.raw_unit(found)
+    unit, about_unit = figures.raw_unit(found)
     return (
         f"{which} Each feature moves the prediction up or down, in {unit}; from the start all"
-        f" moves add up to the prediction{of_raw}.{figures.about_unit(found)} Where the splits at"
+        f" moves add up to the prediction{of_raw}.{about_unit} Where the splits at"
         " the feature moved the row towards its truth, compared with the rows beside it, they"
         f" helped, else they hurt{', all classes together' * bool(task.classes)}, in per cent of"
         f" the constant model's {found.loss_name} of an average row; the mean over all held-out"
@@ -111,12 +111,8 @@ def _about_rows(found: Findings, n_shown: int) -> str:
 
 def _defined(facts: Mapping[str, str]) -> Markup:
     """Return terms with what they stand for; the command can be copied as it is."""
-    return join(
-        *(
-            join(
-                element("dt", term),
-                element("dd", element("pre", element("code", said)) if term == "Command" else said),
-            )
-            for term, said in facts.items()
-        )
-    )
+    pieces = []
+    for term, said in facts.items():
+        value = element("pre", element("code", said)) if term == "Command" else said
+        pieces += [element("dt", term), element("dd", value)]
+    return join(*pieces)

@@ -33,7 +33,8 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
         truth, [feature, value, contribution, helped] of the strongest features, contribution and
         helped of all others together, and of several classes the number of the predicted one.
     """
-    task, loss = found.task, found.model.loss
+    task, loss, (unit, _) = found.task, found.model.loss, raw_unit(found)
+    in_unit = f" in {unit}" * (not loss.is_by_row)  # which is not that of the truth
     prediction = loss.inverse_link(found.raw_prediction)
     errors = excess(loss, task.y_valid, found.raw_prediction)
     of_row = prediction.max(axis=1) if task.classes else found.raw_prediction
@@ -59,14 +60,15 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
             for k, value in zip(strongest, values, strict=True)
         ]
         of_others = [_rounded(part[others].sum()) for part in (moves, helped)]
-        said = [predicted(task, prediction[row], c), truth(task, row)]
+        said = [predicted(task, prediction[row], c) + in_unit, truth(task, row)]
         of_class = [] if c is None else [c]
         rows.append([int(in_file[row]) + 1, kind, *said, features, of_others, *of_class])
-    base = [_rounded(number) for number in np.ravel(explained.base_values[0])]
+    start, rounding = np.ravel(explained.base_values[0]), 1e-12 * np.abs(found.raw_prediction).max()
+    base = [_rounded(number) if abs(number) > rounding else 0.0 for number in start]
     return {
         "names": apart(task.feature_names, shortened),
         "base": base if task.classes else base[0],
-        "unit": raw_unit(found),
+        "unit": unit,
         "rows": rows,
     }
 

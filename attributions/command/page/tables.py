@@ -12,7 +12,14 @@ from attributions.command.judging.verdicts import HELPS, HURTS
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
-from attributions.command.wording import ABOVE_100, alike, cell, shortened, value_and_interval
+from attributions.command.wording import (
+    ABOVE_100,
+    alike,
+    cell,
+    fixed,
+    shortened,
+    value_and_interval,
+)
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -51,19 +58,15 @@ def scores(found: Findings) -> Markup:
 
 def over(found: Over) -> Markup:
     """Return held-out gains by label: of the best features, and of those that have stars."""
-    result, changed = found.result, found.changes.changed()
-    best = result.ranking()
-    ranking = [*best[:N_OVER], *(k for k in best[N_OVER:] if changed[:, k].any())]
-    starred = {
-        (j, k)
-        for j, of_label in zip(found.changes.about, changed, strict=True)
-        for k in np.flatnonzero(of_label)
-    }
+    result, best = found.result, found.result.ranking()
+    has_star = np.zeros(result.values.shape, dtype=bool)
+    has_star[list(found.changes.about)] = found.changes.changed()
+    ranking = [*best[:N_OVER], *(k for k in best[N_OVER:] if has_star[:, k].any())]
     rows = [
         [
             text,
             f"{result.n_samples[j]:,}",
-            *(f"{result.values[j, k]:.2f}{' *' * ((j, k) in starred)}" for k in ranking),
+            *(fixed(result.values[j, k], 2) + " *" * bool(has_star[j, k]) for k in ranking),
         ]
         for j, text in enumerate(result.label_texts)
     ]
@@ -108,11 +111,15 @@ def _row_of(
     found: Findings, k: int, axis: tuple[float, float], gain_rank: int, labels: Sequence[str]
 ) -> Markup:
     """Return what is said of one feature; one that is not used has no numbers to be read."""
-    value, ends, is_used = found.useful.values[k], found.intervals[k], bool(found.is_used[k])
+    value, ends, is_used = found.useful.values[k], found.said.intervals[k], bool(found.is_used[k])
     shown_value, shown_ends = value_and_interval(value, ends)
     interval = join(interval_bar(found, k, axis), element("span", shown_ends, class_="ends"))
     start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
-    p_value, verdict, share = float(found.p_values[k]), found.verdicts[k], found.gain_share[k]
+    p_value, verdict, share = (
+        float(found.said.p_values[k]),
+        found.said.verdicts[k],
+        found.gain_share[k],
+    )
     shown_p = "" if np.isnan(p_value) else "<0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
     told = join(verdict, "*" * bool(found.doubtful[k]))
     if k in found.twins:
@@ -142,14 +149,16 @@ def interval_bar(found: Findings, k: int, axis: tuple[float, float]) -> Markup:
 
     The point has the colour of the verdict, and is hollow where a few rows may carry the value.
     """
-    numbers = np.array([0, found.intervals[k, 0], found.useful.values[k], found.intervals[k, 1]])
+    numbers = np.array(
+        [0, found.said.intervals[k, 0], found.useful.values[k], found.said.intervals[k, 1]]
+    )
     zero, start, middle, end = (
         3 + 94 * (np.clip(numbers, *axis) - axis[0]) / (axis[1] - axis[0])
     ).round(1)
     parts = [element("line", x1=zero, x2=zero, y1=1, y2=15, class_="zero")]
     if start < end:
         parts.append(element("line", x1=start, x2=end, y1=8, y2=8, class_="interval"))
-    kind = MARKS.get(found.verdicts[k], "other") + " hollow" * bool(found.doubtful[k])
+    kind = MARKS.get(found.said.verdicts[k], "other") + " hollow" * bool(found.doubtful[k])
     parts.append(element("circle", cx=middle, cy=8, r=4, class_=kind))
     return element("svg", *parts, class_="bar", viewBox="0 0 100 16", aria_hidden="true")
 
@@ -159,7 +168,7 @@ def _range_of(found: Findings) -> tuple[float, float]:
 
     With an interval that has no end there is as much room again beyond its value.
     """
-    values, ends = found.useful.values, found.intervals
+    values, ends = found.useful.values, found.said.intervals
     low, high = ends.T
     open_above = 2 * values - np.where(np.isfinite(low), low, values)
     high = np.where(np.isposinf(high), open_above, high)

@@ -14,7 +14,7 @@ A last one are the errors of a model, which may agree within its values
 (``attributions.command.judging.agreement``).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,7 +153,7 @@ def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
     Their values are many, whole numbers or words, and shared by several rows.
     """
     others = {name: _places(column) for name, column in columns.items() if name != target}
-    found = []
+    of_time, found = columns_of_time(columns, target), []
     for name, values in others.items():
         column, n_rows = columns[name], int((values >= 0).sum())
         sizes = np.bincount(values[values >= 0])
@@ -166,14 +166,15 @@ def belonging(columns: Mapping[str, Column], target: str) -> list[Belonging]:
         ):
             continue
         is_person = _ends_with(name, PERSONS)
+        may_be_coded = column.kind == "numbers" and not is_person
         candidate = Belonging(
             name,
             n_values=len(sizes),
             n_rows=n_rows,
             is_person=is_person,
             is_place=_ends_with(name, PLACES),
-            constant=tuple(_constant_within(columns, others, name, is_a_number=not is_person)),
-            times=next(_times_within(columns, others, name), ""),
+            constant=tuple(_constant_within(others, name, may_be_coded=may_be_coded)),
+            times=next(_times_within(others, name, of_time), ""),
             is_in_a_row=1 + (np.diff(values) != 0).sum() <= 1.1 * len(sizes),
             is_alike=bool(sizes.max() == sizes.min()),
             are_words=bool(column.words),
@@ -238,7 +239,7 @@ def _places(column: Column) -> np.ndarray:
 
 
 def _constant_within(
-    columns: Mapping[str, Column], others: Mapping[str, np.ndarray], name: str, is_a_number: bool
+    others: Mapping[str, np.ndarray], name: str, may_be_coded: bool
 ) -> Iterator[str]:
     """Yield columns that are constant within the values of one, where chance would not make them.
 
@@ -263,21 +264,18 @@ def _constant_within(
         different, n_of_size = np.unique(sizes[is_shared], return_counts=True)
         by_chance = (shares ** different[:, np.newaxis]).sum(axis=1) @ n_of_size / is_shared.sum()
         is_twin = len(np.unique(lowest)) == len(lowest)
-        is_coded = (
-            is_a_number
-            and columns[name].kind == "numbers"
-            and (1 + (np.diff(lowest) != 0).sum() <= len(np.unique(lowest)))
-        )
+        n_runs = 1 + (np.diff(lowest) != 0).sum()
+        is_coded = may_be_coded and n_runs <= len(np.unique(lowest))
         if by_chance <= RARE_BY_CHANCE and not is_twin and not is_coded:
             yield other
 
 
 def _times_within(
-    columns: Mapping[str, Column], others: Mapping[str, np.ndarray], name: str
+    others: Mapping[str, np.ndarray], name: str, of_time: Sequence[str]
 ) -> Iterator[str]:
     """Yield columns of times that no value has twice, although chance would repeat many."""
     values = others[name]
-    for other in columns_of_time({n: columns[n] for n in others}, name):
+    for other in (other for other in of_time if other != name):
         times = others[other]
         known = (values >= 0) & (times >= 0)
         both = values[known] * (times.max() + 1) + times[known]

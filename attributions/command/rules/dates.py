@@ -6,6 +6,7 @@ is taken for Greenwich's, so that nothing depends on where the computer stands.
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import numpy as np
@@ -27,10 +28,8 @@ def seconds_of(texts: Sequence[str]) -> np.ndarray | None:
     if not all(map(CAN_BE_DATE.fullmatch, texts)):
         return None
     for form in (None, *(day + time for time in TIMES for day in DAYS)):
-        try:
+        with suppress(ValueError, OverflowError):
             return np.array([_timestamp(text, form) for text in texts], dtype=np.float64)
-        except (ValueError, OverflowError):
-            continue
     return None
 
 

@@ -142,10 +142,7 @@ def read_grades(column: Column, groups: np.ndarray) -> Target:
     is_alone = known & (sizes[groups] < 2)
     y = np.column_stack([grade, groups])
     y[~known | is_alone] = np.nan
-    left, of_group = grade[known & ~is_alone], groups[known & ~is_alone]
-    order = np.lexsort((left, of_group))
-    differs = (np.diff(left[order]) != 0) & (np.diff(of_group[order]) == 0)
-    if not differs.any():
+    if not differ(y[known & ~is_alone], "ndcg"):
         raise UnusableTableError(
             f"No two rows of one group have different grades in {name}, and only rows of one group"
             " are put in order. Does --groups name another column?"

@@ -21,9 +21,9 @@ def changes(found: Findings) -> Iterator[str]:
 def _about(over: Over, what_judges: str) -> Iterator[str]:
     result, changed = over.result, over.changes.changed()
     texts, about = result.label_texts, np.array(over.changes.about)
-    other = texts[over.reference]
-    if other.startswith("from "):
-        other = f"the {'period' if over.is_time else 'range'} {other}"
+    other = repr(texts[over.reference])
+    if other.startswith("'from "):
+        other = f"the {'period' if over.is_time else 'range'} {texts[over.reference]}"
     by = f"Over {elided(over.column)}" if over.is_time else f"By {elided(over.column)}"
     saved = result.values_in(over.changes.unit)
     for k in result.ranking():

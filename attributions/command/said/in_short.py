@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from attributions.command.judging.findings import MODEL, Findings
+from attributions.command.judging.findings import CONSTANT, MODEL, Findings
 from attributions.command.judging.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
 from attributions.names import elided
 from attributions.results import GlobalAttribution
@@ -35,36 +35,21 @@ def in_short(found: Findings) -> Iterator[str]:
             f"The random numbers have place {by_gain} of {n_features} by total gain, place"
             f" {held_out} by held-out gain."
         )
-    if both := compared(found):
-        yield both
+    if (other := found.beside) is not None:
+        asked = task.question
+        which = f"values of {elided(str(asked.groups))} that it has not seen"
+        which = f"later rows by {elided(asked.time)}" if asked.time else which
+        yield f"With random halves {_in_a_clause(other)}. On {which} {_in_a_clause(found)}."
 
 
-def compared(found: Findings) -> str:
-    """Return a comparison with random halves; empty if rows were split at random."""
-    other = found.beside
-    if other is None:
-        return ""
-    asked = found.task.question
-    which = f"values of {elided(str(asked.groups))} that it has not seen"
-    if asked.time:
-        which = f"later rows by {elided(asked.time)}"
-    return (
-        f"With random halves {_saves(other)}, and {_help(other)}. On {which} {_saves(found)}, and"
-        f" {_help(found)}."
-    )
-
-
-def _saves(found: Findings) -> str:
-    """Return a clause on how good the model is."""
-    if found.saved <= 0:
-        return "the model is no better than a constant"
-    return f"the model is {found.saved:.1f} % better than a constant"
-
-
-def _help(found: Findings) -> str:
-    told = found.with_verdict(HELPS)
-    count = f"{len(told)} of {len(found.useful)} features help"
-    return f"{count} ({found.names(told)})" if told else "no feature can be told to help"
+def _in_a_clause(found: Findings) -> str:
+    """Say how good the model is, and what helps."""
+    told, better = found.with_verdict(HELPS), "no better"
+    if found.saved > 0:
+        better = f"{found.saved:.1f} % better"
+    helps = f"{len(told)} of {len(found.useful)} features help ({found.names(told)})"
+    helps = helps if told else "no feature can be told to help"
+    return f"the model is {better} than a constant, and {helps}"
 
 
 def how_good(found: Findings) -> str:
@@ -74,33 +59,38 @@ def how_good(found: Findings) -> str:
             f"As a whole the model is no better than the constant: its {found.loss_name} is"
             f" {abs(found.saved):.1f} % higher."
         )
+    of_model = found.scores[MODEL]
+    if found.task.question.event:
+        return (
+            "Of 100 pairs of rows of which it is known whose event came first, the model expects"
+            f" the right one first in {100 * of_model['concordance']:.0f}; guessing is right in 50."
+        )
     if found.task.has_pairs:
-        return _how_well_in_order(found)
+        return (
+            f"The model's order of the rows of a group is worth {100 * of_model['NDCG']:.0f} % of"
+            " the best there is, where early places count most (NDCG); a random order is worth"
+            f" {100 * found.scores[CONSTANT]['NDCG']:.0f} %."
+        )
     n_rows = len(found.task.y_valid)
     rows = f"{n_rows:,} rows" + " that it has not seen" * (not found.model_file)
     if found.loss_name == "log-loss":
-        return _how_often_right(found, rows)
-    if (explained := found.scores[MODEL].get("R^2")) is not None:
+        right, commonest = map(_of_100, right_of_100(found))
+        said = (
+            f"The model is right in {right} of 100 cases, on {rows}; always naming the commonest"
+            f" class would be right in {commonest}."
+        )
+        if (auc := of_model.get("AUC")) is not None:
+            said += (
+                " Of two rows of different classes it tells which is which in"
+                f" {_of_100(100 * auc)} of 100 pairs."
+            )
+        return said
+    if (explained := of_model.get("R^2")) is not None:
         spread = f"the spread of {elided(found.task.target.name)}"
         return f"The model explains {_of_100(max(100 * explained, 0.0))} % of {spread} in {rows}."
     return (
         f"In {rows} the model's {found.loss_name} is {found.saved:.1f} % below that of predicting"
         " the same for every row."
-    )
-
-
-def _how_well_in_order(found: Findings) -> str:
-    """Say what the concordance is, or the NDCG, in words."""
-    of_model, of_constant = (next(iter(of.values())) for of in [*found.scores.values()][:2])
-    if found.task.question.event:
-        return (
-            "Of 100 pairs of rows of which it is known whose event came first, the model expects"
-            f" the right one first in {100 * of_model:.0f}; guessing is right in 50."
-        )
-    return (
-        f"The model's order of the rows of a group is worth {100 * of_model:.0f} % of the"
-        " best there is, where early places count most (NDCG); a random order is worth"
-        f" {100 * of_constant:.0f} %."
     )
 
 
@@ -115,21 +105,6 @@ def of_constant(found: Findings) -> str:
         average = "mean" if found.loss_name == "squared error" else "best constant"
     whose = "training rows'" if len(task.y_train) else "held-out rows'"  # a model from a file
     return f"The constant model predicts the {whose} {average} for every row."
-
-
-def _how_often_right(found: Findings, rows: str) -> str:
-    """Say how many classes of a hundred are right, and of the commonest; of two, how many pairs."""
-    of_model, commonest = right_of_100(found)
-    said = (
-        f"The model is right in {_of_100(of_model)} of 100 cases, on {rows}; always naming the"
-        f" commonest class would be right in {_of_100(commonest)}."
-    )
-    if (auc := found.scores[MODEL].get("AUC")) is not None:
-        said += (
-            " Of two rows of different classes it tells which is which in"
-            f" {_of_100(100 * auc)} of 100 pairs."
-        )
-    return said
 
 
 def right_of_100(found: Findings) -> tuple[float, float]:
@@ -149,9 +124,9 @@ def _rows_that_would_tell(found: Findings) -> str:
     useful, told = found.useful, found.with_verdict(UNCLEAR)
     errors = np.asarray(useful.standard_error)
     needed = {
-        k: rows_needed(useful.values[k], found.intervals[k], errors[k], useful.n_samples)
+        k: rows_needed(useful.values[k], found.said.intervals[k], errors[k], useful.n_samples)
         for k in told
-        if not (found.doubtful[k] or np.isnan(found.intervals[k]).any())
+        if not (found.doubtful[k] or np.isnan(found.said.intervals[k]).any())
     }
     nearest = [k for k in sorted(needed, key=needed.__getitem__) if needed[k] < MANY_ROWS]
     if not nearest:
@@ -170,6 +145,4 @@ def _rows_that_would_tell(found: Findings) -> str:
 
 def ranks(result: GlobalAttribution) -> np.ndarray:
     """Return the place of every feature, from 1."""
-    places = np.empty(len(result.values), dtype=np.int64)
-    places[result.ranking()] = np.arange(1, len(places) + 1)
-    return places
+    return 1 + np.argsort(result.ranking())

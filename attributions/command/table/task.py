@@ -7,6 +7,7 @@ which rows are held out.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,6 @@ class Task:
     of_dates: Mapping[str, Column] = field(default_factory=dict)  # features made of dates
     left_out: Mapping[str, str] = field(default_factory=dict)  # what is no feature, and why
     held_out: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))  # rows
-    groups: np.ndarray | None = None  # (n_valid,), a number shared by rows that belong together
     loss: str | None = None  # of the fit; None: the estimators' default
 
     @property
@@ -65,6 +65,12 @@ class Task:
         """The columns of the features, as far as they are there."""
         known = {**self.columns, **self.of_dates}
         return [known[name] for name in self.feature_names if name in known]
+
+    @cached_property
+    def groups(self) -> np.ndarray | None:
+        """A number for each held-out row, shared by rows that belong together; None without."""
+        column = self.columns.get(self.question.groups or "")
+        return None if column is None else labels_of_groups(column)[self.held_out]
 
 
 def table_task(
@@ -98,7 +104,6 @@ def table_task(
         of_dates={c.name: c for c in features if c.name not in columns},
         left_out=left_out(question, reasons),
         held_out=halves.valid,
-        groups=groups_of(columns, question, halves.valid),
         loss=target.loss,
     )
 
@@ -107,15 +112,6 @@ def left_out(question: Question, reasons: Mapping[str, str]) -> dict[str, str]:
     """Return why columns are no features, for those that the question speaks of and others."""
     asked = dict.fromkeys(question.drop, "as asked for")
     return {**asked, **reasons, question.event or "": f"it says {SAID_BY['event']}"}
-
-
-def groups_of(
-    columns: Mapping[str, Column], question: Question, rows: np.ndarray
-) -> np.ndarray | None:
-    """Return a number for each row, shared by rows that belong together; None without groups."""
-    if question.groups is None:
-        return None
-    return labels_of_groups(columns[question.groups])[rows]
 
 
 def read_columns(

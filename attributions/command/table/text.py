@@ -49,12 +49,10 @@ def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
     """Go through all lines; the error for a line that cannot be read says which one it is."""
     with opened() as file:
         is_utf_16 = file.read(2) in (b"\xff\xfe", b"\xfe\xff")
-    if not is_utf_16:
-        try:
-            return _layout(opened, "UTF-8", path)
-        except UnicodeDecodeError:
-            pass
-    return _layout(opened, "UTF-16" if is_utf_16 else "Latin-1", path)
+    try:
+        return _layout(opened, "UTF-16" if is_utf_16 else "UTF-8", path)
+    except UnicodeDecodeError:
+        return _layout(opened, "Latin-1", path)
 
 
 def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) -> list[Any]:

@@ -2,6 +2,7 @@
 built. What needs a browser is in ``tests.attributions.command.test_html_report_browser``."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +62,8 @@ def test_hostile_names_and_words_are_only_text(report):
     }
     _, text = report(hostile, HOSTILE[3], name="<b>.csv")
     page = Page(text)
+    styled = re.findall(r"#([a-z-]+)\b(?=[^;{}]*\{)", text)
+    assert [own for own in styled if f'id="{own}"' not in text] == []
     assert len(page.all("script")) == 2  # the data and the page's own
     assert not page.all("b")
     for hostile_name in HOSTILE:
@@ -143,6 +146,7 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
     new = pd.DataFrame(several_classes(seed=1)).query("kind != 'cedar'")  # the last of them
     _, text = report(new, "kind", "--model", tmp_path / "model.json")
     assert "1 of 3 classes have fewer than 30 held-out rows, the rarest 0" in Page(text).text
+    assert re.search('aria-label="Mean predictions of class (ash|birch|cedar) by (x|color): ', text)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +231,6 @@ def test_markup_escapes_what_is_no_markup():
     assert element("p", "<b>", Markup("<i></i>"), None, class_='a"b', hidden=True, id=None) == (
         '<p class="a&quot;b" hidden>&lt;b&gt;<i></i></p>'
     )
-    assert element("br") == "<br>"
     assert name("a_b\nc") == "<bdi>a_<wbr>b <wbr>c</bdi>"
     assert name("a\u202eb") == r"<bdi>a\u202eb</bdi>"
     written = data("x", ["\u202e", r"\u202e"])[len('<script type="application/json" id="x">') : -9]

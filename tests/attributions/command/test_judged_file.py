@@ -127,8 +127,7 @@ def test_a_table_of_text_is_judged_as_well(run, tmp_path):
 
 def reader_of(names, levels, is_missing=True):
     """Return a reader of what a model of these levels takes."""
-    model = {"feature_names": names, "categories": levels, "unseen_is_missing": is_missing}
-    return Reader(SimpleNamespace(**model))
+    return Reader(SimpleNamespace(categories=levels, unseen_is_missing=is_missing), names)
 
 
 def test_levels_are_looked_up_as_they_are_written_and_then_as_numbers():

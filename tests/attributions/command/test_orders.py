@@ -8,6 +8,7 @@ import pytest
 
 from gbt import GBTRegressor
 from gbt.losses import Aft
+from tests.attributions.command.tables import explored
 from tests.html_checks import Page
 
 TIMES = ("--target", "days", "--event", "status")
@@ -77,7 +78,7 @@ def test_what_changed_by_region_and_over_time(judge, quick):
     periods = re.search(over + r" \S+ % of the constant model's loss: (.*?)\.  ?By", out)[1]
     changed = re.findall(r"from (\d{4}-\d\d-\d\d) \(", periods)
     assert min(changed) > "2023-06"  # the period from about the 2000th patient on
-    assert "By region: x is worth less than in east, where it saves" in out
+    assert "By region: x is worth less than in 'east', where it saves" in out
     assert "west (" in out
     assert "too few events to judge: north" in out
     assert "noise is worth" not in out
@@ -131,6 +132,9 @@ def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
     for text in ("the same risk", "hazard. 0.7 more makes", "it says whether the event came"):
         assert text in read.text
     assert re.search(r'"\d[\d.]* or later"', page.read_text(encoding="utf-8"))
+    shown = explored(page.read_text(encoding="utf-8"))
+    assert shown["base"] == 0.0  # not what rounding leaves of it
+    assert all(row[2].endswith(" in the logarithm of the hazard") for row in shown["rows"])
 
 
 @pytest.mark.parametrize("loss", ["cox", Aft("extreme", 0.8)])

@@ -214,7 +214,7 @@ def test_the_rows_that_would_tell_are_said_of_the_nearest():
     nearest = [
         f"{name} {float(f'{needed:.2g}'):,.0f}"
         for needed, name in sorted(
-            (rows_needed(VALUES[k], found.intervals[k], ERRORS[k], 100), elided(NAMES[k]))
+            (rows_needed(VALUES[k], found.said.intervals[k], ERRORS[k], 100), elided(NAMES[k]))
             for k in (2, 4)
         )
     ]
@@ -234,7 +234,7 @@ def test_the_terminal_gives_one_verdict_a_feature():
     """The verdicts of the page; none is that of two lists that contradict each other."""
     found = findings()
     text = " ".join(" ".join(report(found)).split())
-    assert found.verdicts == ["helps", "helps", "cannot be told", "not used", "cannot be told"]
+    assert found.said.verdicts == ["helps", "helps", "cannot be told", "not used", "cannot be told"]
     assert "helps, 2 of 5: large, small hurts, 0 of 5 cannot be told, 2 of 5: tiny" in text
     assert "not used, 1 of 5: unused" in text
     for name in ("large", "small"):
@@ -246,8 +246,14 @@ def test_a_model_worse_than_a_constant_has_no_features_that_help():
     values = np.array([10.0, -10.0, 0.1, 0.0, 0.1])
     useful = GlobalAttribution(values, np.ones(5), 100, NAMES, "held_out_gain")
     better, worse = (replace(findings(saved=saved), useful=useful) for saved in (1.0, -1.0))
-    assert better.verdicts == ["helps", "hurts", "cannot be told", "not used", "cannot be told"]
-    assert worse.verdicts == ["cannot be told", *better.verdicts[1:]]
+    assert better.said.verdicts == [
+        "helps",
+        "hurts",
+        "cannot be told",
+        "not used",
+        "cannot be told",
+    ]
+    assert worse.said.verdicts == ["cannot be told", *better.said.verdicts[1:]]
     text = " ".join(" ".join(report(worse)).split())
     assert "helps: no feature, since the model is no better than a constant" in text
     assert "nothing is said of features that help" in text
@@ -256,7 +262,7 @@ def test_a_model_worse_than_a_constant_has_no_features_that_help():
 
 def test_nothing_is_said_of_features_on_rows_of_the_training():
     found = replace(findings(), on_training_rows=True)
-    assert found.verdicts == [*["cannot be told"] * 3, "not used", "cannot be told"]
+    assert found.said.verdicts == [*["cannot be told"] * 3, "not used", "cannot be told"]
 
 
 def test_no_column_brings_more_than_all():
@@ -280,7 +286,7 @@ def test_what_few_rows_carry_is_said():
     found = findings()
     useful = replace(found.useful, kurtosis=np.array([21.0, 3.0, 21.0, 21.0, 3.0]))
     doubtful = replace(found, useful=useful)
-    assert doubtful.verdicts == found.verdicts
+    assert doubtful.said.verdicts == found.said.verdicts
     lines = table_lines(doubtful)
     assert [" or more" in line for line in lines[2:7]] == [True, False, True, False, False]
     said = " ".join(cautions(doubtful))

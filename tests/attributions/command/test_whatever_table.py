@@ -131,9 +131,9 @@ def test_the_report_is_true(target, run, judged, tmp_path):
         k = names.index(row["feature"])
         told = (row["held_out_gain_percent"], row["standard_error"])
         np.testing.assert_allclose([*map(float, told)], [gain.percent()[k], errors[k]], rtol=1e-9)
-        assert row["verdict"] == found.verdicts[k]
+        assert row["verdict"] == found.said.verdicts[k]
         if row["low_percent"]:
-            assert float(row["low_percent"]) == found.intervals[k, 0]
+            assert float(row["low_percent"]) == found.said.intervals[k, 0]
 
     of_page(page.read_text(encoding="utf-8"), ran, found, table, target, sentences)
 
@@ -174,7 +174,7 @@ def of_page(text, ran, found, table, target, sentences):
     places = [text.index(words) for words in order]  # the answer comes first, and rules last
     assert places == sorted(places)
     verdicts = {name: cells(text, name)[1] for name in found.task.feature_names}
-    assert [verdict.rstrip("*") for verdict in verdicts.values()] == found.verdicts
+    assert [verdict.rstrip("*") for verdict in verdicts.values()] == found.said.verdicts
     assert ("An asterisk" in page.text) == ("*" in "".join(verdicts.values()))
     held_out, raw = [*found.task.held_out], np.atleast_2d(found.raw_prediction.T).T
     assert len(shown["rows"]) == min(200, len(held_out))
