@@ -46,29 +46,22 @@ if TYPE_CHECKING:
         for_whom,
         loss_change,
     )
-    from attributions.classic.absolute import absolute
-    from attributions.classic.partial_dependence import partial_dependence
-    from attributions.classic.permutation import permutation
-    from attributions.classic.total_gain import total_gain
-    from attributions.held_out.gain import held_out_gain, held_out_gain_rows
-    from attributions.held_out.pairs import tree_inner_pairs
-    from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
-    from attributions.held_out.tree_inner import (
+    from attributions.classic import absolute, partial_dependence, permutation, total_gain
+    from attributions.held_out import (
         LevelWarning,
         forest_inner,
+        held_out_gain,
+        held_out_gain_rows,
         partial_inner,
+        partial_inner_rows,
         tree_inner,
+        tree_inner_pairs,
+        tree_inner_rows,
     )
     from attributions.inputs import SeenRowsWarning
-    from attributions.mdi.local_mdi import LocalMDI, local_mdi
-    from attributions.mdi.mdi_plus import mdi_oob, mdi_plus
-    from attributions.per_row.predecomp import predecomp
-    from attributions.per_row.saabas import saabas
-    from attributions.per_row.tree_shap import tree_shap
-    from attributions.per_row.tree_shap_pairs import tree_shap_pairs
-    from attributions.refits.cross_fit import cross_fit
-    from attributions.refits.given_others import given_others
-    from attributions.refits.selector import HeldOutSelector
+    from attributions.mdi import LocalMDI, local_mdi, mdi_oob, mdi_plus
+    from attributions.per_row import predecomp, saabas, tree_shap, tree_shap_pairs
+    from attributions.refits import HeldOutSelector, cross_fit, given_others
     from attributions.results import (
         FeatureCurve,
         GlobalAttribution,
@@ -77,8 +70,8 @@ if TYPE_CHECKING:
         PairAttribution,
     )
     from attributions.results.in_chunks import ChunkedAttribution
-    from attributions.statistics.groups import FewGroupsWarning
-    from attributions.unbiased.gain import unbiased_gain
+    from attributions.statistics import FewGroupsWarning
+    from attributions.unbiased import unbiased_gain
 
 _ROOMS = {
     "attributions.per_row": "predecomp saabas tree_shap tree_shap_pairs",

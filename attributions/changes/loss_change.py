@@ -83,13 +83,7 @@ class LossChange(tables.ShownAsTable):
         return frame
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the whole loss and its largest changes as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many parts.
-        """
+        """Return the whole loss and the ``n`` parts that changed most as a table to look at."""
         order = np.argsort(-np.abs(self.values), kind="stable")[: tables.as_count(n)]
         of_parts = (self.before, self.after, *_shown(self.changes))
         of_whole = [*self.losses, *(float(column[0]) for column in _shown(self.loss))]

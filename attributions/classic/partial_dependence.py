@@ -103,7 +103,7 @@ def partial_dependence(
         levels=levels,
         is_additive=_is_additive(ensemble, k),
         method="partial_dependence",
-        output_names=None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble),
+        output_names=names_of_outputs(model, ensemble),
         input_dtype=ensemble.input_dtype,
         zero_is_missing=ensemble.zero_is_missing,
     )
@@ -268,7 +268,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
         levels=levels,
         is_additive=False,  # as far as is known
         method="partial_dependence",
-        output_names=None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble),
+        output_names=names_of_outputs(model, ensemble),
     )
 
 

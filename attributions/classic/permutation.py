@@ -14,6 +14,7 @@ Models predict a block of rows at a time: the block is transposed once, one colu
 is exchanged in it, and the predictions of some shuffles are kept until they are scored.
 """
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -228,7 +229,7 @@ class Shuffled:
     method: str
     tally: Tally
     repeats: np.ndarray  # (p, n_repeats): mean drops over the rows
-    errors: DropSums | None  # None where the metric gives one number for all rows
+    errors: list[DropSums]  # of each column; none where the metric gives one number for all rows
     groups: np.ndarray | None  # the distinct labels of rows that belong together
 
     @classmethod
@@ -258,27 +259,25 @@ class Shuffled:
                 errors.add(intact - shuffled, orders.of((k, r)))
                 if r == n_repeats - 1:
                     of_columns[k] = errors.sums(groups)
-        by_row = DropSums.beside(of_columns) if is_by_row else None
-        return cls(method, tally, repeats, by_row, labels_of(groups))
+        return cls(method, tally, repeats, of_columns, labels_of(groups))
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
         check_apart(self.groups, other.groups)
         tally = self.tally.merge(other.tally)
         own, others = (part.tally.n_rows / tally.n_rows for part in (self, other))
-        errors, groups = None, None
-        if self.errors is not None and other.errors is not None:
-            errors = self.errors.merge(other.errors)
+        repeats = self.repeats * own + other.repeats * others
+        errors, groups = [*map(operator.add, self.errors, other.errors)], None
         if self.groups is not None and other.groups is not None:
             groups = np.concatenate([self.groups, other.groups])
-        repeats = self.repeats * own + other.repeats * others
         return Shuffled(self.method, tally, repeats, errors, groups)
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
-        """Return the mean drops with their standard errors."""
+        """Return the mean drops with their standard errors, of which a single draw has none."""
+        errors = [of.standard_error for of in self.errors if of.draws.n_rows > 1]
         return GlobalAttribution(
             values=self.repeats.mean(axis=1),
-            standard_error=None if self.errors is None else self.errors.standard_error,
+            standard_error=np.array(errors) if errors else None,
             n_samples=self.tally.n_rows,
             feature_names=feature_names,
             method=self.method,

@@ -143,7 +143,7 @@ def tree_inner(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     judge = Judge.of(model, X, ifa, training, columns)
-    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
+    wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
     return _measure(JudgedRows.tree_inner, judge, given, wanted, training, n_jobs, False)
 
@@ -209,7 +209,7 @@ def partial_inner(
     judge.refuse_forest()
     if standard_error:
         _warn_of_level(judge)
-    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
+    wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
     return _measure(JudgedRows.partial_inner, judge, given, wanted, training, n_jobs, True)
 
@@ -247,10 +247,6 @@ def forest_inner(
         As for `tree_inner`.
     variant : {"residual", "target"}
         Which of the two lines above is computed.
-
-    Returns
-    -------
-    GlobalAttribution
 
     Notes
     -----

@@ -202,7 +202,7 @@ class Ridge:
     is_for_labels = False
 
     def __init__(self, penalty: float | None = None, folds: Any = 3, n_penalties: int = 29):
-        check_penalty(penalty)
+        check_penalty(penalty, may_be_0=not self.is_for_labels)
         if n_penalties < 1:
             raise ValueError(f"n_penalties={n_penalties!r}; at least 1 is needed.")
         self.penalty, self.n_penalties = penalty, n_penalties
@@ -246,7 +246,7 @@ def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
     return sum(losses) / problem.sums.weight[0]
 
 
-def check_penalty(penalty: float | None, may_be_0: bool = True) -> None:
+def check_penalty(penalty: float | None, may_be_0: bool) -> None:
     """Raise ValueError unless a penalty is to be chosen, or may be taken."""
     if penalty is not None and not (0 <= penalty < np.inf and (penalty > 0 or may_be_0)):
         what = "of at least 0" if may_be_0 else "above 0"

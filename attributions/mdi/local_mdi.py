@@ -201,7 +201,7 @@ def local_mdi(
         method=f"local_mdi({fitted_by.name}, {aggregate})",
         data=signed.data,
         categories=signed.categories,
-        output_names=names_of_outputs(model, ensemble) if ensemble.n_outputs > 1 else None,
+        output_names=names_of_outputs(model, ensemble),
         index=row_labels(X_train if X is None else X),
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
         model_prediction=ensemble.raw_predict(explained, n_jobs, of_trees),

@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from attributions.kernels.elastic_net import Fits
 from attributions.mdi.elastic_net import ElasticNet, fit_elastic_net
-from attributions.mdi.least_squares import Coefficients, RidgeSolution, check_penalty, solve_ridge
+from attributions.mdi.least_squares import Coefficients, Ridge, RidgeSolution, solve_ridge
 from attributions.mdi.stump_problem import StumpProblem
 
 MAX_STEPS = 50
@@ -121,7 +121,7 @@ def stump_coefficients(problem: StumpProblem, value: np.ndarray) -> np.ndarray:
     return found
 
 
-class LogisticRidge:
+class LogisticRidge(Ridge):
     """Logistic ridge whose penalty is chosen by leaving out single rows, approximately.
 
     Parameters
@@ -133,17 +133,10 @@ class LogisticRidge:
     """
 
     name = "logistic_ridge"
-    folds = "loo"
     is_for_labels = True
 
     def __init__(self, penalty: float | None = None, n_penalties: int = 25):
-        check_penalty(penalty, may_be_0=False)
-        self.penalty, self.n_penalties = penalty, n_penalties
-
-    def fit(self, problem: StumpProblem) -> Coefficients:
-        """Choose the penalty for one tree and fit it."""
-        solution, penalty, _ = self.solve(problem)
-        return Coefficients(solution.value, solution.gamma, penalty)
+        super().__init__(penalty, "loo", n_penalties)
 
     def solve(self, problem: StumpProblem) -> tuple[RidgeSolution, float, StumpProblem]:
         """Return the last Newton step's solution, its penalty, and its problem."""

@@ -106,13 +106,7 @@ class FeatureCurve(tables.ShownAsTable):
         return np.sqrt(self._shares() @ (centered * centered))
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the first steps as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        """
+        """Return the first ``n`` steps as a table to look at."""
         edges = ["", *(f"{cut:.6g}" for cut in self.cuts), ""]
         where = [
             " ".join([f"> {low}"] * bool(low) + [f"<= {high}"] * bool(high)) or "all"
@@ -138,15 +132,7 @@ class FeatureCurve(tables.ShownAsTable):
     def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> "CurveDisplay":
         """Draw the curve above the distribution of the feature's values.
 
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-
-        Returns
-        -------
-        CurveDisplay
-            With ``ax_``, ``figure_`` and ``lines_``.
+        Parameters are those of ``GlobalAttribution.plot``. The display has ``lines_``.
         """
         from attributions.plots import CurveDisplay
 

@@ -76,16 +76,15 @@ def _with_features(result: Any, names: tuple[str, ...]) -> Any:
     """Return a result with zeros for features that it has not."""
     places = np.array([names.index(name) for name in result.feature_names])
 
-    def spread(numbers: np.ndarray | None, *, both: bool = False) -> np.ndarray | None:
+    def spread(numbers: np.ndarray | None) -> np.ndarray | None:
         if numbers is None:
             return None
         wide = np.zeros((*numbers.shape[:-1], len(names)))
         wide[..., places] = numbers
-        if both:
-            return spread(wide.T)
         return wide
 
-    moments = spread(result.second_moments, both=True)
+    moments = spread(result.second_moments)
+    moments = None if moments is None else spread(moments.T)
     last = ("values", "standard_error", "per_tree", "per_output", "contributions")
     changed = {name: spread(getattr(result, name)) for name in last}
     return replace(result, feature_names=names, second_moments=moments, kurtosis=None, **changed)

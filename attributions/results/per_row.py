@@ -107,13 +107,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         return self.values[:, find_feature(name, self.feature_names)]
 
     def output(self, name: Hashable) -> "LocalAttribution":
-        """Return the attribution of one output of several, by its name or number.
-
-        Parameters
-        ----------
-        name : label or int
-            One of ``output_names``, the classes, or else its number.
-        """
+        """Return the attribution of one output: one of ``output_names``, or its number."""
         names = self.output_names or ()
         k = next((j for j, own in enumerate(names) if own == name), name)
         if not (isinstance(k, int) and 0 <= k < len(names)):
@@ -141,18 +135,10 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             )
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the first rows as a table to look at.
+        """Return the first ``n`` rows as a table to look at.
 
-        Parameters
-        ----------
-        n : int
-            How many rows.
-
-        Returns
-        -------
-        Table
-            Shown by a terminal or a notebook. If a line does not hold all features, it has those
-            with the largest mean absolute contribution; ``to_frame`` has all.
+        If a line does not hold all features, it has those with the largest mean absolute
+        contribution; ``to_frame`` has all.
         """
         if self.output_names is not None:
             table = self.output(self.output_names[0]).head(n)
@@ -185,18 +171,10 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         )
 
     def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
-        """Return the part of the prediction that the contributions leave unexplained.
+        """Return what contributions leave unexplained of ``ensemble.raw_predict`` of the rows.
 
-        Parameters
-        ----------
-        raw_prediction : array of shape (n,), or (n, K)
-            ``ensemble.raw_predict`` of the same rows.
-
-        Returns
-        -------
-        float64 array of the same shape
-            ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for PreDecomp,
-            Saabas and TreeSHAP.
+        It is ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for
+        PreDecomp, Saabas and TreeSHAP.
         """
         raw_prediction = np.asarray(raw_prediction, dtype=np.float64)
         check_shape("raw_prediction", raw_prediction, self.base_values.shape)
@@ -220,12 +198,8 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
     def to_shap(self) -> "shap.Explanation":
         """Return a shap.Explanation, which shap's own plots draw.
 
-        Returns
-        -------
-        shap.Explanation
-            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,). Several
-            outputs are a last axis of values and base values; shap's plots draw one of them,
-            ``explanation[..., k]``.
+        Several outputs are a last axis of values and base values; shap's plots draw one of them,
+        ``explanation[..., k]``.
         """
         try:
             import shap
@@ -280,11 +254,6 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             names, fewer are shown.
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
-
-        Returns
-        -------
-        LocalAttributionDisplay
-            With ``ax_`` and ``figure_``.
         """
         from attributions.plots import LocalAttributionDisplay
 
