@@ -34,7 +34,7 @@ from attributions.classic.scores import (
     scorer_of,
 )
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
-from attributions.classic.shuffled_tables import Orders, Pairs, shuffled_tables
+from attributions.classic.shuffled_tables import OrderOf, Pairs, random_order, shuffled_tables
 from attributions.classic.whatever_predicts import Predictions, only_predicts
 from attributions.inputs import as_random_state, refuse_credit
 from attributions.results import GlobalAttribution
@@ -186,19 +186,19 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     ensemble, X, groups, chunk = rows.ensemble, rows.X, rows.groups, rows.given
     assert chunk is not None
     seed = seed_of_chunk(shuffling.seed, chunk.number) if chunk.is_part else shuffling.seed
-    orders = Orders(seed, len(X))
+    order_of = partial(random_order, seed, len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
     if is_scorer(shuffling.metric):
         name, score = str(shuffling.metric), scorer_of(shuffling.model, shuffling.metric, chunk.y)
-        intact, shuffled = chunk.X, shuffled_tables(chunk.X, pairs, orders.of)
+        intact, shuffled = chunk.X, shuffled_tables(chunk.X, pairs, order_of)
     else:
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
         intact = ensemble.raw_predict(X, n_jobs, rows.init_score)
-        shuffled = _shuffled_predictions(rows, pairs, orders, n_jobs)
+        shuffled = _shuffled_predictions(rows, pairs, order_of, n_jobs)
     method = f"permutation({name}{', within chunks' * chunk.is_part})"
     tally, scores, p = Tally.of(rows, n_jobs), map(score, shuffled), ensemble.n_features
-    return Shuffled.of(method, tally, groups, orders, pairs, score(intact), scores, p)
+    return Shuffled.of(method, tally, groups, order_of, pairs, score(intact), scores, p)
 
 
 def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
@@ -213,12 +213,12 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     predictions = Predictions.of(shuffling.model, table, given.y)
     warn_of_other_order(table, given.y, stacklevel=3)
     n, p = np.shape(table)
-    groups, orders = Groups.of(given.groups, n), Orders(shuffling.seed, n)
+    groups, order_of = Groups.of(given.groups, n), partial(random_order, shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
     method, tally = f"permutation({name})", Tally(n, 0, True, nan)
-    scores = map(score, shuffled_tables(table, pairs, orders.of))
-    of_all = Shuffled.of(method, tally, groups, orders, pairs, score(table), scores, p)
+    scores = map(score, shuffled_tables(table, pairs, order_of))
+    of_all = Shuffled.of(method, tally, groups, order_of, pairs, score(table), scores, p)
     return of_all.result(predictions.names)
 
 
@@ -238,7 +238,7 @@ class Shuffled:
         method: str,
         tally: Tally,
         groups: Groups | None,
-        orders: Orders,
+        order_of: OrderOf,
         pairs: Pairs,
         intact: Any,
         scores: Iterator[Any],
@@ -246,7 +246,7 @@ class Shuffled:
     ) -> "Shuffled":
         """Tell the drops of single shuffles from the scores, which come in the order of pairs."""
         n_repeats = 1 + max((r for _, r in pairs), default=0)
-        repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
+        repeats, n_rows = np.zeros((n_features, n_repeats)), tally.n_rows
         is_by_row = np.ndim(intact) == 1
         # Shuffling a column that no tree uses changes no row's score.
         of_columns = [ShuffleErrors(n_rows).sums(groups)] * n_features if is_by_row else []
@@ -256,7 +256,7 @@ class Shuffled:
                 if r == 0:
                     largest = max(np.abs(intact).max(), np.abs(shuffled).max())
                     errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
-                errors.add(intact - shuffled, orders.of((k, r)))
+                errors.add(intact - shuffled, order_of((k, r)))
                 if r == n_repeats - 1:
                     of_columns[k] = errors.sums(groups)
         return cls(method, tally, repeats, of_columns, labels_of(groups))
@@ -287,14 +287,14 @@ class Shuffled:
 
 
 def _shuffled_predictions(
-    given: Rows, pairs: Pairs, orders: Orders, n_jobs: int | None
+    given: Rows, pairs: Pairs, order_of: OrderOf, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
     """Yield the raw predictions of all rows after each shuffle of one column."""
     ensemble, rows = given.ensemble, given.X
     start = raw_before(ensemble.base_score, len(rows), given.init_score)
     at_once = max(1, NUMBERS_AT_ONCE // max(len(rows) * ensemble.n_outputs, 1))
     for first in range(0, len(pairs), at_once):
-        own = [(pair[0], orders.of(pair)) for pair in pairs[first : first + at_once]]
+        own = [(pair[0], order_of(pair)) for pair in pairs[first : first + at_once]]
         predictions = np.empty((len(own), ensemble.n_outputs, len(rows)))
         predictions[:] = start
 

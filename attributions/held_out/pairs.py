@@ -84,10 +84,11 @@ def tree_inner_pairs(
     p = ensemble.n_credited
     listed = [pairs_of_nodes(output) for output in ensemble.outputs]
     codes = np.unique(np.concatenate([code for _, code in listed]))
-    credits = [
-        _credits(len(output.feature), node, np.searchsorted(codes, code))
-        for output, (node, code) in zip(ensemble.outputs, listed, strict=True)
-    ]
+    credits = []
+    for output, (node, code) in zip(ensemble.outputs, listed, strict=True):
+        count = np.bincount(node, minlength=len(output.feature))
+        first = np.concatenate([[0], np.cumsum(count)])
+        credits.append(Credits(first, np.searchsorted(codes, code), 1.0 / np.maximum(count, 1)))
 
     def contributions(some: slice) -> tuple[np.ndarray, None]:
         by_pair = np.zeros((some.stop - some.start, len(codes)))
@@ -134,10 +135,3 @@ def pairs_of_nodes(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     above = np.concatenate([above, feature[alone]])
     order = np.argsort(node, kind="stable")
     return node[order], (feature[node] * p + above)[order]
-
-
-def _credits(n_nodes: int, node: np.ndarray, pair: np.ndarray) -> Credits:
-    """Return where each node's pairs begin, the pairs, and what each gets of a change."""
-    count = np.bincount(node, minlength=n_nodes)
-    first = np.concatenate([[0], np.cumsum(count)])
-    return Credits(first.astype(np.int64), pair.astype(np.int64), 1.0 / np.maximum(count, 1))

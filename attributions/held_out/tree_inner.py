@@ -57,7 +57,6 @@ from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
-from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
@@ -208,7 +207,7 @@ def partial_inner(
     judge = Judge.of(model, X, ifa, training, columns)
     judge.refuse_forest()
     if standard_error:
-        _warn_of_level(judge)
+        _warn_of_level(judge.ensemble.loss)
     wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
     return _measure(JudgedRows.partial_inner, judge, given, wanted, training, n_jobs, True)
@@ -286,16 +285,10 @@ EXACT_HESSIANS = (
 )
 
 
-def has_exact_hessians(loss: Loss) -> bool:
-    """Say whether a fit by this loss works with its second derivatives."""
-    is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
-    return isinstance(loss, EXACT_HESSIANS) or is_newton
-
-
-def _warn_of_level(judge: Judge) -> None:
+def _warn_of_level(loss: Any) -> None:
     """Warn where the hessians of the fit are not the second derivatives of the loss."""
-    loss = judge.ensemble.loss
-    if not has_exact_hessians(loss):
+    is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
+    if not (isinstance(loss, EXACT_HESSIANS) or is_newton):
         warnings.warn(
             "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
             f" {loss.name} loss are not its second derivatives: noise then has p < 0.05 far more"

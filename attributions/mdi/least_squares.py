@@ -97,12 +97,6 @@ class RidgeSolution:
         beyond: np.ndarray = columns[1:].T - self.smoothed[leaves, 1:]
         return np.linalg.solve(self.system, beyond.T).T
 
-    def own_say(self, leaves: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return x_i' J^-1 x_i: how far a row of weight 1 moves its own fitted value."""
-        beyond = columns[1:].T - self.smoothed[leaves, 1:]
-        raw = np.einsum("ij,ij->i", beyond, self.own_gamma(leaves, columns))
-        return self.variance[leaves] + raw
-
     def without_row(self, problem: StumpProblem) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows, and what residuals are when the model is fitted without the row.
 
@@ -114,7 +108,9 @@ class RidgeSolution:
         for rows in problem.blocks():
             leaves, columns = problem.rows.leaves[rows], problem.columns(rows)
             residual = columns[0] - value[leaves] - self.gamma @ columns[1:]
-            freedom = 1 - problem.rows.weight[rows] * self.own_say(leaves, columns)
+            beyond = columns[1:].T - self.smoothed[leaves, 1:]
+            raw = np.einsum("ij,ij->i", beyond, self.own_gamma(leaves, columns))
+            freedom = 1 - problem.rows.weight[rows] * (self.variance[leaves] + raw)
             alone = freedom < 1e-10
             residual /= np.where(alone, 1.0, freedom)
             yield rows, np.where(alone, columns[0] - value[0], residual)

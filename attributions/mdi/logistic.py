@@ -16,7 +16,7 @@ equally good.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -37,8 +37,7 @@ CLIPPED = (0.01, 0.99)  # probabilities in the loss of left-out rows, as in MDI+
 RISES, A_RISE = 2, 1.01  # losses that rise so often in a row, by this factor, end the path
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
+class Point(NamedTuple):
     """A point of the search: coefficients, and the linear predictor that they give.
 
     ``value`` (n_nodes,) are fitted values of nodes, ``gamma`` (n_raw,) the raw coefficients,
@@ -58,9 +57,7 @@ class Point:
     def towards(self, other: "Point", share: float) -> "Point":
         """Return the point a share of the way to another point."""
         return Point(
-            self.value + share * (other.value - self.value),
-            self.gamma + share * (other.gamma - self.gamma),
-            self.predictor + share * (other.predictor - self.predictor),
+            *(here + share * (there - here) for here, there in zip(self, other, strict=True))
         )
 
 
@@ -100,7 +97,7 @@ def least_squares(problem: StumpProblem, predictor: np.ndarray) -> StumpProblem:
     p = expit(predictor)
     curvature = np.maximum(p * (1 - p), LEAST_CURVATURE)
     response = predictor + (rows.response - p) / curvature
-    return problem.with_rows(replace(rows, response=response, weight=rows.weight * curvature))
+    return problem.with_rows(rows._replace(response=response, weight=rows.weight * curvature))
 
 
 def objective(problem: StumpProblem, point: Point, penalties: tuple[float, float]) -> float:
@@ -202,17 +199,16 @@ class LogisticElasticNet(ElasticNet):
     ):
         super().__init__(penalty, l1_ratio, folds, n_penalties)
 
-    def fit(self, problem: StumpProblem) -> Coefficients:
-        """Choose penalty and ratio for one tree and fit it."""
-        penalty, l1_ratio = self.penalty, float(self.l1_ratios[0])
-        if penalty is None:
-            penalties = np.geomspace(1e4, 1e-4, self.n_penalties)
-            losses = np.array([held_out_losses(problem, penalties, r) for r in self.l1_ratios])
-            best, least = np.unravel_index(np.argmin(losses), losses.shape)
-            penalty, l1_ratio = float(penalties[least]), float(self.l1_ratios[best])
+    def _fitted(self, problem: StumpProblem, penalty: float, l1_ratio: float) -> Coefficients:
         start = Point.zero(problem)
         point = elastic_net_newton(problem, penalty, l1_ratio, start, CLOSE, TOLERANCE)
         return Coefficients(point.value, point.gamma, penalty)
+
+    def _choose(self, problem: StumpProblem) -> tuple[float, float]:
+        penalties = np.geomspace(1e4, 1e-4, self.n_penalties)
+        losses = np.array([held_out_losses(problem, penalties, r) for r in self.l1_ratios])
+        best, least = np.unravel_index(np.argmin(losses), losses.shape)
+        return float(penalties[least]), float(self.l1_ratios[best])
 
 
 def held_out_losses(problem: StumpProblem, penalties: np.ndarray, l1_ratio: float) -> np.ndarray:
@@ -226,7 +222,7 @@ def held_out_losses(problem: StumpProblem, penalties: np.ndarray, l1_ratio: floa
     for fold in folds:
         outside = rows.weight.copy()
         outside[fold] = 0.0
-        others.append(problem.with_rows(replace(rows, weight=outside)))
+        others.append(problem.with_rows(rows._replace(weight=outside)))
     points = [Point.zero(problem)] * len(folds)
     for j, penalty in enumerate(penalties):
         losses[j] = 0.0

@@ -169,6 +169,6 @@ def _gain_by_ratios(
     if form == "sampled":
         drawn = partial(mean_ratio_of_draws, np.random.default_rng(random_state))
         return gain_of_subsets(splits, valid, drawn)
-    if valid.have_one_hessian:
+    if valid.ensemble.loss.has_one_hessian and np.ptp(valid.weight) == 0:  # all ratios are means
         return splits.ratio_gain()
     return gain_of_subsets(splits, valid, mean_ratio)

@@ -42,11 +42,6 @@ class SplitRows(RowsAtSpots):
         """Return the targets where all of them may be of one class."""
         return Targets(self.y, self.weight) if self.are_odds else None
 
-    @property
-    def have_one_hessian(self) -> bool:
-        """Whether w h is the same for all rows, so that all ratios are means."""
-        return self.ensemble.loss.has_one_hessian and np.ptp(self.weight) == 0
-
     def spread(self, n_jobs: int | None, part: np.ndarray) -> RowSums:
         """Return how much the effects of rows, or of groups of rows, vary.
 
