@@ -90,57 +90,26 @@ _ROOMS = {
     "attributions.inputs": "SeenRowsWarning",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("plots",)
-__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictures
-    "predecomp",
-    "saabas",
-    "tree_shap",
-    "tree_shap_pairs",
-    "local_mdi",
-    "held_out_gain",
-    "held_out_gain_rows",
-    "loss_change",
-    "compare",
-    "for_whom",
-    "tree_inner",
-    "tree_inner_rows",
-    "partial_inner_rows",
-    "tree_inner_pairs",
-    "partial_inner",
-    "forest_inner",
-    "absolute",
-    "permutation",
-    "partial_dependence",
-    "mdi_plus",
-    "mdi_oob",
-    "total_gain",
-    "unbiased_gain",
-    "cross_fit",
-    "given_others",
-    "HeldOutSelector",
-    "LocalAttribution",
-    "GlobalAttribution",
-    "PairAttribution",
-    "LocalPairAttribution",
-    "FeatureCurve",
-    "AttributionByLabel",
-    "Differences",
-    "LossChange",
-    "ForWhom",
-    "ChunkedAttribution",
-    "FewGroupsWarning",
-    "SeenRowsWarning",
-    "LevelWarning",
-    "LocalMDI",
+__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, warnings, pictures
+    "predecomp", "saabas", "tree_shap", "tree_shap_pairs", "local_mdi",
+    "held_out_gain", "held_out_gain_rows", "loss_change", "compare", "for_whom",
+    "tree_inner", "tree_inner_rows", "partial_inner_rows", "tree_inner_pairs", "partial_inner",
+    "forest_inner", "absolute", "permutation", "partial_dependence", "mdi_plus", "mdi_oob",
+    "total_gain", "unbiased_gain",
+    "cross_fit", "given_others", "HeldOutSelector",
+    "LocalAttribution", "GlobalAttribution", "PairAttribution", "LocalPairAttribution",
+    "FeatureCurve", "AttributionByLabel", "Differences", "LossChange", "ForWhom",
+    "ChunkedAttribution", "LocalMDI",
+    "FewGroupsWarning", "SeenRowsWarning", "LevelWarning",
     "plots",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
-    if name in _MODULES:
-        return import_module(f"attributions.{name}")
+    if name == "plots":
+        return import_module("attributions.plots")
     raise AttributeError(f"module 'attributions' has no attribute {name!r}")
 
 

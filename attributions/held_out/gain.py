@@ -285,9 +285,9 @@ def held_out_gain_rows(
 
     Notes
     -----
-    ``GlobalAttribution.from_rows`` of the result has the values of `held_out_gain`; its standard
-    errors are a little smaller where nodes have few rows: those of `held_out_gain` are corrected
-    for means that come from the rows themselves.
+    ``GlobalAttribution.from_rows`` of the result has the values of `held_out_gain`, whose standard
+    errors are a little larger where nodes have few rows: these correct for means that come from the
+    rows themselves.
     """
     refuse_chunks(X)
     steps = StepsOfModel.of_model(model, X, columns=columns)

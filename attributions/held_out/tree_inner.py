@@ -12,15 +12,9 @@ raises it:
 On the training rows, with PreDecomp, this is the total gain exactly (Proposition 3), as long as
 every tree was grown on all of them and no monotone constraint held a value back. On rows that the
 model has not seen it says how much of that gain holds up: about 0 or less for a feature that was
-used for noise. One pass over the trees gives three measures:
-
-==================  ================================================================================
-``tree_inner``      Did the feature's steps lower the loss?
-``partial_inner``   Is the feature's learned shape right, given the others? Its own earlier
-                    contributions F_imk = sum_{q<m} r_qk(x_i) are added back to the residual:
-                    q_ik = (1/alpha) sum_m r_mk(x_i) (-g_im + h_im F_imk)
-``forest_inner``    The whole forest at once: q_ik = (1/alpha) F_ik sum_m -g_im    Definition 5
-==================  ================================================================================
+used for noise. ``tree_inner`` asks whether the feature's steps lowered the loss, ``partial_inner``
+whether its learned shape is right, given the others, ``forest_inner`` looks at the whole forest at
+once (Definition 5).
 
 On new rows the TreeInner of a feature without effect is on average below 0, not around it: what its
 earlier steps learned of the training noise is an error in the predictions that later steps start

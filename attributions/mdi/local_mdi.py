@@ -178,8 +178,7 @@ def local_mdi(
     Notes
     -----
     Only ``aggregate="sum"`` with ``linear_model="ols", raw=False, rows="inbag"`` and, for boosted
-    models, no penalty on leaves adds up to the model's prediction. ``surrogate_residual`` is the
-    difference for other options.
+    models, no penalty on leaves adds up to the prediction; ``surrogate_residual`` is what is left.
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")

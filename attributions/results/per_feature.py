@@ -19,7 +19,7 @@ from attributions.results.certainty import WithErrors
 from attributions.results.feature_table import is_testable, shows_percent, table_of
 from attributions.results.grouping import Shareable, grouped
 from attributions.results.merging import merged
-from attributions.results.per_row import LocalAttribution, check_shape
+from attributions.results.per_row import LocalAttribution, as_floats
 from attributions.statistics.groups import Groups
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import RowSums, sum_over_rows
@@ -98,10 +98,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             shapes[name] = (*np.shape(getattr(self, name))[:1], p)
         shapes |= {"second_moments": (p, p), "repeats": (p, *np.shape(repeats)[1:])}
         for name, shape in shapes.items():
-            if getattr(self, name) is not None:
-                array = np.asarray(getattr(self, name), dtype=np.float64)
-                object.__setattr__(self, name, array)
-                check_shape(name, array, shape)
+            as_floats(self, name, shape)
 
     def __len__(self) -> int:
         """Return the number of features."""

@@ -81,17 +81,14 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             object.__setattr__(self, "output_names", tuple(names))
             check_shape("output_names", np.empty(len(names)), values.shape[2:])
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "base_values", np.asarray(self.base_values, dtype=np.float64))
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        check_shape("base_values", self.base_values, (n_rows, *values.shape[2:]))
+        as_floats(self, "base_values", (n_rows, *values.shape[2:]))
+        as_floats(self, "data", values.shape[:2])
         if len(self.feature_names) != n_features:
             raise ValueError(
                 f"{len(self.feature_names)} feature names were given for {n_features} columns of"
                 " values; each column needs one."
             )
-        if self.data is not None:
-            object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
-            check_shape("data", self.data, values.shape[:2])
         if self.index is not None:
             check_shape("index", self.index, (n_rows,))
 
@@ -259,6 +256,14 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
 
         display = LocalAttributionDisplay(self, row=row, kind=kind, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
+
+
+def as_floats(result: Any, name: str, shape: tuple[int, ...]) -> None:
+    """Make one of a result's arrays float64, if it has it; refuse another shape."""
+    if getattr(result, name) is not None:
+        array = np.asarray(getattr(result, name), dtype=np.float64)
+        object.__setattr__(result, name, array)
+        check_shape(name, array, shape)
 
 
 def check_shape(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:

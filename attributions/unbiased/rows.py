@@ -1,16 +1,10 @@
-r"""Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
+"""Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
 
-Unbiased gain is no sum over rows, but all that it needs of rows are two sums, one after the other
-(``attributions.walk.rows_at_spots``)::
-
-    chunks of X_train  ->  sums of nodes  \
-                                           splits  ->  gain, and its derivatives by a row
-    chunks of X_valid  ->  sums of nodes  /                          |
-    chunks of X_valid  ->  effect of each row on the gain   <--------+
-                           their squares add up  ->  standard errors
-
-So chunks give what all rows in one table give. A row's effect on the gain is added up along its
-paths, feature by feature (`SplitRows.spread`).
+Unbiased gain is no sum over rows, but all that it needs of rows are two walks, one after the other
+(``attributions.walk.rows_at_spots``): training and validation rows are added up at the nodes, which
+makes the gain and its derivatives by a row, and then a validation row's effect on the gain is added
+up along its paths, feature by feature (`SplitRows.spread`). So chunks give what all rows in one
+table give.
 """
 
 import operator
