@@ -20,11 +20,9 @@ from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
 from attributions.walk.rows_at_spots import RowsAtSpots
 from attributions.walk.steps import Paths
-from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
-from gbt.parallel.chunks import Chunk
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
@@ -59,11 +57,7 @@ class JudgedRows(RowsAtSpots):
 
     model: Judge
 
-    @classmethod
-    def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
-        """Take losses of an order, too, whose draws have in them all that their rows depend on."""
-        if not loss.has_queries or given.is_part:
-            super()._refuse_loss_of_all(loss, given)
+    asks_queries_at_once = True  # which are the draws of an order: their rows depend on no others
 
     @property
     def have_paths(self) -> bool:
