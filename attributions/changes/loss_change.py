@@ -178,6 +178,11 @@ def compare(
             f"model_a was fitted to {losses[0].name!r} and model_b to {losses[1].name!r}; only"
             " models of one loss have losses that can be compared."
         )
+    if not np.array_equal(both[0].y, both[1].y):
+        raise ValueError(
+            "The trees of model_a and model_b see other targets, because one of the models"
+            " transforms y or has other classes; only losses of the same targets can be compared."
+        )
     for rows in both:
         rows.warn_if_seen(n_jobs, stacklevel=2)
     known = [rows.ensemble.credited_names for rows in both]

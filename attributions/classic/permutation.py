@@ -27,10 +27,9 @@ import numpy as np
 from attributions.classic.scores import (
     Score,
     auc_of_rows,
-    checked_score,
     is_scorer,
-    named_metric,
     negative_squares,
+    score_of,
     scorer_of,
 )
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
@@ -114,14 +113,10 @@ def permutation(
     was noise, up to 58 % of the features had p < 0.05 (:doc:`docs/inference.md </inference>`). With
     columns that are nearly independent the p-values hold their level.
 
-    A table of Dask is shuffled within its chunks: a row gets the value of another row of its chunk,
-    each chunk has random numbers of its own (`seed_of_chunk`), and values are the means of the
-    chunks' drops, weighted by their rows. So no row leaves its chunk. Where rows lie in random
-    order, this estimates the drop of shuffling all of them. Where chunks differ, as days do, only
-    what a feature tells within a chunk counts, not how it tells chunks apart. Scores that are no
-    mean over rows, the ROC AUC among them, are those of chunks, each of which needs rows of both
-    classes. Rows of a group must lie in one chunk. Standard errors are made of the rows or groups
-    of all chunks.
+    A table of Dask is shuffled within its chunks, each by random numbers of its own
+    (`seed_of_chunk`), and values are the means of the chunks' drops, weighted by their rows. Scores
+    that are no mean over rows, the ROC AUC among them, are those of chunks. Standard errors are
+    made of the rows or groups of all chunks (:doc:`docs/guide/dask.md </guide/dask>`).
 
     Examples
     --------
@@ -318,20 +313,17 @@ def _shuffled_predictions(
 
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
-    loss, n = ensemble.loss, len(target)
+    loss = ensemble.loss
     is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
     if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
-    if metric is not None:
-        name = named_metric(metric)
-    elif not loss.is_by_row:
-        name, metric = loss.name_of_score, partial(loss.score, weight=np.ones(n))
+    default: tuple[str, Any] = "neg_mean_squared_error", negative_squares
+    if not loss.is_by_row:
+        default = loss.name_of_score, partial(loss.score, weight=np.ones(len(target)))
     elif loss.name == "half_logistic":
-        name, metric = "roc_auc", auc_of_rows
-    else:
-        name, metric = "neg_mean_squared_error", negative_squares
-    return name, lambda raw: checked_score(metric(target, loss.inverse_link(raw)), name, n)
+        default = "roc_auc", auc_of_rows
+    return score_of(metric, default, target, loss.inverse_link)
 
 
 def _seed(random_state: Any) -> int:

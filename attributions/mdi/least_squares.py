@@ -28,7 +28,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from attributions.kernels.stumps import StumpSums, losses_of, project, smooth
+from attributions.kernels.elastic_net import losses_of
+from attributions.kernels.stumps import StumpSums, project, smooth
 from attributions.mdi.stump_problem import StumpProblem
 
 STRIDE = 8

@@ -165,10 +165,15 @@ def _left_out_loss(problem: StumpProblem, step: StumpProblem, solution: RidgeSol
     """Return the mean log-loss of rows that are left out."""
     loss = 0.0
     for rows, residual in solution.without_row(step):
-        p = np.clip(expit(step.rows.response[rows] - residual), *CLIPPED)
-        y = problem.rows.response[rows]
-        loss -= problem.rows.weight[rows] @ (y * np.log(p) + (1 - y) * np.log1p(-p))
+        p, y = expit(step.rows.response[rows] - residual), problem.rows.response[rows]
+        loss -= problem.rows.weight[rows] @ log_likelihood(y, p)
     return loss / problem.rows.weight.sum()
+
+
+def log_likelihood(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return that of labels 0 and 1 of left-out rows; probabilities near 0 and 1 are clipped."""
+    p = np.clip(p, *CLIPPED)
+    return y * np.log(p) + (1 - y) * np.log1p(-p)
 
 
 class LogisticElasticNet(ElasticNet):

@@ -25,7 +25,7 @@ from attributions.kernels.stumps import trace_rows
 from attributions.mdi.least_squares import Ridge, RidgeSolution
 from attributions.mdi.linear_models import as_linear_model
 from attributions.mdi.local_mdi import StumpModels, over_trees
-from attributions.mdi.logistic import CLIPPED, LogisticRidge
+from attributions.mdi.logistic import LogisticRidge, log_likelihood
 from attributions.mdi.stump_problem import StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.individual import as_individual
@@ -272,6 +272,5 @@ def _r2(y: np.ndarray, prediction: np.ndarray) -> float:
 
 
 def _negative_log_loss(y: np.ndarray, prediction: np.ndarray) -> float:
-    """Return the mean log-likelihood of labels 0 and 1; probabilities of 0 and 1 are clipped."""
-    p = np.clip(prediction, *CLIPPED)
-    return np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))
+    """Return the mean log-likelihood of labels 0 and 1."""
+    return np.mean(log_likelihood(y, prediction))

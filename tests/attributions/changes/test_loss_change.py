@@ -169,5 +169,6 @@ def test_transformed_targets_are_judged_on_the_scale_of_the_trees(tables):
     expected = loss_change(model.regressor_, *[(X, np.log(y)) for X, y in both])
     with pytest.warns(ScaleWarning):
         change = loss_change(model, *both)
-    assert_close(change.before, expected.before, 10.0)
-    assert_close(change.after, expected.after, 10.0)
+    assert_same([change.before, change.after], [expected.before, expected.after])
+    with pytest.warns(ScaleWarning), pytest.raises(ValueError, match="see other targets"):
+        compare(model, model.regressor_, *both[0])
