@@ -23,14 +23,13 @@ words of many levels. On training rows, with the squared error, no penalty and t
 left in, it is the total gain exactly.
 
 The held-out gain is a ratio of sums over rows, one a split, and the standard error is that of its
-first derivatives (the delta method): row i adds
+first derivatives (the delta method), row by row:
 
     q_ik  =  (1/alpha) sum over splits on k on its path  w_i (v_child - mean v) (e_i - mean e)
 
-and sqrt(n / (n - 1) sum_i (q_ik - mean)^2) is the standard error, for which each split's part of q
-is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its node. The q add up to the held-out gain;
-``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says all of this in plain
-loops.
+For the error each split's part of q is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its
+node. The q add up to the held-out gain; ``held_out_gain_rows`` has them.
+``attributions.reference.held_out`` says all of this in plain loops.
 """
 
 import operator
