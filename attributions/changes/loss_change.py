@@ -15,7 +15,7 @@ from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD, loss_parts
 from attributions.changes.worth import Worth, rows_in_memory
-from attributions.inputs import trees_of
+from attributions.inputs import given_together, trees_of
 from attributions.names import find_feature
 from attributions.results import tables
 from gbt.tables.given import collected
@@ -130,8 +130,8 @@ def loss_change(
         change = loss_change(model, (X_2023, y_2023), (X_2024, y_2024))
         change.to_frame().sort_values("difference")
     """
-    before = rows_in_memory(model, *_as_rows(rows_before, "rows_before"))
-    after = rows_in_memory(model, *_as_rows(rows_after, "rows_after"))
+    before = rows_in_memory(model, *given_together(rows_before, "rows_before", "groups"))
+    after = rows_in_memory(model, *given_together(rows_after, "rows_after", "groups"))
     for rows in (before, after):
         rows.warn_if_seen(n_jobs, stacklevel=2)
     if (before.groups is None) != (after.groups is None):
@@ -217,16 +217,6 @@ def _changed(
         (float(loss_before), float(loss_after)),
         headings,
     )
-
-
-def _as_rows(given: Any, name: str) -> tuple:
-    """Return X, y and what else is given of some rows."""
-    if not (isinstance(given, tuple | list) and len(given) in (2, 3, 4)):
-        raise ValueError(
-            f"{name} must be a pair (X, y), (X, y, sample_weight) or (X, y, sample_weight, groups);"
-            f" got a {type(given).__name__}."
-        )
-    return tuple(given)
 
 
 def _own_columns(model: Any, X: Any) -> Any:

@@ -114,15 +114,11 @@ class FeatureCurve(tables.ShownAsTable):
         ]
         names = [*(where if self.levels is None else map(str, self.levels)), "missing"]
         shown = names[: tables.as_count(n)]
-        of_steps = self._with_missing()[: len(shown)]
+        of_outputs = np.atleast_2d(self._with_missing()[: len(shown)].T)
+        outputs = self.output_names or range(len(of_outputs))
+        headings = ["value"] if self.values.ndim == 1 else map(str, outputs)
         columns = [tables.words(self.feature_name, shown)]
-        if of_steps.ndim == 1:
-            columns.append(tables.numbers("value", of_steps))
-        else:
-            columns += [
-                tables.numbers(str(name), of_steps[:, k])
-                for k, name in enumerate(self.output_names or range(of_steps.shape[1]))
-            ]
+        columns += map(tables.numbers, headings, of_outputs)
         if self.shares is not None:
             columns.append(tables.numbers("share of rows", self.shares[: len(shown)]))
         return tables.ShownTable(
