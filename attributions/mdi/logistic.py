@@ -171,7 +171,7 @@ def _left_out_loss(problem: StumpProblem, step: StumpProblem, solution: RidgeSol
 
 
 def log_likelihood(y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """Return that of labels 0 and 1 of left-out rows; probabilities near 0 and 1 are clipped."""
+    """Return the log-likelihood of labels 0 and 1, row by row; sure probabilities are clipped."""
     p = np.clip(p, *CLIPPED)
     return y * np.log(p) + (1 - y) * np.log1p(-p)
 
