@@ -37,15 +37,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attributions import plots
-    from attributions.changes import (
-        AttributionByLabel,
-        Differences,
-        ForWhom,
-        LossChange,
-        compare,
-        for_whom,
-        loss_change,
-    )
+    from attributions.changes.by_label import AttributionByLabel
+    from attributions.changes.differences import Differences
+    from attributions.changes.for_whom import ForWhom, for_whom
+    from attributions.changes.loss_change import LossChange, compare, loss_change
     from attributions.classic.absolute import absolute
     from attributions.classic.partial_dependence import partial_dependence
     from attributions.classic.permutation import permutation
@@ -62,10 +57,7 @@ if TYPE_CHECKING:
     from attributions.inputs import SeenRowsWarning
     from attributions.mdi.local_mdi import LocalMDI, local_mdi
     from attributions.mdi.mdi_plus import mdi_oob, mdi_plus
-    from attributions.per_row.predecomp import predecomp
-    from attributions.per_row.saabas import saabas
-    from attributions.per_row.tree_shap import tree_shap
-    from attributions.per_row.tree_shap_pairs import tree_shap_pairs
+    from attributions.per_row import predecomp, saabas, tree_shap, tree_shap_pairs
     from attributions.refits.cross_fit import cross_fit
     from attributions.refits.given_others import given_others
     from attributions.refits.selector import HeldOutSelector
@@ -81,73 +73,52 @@ if TYPE_CHECKING:
     from attributions.unbiased.gain import unbiased_gain
 
 _ROOMS = {
-    "attributions.per_row": "predecomp saabas tree_shap tree_shap_pairs",
-    "attributions.mdi": "local_mdi mdi_plus mdi_oob LocalMDI",
-    "attributions.held_out": "held_out_gain held_out_gain_rows tree_inner tree_inner_rows"
-    " tree_inner_pairs partial_inner partial_inner_rows forest_inner LevelWarning",
-    "attributions.changes": "loss_change compare for_whom"
-    " AttributionByLabel Differences LossChange ForWhom",
-    "attributions.classic": "absolute partial_dependence permutation total_gain",
-    "attributions.unbiased": "unbiased_gain",
-    "attributions.refits": "cross_fit given_others HeldOutSelector",
-    "attributions.results": "LocalAttribution GlobalAttribution FeatureCurve"
-    " PairAttribution LocalPairAttribution",
-    "attributions.results.in_chunks": "ChunkedAttribution",
-    "attributions.statistics": "FewGroupsWarning",
-    "attributions.inputs": "SeenRowsWarning",
+    "changes.by_label": "AttributionByLabel",
+    "changes.differences": "Differences",
+    "changes.for_whom": "ForWhom for_whom",
+    "changes.loss_change": "LossChange compare loss_change",
+    "classic.absolute": "absolute",
+    "classic.partial_dependence": "partial_dependence",
+    "classic.permutation": "permutation",
+    "classic.total_gain": "total_gain",
+    "held_out.gain": "held_out_gain held_out_gain_rows",
+    "held_out.pairs": "tree_inner_pairs",
+    "held_out.single_rows": "partial_inner_rows tree_inner_rows",
+    "held_out.tree_inner": "LevelWarning forest_inner partial_inner tree_inner",
+    "inputs": "SeenRowsWarning",
+    "mdi.local_mdi": "LocalMDI local_mdi",
+    "mdi.mdi_plus": "mdi_oob mdi_plus",
+    "per_row": "predecomp saabas tree_shap tree_shap_pairs",
+    "refits.cross_fit": "cross_fit",
+    "refits.given_others": "given_others",
+    "refits.selector": "HeldOutSelector",
+    "results": "FeatureCurve GlobalAttribution LocalAttribution LocalPairAttribution"
+    " PairAttribution",
+    "results.in_chunks": "ChunkedAttribution",
+    "statistics.groups": "FewGroupsWarning",
+    "unbiased.gain": "unbiased_gain",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_MODULES = ("plots",)
-__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, pictures
-    "predecomp",
-    "saabas",
-    "tree_shap",
-    "tree_shap_pairs",
-    "local_mdi",
-    "held_out_gain",
-    "held_out_gain_rows",
-    "loss_change",
-    "compare",
-    "for_whom",
-    "tree_inner",
-    "tree_inner_rows",
-    "partial_inner_rows",
-    "tree_inner_pairs",
-    "partial_inner",
-    "forest_inner",
-    "absolute",
-    "permutation",
-    "partial_dependence",
-    "mdi_plus",
-    "mdi_oob",
-    "total_gain",
-    "unbiased_gain",
-    "cross_fit",
-    "given_others",
-    "HeldOutSelector",
-    "LocalAttribution",
-    "GlobalAttribution",
-    "PairAttribution",
-    "LocalPairAttribution",
-    "FeatureCurve",
-    "AttributionByLabel",
-    "Differences",
-    "LossChange",
-    "ForWhom",
-    "ChunkedAttribution",
-    "FewGroupsWarning",
-    "SeenRowsWarning",
-    "LevelWarning",
-    "LocalMDI",
+__all__ = [  # noqa: RUF022  per sample, per feature, over fits, results, warnings, pictures
+    "predecomp", "saabas", "tree_shap", "tree_shap_pairs", "local_mdi",
+    "held_out_gain", "held_out_gain_rows", "loss_change", "compare", "for_whom",
+    "tree_inner", "tree_inner_rows", "partial_inner_rows", "tree_inner_pairs", "partial_inner",
+    "forest_inner", "absolute", "permutation", "partial_dependence", "mdi_plus", "mdi_oob",
+    "total_gain", "unbiased_gain",
+    "cross_fit", "given_others", "HeldOutSelector",
+    "LocalAttribution", "GlobalAttribution", "PairAttribution", "LocalPairAttribution",
+    "FeatureCurve", "AttributionByLabel", "Differences", "LossChange", "ForWhom",
+    "ChunkedAttribution", "LocalMDI",
+    "FewGroupsWarning", "SeenRowsWarning", "LevelWarning",
     "plots",
-]
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in _MODULES:
-        return import_module(f"attributions.{name}")
+        return getattr(import_module(f"attributions.{_HOME[name]}"), name)
+    if name == "plots":
+        return import_module("attributions.plots")
     raise AttributeError(f"module 'attributions' has no attribute {name!r}")
 
 

@@ -140,14 +140,19 @@ def refuse_credit(ensemble: Ensemble, what: str) -> None:
 
 def as_training(training: Any) -> Chunk:
     """Return the rows that a model was fitted on, with what stands beside them."""
-    if not (isinstance(training, tuple | list) and len(training) in (2, 3, 4)):
-        raise ValueError(
-            "training must be the pair (X, y) of rows that the model was fitted on, (X, y,"
-            " sample_weight), or (X, y, sample_weight, init_score); got a"
-            f" {type(training).__name__}."
-        )
-    X, y, weight, init_score = (*training, None, None)[:4]
+    what = "training, the rows that the model was fitted on,"
+    X, y, weight, init_score = given_together(training, what, "init_score")
     return Chunk(collected(X), y, weight, init_score=init_score)
+
+
+def given_together(rows: Any, what: str, fourth: str) -> tuple:
+    """Return X, y, weights and what is fourth of rows; None for what is not given."""
+    if not (isinstance(rows, tuple | list) and len(rows) in (2, 3, 4)):
+        raise ValueError(
+            f"{what} must be a pair (X, y), (X, y, sample_weight) or (X, y, sample_weight,"
+            f" {fourth}); got a {type(rows).__name__}."
+        )
+    return (*rows, None, None)[:4]
 
 
 def as_random_state(random_state: Any) -> Any:

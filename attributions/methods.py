@@ -10,10 +10,8 @@ class Method(NamedTuple):
     """The facts of one method; a method that has no row has the defaults.
 
     ``kurtosis_limit`` is that of rows' contributions over the number of held-out rows, which bounds
-    the error of the normal approximation: above it intervals are not to be relied on. Held-out rows
-    cannot tell their kurtosis, because a table that has missed the rare large contributions has
-    short tails for that very reason. The training rows can, because the rare ones among them have
-    made the small nodes; for ``held_out_gain`` the model tells.
+    the error of the normal approximation: above it intervals are not to be relied on, see
+    ``GlobalAttribution.is_reliable``.
     """
 
     title: str = ""  # in pictures

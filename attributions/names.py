@@ -101,7 +101,8 @@ def row_of_number(row: Any, n_rows: int) -> int:
 
 def row_of_label(row: Any, labels: list[Any]) -> int:
     """Return the number of the row that has a label; an unknown or repeated one is refused."""
-    found = [i for i, label in enumerate(labels) if is_label(label, row)]
+    is_text = isinstance(row, str)  # which labels are written like, or else equal to
+    found = [i for i, own in enumerate(labels) if (str(own) if is_text else own) == row]
     if len(found) == 1:
         return found[0]
     if found:
@@ -114,11 +115,6 @@ def row_of_label(row: Any, labels: list[Any]) -> int:
     if isinstance(row, int) and -len(labels) <= row < len(labels):
         message += f" (Labels are meant, not positions: X.index[{row}] is {labels[row]!r}.)"
     raise ValueError(message)
-
-
-def is_label(label: Any, row: Any) -> bool:
-    """Say whether a label is the one asked for: equal to it, or written like it."""
-    return str(label) == row if isinstance(row, str) else bool(label == row)
 
 
 def on_one_line(name: Any) -> str:

@@ -76,7 +76,9 @@ class Rows:
     is_part: bool = False  # a chunk, which is checked and converted anew for every walk
 
     need_targets: ClassVar[bool] = True
-    asks_all_at_once: ClassVar[bool] = False  # so that a row's loss may depend on other rows
+    # Whether a row's loss may depend on all other rows, or on those of its query.
+    asks_all_at_once: ClassVar[bool] = False
+    asks_queries_at_once: ClassVar[bool] = False
 
     @classmethod
     def of(cls, model: Any, given: Chunk) -> Self:
@@ -107,7 +109,8 @@ class Rows:
     @classmethod
     def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
         """Refuse a loss of rows that depend on each other where they are looked at in parts."""
-        if loss.is_by_row or (cls.asks_all_at_once and not given.is_part):
+        at_once = cls.asks_all_at_once or (cls.asks_queries_at_once and loss.has_queries)
+        if loss.is_by_row or (at_once and not given.is_part):
             return
         raise ValueError(
             f"Under the {loss.name} loss rows depend on each other, and here they are looked at"

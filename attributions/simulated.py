@@ -79,10 +79,6 @@ def simulated(
     random_state : int or None
         The seed. Train and held-out rows have streams of their own: changing ``n_train`` leaves
         the drawn values of the held-out rows as they are.
-
-    Returns
-    -------
-    SimulatedData
     """
     for name, value, allowed in (
         ("task", task, TASKS),

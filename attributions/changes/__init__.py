@@ -6,18 +6,3 @@ is the table of them. ``labels`` reads the labels of rows and ``by_label`` judge
 ``loss_parts`` divides a loss, ``loss_change`` tells where it went, from some rows to others or from
 one model to another. ``for_whom`` looks for groups of rows.
 """
-
-from attributions.changes.by_label import AttributionByLabel
-from attributions.changes.differences import Differences
-from attributions.changes.for_whom import ForWhom, for_whom
-from attributions.changes.loss_change import LossChange, compare, loss_change
-
-__all__ = [
-    "AttributionByLabel",
-    "Differences",
-    "ForWhom",
-    "LossChange",
-    "compare",
-    "for_whom",
-    "loss_change",
-]

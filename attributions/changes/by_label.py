@@ -98,12 +98,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return np.array([result.n_draws >= FEWEST for result in self.results])
 
     def values_in(self, unit: str) -> np.ndarray:
-        """Return values in per cent of the constant's loss or in loss a row, (L, p).
-
-        Parameters
-        ----------
-        unit : {"percent", "loss"}
-        """
+        """Return values, (L, p), in "percent" of the constant's loss or in "loss" a row."""
         return np.array([result.values for result in self.results]) * self._one_in(unit)
 
     def standard_error_in(self, unit: str) -> np.ndarray:
@@ -160,12 +155,7 @@ class AttributionByLabel(tables.ShownAsTable):
         """Return the slope of each feature's worth over ordered labels, with its error.
 
         Labels count as equally far apart, and weigh as many rows as they have. Those with too few
-        rows to judge are left out.
-
-        Parameters
-        ----------
-        adjust, unit
-            As for `changes`.
+        rows to judge are left out. The parameters are those of `changes`.
         """
         self._need_order("A trend", "changes(reference=...) compares labels without one")
         used = np.flatnonzero(self.is_judged)
@@ -185,13 +175,9 @@ class AttributionByLabel(tables.ShownAsTable):
         )
 
     def to_frame(self) -> "pandas.DataFrame":
-        """Return a pandas.DataFrame with a row for every label and feature.
+        """Return a pandas.DataFrame with a row for every label and feature, in their order.
 
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by ``label`` and ``feature``, with ``n_samples`` and the columns of
-            ``GlobalAttribution.to_frame``; features in the order of the columns.
+        It has ``n_samples`` and the columns of ``GlobalAttribution.to_frame``.
         """
         pandas = tables.import_pandas(".results and .labels")
         frames = [result.to_frame().loc[list(self.feature_names)] for result in self.results]
@@ -201,13 +187,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return pandas.concat(frames, keys=labels, names=["label"])
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return a table to look at: a row a label, and the best features in per cent.
-
-        Parameters
-        ----------
-        n : int
-            How many features, those that are worth most on average.
-        """
+        """Return a table to look at: a row a label, and the best ``n`` features in per cent."""
         ranking = self.ranking()[: tables.as_count(n)]
         columns = [
             tables.words("label", self.label_texts),
@@ -245,10 +225,6 @@ class AttributionByLabel(tables.ShownAsTable):
             How many features to show, best first: 5 as lines, 10 otherwise.
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
-
-        Returns
-        -------
-        ByLabelDisplay
         """
         from attributions.plots import ByLabelDisplay
 
@@ -342,15 +318,7 @@ class LabelledRows:
 
 
 def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
-    """Return the `AttributionByLabel` of rows in memory, or of Dask.
-
-    Parameters
-    ----------
-    rows : AllRows
-    by : one label a row
-    judge : callable
-        Takes the rows of one label, returns their `GlobalAttribution`.
-    """
+    """Return the `AttributionByLabel` of rows, judged label by label; ``by`` has one a row."""
     labelled = LabelledRows.of(rows, by)
     names, of_row = labelled.labels.names, labelled.labels.of_row
     if np.bincount(of_row[of_row >= 0]).max() < FEWEST:

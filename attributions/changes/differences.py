@@ -70,13 +70,7 @@ class Differences(tables.ShownAsTable):
         return np.where(self._is_still, 1.0, chances(self._t, self.degrees, self._is_joint))
 
     def confidence_interval(self, level: float = 0.95) -> np.ndarray:
-        """Return intervals of the differences, (L, p, 2); all hold together if ``adjust`` says so.
-
-        Parameters
-        ----------
-        level : float
-            Above 0 and below 1.
-        """
+        """Return intervals of differences, (L, p, 2); all hold together if ``adjust`` says so."""
         if not 0 < level < 1:
             raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
         reach = half_widths(self._t, self.degrees, level, self._is_joint) * self.standard_error
@@ -90,16 +84,8 @@ class Differences(tables.ShownAsTable):
     def to_frame(self, *, level: float = 0.95) -> "pandas.DataFrame":
         """Return a pandas.DataFrame with a row for every comparison and feature.
 
-        Parameters
-        ----------
-        level : float
-            Of the intervals from ``lower`` to ``upper``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by ``label`` and ``feature``: ``difference``, ``standard_error``, ``lower``,
-            ``upper`` and ``p_value``.
+        Indexed by ``label`` and ``feature``, it has ``difference``, ``standard_error``, ``p_value``
+        and the ends of the interval of a ``level``, ``lower`` and ``upper``.
         """
         pandas = tables.import_pandas(".values, .labels and .feature_names")
         lower, upper = np.moveaxis(self.confidence_interval(level), -1, 0)
@@ -116,13 +102,7 @@ class Differences(tables.ShownAsTable):
         return pandas.DataFrame({k: v.ravel() for k, v in columns.items()}, index=index)
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the differences of the smallest p-values as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        """
+        """Return the ``n`` differences of the smallest p-values as a table to look at."""
         p = self.p_values().ravel()
         order = np.lexsort((-np.abs(self._t.ravel()), np.where(np.isnan(p), 2.0, p)))
         order = order[: tables.as_count(n)]

@@ -69,39 +69,33 @@ class ForWhom(tables.ShownAsTable):
     def to_frame(self, *, level: float = 0.95) -> Any:
         """Return a pandas.DataFrame with a row for every group.
 
-        Parameters
-        ----------
-        level : float
-            Of the intervals from ``lower`` to ``upper``, which hold together.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``p_value`` is that of a difference between the group and the rows outside of it.
+        Intervals of a ``level``, from ``lower`` to ``upper``, hold together; ``p_value`` is that of
+        a difference between the group and the rows outside of it.
         """
         pandas = tables.import_pandas(".groups and .values")
-        ends = self.worth.confidence_interval(level)[:, 0]
-        columns = {
+        groups = pandas.Index(self.groups, name="group")
+        return pandas.DataFrame(self._columns(level), index=groups)
+
+    def _columns(self, level: float = 0.95) -> dict[str, np.ndarray]:
+        lower, upper = self.worth.confidence_interval(level)[:, 0].T
+        return {
             "n_rows": self.n_rows,
             "found": self.found,
             "confirmed": self.values,
-            "lower": ends[:, 0],
-            "upper": ends[:, 1],
+            "lower": lower,
+            "upper": upper,
             "p_value": self.from_others.p_values()[:, 0],
         }
-        return pandas.DataFrame(columns, index=pandas.Index(self.groups, name="group"))
 
     def head(self) -> tables.ShownTable:
         """Return the groups as a table to look at."""
-        ends = self.worth.confidence_interval()[:, 0]
+        n_rows, *numbers, p = self._columns().values()
+        headings = "found", "confirmed", "from", "to"
         columns = [
             tables.words("group", self.groups)._replace(most=RULE_WIDTH),
-            tables.ShownColumn("rows", [f"{n:,}" for n in self.n_rows]),
-            tables.numbers("found", self.found),
-            tables.numbers("confirmed", self.values),
-            tables.numbers("from", ends[:, 0]),
-            tables.numbers("to", ends[:, 1]),
-            tables.p_values("p-value", self.from_others.p_values()[:, 0]),
+            tables.ShownColumn("rows", [f"{n:,}" for n in n_rows]),
+            *map(tables.numbers, headings, numbers),
+            tables.p_values("p-value", p),
         ]
         title = f"{self.feature}: loss that it saves a row, {self.overall:.4g} overall"
         title += "; p-values against rows outside of the group"
@@ -116,10 +110,7 @@ class ForWhom(tables.ShownAsTable):
     ) -> "ForWhomDisplay":
         """Draw what the feature is worth to each group, with intervals that hold together.
 
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
+        Parameters are those of ``GlobalAttribution.plot``.
         """
         from attributions.plots import ForWhomDisplay
 
@@ -154,10 +145,6 @@ def for_whom(
         Leaves of the tree, from 2.
     random_state : int
         Draws the halves.
-
-    Returns
-    -------
-    ForWhom
     """
     if not isinstance(max_groups, Integral) or max_groups < 2:
         raise ValueError(f"max_groups must be an integer of 2 or more; got {shown(max_groups)}.")

@@ -15,7 +15,7 @@ from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD, loss_parts
 from attributions.changes.worth import Worth, rows_in_memory
-from attributions.inputs import trees_of
+from attributions.inputs import given_together, trees_of
 from attributions.names import find_feature
 from attributions.results import tables
 from gbt.tables.given import collected
@@ -83,13 +83,7 @@ class LossChange(tables.ShownAsTable):
         return frame
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the whole loss and its largest changes as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many parts.
-        """
+        """Return the whole loss and the ``n`` parts that changed most as a table to look at."""
         order = np.argsort(-np.abs(self.values), kind="stable")[: tables.as_count(n)]
         of_parts = (self.before, self.after, *_shown(self.changes))
         of_whole = [*self.losses, *(float(column[0]) for column in _shown(self.loss))]
@@ -136,8 +130,8 @@ def loss_change(
         change = loss_change(model, (X_2023, y_2023), (X_2024, y_2024))
         change.to_frame().sort_values("difference")
     """
-    before = rows_in_memory(model, *_as_rows(rows_before, "rows_before"))
-    after = rows_in_memory(model, *_as_rows(rows_after, "rows_after"))
+    before = rows_in_memory(model, *given_together(rows_before, "rows_before", "groups"))
+    after = rows_in_memory(model, *given_together(rows_after, "rows_after", "groups"))
     for rows in (before, after):
         rows.warn_if_seen(n_jobs, stacklevel=2)
     if (before.groups is None) != (after.groups is None):
@@ -184,6 +178,11 @@ def compare(
             f"model_a was fitted to {losses[0].name!r} and model_b to {losses[1].name!r}; only"
             " models of one loss have losses that can be compared."
         )
+    if not np.array_equal(both[0].y, both[1].y):
+        raise ValueError(
+            "The trees of model_a and model_b see other targets, because one of the models"
+            " transforms y or has other classes; only losses of the same targets can be compared."
+        )
     for rows in both:
         rows.warn_if_seen(n_jobs, stacklevel=2)
     known = [rows.ensemble.credited_names for rows in both]
@@ -218,16 +217,6 @@ def _changed(
         (float(loss_before), float(loss_after)),
         headings,
     )
-
-
-def _as_rows(given: Any, name: str) -> tuple:
-    """Return X, y and what else is given of some rows."""
-    if not (isinstance(given, tuple | list) and len(given) in (2, 3, 4)):
-        raise ValueError(
-            f"{name} must be a pair (X, y), (X, y, sample_weight) or (X, y, sample_weight, groups);"
-            f" got a {type(given).__name__}."
-        )
-    return tuple(given)
 
 
 def _own_columns(model: Any, X: Any) -> Any:

@@ -33,7 +33,6 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
-from attributions.inputs import trees_of
 from gbt.parallel.chunks import Chunk, refuse_chunks
 from gbt.tables.names import shown
 
@@ -62,8 +61,7 @@ def rows_in_memory(
 ) -> RowsAtSplits:
     """Check and convert rows for a model, as `held_out_gain` does; refuse tables of Dask."""
     refuse_chunks(X)
-    steps = StepsOfModel.of(trees_of(model, X), getattr(model, "classes_", None))
-    return RowsAtSplits.of(steps, Chunk(X, y, sample_weight, groups))
+    return RowsAtSplits.of(StepsOfModel.of_model(model, X), Chunk(X, y, sample_weight, groups))
 
 
 def check_unit(unit: str) -> str:

@@ -5,10 +5,3 @@ predictions, right or wrong, ``permutation`` how much the score drops when a fea
 shuffled; ``shuffle_errors`` has the standard error of the last. ``partial_dependence`` is the mean
 prediction as a function of one feature.
 """
-
-from attributions.classic.absolute import absolute
-from attributions.classic.partial_dependence import partial_dependence
-from attributions.classic.permutation import permutation
-from attributions.classic.total_gain import total_gain
-
-__all__ = ["absolute", "partial_dependence", "permutation", "total_gain"]

@@ -19,7 +19,7 @@ from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Rows
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.model.predictor import transposed
-from gbt.model.stages import tree_blocks
+from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 from gbt.parallel.chunks import Chunk
 from gbt.tables.names import shown
 
@@ -81,16 +81,16 @@ def _absolute(level: str, per_output: bool, rows: UntargetedRows, n_jobs: int | 
         block = transposed(X[own])
         shape = n_features, block.shape[2]
         total, parts = np.zeros(shape), np.zeros((len(judge.bounds), n_features))
-        for k, (bound, touched) in enumerate(zip(judge.bounds, judge.touched, strict=True)):
+        n_rounds, ones = judge.ensemble.n_rounds, np.ones((TREES_AT_ONCE, shape[1]))
+        for k, bound in enumerate(judge.bounds):
             r, sizes = np.zeros((2, *shape))
             if level == "tree":
-                for m, features in enumerate(touched):
-                    r[features] = 0.0
-                    bound.add(block, range(m, m + 1), np.ones((1, shape[1])), r)
+                for m in range(n_rounds):
+                    features = judge.put_tree(k, m, block, ones[:1], r)
                     sizes[features] += np.abs(r[features])
             else:
-                for trees in tree_blocks(len(touched)):
-                    bound.add(block, trees, np.ones((len(trees), shape[1])), r)
+                for trees in tree_blocks(n_rounds):
+                    bound.add(block, trees, ones[: len(trees)], r)
                 sizes = np.abs(r)
             moved = weight[own] * sizes
             parts[k] = moved.sum(axis=1)

@@ -38,6 +38,7 @@ from scipy.sparse import issparse
 from attributions.classic.shuffled_tables import shuffled_tables
 from attributions.inputs import as_numbers, as_rows, refuse_credit, trees_of
 from attributions.names import find_feature
+from attributions.per_row.bound import features_of_trees
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
 from gbt.kernels.rows.walk import node_sets
@@ -101,9 +102,10 @@ def partial_dependence(
         missing=curves[-1],
         shares=None if rows is None else distribution(rows[:, k], cuts, levels),
         levels=levels,
-        is_additive=_is_additive(ensemble, k),
+        # A root that splits on k is above all other splits of its tree, and so is another.
+        is_additive=all(k not in own or len(own) == 1 for own in features_of_trees(ensemble)),
         method="partial_dependence",
-        output_names=None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble),
+        output_names=names_of_outputs(model, ensemble),
         input_dtype=ensemble.input_dtype,
         zero_is_missing=ensemble.zero_is_missing,
     )
@@ -121,17 +123,6 @@ def _children(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     """Return the children of every node as numbers in the model; meaningless at leaves."""
     root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))
     return root + ensemble.left, root + ensemble.right
-
-
-def _is_additive(ensemble: Ensemble, k: int) -> bool:
-    """Say whether no path splits both on feature k and on another one."""
-    is_split = ensemble.left >= 0
-    for child in _children(ensemble):
-        node = np.flatnonzero(is_split)
-        node = node[is_split[child[node]]]
-        if ((ensemble.feature[node] == k) != (ensemble.feature[child[node]] == k)).any():
-            return False
-    return True
 
 
 def _shares_of_cover(ensemble: Ensemble, k: int, cover: str) -> np.ndarray:
@@ -264,7 +255,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
         levels=levels,
         is_additive=False,  # as far as is known
         method="partial_dependence",
-        output_names=None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble),
+        output_names=names_of_outputs(model, ensemble),
     )
 
 

@@ -14,6 +14,7 @@ Models predict a block of rows at a time: the block is transposed once, one colu
 is exchanged in it, and the predictions of some shuffles are kept until they are scored.
 """
 
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,14 +27,13 @@ import numpy as np
 from attributions.classic.scores import (
     Score,
     auc_of_rows,
-    checked_score,
     is_scorer,
-    named_metric,
     negative_squares,
+    score_of,
     scorer_of,
 )
 from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
-from attributions.classic.shuffled_tables import Orders, Pairs, shuffled_tables
+from attributions.classic.shuffled_tables import OrderOf, Pairs, random_order, shuffled_tables
 from attributions.classic.whatever_predicts import Predictions, only_predicts
 from attributions.inputs import as_random_state, refuse_credit
 from attributions.results import GlobalAttribution
@@ -113,14 +113,10 @@ def permutation(
     was noise, up to 58 % of the features had p < 0.05 (:doc:`docs/inference.md </inference>`). With
     columns that are nearly independent the p-values hold their level.
 
-    A table of Dask is shuffled within its chunks: a row gets the value of another row of its chunk,
-    each chunk has random numbers of its own (`seed_of_chunk`), and values are the means of the
-    chunks' drops, weighted by their rows. So no row leaves its chunk. Where rows lie in random
-    order, this estimates the drop of shuffling all of them. Where chunks differ, as days do, only
-    what a feature tells within a chunk counts, not how it tells chunks apart. Scores that are no
-    mean over rows, the ROC AUC among them, are those of chunks, each of which needs rows of both
-    classes. Rows of a group must lie in one chunk. Standard errors are made of the rows or groups
-    of all chunks.
+    A table of Dask is shuffled within its chunks, each by random numbers of its own
+    (`seed_of_chunk`), and values are the means of the chunks' drops, weighted by their rows. Scores
+    that are no mean over rows, the ROC AUC among them, are those of chunks. Standard errors are
+    made of the rows or groups of all chunks (:doc:`docs/guide/dask.md </guide/dask>`).
 
     Examples
     --------
@@ -185,19 +181,19 @@ def _shuffled_rows(shuffling: Shuffling, rows: RowsAsGiven, n_jobs: int | None) 
     ensemble, X, groups, chunk = rows.ensemble, rows.X, rows.groups, rows.given
     assert chunk is not None
     seed = seed_of_chunk(shuffling.seed, chunk.number) if chunk.is_part else shuffling.seed
-    orders = Orders(seed, len(X))
+    order_of = partial(random_order, seed, len(X))
     used = np.unique(ensemble.feature[ensemble.left >= 0])  # shuffling others changes nothing
     pairs = [(int(k), r) for k in used for r in range(shuffling.n_repeats)]
     if is_scorer(shuffling.metric):
         name, score = str(shuffling.metric), scorer_of(shuffling.model, shuffling.metric, chunk.y)
-        intact, shuffled = chunk.X, shuffled_tables(chunk.X, pairs, orders.of)
+        intact, shuffled = chunk.X, shuffled_tables(chunk.X, pairs, order_of)
     else:
         name, score = _score_of(ensemble, shuffling.metric, rows.y)
         intact = ensemble.raw_predict(X, n_jobs, rows.init_score)
-        shuffled = _shuffled_predictions(rows, pairs, orders, n_jobs)
+        shuffled = _shuffled_predictions(rows, pairs, order_of, n_jobs)
     method = f"permutation({name}{', within chunks' * chunk.is_part})"
     tally, scores, p = Tally.of(rows, n_jobs), map(score, shuffled), ensemble.n_features
-    return Shuffled.of(method, tally, groups, orders, pairs, score(intact), scores, p)
+    return Shuffled.of(method, tally, groups, order_of, pairs, score(intact), scores, p)
 
 
 def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
@@ -212,12 +208,12 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     predictions = Predictions.of(shuffling.model, table, given.y)
     warn_of_other_order(table, given.y, stacklevel=3)
     n, p = np.shape(table)
-    groups, orders = Groups.of(given.groups, n), Orders(shuffling.seed, n)
+    groups, order_of = Groups.of(given.groups, n), partial(random_order, shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
     method, tally = f"permutation({name})", Tally(n, 0, True, nan)
-    scores = map(score, shuffled_tables(table, pairs, orders.of))
-    of_all = Shuffled.of(method, tally, groups, orders, pairs, score(table), scores, p)
+    scores = map(score, shuffled_tables(table, pairs, order_of))
+    of_all = Shuffled.of(method, tally, groups, order_of, pairs, score(table), scores, p)
     return of_all.result(predictions.names)
 
 
@@ -228,7 +224,7 @@ class Shuffled:
     method: str
     tally: Tally
     repeats: np.ndarray  # (p, n_repeats): mean drops over the rows
-    errors: DropSums | None  # None where the metric gives one number for all rows
+    errors: list[DropSums]  # of each column; none where the metric gives one number for all rows
     groups: np.ndarray | None  # the distinct labels of rows that belong together
 
     @classmethod
@@ -237,7 +233,7 @@ class Shuffled:
         method: str,
         tally: Tally,
         groups: Groups | None,
-        orders: Orders,
+        order_of: OrderOf,
         pairs: Pairs,
         intact: Any,
         scores: Iterator[Any],
@@ -245,7 +241,7 @@ class Shuffled:
     ) -> "Shuffled":
         """Tell the drops of single shuffles from the scores, which come in the order of pairs."""
         n_repeats = 1 + max((r for _, r in pairs), default=0)
-        repeats, n_rows = np.zeros((n_features, n_repeats)), orders.n_rows
+        repeats, n_rows = np.zeros((n_features, n_repeats)), tally.n_rows
         is_by_row = np.ndim(intact) == 1
         # Shuffling a column that no tree uses changes no row's score.
         of_columns = [ShuffleErrors(n_rows).sums(groups)] * n_features if is_by_row else []
@@ -255,30 +251,28 @@ class Shuffled:
                 if r == 0:
                     largest = max(np.abs(intact).max(), np.abs(shuffled).max())
                     errors = ShuffleErrors(n_rows, int(exponent_of(largest)) if largest else 0)
-                errors.add(intact - shuffled, orders.of((k, r)))
+                errors.add(intact - shuffled, order_of((k, r)))
                 if r == n_repeats - 1:
                     of_columns[k] = errors.sums(groups)
-        by_row = DropSums.beside(of_columns) if is_by_row else None
-        return cls(method, tally, repeats, by_row, labels_of(groups))
+        return cls(method, tally, repeats, of_columns, labels_of(groups))
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
         check_apart(self.groups, other.groups)
         tally = self.tally.merge(other.tally)
         own, others = (part.tally.n_rows / tally.n_rows for part in (self, other))
-        errors, groups = None, None
-        if self.errors is not None and other.errors is not None:
-            errors = self.errors.merge(other.errors)
+        repeats = self.repeats * own + other.repeats * others
+        errors, groups = [*map(operator.add, self.errors, other.errors)], None
         if self.groups is not None and other.groups is not None:
             groups = np.concatenate([self.groups, other.groups])
-        repeats = self.repeats * own + other.repeats * others
         return Shuffled(self.method, tally, repeats, errors, groups)
 
     def result(self, feature_names: tuple[str, ...]) -> GlobalAttribution:
-        """Return the mean drops with their standard errors."""
+        """Return the mean drops with their standard errors, of which a single draw has none."""
+        errors = [of.standard_error for of in self.errors if of.draws.n_rows > 1]
         return GlobalAttribution(
             values=self.repeats.mean(axis=1),
-            standard_error=None if self.errors is None else self.errors.standard_error,
+            standard_error=np.array(errors) if errors else None,
             n_samples=self.tally.n_rows,
             feature_names=feature_names,
             method=self.method,
@@ -288,14 +282,14 @@ class Shuffled:
 
 
 def _shuffled_predictions(
-    given: Rows, pairs: Pairs, orders: Orders, n_jobs: int | None
+    given: Rows, pairs: Pairs, order_of: OrderOf, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
     """Yield the raw predictions of all rows after each shuffle of one column."""
     ensemble, rows = given.ensemble, given.X
     start = raw_before(ensemble.base_score, len(rows), given.init_score)
     at_once = max(1, NUMBERS_AT_ONCE // max(len(rows) * ensemble.n_outputs, 1))
     for first in range(0, len(pairs), at_once):
-        own = [(pair[0], orders.of(pair)) for pair in pairs[first : first + at_once]]
+        own = [(pair[0], order_of(pair)) for pair in pairs[first : first + at_once]]
         predictions = np.empty((len(own), ensemble.n_outputs, len(rows)))
         predictions[:] = start
 
@@ -319,20 +313,17 @@ def _shuffled_predictions(
 
 def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str, Score]:
     """Return the name of a score and a function of raw predictions."""
-    loss, n = ensemble.loss, len(target)
+    loss = ensemble.loss
     is_of_loss = loss.is_by_row and (loss.kind == GIVEN or isinstance(loss, CrossEntropy))
     if metric is None and is_of_loss:
         name = "neg_log_loss" if loss.name == "softmax" else f"neg_{loss.name}"
         return name, lambda raw_prediction: -loss.value(target, raw_prediction)
-    if metric is not None:
-        name = named_metric(metric)
-    elif not loss.is_by_row:
-        name, metric = loss.name_of_score, partial(loss.score, weight=np.ones(n))
+    default: tuple[str, Any] = "neg_mean_squared_error", negative_squares
+    if not loss.is_by_row:
+        default = loss.name_of_score, partial(loss.score, weight=np.ones(len(target)))
     elif loss.name == "half_logistic":
-        name, metric = "roc_auc", auc_of_rows
-    else:
-        name, metric = "neg_mean_squared_error", negative_squares
-    return name, lambda raw: checked_score(metric(target, loss.inverse_link(raw)), name, n)
+        default = "roc_auc", auc_of_rows
+    return score_of(metric, default, target, loss.inverse_link)
 
 
 def _seed(random_state: Any) -> int:

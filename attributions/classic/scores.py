@@ -81,6 +81,15 @@ def auc_of_rows(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
     return auc + n / np.where(is_1, n_1, n - n_1) * (placement - auc)
 
 
+def score_of(
+    metric: Any, default: tuple[str, Callable], target: np.ndarray, predict: Callable
+) -> tuple[str, Score]:
+    """Return the name of a metric, or of what is the default, and a function of what predicts."""
+    name, function = default if metric is None else (named_metric(metric), metric)
+    n = len(target)
+    return name, lambda given: checked_score(function(target, predict(given)), name, n)
+
+
 def checked_score(score: Any, name: str, n_rows: int) -> np.ndarray:
     """Return the score, one number or one a row; refuse anything else that a metric returned."""
     if score is None:

@@ -37,8 +37,6 @@ A chunk of one row, or of one group, cannot estimate a variance and need not: it
 those of the other chunks.
 """
 
-import operator
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,51 +81,36 @@ class ShuffleErrors:
         draws[:, :2] = np.ldexp(draws[:, :2], self.exponent)
         # Var(d) n / R; 0 for a single row, which keeps its value
         of_pairs = self.pair_squares * n_rows / max(n_rows - 1, 1) / n_repeats**2
-        columns = (RowSums.of(draws, second_moments=True),)
-        return DropSums(columns, np.ldexp([of_pairs**0.5], self.exponent))
+        return DropSums(
+            RowSums.of(draws, second_moments=True), np.ldexp(of_pairs**0.5, self.exponent)
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class DropSums:
-    """Sums over the draws of some chunks, for p columns; those of other chunks merge with them.
+    """Sums over the draws of some chunks, for one column; ``+`` merges those of other chunks."""
 
-    Of each column: the sums over draws of the rows' own drops, of psi, and of the numbers of rows.
-    """
+    draws: RowSums  # of the rows' own drops, of psi, and of the numbers of rows
+    of_pairs: float  # the root of what chance pairs add to the squares of psi
 
-    columns: tuple[RowSums, ...]
-    of_pairs: np.ndarray  # (p,): the root of what chance pairs add to the squares of psi
-
-    @classmethod
-    def beside(cls, columns: "Sequence[DropSums]") -> "DropSums":
-        """Put the columns of one chunk beside each other."""
-        of_pairs = np.concatenate([column.of_pairs for column in columns])
-        return cls(tuple(column.columns[0] for column in columns), of_pairs)
-
-    def merge(self, other: "DropSums") -> "DropSums":
+    def __add__(self, other: "DropSums") -> "DropSums":
         """Return the sums over the draws of both."""
-        columns = tuple(map(operator.add, self.columns, other.columns))
-        return DropSums(columns, np.hypot(self.of_pairs, other.of_pairs))
+        return DropSums(self.draws + other.draws, np.hypot(self.of_pairs, other.of_pairs))
 
     @property
-    def standard_error(self) -> np.ndarray | None:
-        """Standard error of the mean drops over rows and shuffles; None for a single draw."""
-        if self.columns[0].n_rows < 2:
-            return None
-        return np.array([*map(_error_of, self.columns, self.of_pairs)])
-
-
-def _error_of(sums: RowSums, of_pairs: float) -> float:
-    """Return the standard error of one column's mean drop."""
-    mean, n_rows, products = sums.total[:2] / sums.total[2], sums.total[2], sums.products
-    assert products is not None
-    own, both, of_size = sums.exponent + np.zeros(3, dtype=np.int64)
-    unit = max(own, both, *exponent_of(np.abs([*mean, of_pairs])))
-    mean, of_pairs = np.ldexp(mean, -unit), np.ldexp(of_pairs, -unit)
-    squares = np.zeros(2)
-    for j, exponent in enumerate((own, both)):
-        crossed = np.ldexp(products[j, 2], exponent + of_size - unit)
-        squares[j] = np.ldexp(products[j, j], 2 * (exponent - unit)) - 2 * mean[j] * crossed
-    squares += mean**2 * np.ldexp(products[2, 2], 2 * of_size)
-    own, both = sums.n_rows / (sums.n_rows - 1) * squares
-    variance = max(both - of_pairs**2, own, 0.0)  # rounding can take it below 0
-    return float(np.ldexp(np.sqrt(variance) / n_rows, unit))
+    def standard_error(self) -> float:
+        """Standard error of the mean drop over rows and shuffles, of two draws or more."""
+        sums, products = self.draws, self.draws.products
+        assert products is not None
+        mean, n_rows = sums.total[:2] / sums.total[2], sums.total[2]
+        own, both, of_size = sums.exponent + np.zeros(3, dtype=np.int64)
+        unit = max(own, both, *exponent_of(np.abs([*mean, self.of_pairs])))
+        mean, of_pairs = np.ldexp(mean, -unit), np.ldexp(self.of_pairs, -unit)
+        squares = np.zeros(2)
+        for j, exponent in enumerate((own, both)):
+            crossed = np.ldexp(products[j, 2], exponent + of_size - unit)
+            squares[j] = np.ldexp(products[j, j], 2 * (exponent - unit)) - 2 * mean[j] * crossed
+        squares += mean**2 * np.ldexp(products[2, 2], 2 * of_size)
+        own, both = sums.n_rows / (sums.n_rows - 1) * squares
+        variance = max(both - of_pairs**2, own, 0.0)  # rounding can take it below 0
+        return float(np.ldexp(np.sqrt(variance) / n_rows, unit))

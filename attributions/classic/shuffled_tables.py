@@ -11,21 +11,16 @@ from gbt.tables.given import as_given
 Pairs = list[tuple[int, int]]  # a column and the number of a shuffle
 
 
-class Orders:
-    """The random orders of the rows, one a shuffle, each from a random stream of its own."""
-
-    def __init__(self, seed: int, n_rows: int) -> None:
-        self._seed, self.n_rows = seed, n_rows
-
-    def of(self, pair: tuple[int, int]) -> np.ndarray:
-        """Return the order of the rows for a feature and a repeat."""
-        stream = np.random.default_rng(np.random.SeedSequence(self._seed, spawn_key=pair))
-        return stream.permutation(self.n_rows)
+OrderOf = Callable[[tuple[int, int]], np.ndarray]  # of the rows, for such a pair
 
 
-def shuffled_tables(
-    X: Any, pairs: Pairs, order_of: Callable[[tuple[int, int]], np.ndarray]
-) -> Iterator:
+def random_order(seed: int, n_rows: int, pair: tuple[int, int]) -> np.ndarray:
+    """Return the order of the rows for a feature and a repeat, which have a stream of their own."""
+    stream = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=pair))
+    return stream.permutation(n_rows)
+
+
+def shuffled_tables(X: Any, pairs: Pairs, order_of: OrderOf) -> Iterator:
     """Yield a table whose columns are shuffled in turn, of the kind that was given.
 
     It is the same table every time, so use it before the next is asked for.

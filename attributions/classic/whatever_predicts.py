@@ -22,10 +22,9 @@ from sklearn.exceptions import NotFittedError
 from attributions.classic.scores import (
     Score,
     auc_of_rows,
-    checked_score,
     is_scorer,
-    named_metric,
     negative_squares,
+    score_of,
     scorer_of,
 )
 from gbt.formats import import_model, labels_of
@@ -84,18 +83,14 @@ class Predictions(NamedTuple):
         """Return the name of a score, and a function of a table."""
         if is_scorer(metric):
             return str(metric), scorer_of(self.model, metric, y)
-        if metric is not None:
-            name = named_metric(metric)
-        elif self.classes is None:
-            name, metric = "neg_mean_squared_error", negative_squares
+        default: tuple[str, Any] = "neg_log_loss", _log_probability
+        if self.classes is None:
+            default = "neg_mean_squared_error", negative_squares
         elif not hasattr(self.model, "predict_proba"):
-            name, metric = "accuracy", np.equal
+            default = "accuracy", np.equal
         elif len(self.classes) == 2:
-            name, metric = "roc_auc", auc_of_rows
-        else:
-            name, metric = "neg_log_loss", _log_probability
-        n = len(self.target)
-        return name, lambda table: checked_score(metric(self.target, self.predict(table)), name, n)
+            default = "roc_auc", auc_of_rows
+        return score_of(metric, default, self.target, self.predict)
 
     def predict(self, table: Any) -> np.ndarray:
         """Return the predictions of a table's rows as scores take them."""

@@ -10,25 +10,3 @@ The other measures are TreeInner (Sun 2022) and its relatives, all of them sums 
 ``steps``, which works it out block by block. ``single_rows`` keeps the terms of the sum row by row,
 and ``pairs`` divides them by the features that were split on above.
 """
-
-from attributions.held_out.gain import held_out_gain, held_out_gain_rows
-from attributions.held_out.pairs import tree_inner_pairs
-from attributions.held_out.single_rows import partial_inner_rows, tree_inner_rows
-from attributions.held_out.tree_inner import (
-    LevelWarning,
-    forest_inner,
-    partial_inner,
-    tree_inner,
-)
-
-__all__ = [
-    "LevelWarning",
-    "forest_inner",
-    "held_out_gain",
-    "held_out_gain_rows",
-    "partial_inner",
-    "partial_inner_rows",
-    "tree_inner",
-    "tree_inner_pairs",
-    "tree_inner_rows",
-]

@@ -11,16 +11,12 @@ tree that means one call of the loss for each feature that the tree splits on, w
     a row's steps             2      0      2              picks those of its path
 
 **What rows weigh.** Under Cox's loss -g is the number of events that came, less the number u that
-was to be expected. If the model is off by the same factor for all rows of a node, g is larger where
-u is: where rows were observed for long. A feature that says how long, and nothing about the hazard,
-would have a contrast of mean g between its sides. So a side is not divided by its rows but by its
-expected events, U = sum of w u, and the contrast is that of two ratios of observed to expected
-events, as of two standardised mortality ratios::
-
-    held-out gain  =  -(1/alpha)  U_l U_r / U_t  *  d  *  (G_l / U_l  -  G_r / U_r)
-
-On the training rows, with the feature's own work left in and no penalty, this is the total gain,
-because u is the hessian of the fit. (``exposures`` has what u is for losses by row.)
+was to be expected. As ``exposures`` says of losses by row, a side is divided by its expected
+events, U = sum of w u, lest a feature that tells how long rows were observed, and nothing about the
+hazard, have a contrast between its sides. The contrast is that of two ratios of observed to
+expected events, as of two standardised mortality ratios. On the training rows, with the feature's
+own work left in and no penalty, the gain is then the total gain, because u is the hessian of the
+fit.
 
 **What a row adds.** With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on
 the right, the derivative of the gain by the weight of row i is, but for -1/alpha,

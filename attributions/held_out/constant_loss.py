@@ -49,9 +49,8 @@ class Targets:
         """
         if self.y is None:
             return None
-        weight = np.asarray(self.weight)
-        counts = weight > 0
-        counted = self if counts.all() else Targets(self.y[counts], weight[counts])
+        counts = self.weight > 0
+        counted = self if counts.all() else Targets(self.y[counts], self.weight[counts])
         with np.errstate(all="ignore"):
             # No ``@``: threads of BLAS wait in a loop, and slow down what is called next.
             excess = counted.excess(loss).sum()
@@ -63,7 +62,7 @@ class Targets:
         Of rows of one class the constant is infinite, and right.
         """
         y: Any = self.y
-        weight = np.asarray(self.weight)
+        weight = self.weight
         try:
             with np.errstate(all="ignore"):
                 constant = loss.best_constant(y, weight)

@@ -23,14 +23,13 @@ words of many levels. On training rows, with the squared error, no penalty and t
 left in, it is the total gain exactly.
 
 The held-out gain is a ratio of sums over rows, one a split, and the standard error is that of its
-first derivatives (the delta method): row i adds
+first derivatives (the delta method), row by row:
 
     q_ik  =  (1/alpha) sum over splits on k on its path  w_i (v_child - mean v) (e_i - mean e)
 
-and sqrt(n / (n - 1) sum_i (q_ik - mean)^2) is the standard error, for which each split's part of q
-is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its node. The q add up to the held-out gain;
-``held_out_gain_rows`` has them. ``attributions.reference.held_out`` says all of this in plain
-loops.
+For the error each split's part of q is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its
+node. The q add up to the held-out gain; ``held_out_gain_rows`` has them.
+``attributions.reference.held_out`` says all of this in plain loops.
 """
 
 import operator
@@ -46,7 +45,7 @@ from attributions.held_out.splits import StepsOfModel
 from attributions.held_out.steps import Wanted
 from attributions.inputs import explained_data, labels_by, row_labels
 from attributions.results import GlobalAttribution, LocalAttribution
-from attributions.rows import AllRows, Intake, Tally
+from attributions.rows import AllRows, Tally
 from attributions.statistics.row_sums import RowSums
 from attributions.statistics.together import MOST_FEATURES
 from attributions.walk.rows_at_spots import NodeTotals
@@ -163,8 +162,8 @@ def held_out_gain(
         result = held_out_gain(model, X_held_out, y_held_out)
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
-    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
-    steps, by = _steps_of(model, X, columns), labels_by(by, X)
+    wanted = Wanted(per_tree, per_output, second_moments, standard_error)
+    steps, by = StepsOfModel.of_model(model, X, columns=columns), labels_by(by, X)
     rows = AllRows.of(RowsAtSplits, steps, Chunk(X, y, sample_weight, groups, init_score), n_jobs)
     if by is not None:
         from attributions.changes.by_label import each_label  # which imports this folder
@@ -195,12 +194,6 @@ def held_out_gain_of_batches(
 
     wanted = Wanted(per_tree=True, second_moments=None)
     return _held_out_gain(steps, over, wanted)
-
-
-def _steps_of(model: Any, X: Any, columns: str) -> StepsOfModel:
-    """Return the steps of a model that a public function was given, with a table."""
-    taken = Intake.of_model(model, X, columns=columns)
-    return StepsOfModel.of(taken.ensemble, taken.classes_, taken.encode)
 
 
 def _held_out_gain(
@@ -291,12 +284,12 @@ def held_out_gain_rows(
 
     Notes
     -----
-    ``GlobalAttribution.from_rows`` of the result has the values of `held_out_gain`; its standard
-    errors are a little smaller where nodes have few rows: those of `held_out_gain` are corrected
-    for means that come from the rows themselves.
+    ``GlobalAttribution.from_rows`` of the result has the values of `held_out_gain`, whose standard
+    errors are a little larger where nodes have few rows: these correct for means that come from the
+    rows themselves.
     """
     refuse_chunks(X)
-    steps = _steps_of(model, X, columns)
+    steps = StepsOfModel.of_model(model, X, columns=columns)
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
     rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)

@@ -27,6 +27,7 @@ from attributions.kernels.paths import Credits, add_pair_changes
 from attributions.per_row.bound import Judge
 from attributions.results import PairAttribution
 from attributions.statistics.row_sums import sum_over_rows
+from attributions.walk.steps import Steps
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of, transposed
 from gbt.parallel.chunks import Chunk
@@ -83,10 +84,11 @@ def tree_inner_pairs(
     p = ensemble.n_credited
     listed = [pairs_of_nodes(output) for output in ensemble.outputs]
     codes = np.unique(np.concatenate([code for _, code in listed]))
-    credits = [
-        _credits(len(output.feature), node, np.searchsorted(codes, code))
-        for output, (node, code) in zip(ensemble.outputs, listed, strict=True)
-    ]
+    credits = []
+    for output, (node, code) in zip(ensemble.outputs, listed, strict=True):
+        count = np.bincount(node, minlength=len(output.feature))
+        first = np.concatenate([[0], np.cumsum(count)])
+        credits.append(Credits(first, np.searchsorted(codes, code), 1.0 / np.maximum(count, 1)))
 
     def contributions(some: slice) -> tuple[np.ndarray, None]:
         by_pair = np.zeros((some.stop - some.start, len(codes)))
@@ -115,36 +117,21 @@ def tree_inner_pairs(
 def pairs_of_nodes(ensemble: Ensemble) -> tuple[np.ndarray, np.ndarray]:
     """List nodes that split, each as often as it has pairs, and the pairs k p + l.
 
-    All nodes go up by one level at a time, until each has met the features above it.
-
-    Returns
-    -------
-    node, pair : int64 arrays of one length, sorted by node
+    Both are int64, sorted by node. All nodes go up by one level at a time, until each has met the
+    features above it.
     """
     p, feature = ensemble.n_credited, ensemble.credited.astype(np.int64)
-    splits = np.flatnonzero(ensemble.left >= 0)
-    root = np.repeat(ensemble.tree_offset[:-1], np.diff(ensemble.tree_offset))[splits]
-    parent = np.full(len(feature), -1)
-    for child in (ensemble.left, ensemble.right):
-        parent[root + child[splits]] = splits
-    node, at = splits, parent[splits]
+    splits, up = np.flatnonzero(ensemble.left >= 0), Steps.of(ensemble).up.astype(np.int64)
+    node = at = splits
     met = [np.empty(0, dtype=np.int64)]
     while len(node):
-        is_below = at >= 0
-        node, at = node[is_below], at[is_below]
+        is_below = up[at] != at  # a root is its own parent
+        node, at = node[is_below], up[at[is_below]]
         is_other = feature[at] != feature[node]
         met.append(node[is_other] * p + feature[at[is_other]])
-        at = parent[at]
     node, above = np.divmod(np.unique(np.concatenate(met)), max(p, 1))
     alone = np.setdiff1d(splits, node)
     node = np.concatenate([node, alone])
     above = np.concatenate([above, feature[alone]])
     order = np.argsort(node, kind="stable")
     return node[order], (feature[node] * p + above)[order]
-
-
-def _credits(n_nodes: int, node: np.ndarray, pair: np.ndarray) -> Credits:
-    """Return where each node's pairs begin, the pairs, and what each gets of a change."""
-    count = np.bincount(node, minlength=n_nodes)
-    first = np.concatenate([[0], np.cumsum(count)])
-    return Credits(first.astype(np.int64), pair.astype(np.int64), 1.0 / np.maximum(count, 1))

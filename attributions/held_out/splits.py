@@ -59,6 +59,14 @@ class StepsOfModel(Intake):
     method: str = "held_out_gain"  # of results; says if leaves were weighted by their rows
 
     @classmethod
+    def of_model(
+        cls, model: Any, X: Any, training: Any = None, columns: str = "given"
+    ) -> "StepsOfModel":
+        """Take the model and the table that a public function was given."""
+        taken = Intake.of_model(model, X, training, columns)
+        return cls.of(taken.ensemble, taken.classes_, taken.encode)
+
+    @classmethod
     def of(
         cls, ensemble: Ensemble, classes_: Any = None, encode: Callable | None = None
     ) -> "StepsOfModel":

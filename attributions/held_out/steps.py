@@ -9,8 +9,9 @@ stand in ``attributions.held_out.tree_inner``.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +20,15 @@ from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
 from attributions.walk.rows_at_spots import RowsAtSpots
 from attributions.walk.steps import Paths
-from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
-from gbt.parallel.chunks import Chunk
 
 Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
 
 
-class Wanted(NamedTuple):
+@dataclass(frozen=True)
+class Wanted:
     """Which parts a result is to have beside its values."""
 
     per_tree: bool = False
@@ -36,18 +36,12 @@ class Wanted(NamedTuple):
     second_moments: bool | None = False  # None: where they cost little
     standard_error: bool = True
 
-    @classmethod
-    def of(
-        cls, per_tree: bool, per_output: bool, second_moments: bool | None, standard_error: bool
-    ) -> "Wanted":
-        """Take the four; refuse second moments of a result without standard errors."""
-        wanted = cls(per_tree, per_output, second_moments, standard_error)
-        if wanted.second_moments and not wanted.standard_error:
+    def __post_init__(self) -> None:
+        if self.second_moments and not self.standard_error:
             raise ValueError(
                 "second_moments=True is for standard errors of sums over features; leave out"
                 " standard_error=False."
             )
-        return wanted
 
     def beside(self, ensemble: Ensemble, by_tree: Any) -> dict[str, Any]:
         """Return what is wanted of the contributions of trees, (M, p), as fields of a result."""
@@ -63,11 +57,7 @@ class JudgedRows(RowsAtSpots):
 
     model: Judge
 
-    @classmethod
-    def _refuse_loss_of_all(cls, loss: Loss, given: Chunk) -> None:
-        """Take losses of an order, too, whose draws have in them all that their rows depend on."""
-        if not loss.has_queries or given.is_part:
-            super()._refuse_loss_of_all(loss, given)
+    asks_queries_at_once = True  # which are the draws of an order: their rows depend on no others
 
     @property
     def have_paths(self) -> bool:
@@ -77,14 +67,10 @@ class JudgedRows(RowsAtSpots):
     @cached_property
     def changes(self) -> PathChanges:
         """The changes along the paths of the trees of all outputs; see `have_paths`."""
-        ensemble, n_outputs = self.ensemble, self.ensemble.n_outputs
-        value = np.empty(len(ensemble.feature))
-        of_trees = np.split(value, ensemble.tree_offset[1:-1])
-        bound: Any
-        for k, bound in enumerate(self.model.bounds):
-            for m, tree in enumerate(np.split(bound.node_value, bound.ensemble.tree_offset[1:-1])):
-                of_trees[m * n_outputs + k][:] = tree
-        return PathChanges(ensemble, value)
+        bounds: Any = self.model.bounds
+        of_outputs = [np.split(b.node_value, b.ensemble.tree_offset[1:-1]) for b in bounds]
+        of_trees = [tree for of_round in zip(*of_outputs, strict=True) for tree in of_round]
+        return PathChanges(self.ensemble, np.concatenate(of_trees))
 
     @cached_property
     def paths(self) -> Paths:

@@ -12,15 +12,9 @@ raises it:
 On the training rows, with PreDecomp, this is the total gain exactly (Proposition 3), as long as
 every tree was grown on all of them and no monotone constraint held a value back. On rows that the
 model has not seen it says how much of that gain holds up: about 0 or less for a feature that was
-used for noise. One pass over the trees gives three measures:
-
-==================  ================================================================================
-``tree_inner``      Did the feature's steps lower the loss?
-``partial_inner``   Is the feature's learned shape right, given the others? Its own earlier
-                    contributions F_imk = sum_{q<m} r_qk(x_i) are added back to the residual:
-                    q_ik = (1/alpha) sum_m r_mk(x_i) (-g_im + h_im F_imk)
-``forest_inner``    The whole forest at once: q_ik = (1/alpha) F_ik sum_m -g_im    Definition 5
-==================  ================================================================================
+used for noise. ``tree_inner`` asks whether the feature's steps lowered the loss, ``partial_inner``
+whether its learned shape is right, given the others, ``forest_inner`` looks at the whole forest at
+once (Definition 5).
 
 On new rows the TreeInner of a feature without effect is on average below 0, not around it: what its
 earlier steps learned of the training noise is an error in the predictions that later steps start
@@ -57,7 +51,6 @@ from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
-from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
@@ -143,7 +136,7 @@ def tree_inner(
         keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     judge = Judge.of(model, X, ifa, training, columns)
-    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
+    wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
     return _measure(JudgedRows.tree_inner, judge, given, wanted, training, n_jobs, False)
 
@@ -208,8 +201,8 @@ def partial_inner(
     judge = Judge.of(model, X, ifa, training, columns)
     judge.refuse_forest()
     if standard_error:
-        _warn_of_level(judge)
-    wanted = Wanted.of(per_tree, per_output, second_moments, standard_error)
+        _warn_of_level(judge.ensemble.loss)
+    wanted = Wanted(per_tree, per_output, second_moments, standard_error)
     given = Chunk(X, y, sample_weight, groups, init_score)
     return _measure(JudgedRows.partial_inner, judge, given, wanted, training, n_jobs, True)
 
@@ -247,10 +240,6 @@ def forest_inner(
         As for `tree_inner`.
     variant : {"residual", "target"}
         Which of the two lines above is computed.
-
-    Returns
-    -------
-    GlobalAttribution
 
     Notes
     -----
@@ -290,16 +279,10 @@ EXACT_HESSIANS = (
 )
 
 
-def has_exact_hessians(loss: Loss) -> bool:
-    """Say whether a fit by this loss works with its second derivatives."""
-    is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
-    return isinstance(loss, EXACT_HESSIANS) or is_newton
-
-
-def _warn_of_level(judge: Judge) -> None:
+def _warn_of_level(loss: Any) -> None:
     """Warn where the hessians of the fit are not the second derivatives of the loss."""
-    loss = judge.ensemble.loss
-    if not has_exact_hessians(loss):
+    is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
+    if not (isinstance(loss, EXACT_HESSIANS) or is_newton):
         warnings.warn(
             "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
             f" {loss.name} loss are not its second derivatives: noise then has p < 0.05 far more"

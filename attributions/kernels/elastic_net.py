@@ -34,7 +34,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attributions.kernels.stumps import Stumps, StumpSums
-from gbt.kernels.platform.compiling import internal, reordered, uncounted
+from gbt.kernels.platform.compiling import internal, kernel, reordered, uncounted
 from gbt.kernels.platform.handing import handed
 from gbt.kernels.platform.instructions import max
 
@@ -335,6 +335,20 @@ def squared_error(sums, leaf, value, gamma, residual):
         f = value[leaf[j]]
         loss += f * f * sums.weight[leaf[j]]
     return max(loss, 0.0)
+
+
+@kernel
+def losses_of(sums, leaf, value, gamma):
+    """Return the losses of P models, see `squared_error`.
+
+    leaf          (L,)     int64    IN
+    value         (P, N)   float64  IN
+    gamma         (P, c)   float64  IN
+    """
+    losses, room = np.empty(value.shape[0]), np.empty(gamma.shape[1])
+    for step in range(value.shape[0]):
+        losses[step] = squared_error(sums, leaf, value[step], gamma[step], room)
+    return losses
 
 
 @uncounted

@@ -29,7 +29,6 @@ from typing import NamedTuple
 import numpy as np
 
 from gbt.kernels.platform.compiling import kernel, uncounted
-from gbt.kernels.platform.instructions import max
 
 
 class Stumps(NamedTuple):
@@ -208,36 +207,6 @@ def project(stumps, A, B, penalty, explained):
     root = 1 / np.sqrt(A[0]) if A[0] > 0 else 0.0
     for c in range(n_columns):
         explained[at, c] = root * B[0, c]
-
-
-@kernel
-def losses_of(sums, leaf, value, gamma):
-    """Return sums of w (y - f - x gamma)^2 over the rows that the sums belong to.
-
-    leaf          (L,)     int64    IN
-    value         (P, N)   float64  IN   of P models
-    gamma         (P, c)   float64  IN
-    """
-    n_columns = gamma.shape[1]
-    losses, rest = np.zeros(len(value)), np.empty(n_columns)
-    for step in range(len(value)):
-        by = gamma[step].copy()
-        by[0] = -1.0  # sums are of -(residual)
-        loss = 0.0
-        for c in range(n_columns):
-            rest[c] = 0.0
-        for c in range(n_columns):
-            for other in range(n_columns):
-                rest[other] += by[c] * sums.gram[c, other]
-        for j in range(leaf.shape[0]):
-            f, own = value[step, leaf[j]], sums.columns[leaf[j]]
-            loss += f * f * sums.weight[leaf[j]]
-            for c in range(n_columns):
-                rest[c] += 2 * f * own[c]
-        for c in range(n_columns):
-            loss += by[c] * rest[c]
-        losses[step] = max(loss, 0.0)
-    return losses
 
 
 @uncounted

@@ -6,8 +6,3 @@ sample) and ``mdi_plus`` (one number a feature, from rows that a fit has not use
 the linear models by name: ``least_squares`` (with the ridge), ``elastic_net``, ``logistic`` (both
 for labels, by Newton's method), and ``explicit`` for any of scikit-learn's.
 """
-
-from attributions.mdi.local_mdi import LocalMDI, local_mdi
-from attributions.mdi.mdi_plus import mdi_oob, mdi_plus
-
-__all__ = ["LocalMDI", "local_mdi", "mdi_oob", "mdi_plus"]

@@ -67,6 +67,9 @@ class ElasticNet:
         penalty, l1_ratio = self.penalty, float(self.l1_ratios[0])
         if penalty is None:
             penalty, l1_ratio = self._choose(problem)
+        return self._fitted(problem, penalty, l1_ratio)
+
+    def _fitted(self, problem: StumpProblem, penalty: float, l1_ratio: float) -> Coefficients:
         smallest = FINAL_TOLERANCE * problem.sums.gram[0, 0]
         found = fit_elastic_net(problem, penalty, l1_ratio, smallest, no_fits(problem))
         return Coefficients(found.value, found.gamma[1:], float(penalty))

@@ -28,7 +28,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from attributions.kernels.stumps import StumpSums, losses_of, project, smooth
+from attributions.kernels.elastic_net import losses_of
+from attributions.kernels.stumps import StumpSums, project, smooth
 from attributions.mdi.stump_problem import StumpProblem
 
 STRIDE = 8
@@ -97,12 +98,6 @@ class RidgeSolution:
         beyond: np.ndarray = columns[1:].T - self.smoothed[leaves, 1:]
         return np.linalg.solve(self.system, beyond.T).T
 
-    def own_say(self, leaves: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Return x_i' J^-1 x_i: how far a row of weight 1 moves its own fitted value."""
-        beyond = columns[1:].T - self.smoothed[leaves, 1:]
-        raw = np.einsum("ij,ij->i", beyond, self.own_gamma(leaves, columns))
-        return self.variance[leaves] + raw
-
     def without_row(self, problem: StumpProblem) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows, and what residuals are when the model is fitted without the row.
 
@@ -114,7 +109,9 @@ class RidgeSolution:
         for rows in problem.blocks():
             leaves, columns = problem.rows.leaves[rows], problem.columns(rows)
             residual = columns[0] - value[leaves] - self.gamma @ columns[1:]
-            freedom = 1 - problem.rows.weight[rows] * self.own_say(leaves, columns)
+            beyond = columns[1:].T - self.smoothed[leaves, 1:]
+            raw = np.einsum("ij,ij->i", beyond, self.own_gamma(leaves, columns))
+            freedom = 1 - problem.rows.weight[rows] * (self.variance[leaves] + raw)
             alone = freedom < 1e-10
             residual /= np.where(alone, 1.0, freedom)
             yield rows, np.where(alone, columns[0] - value[0], residual)
@@ -202,7 +199,7 @@ class Ridge:
     is_for_labels = False
 
     def __init__(self, penalty: float | None = None, folds: Any = 3, n_penalties: int = 29):
-        check_penalty(penalty)
+        check_penalty(penalty, may_be_0=not self.is_for_labels)
         if n_penalties < 1:
             raise ValueError(f"n_penalties={n_penalties!r}; at least 1 is needed.")
         self.penalty, self.n_penalties = penalty, n_penalties
@@ -246,7 +243,7 @@ def leave_one_out_loss(problem: StumpProblem, penalty: float) -> float:
     return sum(losses) / problem.sums.weight[0]
 
 
-def check_penalty(penalty: float | None, may_be_0: bool = True) -> None:
+def check_penalty(penalty: float | None, may_be_0: bool) -> None:
     """Raise ValueError unless a penalty is to be chosen, or may be taken."""
     if penalty is not None and not (0 <= penalty < np.inf and (penalty > 0 or may_be_0)):
         what = "of at least 0" if may_be_0 else "above 0"

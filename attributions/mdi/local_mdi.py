@@ -178,8 +178,7 @@ def local_mdi(
     Notes
     -----
     Only ``aggregate="sum"`` with ``linear_model="ols", raw=False, rows="inbag"`` and, for boosted
-    models, no penalty on leaves adds up to the model's prediction. ``surrogate_residual`` is the
-    difference for other options.
+    models, no penalty on leaves adds up to the prediction; ``surrogate_residual`` is what is left.
     """
     if aggregate not in AGGREGATES:
         raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")
@@ -201,7 +200,7 @@ def local_mdi(
         method=f"local_mdi({fitted_by.name}, {aggregate})",
         data=signed.data,
         categories=signed.categories,
-        output_names=names_of_outputs(model, ensemble) if ensemble.n_outputs > 1 else None,
+        output_names=names_of_outputs(model, ensemble),
         index=row_labels(X_train if X is None else X),
         surrogate_prediction=signed.base_values + signed.values.sum(axis=1),
         model_prediction=ensemble.raw_predict(explained, n_jobs, of_trees),

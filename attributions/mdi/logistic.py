@@ -16,14 +16,14 @@ equally good.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from attributions.kernels.elastic_net import Fits
 from attributions.mdi.elastic_net import ElasticNet, fit_elastic_net
-from attributions.mdi.least_squares import Coefficients, RidgeSolution, check_penalty, solve_ridge
+from attributions.mdi.least_squares import Coefficients, Ridge, RidgeSolution, solve_ridge
 from attributions.mdi.stump_problem import StumpProblem
 
 MAX_STEPS = 50
@@ -37,8 +37,7 @@ CLIPPED = (0.01, 0.99)  # probabilities in the loss of left-out rows, as in MDI+
 RISES, A_RISE = 2, 1.01  # losses that rise so often in a row, by this factor, end the path
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
+class Point(NamedTuple):
     """A point of the search: coefficients, and the linear predictor that they give.
 
     ``value`` (n_nodes,) are fitted values of nodes, ``gamma`` (n_raw,) the raw coefficients,
@@ -58,9 +57,7 @@ class Point:
     def towards(self, other: "Point", share: float) -> "Point":
         """Return the point a share of the way to another point."""
         return Point(
-            self.value + share * (other.value - self.value),
-            self.gamma + share * (other.gamma - self.gamma),
-            self.predictor + share * (other.predictor - self.predictor),
+            *(here + share * (there - here) for here, there in zip(self, other, strict=True))
         )
 
 
@@ -100,7 +97,7 @@ def least_squares(problem: StumpProblem, predictor: np.ndarray) -> StumpProblem:
     p = expit(predictor)
     curvature = np.maximum(p * (1 - p), LEAST_CURVATURE)
     response = predictor + (rows.response - p) / curvature
-    return problem.with_rows(replace(rows, response=response, weight=rows.weight * curvature))
+    return problem.with_rows(rows._replace(response=response, weight=rows.weight * curvature))
 
 
 def objective(problem: StumpProblem, point: Point, penalties: tuple[float, float]) -> float:
@@ -121,7 +118,7 @@ def stump_coefficients(problem: StumpProblem, value: np.ndarray) -> np.ndarray:
     return found
 
 
-class LogisticRidge:
+class LogisticRidge(Ridge):
     """Logistic ridge whose penalty is chosen by leaving out single rows, approximately.
 
     Parameters
@@ -133,17 +130,10 @@ class LogisticRidge:
     """
 
     name = "logistic_ridge"
-    folds = "loo"
     is_for_labels = True
 
     def __init__(self, penalty: float | None = None, n_penalties: int = 25):
-        check_penalty(penalty, may_be_0=False)
-        self.penalty, self.n_penalties = penalty, n_penalties
-
-    def fit(self, problem: StumpProblem) -> Coefficients:
-        """Choose the penalty for one tree and fit it."""
-        solution, penalty, _ = self.solve(problem)
-        return Coefficients(solution.value, solution.gamma, penalty)
+        super().__init__(penalty, "loo", n_penalties)
 
     def solve(self, problem: StumpProblem) -> tuple[RidgeSolution, float, StumpProblem]:
         """Return the last Newton step's solution, its penalty, and its problem."""
@@ -175,10 +165,15 @@ def _left_out_loss(problem: StumpProblem, step: StumpProblem, solution: RidgeSol
     """Return the mean log-loss of rows that are left out."""
     loss = 0.0
     for rows, residual in solution.without_row(step):
-        p = np.clip(expit(step.rows.response[rows] - residual), *CLIPPED)
-        y = problem.rows.response[rows]
-        loss -= problem.rows.weight[rows] @ (y * np.log(p) + (1 - y) * np.log1p(-p))
+        p, y = expit(step.rows.response[rows] - residual), problem.rows.response[rows]
+        loss -= problem.rows.weight[rows] @ log_likelihood(y, p)
     return loss / problem.rows.weight.sum()
+
+
+def log_likelihood(y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the log-likelihood of labels 0 and 1, row by row; sure probabilities are clipped."""
+    p = np.clip(p, *CLIPPED)
+    return y * np.log(p) + (1 - y) * np.log1p(-p)
 
 
 class LogisticElasticNet(ElasticNet):
@@ -209,17 +204,16 @@ class LogisticElasticNet(ElasticNet):
     ):
         super().__init__(penalty, l1_ratio, folds, n_penalties)
 
-    def fit(self, problem: StumpProblem) -> Coefficients:
-        """Choose penalty and ratio for one tree and fit it."""
-        penalty, l1_ratio = self.penalty, float(self.l1_ratios[0])
-        if penalty is None:
-            penalties = np.geomspace(1e4, 1e-4, self.n_penalties)
-            losses = np.array([held_out_losses(problem, penalties, r) for r in self.l1_ratios])
-            best, least = np.unravel_index(np.argmin(losses), losses.shape)
-            penalty, l1_ratio = float(penalties[least]), float(self.l1_ratios[best])
+    def _fitted(self, problem: StumpProblem, penalty: float, l1_ratio: float) -> Coefficients:
         start = Point.zero(problem)
         point = elastic_net_newton(problem, penalty, l1_ratio, start, CLOSE, TOLERANCE)
         return Coefficients(point.value, point.gamma, penalty)
+
+    def _choose(self, problem: StumpProblem) -> tuple[float, float]:
+        penalties = np.geomspace(1e4, 1e-4, self.n_penalties)
+        losses = np.array([held_out_losses(problem, penalties, r) for r in self.l1_ratios])
+        best, least = np.unravel_index(np.argmin(losses), losses.shape)
+        return float(penalties[least]), float(self.l1_ratios[best])
 
 
 def held_out_losses(problem: StumpProblem, penalties: np.ndarray, l1_ratio: float) -> np.ndarray:
@@ -233,7 +227,7 @@ def held_out_losses(problem: StumpProblem, penalties: np.ndarray, l1_ratio: floa
     for fold in folds:
         outside = rows.weight.copy()
         outside[fold] = 0.0
-        others.append(problem.with_rows(replace(rows, weight=outside)))
+        others.append(problem.with_rows(rows._replace(weight=outside)))
     points = [Point.zero(problem)] * len(folds)
     for j, penalty in enumerate(penalties):
         losses[j] = 0.0

@@ -25,7 +25,7 @@ from attributions.kernels.stumps import trace_rows
 from attributions.mdi.least_squares import Ridge, RidgeSolution
 from attributions.mdi.linear_models import as_linear_model
 from attributions.mdi.local_mdi import StumpModels, over_trees
-from attributions.mdi.logistic import CLIPPED, LogisticRidge
+from attributions.mdi.logistic import LogisticRidge, log_likelihood
 from attributions.mdi.stump_problem import StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
 from attributions.per_row.individual import as_individual
@@ -88,7 +88,7 @@ def mdi_plus(
         linear_model = LogisticRidge() if is_labels else Ridge(folds="loo")
     score = metric or (_negative_log_loss if is_labels else _r2)
     linear_model = as_linear_model(linear_model, training)
-    if not isinstance(linear_model, Ridge | LogisticRidge):
+    if not isinstance(linear_model, Ridge):
         raise ValueError(
             f"linear_model={linear_model.name!r}; mdi_plus needs predictions of left-out rows, for"
             " which only a ridge and a logistic ridge have a formula. Use one of these."
@@ -194,16 +194,11 @@ def mdi_oob(
 
 
 def left_out_predictions(problem: StumpProblem, linear_model: Any) -> np.ndarray:
-    """Predict every row from one feature's columns, by coefficients found without the row.
+    """Predict every row from each feature's columns, by coefficients found without the row.
 
-    Returns
-    -------
-    float64 array of shape (n, features of the tree)
-        Intercept plus block, in the units of the linear predictor; the other blocks are 0, which is
-        their mean over the rows that grew the tree.
+    Returned, (n, features of the tree), is intercept plus block, in the units of the linear
+    predictor; the other blocks are 0, which is their mean over the rows that grew the tree.
 
-    Notes
-    -----
     Without row i the coefficients are theta - J^-1 x_i c_i with c_i = w_i e_i / (1 - h_i), so block
     k changes by its part of x_i' J^-1 x_i, which ``trace_rows`` finds on the row's path.
     """
@@ -277,6 +272,5 @@ def _r2(y: np.ndarray, prediction: np.ndarray) -> float:
 
 
 def _negative_log_loss(y: np.ndarray, prediction: np.ndarray) -> float:
-    """Return the mean log-likelihood of labels 0 and 1; probabilities of 0 and 1 are clipped."""
-    p = np.clip(prediction, *CLIPPED)
-    return np.mean(y * np.log(p) + (1 - y) * np.log1p(-p))
+    """Return the mean log-likelihood of labels 0 and 1."""
+    return np.mean(log_likelihood(y, prediction))

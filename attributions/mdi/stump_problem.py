@@ -16,9 +16,10 @@ plus nodes, not with their product.
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +36,7 @@ from gbt.model.tree import Tree
 ROWS_AT_ONCE = 4096  # 50 columns of them are 1.6 MB
 
 
-@dataclass(frozen=True, eq=False)
-class TreeRows:
+class TreeRows(NamedTuple):
     """The n training rows of one tree: responses, and weights in the tree and the linear model."""
 
     leaves: np.ndarray  # that they reach, int32
@@ -46,7 +46,7 @@ class TreeRows:
 
     def take(self, order: np.ndarray) -> "TreeRows":
         """Return the rows in another order."""
-        return TreeRows(*(getattr(self, part.name)[order] for part in fields(self)))
+        return TreeRows(*(part[order] for part in self))
 
 
 @dataclass(frozen=True, eq=False)

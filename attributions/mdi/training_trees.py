@@ -134,22 +134,23 @@ class TrainingTrees:
         """Yield how often each tree saw every row."""
         if self.is_forest:
             for rows in self.model.estimators_samples_:
-                drawn = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
                 # Each tree of a forest counts once for each output.
-                yield from [drawn] * self.ensemble.n_outputs
-            return
-        for m in range(self.ensemble.n_trees):
-            drawn = np.ones(len(self.X))
-            if hasattr(self.model, "sampled_rows"):
-                seen = self.model.sampled_rows(m)
-                drawn[:] = 0.0
-                if len(seen) and seen[-1] >= len(drawn):
-                    raise ValueError(
-                        f"The model was fitted on {seen[-1] + 1} rows or more, and X_train has"
-                        f" {len(drawn)}; give all rows that it was fitted on, in their order."
-                    )
-                drawn[seen] = 1.0
-            yield drawn
+                yield from [self._times_seen(rows)] * self.ensemble.n_outputs
+        elif hasattr(self.model, "sampled_rows"):
+            for m in range(self.ensemble.n_trees):
+                yield self._times_seen(self.model.sampled_rows(m))
+        else:
+            yield from [np.ones(len(self.X))] * self.ensemble.n_trees
+
+    def _times_seen(self, rows: np.ndarray) -> np.ndarray:
+        """Return how often every row is among the numbers of rows that a tree saw."""
+        times = np.bincount(rows, minlength=len(self.X)).astype(np.float64)
+        if len(times) > len(self.X):
+            raise ValueError(
+                f"The model was fitted on {len(times)} rows or more, and X_train has"
+                f" {len(self.X)}; give all rows that it was fitted on, in their order."
+            )
+        return times
 
     def _check(self, m: int, tree: Tree, rows: TreeRows, count: np.ndarray) -> None:
         """Refuse rows that do not add up to the sums that a tree's leaves keep."""

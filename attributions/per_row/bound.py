@@ -35,7 +35,7 @@ class Judge(Intake):
             taken.classes_,
             individual.name,
             [bound_to(individual, output) for output in ensemble.outputs],
-            [touched_features(output, individual) for output in ensemble.outputs],
+            [_touched(output, individual) for output in ensemble.outputs],
             encode=taken.encode,
         )
 
@@ -60,15 +60,20 @@ class Judge(Intake):
             )
 
 
-def touched_features(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
+def _touched(ensemble: Ensemble, individual: IndividualAttribution) -> list[np.ndarray]:
     """Return, tree by tree, the features that an attribution may fill.
 
-    With ``credits_splits_only`` these are the features that the tree splits on, so that a wide
-    table costs no more than a narrow one. Other attributions may fill any.
+    With ``credits_splits_only`` these are those of the splits, so that a wide table costs no more
+    than a narrow one. Other attributions may fill any.
     """
+    if getattr(individual, "credits_splits_only", False):
+        return features_of_trees(ensemble)
+    return [np.arange(ensemble.n_credited)] * ensemble.n_trees
+
+
+def features_of_trees(ensemble: Ensemble) -> list[np.ndarray]:
+    """Return, tree by tree, the features that its splits are credited to."""
     n_trees, p = ensemble.n_trees, ensemble.n_credited
-    if not getattr(individual, "credits_splits_only", False):
-        return [np.arange(p)] * n_trees
     tree = np.repeat(np.arange(n_trees), np.diff(ensemble.tree_offset))
     pairs = np.unique((tree * p + ensemble.credited)[ensemble.left >= 0])
     return np.split(pairs % p, np.searchsorted(pairs, p * np.arange(1, n_trees)))[:n_trees]

@@ -33,9 +33,8 @@ from gbt.parallel.chunks import Chunk
 from gbt.tables.categories import EncodedRows
 from gbt.tables.names import shown
 
-ROWS_IN_CACHE = (
-    480  # 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
-)
+# 50 columns of a block and of its output are 580 kB; see gbt.kernels.rows.descent
+ROWS_IN_CACHE = 480
 MIN_ROWS = 1024
 
 HOME = {
@@ -145,7 +144,7 @@ def attribute(
     ensemble = trees_of(model, X, columns=columns)
     individual = as_individual(individual)
     bounds = [bound_to(individual, output) for output in ensemble.outputs]
-    names = None if ensemble.n_outputs == 1 else names_of_outputs(model, ensemble)
+    names = names_of_outputs(model, ensemble)
     explain = partial(_explained, ensemble, individual.name, bounds, names, n_jobs)
     nothing = np.empty((0, ensemble.n_features)).view(EncodedRows)
     return explain_rows(explain, Chunk(X), of_none=explain(Chunk(nothing)))
@@ -163,11 +162,9 @@ def _explained(
     X = finite_rows(ensemble, chunk.X)
     trees = tree_blocks(ensemble.n_rounds)
     values = _contributions(ensemble, bounds, trees, X, chunk.n_jobs(n_jobs))
-    base_values = base_values_of(ensemble, bounds, len(X))
-    is_one = ensemble.n_outputs == 1
     return LocalAttribution(
-        values=values[:, :, 0] if is_one else values,
-        base_values=base_values[:, 0] if is_one else base_values,
+        values=values[:, :, 0] if output_names is None else values,
+        base_values=base_values_of(ensemble, bounds, len(X)),
         output_names=output_names,
         feature_names=ensemble.credited_names,
         method=method,
@@ -203,30 +200,20 @@ def _contributions(
 def base_values_of(
     ensemble: Ensemble, bounds: Sequence[BoundAttribution], n_rows: int
 ) -> np.ndarray:
-    """Return where the contributions to every row start from, (n, K)."""
+    """Return where the contributions to every row start from, (n,) or, for K outputs, (n, K)."""
     starts = [
         output.base_score + np.sum(bound.base_values)
         for output, bound in zip(ensemble.outputs, bounds, strict=True)
     ]
-    return np.tile(starts, (n_rows, 1))
+    return np.tile(starts, n_rows if len(starts) == 1 else (n_rows, 1))
 
 
 def attribute_per_tree(
     model: Any, X: Any, individual: Any, n_jobs: int | None = None
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield the attribution of every tree in turn.
+    """Yield the number m of every tree in turn, and r_mk(x_i), a new array of shape (n, p).
 
-    Parameters
-    ----------
-    model, X, individual, n_jobs
-        As for `attribute`.
-
-    Yields
-    ------
-    m : int
-        Number of the tree.
-    values : float64 array of shape (n, p)
-        r_mk(x_i), of the output m mod K of K; a new array each time.
+    The arguments are those of `attribute`. Of K outputs, tree m adds to the output m mod K.
     """
     ensemble = trees_of(model, X)
     individual = as_individual(individual)
@@ -238,8 +225,10 @@ def attribute_per_tree(
         yield m, _contributions(ensemble, bounds[k : k + 1], trees, X, n_jobs)[:, :, 0]
 
 
-def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple:
-    """Return the names of the outputs: the classes of an estimator, or numbers."""
+def names_of_outputs(model: Any, ensemble: Ensemble) -> tuple | None:
+    """Return the names of several outputs: the classes of an estimator, or numbers."""
+    if ensemble.n_outputs == 1:
+        return None
     classes = labels_of(model)
     if classes is not None and len(classes) == ensemble.n_outputs:
         return tuple(np.asarray(classes).tolist())

@@ -23,13 +23,7 @@ from gbt.model.ensemble import Ensemble
 
 
 class Saabas:
-    """Changes of the mean leaf value p~(t) along the path.
-
-    Parameters
-    ----------
-    weights : {"hessian", "count"}
-        What a leaf weighs in the mean: its hessian sum or its number of training rows.
-    """
+    """Changes of the mean leaf value p~(t) along the path; ``weights`` as for `saabas`."""
 
     credits_splits_only = True
 

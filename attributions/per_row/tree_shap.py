@@ -45,12 +45,7 @@ CELLS_AT_ONCE = 2**21  # the rows' two transposed copies and their values take 5
 class TreeShap:
     """Shapley values of the path-dependent or of the interventional game.
 
-    Parameters
-    ----------
-    background : array of shape (n_background, p), optional
-        Rows from which unknown features take their values; without it the game is path-dependent.
-    cover : {"hessian", "count"}
-        What weighs the children of a node in the path-dependent game.
+    ``background`` and ``cover`` are as for `tree_shap`.
     """
 
     credits_splits_only = True

@@ -54,14 +54,12 @@ def tree_shap_pairs(
 
     rows_at_once = max(1, min(ROWS_AT_ONCE, NUMBERS_AT_ONCE // p**2))
     over_transposed(add, rows, n_jobs, rows_at_once, min_rows=min(64, rows_at_once))
-    base_values = base_values_of(ensemble, outputs, n)
-    is_one = ensemble.n_outputs == 1
     return LocalPairAttribution(
-        values=values[..., 0] if is_one else values,
-        base_values=base_values[:, 0] if is_one else base_values,
+        values=values[..., 0] if ensemble.n_outputs == 1 else values,
+        base_values=base_values_of(ensemble, outputs, n),
         feature_names=ensemble.credited_names,
         method=TreeShap(cover=cover).name.replace("tree_shap", "tree_shap_pairs"),
-        output_names=None if is_one else names_of_outputs(model, ensemble),
+        output_names=names_of_outputs(model, ensemble),
         index=row_labels(X),
     )
 

@@ -6,12 +6,12 @@ rows and every row judges; the price is K fits.
 
 The estimate is not that of a single model but the average of K models on new rows. Its standard
 error begins with that of all rows about their common mean, which has a part within folds and one
-between them (Bayle, Bayle, Janson and Mackey 2020, the all-pairs estimator). That would be all if
-folds varied independently. They do not: of two rows in different folds each judges a model that the
-other one trained. To a first approximation a contribution of noise is a sum of products, one for
-each training row, of the row that judges with that training row. If the product were the same both
-ways round, the variance of the sum would be twice what single rows tell; if the two had nothing to
-do with each other, once. Trees lie between: `WIDER`, which docs/inference.md measures.
+between them (Bayle, Bayle, Janson and Mackey 2020, the all-pairs estimator). But folds vary
+together: of two rows in different folds each judges a model that the other one trained. To a first
+approximation a contribution of noise is a sum of products, one for each training row, of the row
+that judges with that training row. If the product were the same both ways round, the variance of
+the sum would be twice what single rows tell; if the two had nothing to do with each other, once.
+Trees lie between: `WIDER`, which docs/inference.md measures.
 """
 
 from collections.abc import Iterable, Sequence
@@ -90,16 +90,15 @@ def cross_fit(
     Returns
     -------
     GlobalAttribution
-        Of all rows, merged over the folds. It has no ``is_reliable``; standard errors are 1.2 times
-        those of independent rows, but for ``absolute``, which no targets judge. See the notes.
+        Of all rows, merged over the folds. It has no ``is_reliable``.
 
     Notes
     -----
     Folds vary together, because the rows of each judge one model and take part in fitting the
-    others. So standard errors of independent rows are multiplied by 1.2: 95 % intervals then cover
-    in 94 to 98 % of cases, and else in 88 to 95 % (:doc:`docs/inference.md </inference>`). Where
-    the result has ``contributions`` or ``second_moments``, these are spread about their means by
-    the same factor.
+    others. So standard errors are 1.2 times those of independent rows, but for ``absolute``, which
+    no targets judge: 95 % intervals then cover in 94 to 98 % of cases, and else in 88 to 95 %
+    (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
+    ``second_moments``, these are spread about their means by the same factor.
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that
     judge this model. A sum over K models may be carried by the rows of the only model that uses the

@@ -119,10 +119,6 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         X : array, DataFrame or sparse matrix of shape (n, p)
         y, groups, sample_weight, init_score
             As for `cross_fit`; groups are not cut in two.
-
-        Returns
-        -------
-        HeldOutSelector
         """
         if not (isinstance(self.fdr, float | int | np.number) and 0 < self.fdr < 1):
             raise ValueError(f"fdr={shown(self.fdr)}; it must lie between 0 and 1, as 0.1 does.")
@@ -158,19 +154,9 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
             options = held_out.beside | as_option(fitted_on.training, self.measure)
             result = self.measure(self.estimator_, held_out.X, held_out.y, **options)
         else:
-            result = cross_fit(
-                self.estimator,
-                X,
-                y,
-                self.measure,
-                cv=self.cv,
-                sample_weight=rows.sample_weight,
-                groups=groups,
-                init_score=init_score,
-                random_state=self.random_state,
-            )
-        self.attribution_ = result
-        self.p_values_ = self.attribution_.p_values()
+            how = {"cv": self.cv, "random_state": self.random_state}
+            result = cross_fit(self.estimator, X, y, self.measure, **how, **rows.beside)
+        self.attribution_, self.p_values_ = result, result.p_values()
         adjusted = false_discovery_control(self.p_values_, method=self.correction)
         self.support_ = self._columns_of(adjusted <= self.fdr)
         return self
@@ -190,16 +176,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         return np.array([name in kept for name in columns])
 
     def transform(self, X: Any) -> Any:
-        """Return the columns that are kept.
-
-        Parameters
-        ----------
-        X : array or DataFrame of shape (n, p)
-
-        Returns
-        -------
-        array, or what ``set_output`` asks for, of shape (n, number of columns kept)
-        """
+        """Return the columns of X that are kept, as an array or what ``set_output`` asks for."""
         X = as_given(X)
         if (
             hasattr(X, "select_dtypes")

@@ -39,8 +39,9 @@ class WithErrors:
         or for ``tree_inner`` and its relatives a tenth, of the number of held-out rows (or groups).
         Held-out rows alone cannot show it: those that have missed the rare large contributions
         look the safest. ``held_out_gain`` takes the kurtosis from the model, whose nodes know how
-        rare its large steps are. The others take it from training rows (``training=``), without
-        which this is None. More held-out rows are the remedy.
+        rare its large steps are. The others take it from training rows (``training=``), of which
+        the rare ones have made the small nodes; without these it is None. More held-out rows are
+        the remedy.
         """
         if self.kurtosis is None:
             return None

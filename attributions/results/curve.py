@@ -112,13 +112,7 @@ class FeatureCurve(tables.ShownAsTable):
         return np.sqrt(self._shares() @ (centered * centered))
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the first steps as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        """
+        """Return the first ``n`` steps as a table to look at."""
         edges = ["", *(f"{cut:.6g}" for cut in self.cuts), ""]
         where = [
             " ".join([f"> {low}"] * bool(low) + [f"<= {high}"] * bool(high)) or "all"
@@ -126,15 +120,11 @@ class FeatureCurve(tables.ShownAsTable):
         ]
         names = [*(where if self.levels is None else map(str, self.levels)), "missing"]
         shown = names[: tables.as_count(n)]
-        of_steps = self._with_missing()[: len(shown)]
+        of_outputs = np.atleast_2d(self._with_missing()[: len(shown)].T)
+        outputs = self.output_names or range(len(of_outputs))
+        headings = ["value"] if self.values.ndim == 1 else map(str, outputs)
         columns = [tables.words(self.feature_name, shown)]
-        if of_steps.ndim == 1:
-            columns.append(tables.numbers("value", of_steps))
-        else:
-            columns += [
-                tables.numbers(str(name), of_steps[:, k])
-                for k, name in enumerate(self.output_names or range(of_steps.shape[1]))
-            ]
+        columns += map(tables.numbers, headings, of_outputs)
         if self.shares is not None:
             columns.append(tables.numbers("share of rows", self.shares[: len(shown)]))
         return tables.ShownTable(
@@ -144,15 +134,7 @@ class FeatureCurve(tables.ShownAsTable):
     def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> "CurveDisplay":
         """Draw the curve above the distribution of the feature's values.
 
-        Parameters
-        ----------
-        ax, title, figsize
-            As for ``GlobalAttribution.plot``.
-
-        Returns
-        -------
-        CurveDisplay
-            With ``ax_``, ``figure_`` and ``lines_``.
+        Parameters are those of ``GlobalAttribution.plot``. The display has ``lines_``.
         """
         from attributions.plots import CurveDisplay
 

@@ -79,26 +79,23 @@ def _summed(result: Any, names: tuple[str, ...], belongs: np.ndarray) -> Any:
             "The standard error of a sum over features needs the contributions of single rows, or"
             f" how features vary together; this result keeps neither. Make it with {make}."
         )
-    values = result.values @ belongs
-    contributions, standard_error = None, None
-    if moments is not None:
-        moments = belongs.T @ moments @ belongs
-        squares = np.maximum(np.diag(moments), 0.0)  # rounding may leave less where members cancel
-        standard_error = RowSums(result.n_draws, values, squares).standard_error
+    sums, standard_error = with_sums(result, names, belongs), None
+    if moments is not None:  # rounding may leave less than 0 where members cancel
+        squares = np.maximum(np.diag(sums.second_moments), 0.0)
+        standard_error = RowSums(result.n_draws, sums.values, squares).standard_error
     if rows is not None:
-        contributions = rows @ belongs
-        standard_error = RowSums.of(contributions).standard_error
-    return replace(
-        result,
-        values=values,
-        standard_error=standard_error,
-        feature_names=names,
-        per_tree=None if result.per_tree is None else result.per_tree @ belongs,
-        per_output=None if result.per_output is None else result.per_output @ belongs,
-        contributions=contributions,
-        kurtosis=None,
-        second_moments=moments,
-    )
+        standard_error = RowSums.of(sums.contributions).standard_error
+    return replace(sums, standard_error=standard_error)
+
+
+def with_sums(result: Any, names: tuple[str, ...], belongs: np.ndarray) -> Any:
+    """Return what a result says of sums of features, but for their errors."""
+    by_feature = ("values", "per_tree", "per_output", "contributions")
+    kept = {name: getattr(result, name) for name in by_feature}
+    changed = {name: None if own is None else own @ belongs for name, own in kept.items()}
+    moments = result.second_moments
+    changed["second_moments"] = None if moments is None else belongs.T @ moments @ belongs
+    return replace(result, feature_names=names, standard_error=None, kurtosis=None, **changed)
 
 
 def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str, ...], np.ndarray]:

@@ -23,6 +23,7 @@ import numpy as np
 
 from attributions.methods import facts_of, methods_with
 from attributions.names import first_difference
+from attributions.results.grouping import with_sums
 from attributions.statistics.groups import check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from attributions.statistics.row_sums import RowSums
@@ -74,21 +75,11 @@ def with_all_features(results: Sequence[Any]) -> list[Any]:
 
 def _with_features(result: Any, names: tuple[str, ...]) -> Any:
     """Return a result with zeros for features that it has not."""
-    places = np.array([names.index(name) for name in result.feature_names])
-
-    def spread(numbers: np.ndarray | None, *, both: bool = False) -> np.ndarray | None:
-        if numbers is None:
-            return None
-        wide = np.zeros((*numbers.shape[:-1], len(names)))
-        wide[..., places] = numbers
-        if both:
-            return spread(wide.T)
-        return wide
-
-    moments = spread(result.second_moments, both=True)
-    last = ("values", "standard_error", "per_tree", "per_output", "contributions")
-    changed = {name: spread(getattr(result, name)) for name in last}
-    return replace(result, feature_names=names, second_moments=moments, kurtosis=None, **changed)
+    belongs = np.zeros((len(result), len(names)))
+    belongs[np.arange(len(result)), [*map(names.index, result.feature_names)]] = 1.0
+    error = result.standard_error
+    error = None if error is None else error @ belongs
+    return replace(with_sums(result, names, belongs), standard_error=error)
 
 
 def _summed(one: Any, other: Any) -> Any:

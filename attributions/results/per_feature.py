@@ -19,7 +19,7 @@ from attributions.results.certainty import WithErrors
 from attributions.results.feature_table import is_testable, shows_percent, table_of
 from attributions.results.grouping import Shareable, grouped
 from attributions.results.merging import merged
-from attributions.results.per_row import LocalAttribution, check_shape
+from attributions.results.per_row import LocalAttribution, as_floats
 from attributions.statistics.groups import Groups
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import RowSums, sum_over_rows
@@ -98,10 +98,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             shapes[name] = (*np.shape(getattr(self, name))[:1], p)
         shapes |= {"second_moments": (p, p), "repeats": (p, *np.shape(repeats)[1:])}
         for name, shape in shapes.items():
-            if getattr(self, name) is not None:
-                array = np.asarray(getattr(self, name), dtype=np.float64)
-                object.__setattr__(self, name, array)
-                check_shape(name, array, shape)
+            as_floats(self, name, shape)
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -115,18 +112,10 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         return float(self.values[find_feature(name, self.feature_names)])
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the best features as a table to look at.
+        """Return the best ``n`` features as a table to look at.
 
-        Parameters
-        ----------
-        n : int
-            How many features, best first.
-
-        Returns
-        -------
-        Table
-            Rank, feature, value and, where there are any, standard error, p-value and doubt
-            (`is_reliable`); ``to_frame`` has them to calculate with.
+        It has rank, feature, value and, where there are any, standard error, p-value and doubt
+        (`is_reliable`); ``to_frame`` has them to calculate with.
         """
         return table_of(self, np.arange(min(tables.as_count(n), len(self))))
 
@@ -158,10 +147,6 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             Multiplies contributions; for 0 and 1 the error allows for the subset's chance size.
         groups : array of shape (n,), optional
             Labels of rows that belong together, as for `held_out_gain`.
-
-        Returns
-        -------
-        GlobalAttribution
         """
         if not isinstance(rows, LocalAttribution):
             raise TypeError(
@@ -196,10 +181,6 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         its loss counts from that of a perfect prediction. Values are first order, and so are these
         numbers, which ``attributions.held_out.constant_loss.percent_of_one`` derives. They do not
         add up to 100, nor to what the model saves.
-
-        Returns
-        -------
-        float64 array of shape (p,)
         """
         if self.percent_of_one is None:
             raise ValueError(
@@ -216,14 +197,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
     def normalized(self, ord: int = 1) -> np.ndarray:
         """Return ``values`` divided by their norm, to compare methods of different units.
 
-        Parameters
-        ----------
-        ord : {1, 2}
-            Sum of absolute values, or root of the sum of squares.
-
-        Returns
-        -------
-        float64 array of shape (p,)
+        The norm is the sum of absolute values or, with ``ord=2``, the root of the sum of squares.
         """
         if ord not in (1, 2):
             raise ValueError(f"ord={shown(ord)}; use 1 or 2.")
@@ -242,12 +216,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         other : GlobalAttribution
             The same method, of the same model, on other rows. A group may have rows in both. A
             result keeps neither model nor rows: nobody notices where the model is another or rows
-            are counted twice.
-
-        Returns
-        -------
-        GlobalAttribution
-            ``attributions.results.merging`` says how errors combine, and what is refused.
+            are counted twice. ``attributions.results.merging`` says how errors combine.
         """
         if not isinstance(other, GlobalAttribution):
             raise ValueError(f"Only a GlobalAttribution can be merged; got {type(other).__name__}.")
@@ -271,18 +240,11 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         return grouped(self, members)
 
     def to_frame(self, *, level: float | None = None) -> "pandas.DataFrame":
-        """Return a pandas.DataFrame, best feature first.
+        """Return a pandas.DataFrame, indexed by feature name, best feature first.
 
-        Parameters
-        ----------
-        level : float, optional
-            Such as 0.95: adds columns ``lower`` and ``upper``, the ends of `confidence_interval`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by feature name, with columns ``value`` and, where there are any, ``percent``,
-            ``standard_error``, ``p_value`` and ``is_reliable``.
+        It has the columns ``value`` and, where there are any, ``percent``, ``standard_error``,
+        ``p_value`` and ``is_reliable``. A ``level``, such as 0.95, adds ``lower`` and ``upper``,
+        the ends of `confidence_interval`.
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}

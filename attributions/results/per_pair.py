@@ -81,13 +81,7 @@ class PairAttribution(tables.ShownAsTable):
         return np.argsort(-self.values, kind="stable")
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the best pairs as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many pairs, best first.
-        """
+        """Return the best ``n`` pairs as a table to look at."""
         shown = self.ranking()[: tables.as_count(n)]
         columns = [
             tables.ShownColumn("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
@@ -105,11 +99,8 @@ class PairAttribution(tables.ShownAsTable):
     def to_frame(self) -> Any:
         """Return a pandas.DataFrame of all pairs that occur, best first.
 
-        Returns
-        -------
-        pandas.DataFrame
-            With columns ``feature``, ``below`` (missing where no other feature was above),
-            ``value`` and, where there is one, ``standard_error``.
+        Its columns are ``feature``, ``below`` (missing where no other feature was above), ``value``
+        and, where there is one, ``standard_error``.
         """
         pandas = tables.import_pandas(".values and .pairs")
         columns = {"feature": self._names(0), "below": self._names(1), "value": self.values}
@@ -127,12 +118,7 @@ class PairAttribution(tables.ShownAsTable):
     ) -> "PairsDisplay":
         """Draw pairs as squares, blue for help, vermilion for harm; those too small are left out.
 
-        Parameters are those of `GlobalAttribution.plot`.
-
-        Returns
-        -------
-        PairsDisplay
-            With ``ax_``, ``figure_`` and ``squares_``.
+        Parameters are those of `GlobalAttribution.plot`. The display has ``squares_``.
         """
         from attributions.plots import PairsDisplay
 

@@ -81,17 +81,14 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             object.__setattr__(self, "output_names", tuple(names))
             check_shape("output_names", np.empty(len(names)), values.shape[2:])
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "base_values", np.asarray(self.base_values, dtype=np.float64))
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
-        check_shape("base_values", self.base_values, (n_rows, *values.shape[2:]))
+        as_floats(self, "base_values", (n_rows, *values.shape[2:]))
+        as_floats(self, "data", values.shape[:2])
         if len(self.feature_names) != n_features:
             raise ValueError(
                 f"{len(self.feature_names)} feature names were given for {n_features} columns of"
                 " values; each column needs one."
             )
-        if self.data is not None:
-            object.__setattr__(self, "data", np.asarray(self.data, dtype=np.float64))
-            check_shape("data", self.data, values.shape[:2])
         if self.index is not None:
             check_shape("index", self.index, (n_rows,))
 
@@ -107,13 +104,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         return self.values[:, find_feature(name, self.feature_names)]
 
     def output(self, name: Hashable) -> "LocalAttribution":
-        """Return the attribution of one output of several, by its name or number.
-
-        Parameters
-        ----------
-        name : label or int
-            One of ``output_names``, the classes, or else its number.
-        """
+        """Return the attribution of one output: one of ``output_names``, or its number."""
         names = self.output_names or ()
         k = next((j for j, own in enumerate(names) if own == name), name)
         if not (isinstance(k, int) and 0 <= k < len(names)):
@@ -141,18 +132,10 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             )
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the first rows as a table to look at.
+        """Return the first ``n`` rows as a table to look at.
 
-        Parameters
-        ----------
-        n : int
-            How many rows.
-
-        Returns
-        -------
-        Table
-            Shown by a terminal or a notebook. If a line does not hold all features, it has those
-            with the largest mean absolute contribution; ``to_frame`` has all.
+        If a line does not hold all features, it has those with the largest mean absolute
+        contribution; ``to_frame`` has all.
         """
         if self.output_names is not None:
             table = self.output(self.output_names[0]).head(n)
@@ -185,18 +168,10 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         )
 
     def residual(self, raw_prediction: ArrayLike) -> np.ndarray:
-        """Return the part of the prediction that the contributions leave unexplained.
+        """Return what contributions leave unexplained of ``ensemble.raw_predict`` of the rows.
 
-        Parameters
-        ----------
-        raw_prediction : array of shape (n,), or (n, K)
-            ``ensemble.raw_predict`` of the same rows.
-
-        Returns
-        -------
-        float64 array of the same shape
-            ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for PreDecomp,
-            Saabas and TreeSHAP.
+        It is ``raw_prediction - base_values - values.sum(axis=1)``: 0 within rounding for
+        PreDecomp, Saabas and TreeSHAP.
         """
         raw_prediction = np.asarray(raw_prediction, dtype=np.float64)
         check_shape("raw_prediction", raw_prediction, self.base_values.shape)
@@ -220,12 +195,8 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
     def to_shap(self) -> "shap.Explanation":
         """Return a shap.Explanation, which shap's own plots draw.
 
-        Returns
-        -------
-        shap.Explanation
-            With ``values`` and ``data`` of shape (n, p) and ``base_values`` of shape (n,). Several
-            outputs are a last axis of values and base values; shap's plots draw one of them,
-            ``explanation[..., k]``.
+        Several outputs are a last axis of values and base values; shap's plots draw one of them,
+        ``explanation[..., k]``.
         """
         try:
             import shap
@@ -280,16 +251,19 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             names, fewer are shown.
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
-
-        Returns
-        -------
-        LocalAttributionDisplay
-            With ``ax_`` and ``figure_``.
         """
         from attributions.plots import LocalAttributionDisplay
 
         display = LocalAttributionDisplay(self, row=row, kind=kind, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
+
+
+def as_floats(result: Any, name: str, shape: tuple[int, ...]) -> None:
+    """Make one of a result's arrays float64, if it has it; refuse another shape."""
+    if getattr(result, name) is not None:
+        array = np.asarray(getattr(result, name), dtype=np.float64)
+        object.__setattr__(result, name, array)
+        check_shape(name, array, shape)
 
 
 def check_shape(name: str, array: np.ndarray, shape: tuple[int, ...]) -> None:

@@ -76,27 +76,19 @@ class LocalPairAttribution(tables.ShownAsTable):
         return mean * (2 - np.eye(len(mean)))
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
-        """Return the largest effects, main and joint, as a table to look at.
-
-        Parameters
-        ----------
-        n : int
-            How many.
-        """
+        """Return the ``n`` largest effects, main and joint, as a table to look at."""
         size = self.importance()
-        first, second = np.tril_indices(len(size))
-        order = np.argsort(-size[first, second], kind="stable")[: tables.as_count(n)]
-        names = self.feature_names
+        below = np.tril_indices(len(size))
+        n_pairs, names = len(below[0]), self.feature_names
+        order = np.argsort(-size[below], kind="stable")[: tables.as_count(n)]
+        first, second = (side[order] for side in below)
         columns = [
-            tables.words("feature", [names[k] for k in first[order]]),
+            tables.words("feature", [names[j] for j in first]),
             tables.words(
                 "with",
-                [
-                    "(alone)" if j == k else names[k]
-                    for j, k in zip(first[order], second[order], strict=True)
-                ],
+                ["(alone)" if j == k else names[k] for j, k in zip(first, second, strict=True)],
             ),
-            tables.numbers("mean |value|", size[first, second][order]),
+            tables.numbers("mean |value|", size[first, second]),
         ]
         title = f"{self.method}, {len(self):,} rows"
-        return tables.ShownTable(title, columns, note=tables.more(len(first) - len(order), "pair"))
+        return tables.ShownTable(title, columns, note=tables.more(n_pairs - len(order), "pair"))

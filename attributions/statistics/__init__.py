@@ -4,7 +4,3 @@ Read ``row_sums`` first: sums over rows, with what their standard error needs. `
 rows that belong together as one, and ``bootstrap`` has intervals for sums that a few rows carry.
 ``powers_of_two`` has units in which numbers can be squared that are too large or too small for it.
 """
-
-from attributions.statistics.groups import FewGroupsWarning
-
-__all__ = ["FewGroupsWarning"]

@@ -2,13 +2,9 @@
 
 Standard errors count independent draws. Where rows share something that the model does not know,
 such as a patient's noise, their contributions are not independent, but those of different groups
-are. So contributions are summed within groups first, and the sums z_1k + ... + z_Gk take the place
-of rows in every formula of ``attributions.statistics.row_sums``:
-
-    standard_error_k = sqrt(G / (G - 1) * sum_g (z_gk - mean_k)^2)          mean_k = sum_g z_gk / G
-
-A model must not have been fitted on other rows of the groups that judge it
-(``sklearn.model_selection.GroupKFold`` keeps groups whole).
+are. So contributions are summed within groups first, and the sums z_1k, ..., z_Gk take the place of
+rows in every formula of ``attributions.statistics.row_sums``. A model must not have been fitted on
+other rows of the groups that judge it (``sklearn.model_selection.GroupKFold`` keeps groups whole).
 """
 
 import warnings

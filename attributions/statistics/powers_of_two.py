@@ -3,7 +3,8 @@
 Contributions grow with the square of the targets, and their squares with the fourth power: of
 targets of 1e80 they would be infinite, of 1e-90 they would be 0, and with them standard errors. So
 numbers of extreme size are divided by a power of two, column by column, before they are squared. A
-power of two changes no digit, and numbers of ordinary size are left as they are.
+power of two changes no digit: targets of 1e-100 have the p-values of targets of 1. Numbers of
+ordinary size are left as they are.
 """
 
 from typing import Any

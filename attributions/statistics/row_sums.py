@@ -15,19 +15,16 @@ Golub and LeVeque 1983, "Algorithms for computing the sample variance", equation
 
     S = S_a + S_b        M = M_a + M_b + (S_b/n_b - S_a/n_a)^2 * n_a n_b / (n_a + n_b)
 
-So memory does not grow with n, and results are the same to the last bit for every ``n_jobs``. Sums
-over several features vary as these vary together: where that is asked for, a block also leaves the
-products of the distances of every two features from their means, of shape (p, p), which merge by
-the same formula with products of two features' gaps in place of the square. Third and fourth powers
-of the distances, which say how long the tails are, merge by formulas of Pebay (2008, equations 2.1
-and 3.1).
+So memory does not grow with n, and results are the same to the last bit for every ``n_jobs``. Where
+it is asked for, a block also leaves the products of the distances of every two features from their
+means, (p, p), which merge by the same formula with products of two features' gaps in place of the
+square: they tell how sums over several features vary. Third and fourth powers of the distances,
+which say how long the tails are, merge by formulas of Pebay (2008, equations 2.1 and 3.1).
 
 Groups of rows that belong together take the place of rows where there are any: a group may lie
 anywhere in the table, so its sum is gathered over the blocks first, in a table of G rows.
-
 Contributions that are too large or too small to be squared are squared in a unit of their own
-(``attributions.statistics.powers_of_two``): targets of 1e-100 have, digit by digit, the p-values of
-targets of 1.
+(``attributions.statistics.powers_of_two``).
 """
 
 import operator

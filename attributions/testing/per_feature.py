@@ -149,12 +149,7 @@ def check_importance(
         (p,).
     leave_out : collection of checks
         Some of ``IMPORTANCE_CHECKS``: identities that this importance is not meant to have.
-    models : strategy, optional
-        Of the models to draw, instead of ``ensembles()``.
-
-    Raises
-    ------
-    AssertionError
-        By the first check that fails, with the smallest tree and rows that were found to fail it.
+    models
+        As for `check_attribution`, and so is the error of the first check that fails.
     """
     run_all(IMPORTANCE_CHECKS, leave_out, function, models)

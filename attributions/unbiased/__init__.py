@@ -4,7 +4,3 @@ Read ``gain`` first. ``rows`` adds up rows at the nodes, in memory or of Dask, `
 makes of the sums one number a split, and ``subsets`` is the paper's own form, ratios over subsets
 of equal size.
 """
-
-from attributions.unbiased.gain import unbiased_gain
-
-__all__ = ["unbiased_gain"]

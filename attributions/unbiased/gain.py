@@ -17,12 +17,11 @@ from validation rows (marked '). The forms differ in that other factor:
 
 All are without the paper's factor 1 / (2 n), in the units of total gain. If, within a node, the
 pairs (g', h') of the validation rows are exchangeable, that is, do not depend on which child a row
-goes to, all have the expectation 0. For the first two it is exactly 0 over all permutations of the
-pairs: mean g'_l and mean g'_r have the same expectation and h' is pooled, or U' of random subsets
-averages to U' of the node (equal sizes matter: a ratio of sums depends on them). The symmetric form
-is the default because it also does not change when a constant is added to every g. Without
-exchangeability its expectation is the gain in a population whose hessian is everywhere that of the
-parent. From the second tree on rows are not exchangeable, see docs/unbiased_gain.md.
+goes to, all have the expectation 0, as docs/unbiased_gain.md proves. (Equal sizes of the subsets
+matter: the expectation of a ratio of sums depends on them.) From the second tree on rows are not
+exchangeable. The symmetric form is the default because it also does not change when a constant is
+added to every g. Without exchangeability its expectation is the gain in a population whose hessian
+is everywhere that of the parent.
 
 The cost is one pass of training and validation rows down the trees, in which leaves add up their
 rows, and for standard errors another pass of the validation rows along their paths.
@@ -169,6 +168,6 @@ def _gain_by_ratios(
     if form == "sampled":
         drawn = partial(mean_ratio_of_draws, np.random.default_rng(random_state))
         return gain_of_subsets(splits, valid, drawn)
-    if valid.have_one_hessian:
+    if valid.ensemble.loss.has_one_hessian and np.ptp(valid.weight) == 0:  # all ratios are means
         return splits.ratio_gain()
     return gain_of_subsets(splits, valid, mean_ratio)

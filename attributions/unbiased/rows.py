@@ -1,16 +1,10 @@
-r"""Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
+"""Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
 
-Unbiased gain is no sum over rows, but all that it needs of rows are two sums, one after the other
-(``attributions.walk.rows_at_spots``)::
-
-    chunks of X_train  ->  sums of nodes  \
-                                           splits  ->  gain, and its derivatives by a row
-    chunks of X_valid  ->  sums of nodes  /                          |
-    chunks of X_valid  ->  effect of each row on the gain   <--------+
-                           their squares add up  ->  standard errors
-
-So chunks give what all rows in one table give. A row's effect on the gain is added up along its
-paths, feature by feature (`SplitRows.spread`).
+Unbiased gain is no sum over rows, but all that it needs of rows are two walks, one after the other
+(``attributions.walk.rows_at_spots``): training and validation rows are added up at the nodes, which
+makes the gain and its derivatives by a row, and then a validation row's effect on the gain is added
+up along its paths, feature by feature (`SplitRows.spread`). So chunks give what all rows in one
+table give.
 """
 
 import operator
@@ -41,11 +35,6 @@ class SplitRows(RowsAtSpots):
     def targets(self) -> Targets | None:
         """Return the targets where all of them may be of one class."""
         return Targets(self.y, self.weight) if self.are_odds else None
-
-    @property
-    def have_one_hessian(self) -> bool:
-        """Whether w h is the same for all rows, so that all ratios are means."""
-        return self.ensemble.loss.has_one_hessian and np.ptp(self.weight) == 0
 
     def spread(self, n_jobs: int | None, part: np.ndarray) -> RowSums:
         """Return how much the effects of rows, or of groups of rows, vary.

@@ -30,7 +30,6 @@ from gbt.kernels.rows.descent import NO_LEAVES, find_spots
 from gbt.model.predictor import columns_of, transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, tree_blocks
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks, row_blocks
-from gbt.parallel.threads import over_blocks
 
 BLOCKS_PER_SUM = 16  # of rows; their sums are some numbers a node of all trees
 MOST_KEPT = 2**29  # bytes of spots; a million rows and 400 trees of depth 6 take 4e8
@@ -67,14 +66,12 @@ class RowsAtSpots(Rows):
 
     def by_block(self, of_block: Callable[[slice], np.ndarray], n_jobs: int | None) -> np.ndarray:
         """Return what a function makes of each block of rows, end to end, from several threads."""
-        blocks = row_blocks(len(self.X), self.rows_at_once)
-        found = [np.empty(0)] * len(blocks)
 
-        def fill(first: int, last: int) -> None:
-            found[first:last] = map(of_block, blocks[first:last])
+        def part_of(rows: slice) -> list[np.ndarray]:
+            return [of_block(rows)]
 
-        over_blocks(fill, len(blocks), n_jobs, min_rows=1)
-        return np.concatenate(found)
+        n, at_once = len(self.X), self.rows_at_once
+        return np.concatenate(merge_blocks(part_of, operator.iadd, n, n_jobs, at_once))
 
     def of_nodes(self, sums: np.ndarray) -> np.ndarray:
         """Return sums by node, (n_nodes, numbers), from those by node and place."""

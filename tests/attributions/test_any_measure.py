@@ -37,7 +37,7 @@ def fitted(kind):
 
 @pytest.mark.parametrize("kind", TARGETS)
 @pytest.mark.parametrize("name", ASKED)
-@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 def test_threads_and_float32_change_nothing(name, kind, monkeypatch):
     monkeypatch.setattr("attributions.walk.rows_at_spots.BLOCKS_PER_SUM", 1)
     if name == "local_mdi" and kind == "counts":

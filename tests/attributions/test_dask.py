@@ -33,7 +33,7 @@ from attributions import (
     unbiased_gain,
 )
 from attributions.classic.permutation import seed_of_chunk
-from attributions.classic.shuffled_tables import Orders
+from attributions.classic.shuffled_tables import random_order
 from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.parallel.chunks import FAN_IN, Chunk, over_chunks
@@ -366,8 +366,8 @@ def test_errors_of_permutation_are_those_of_all_rows_or_groups(groups):
     for k in (0, 1):  # the columns that it splits on
         orders = np.zeros((n_repeats, N), dtype=int)
         for number, (a, b) in enumerate(pairwise(edges)):
-            of_chunk = Orders(seed_of_chunk(7, number), b - a)
-            orders[:, a:b] = [a + of_chunk.of((k, r)) for r in range(n_repeats)]
+            seed = seed_of_chunk(7, number)
+            orders[:, a:b] = [a + random_order(seed, b - a, (k, r)) for r in range(n_repeats)]
         shuffled = [np.where(np.arange(4) == k, X[order], X) for order in orders]
         after = np.array([(y - ensemble.raw_predict(rows)) ** 2 for rows in shuffled])
         drops = after - (y - ensemble.raw_predict(X)) ** 2

@@ -205,7 +205,7 @@ def few_rows(case):
 
 
 @pytest.mark.parametrize("number", range(N_SMALL))
-@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 def test_sums_over_rows_are_what_the_pages_say(number):
     case = few_rows(draw_model(number))
     ensemble, X, y, weight = as_page_takes(case)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from attributions.changes import AttributionByLabel, Differences
+from attributions.changes.by_label import AttributionByLabel
+from attributions.changes.differences import Differences
 from attributions.changes.labels import Labels
 from attributions.command.judging.findings import Findings
 from attributions.command.rules.columns import Column

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
+from sklearn.compose import TransformedTargetRegressor
 
 from attributions import compare, held_out_gain, loss_change
 from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD
 from attributions.held_out.constant_loss import Targets
 from gbt import GBTClassifier, GBTRegressor
+from gbt.formats import ScaleWarning
 from gbt.losses import HalfLogistic, Poisson
 from tests.asserts import assert_close, assert_same
 from tests.attributions.changes.test_by_label import rows
@@ -162,3 +164,15 @@ def test_bad_input(tables):
     grouped = (*after, None, np.arange(300))
     with pytest.raises(ValueError, match="Only one of the two sets of rows has groups"):
         loss_change(model, after, grouped)
+
+
+def test_transformed_targets_are_judged_on_the_scale_of_the_trees(tables):
+    train, *both = [(X, np.exp(y)) for X, y in tables]
+    inner = GBTRegressor(30, max_depth=3, random_state=0, splitter="greedy")
+    model = TransformedTargetRegressor(inner, func=np.log, inverse_func=np.exp).fit(*train)
+    expected = loss_change(model.regressor_, *[(X, np.log(y)) for X, y in both])
+    with pytest.warns(ScaleWarning):
+        change = loss_change(model, *both)
+    assert_same([change.before, change.after], [expected.before, expected.after])
+    with pytest.warns(ScaleWarning), pytest.raises(ValueError, match="see other targets"):
+        compare(model, model.regressor_, *both[0])

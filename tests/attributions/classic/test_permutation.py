@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import log_loss, mean_poisson_deviance, mean_squared_error
 
 from attributions import permutation
-from attributions.classic.shuffled_tables import Orders
+from attributions.classic.shuffled_tables import random_order
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
 from tests.asserts import assert_close, assert_same
@@ -119,11 +119,10 @@ def test_values_and_errors_are_their_definition(metric, drawn):
 
     result = permutation(ensemble, X, y, metric=metric, n_repeats=n_repeats, random_state=seed)
 
-    orders = Orders(seed, len(X))
     largest = 1 + np.abs(ensemble.base_score) + np.abs(ensemble.value).sum()
     largest = largest**2 * len(X) if metric is None else largest
     for k in range(ensemble.n_features):
-        own = [orders.of((k, r)) for r in range(n_repeats)]
+        own = [random_order(seed, len(X), (k, r)) for r in range(n_repeats)]
         value, error = reference.permutation(ensemble, X, y, k, own, score)
         assert_close(result.values[k], value, 2 * largest)
         assert_close(result.repeats[k].mean(), value, 2 * largest)

@@ -130,7 +130,7 @@ def test_per_cent_are_of_the_loss_of_the_null_model(judging_patients):
     assert_close(result.percent(), 100 * 0.1 * result.values / (2 * null), 10.0)
 
 
-@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 def test_other_measures_say_that_rows_depend_on_each_other(cox_model):
     X, y = patients(60, 1)
     for name in ("tree_inner", "partial_inner", "forest_inner", "tree_inner_rows"):

@@ -236,8 +236,9 @@ def test_rows_that_the_model_was_not_fitted_on():
         attributions.local_mdi(CLASSIFIER, X, labels, sample_weight=np.arange(N) + 1.0)
     with refused("fitted on 150 rows or more, and X_train has 149"):
         attributions.local_mdi(CLASSIFIER, X[:-1], labels[:-1])
-    with refused("fitted on .* rows or more, and X_train has 100"):
-        attributions.local_mdi(BOOSTED, X[:100], y[:100])
+    for model in (FOREST, BOOSTED):
+        with refused("fitted on .* rows or more, and X_train has 100"):
+            attributions.local_mdi(model, X[:100], y[:100])
     by_median = RandomForestRegressor(3, criterion="absolute_error", min_samples_leaf=4).fit(X, y)
     with refused("criterion='absolute_error' cannot be imported"):
         attributions.local_mdi(by_median, X, y)

@@ -1,7 +1,5 @@
 """Solvers that never make the matrix, against the matrix, conditions of the minimum and peers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -228,7 +226,7 @@ def test_penalties_are_given_up_when_the_loss_has_risen_twice(monkeypatch, mista
     problem = case.problem
     rows = problem.rows
     sign = np.where(rows.response > np.median(rows.response), 1.0, -1.0)
-    labelled = problem.with_rows(replace(rows, response=(sign + 1) / 2))
+    labelled = problem.with_rows(rows._replace(response=(sign + 1) / 2))
     penalties, asked = np.geomspace(1e4, 1e-4, len(mistakes)), []
 
     def newton(problem, penalty, l1_ratio, start, close, tolerance):

@@ -181,7 +181,7 @@ def test_what_it_cannot_do_is_refused():
     model = clone(REGRESSOR).fit(*training)
     with pytest.raises(TypeError, match="model must be an estimator"):
         given_others(model.ensemble_, *training, training=training, regressor=REGRESSOR)
-    with pytest.raises(ValueError, match="training must be the pair"):
+    with pytest.raises(ValueError, match=r"training, .* must be a pair"):
         given_others(model, X[40:], y[40:], training=X, regressor=REGRESSOR)
     with pytest.warns(SeenRowsWarning):
         given_others(model, *training, training=training, regressor=REGRESSOR)

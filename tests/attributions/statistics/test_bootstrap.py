@@ -108,7 +108,7 @@ def test_what_cannot_be_done_is_refused():
         result.confidence_interval(method="bootstrap-t")
     with pytest.raises(ValueError, match="method='percentile'; use 'normal' or 'bootstrap-t'"):
         result.confidence_interval(method="percentile")
-    with pytest.raises(ValueError, match=r"training must be the pair \(X, y\).*ndarray"):
+    with pytest.raises(ValueError, match=r"training, .* must be a pair \(X, y\).*ndarray"):
         tree_inner(ensemble, X, y, training=X)
 
 

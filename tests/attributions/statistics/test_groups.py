@@ -112,9 +112,9 @@ def test_permutation_sums_parts_of_groups():
     tripled.add(np.repeat(drops, 3), np.arange(150))
     groups = Groups.of(np.repeat(np.arange(50), 3), 150)
     by_hand = (4 - 1) * 50 / 49 * squares / 50**2
-    assert_close(single.sums().standard_error ** 2, [by_hand], 1.0)
+    assert_close(single.sums().standard_error ** 2, by_hand, 1.0)
     by_hand = ((2 * 3) ** 2 * 50 / 49 - 3 * 150 / 149) * squares / 150**2
-    assert_close(tripled.sums(groups).standard_error ** 2, [by_hand], 1.0)
+    assert_close(tripled.sums(groups).standard_error ** 2, by_hand, 1.0)
 
     ensemble, X, y = fitted_rows(60)
     X, y, copies = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(60), 4)

@@ -353,7 +353,7 @@ HELD_OUT = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 @own_and_ours
 @pytest.mark.parametrize("measure", HELD_OUT)
 def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure, own, ours):

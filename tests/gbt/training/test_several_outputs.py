@@ -349,7 +349,7 @@ def by_definition(model, X, y, ifa, weight, is_partial=False):
     return q
 
 
-@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 @pytest.mark.parametrize("ifa", PATHS)
 @pytest.mark.parametrize("is_partial", [False, True])
 @pytest.mark.parametrize("standard_error", [True, False])
@@ -376,7 +376,7 @@ def test_inner_products_follow_the_definition(ifa, is_partial, standard_error):
     assert plain.per_tree is None
 
 
-@pytest.mark.filterwarnings("ignore::attributions.held_out.LevelWarning")
+@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
 def test_rows_groups_merging_and_threads():
     model, _, _ = fitted()
     X, y = table(2500, seed=4)
