@@ -329,8 +329,8 @@ def test_a_version_is_that_of_the_module_whatever_its_distribution_is_called(mon
 
 
 def test_tests_that_reach_peers_are_found_through_helpers_tables_and_fixtures():
-    through_a_table = names_that_reach_peers("tests.attributions.test_every_library")
-    assert {"REGRESSORS", "fitted", "test_a_measure_that_fits_models"} <= through_a_table
+    through_a_table = names_that_reach_peers("tests.gbt.training.test_same_model")
+    assert {"WAYS", "in_shares", "test_one_model"} <= through_a_table
     through_another_module = names_that_reach_peers("tests.gbt.formats.test_formats_dart")
     assert "test_where_nothing_was_dropped_gradients_are_known" in through_another_module
     through_a_fixture = names_that_reach_peers("tests.attributions.per_row.test_tree_shap")
