@@ -14,15 +14,7 @@ from gbt.kernels.cuts.scores import Sums, Terms
 from gbt.reference import splits as reference
 from gbt.tables.columns import Columns
 from gbt.training.histogram_growth import table_of
-
-# Sums of g and h over rows left of a cut, right of it and without a value, and whether the last go
-# left: on either side the score is the same to the last bit, lambda being 0, and so they join the
-# side where rows with a value have more hessian, and the left one if these have the same.
-MISSING_ROWS_THAT_TIE = [
-    ((2, 3), (-1, 1), (0, 5), True),  # 4/3 + 1/6 = 4/8 + 1/1
-    ((3, 1), (1, 3), (7, 5), False),  # 9/1 + 64/8 = 100/6 + 1/3
-    ((3, 2), (-3, 2), (0, 1), True),  # 9/2 + 9/3 = 9/3 + 9/2
-]
+from tests.trainer import growths
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,62 +110,21 @@ def added_by_definition(gradient, hessian, layout):
     return np.array(added, dtype=np.int64)
 
 
-def column_of(rng, n, n_distinct, share_missing):
-    """Return a column of so many distinct values at most."""
-    column = rng.integers(0, n_distinct, size=n) / 7
-    column[rng.random(n) < share_missing] = np.nan
-    return column
-
-
-def coarsen(columns, k, rng, most=6):
-    """Give a column any bins, ``most`` at most."""
-    starts = np.flatnonzero(columns.order[k, : columns.n_present[k]] < 0)
-    if len(starts):
-        others = rng.permutation(starts[1:])[: rng.integers(0, most)]
-        starts = np.sort(np.append(starts[0], others))
-    columns.set_bins(k, starts)
-
-
 group_bits = st.sampled_from([0, 0, 1, 2, 4])  # bins are in groups of 2^bits
 
 
 @st.composite
 def node_cases(draw):
-    """Draw a node with all, some or very few rows of a table with coarse bins or one bin a value.
+    """Draw a node with some rows of a growth, in fixed point of few digits, or of 48 after it.
 
-    Gradients are small, or every row has a mirror image, so that scores tie; or they take all 53
-    bits of a float. Hessians are equal or differ, so that entries have 2 or 4 numbers; some are 0.
+    Of few digits scores tie. Hessians are equal or differ, so entries have 2 or 4 numbers.
     """
-    n = draw(st.integers(2, 14) | st.integers(15, 100) | st.just(400))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    drawn = {
-        "n_distinct": st.sampled_from([1, 3, 10, 10**9]),
-        "share_missing": st.sampled_from([0.0, 0.0, 0.2, 1.0]),
-    }
-    n_drawn, is_mirrored = n, draw(st.booleans())
-    table = [
-        column_of(rng, n, **{name: draw(kind) for name, kind in drawn.items()})
-        for _ in range(draw(st.integers(1, 3)))
-    ]
-    X = np.column_stack(table)
-    if is_mirrored:  # the cuts at c and at -c score alike
-        X, n = np.vstack([X, -X]), 2 * n
-    columns = Columns.from_table(X)
-    if draw(st.integers(0, 3)):
-        for k in range(columns.n_columns):
-            coarsen(columns, k, rng)
-
-    largest = draw(st.sampled_from([2, 9, 2**52]))
-    gradient = rng.integers(-largest, largest + 1, size=n_drawn)
-    hessian = np.full(n_drawn, draw(st.sampled_from([1, 3])))
-    if draw(st.booleans()):
-        hessian = rng.integers(0, 6, size=n_drawn)
-    is_in = rng.random(n_drawn) < draw(st.sampled_from([1.0, 1.0, 0.5, 0.05]))
-    is_in[rng.integers(0, n_drawn, size=2)] = True
-    gradient, hessian, is_in = (np.resize(a, n) for a in (gradient, hessian, is_in))
+    case, unit = draw(growths(has_levels=False)), draw(st.sampled_from([1, 2**48]))
+    gradient, hessian = (np.rint(unit * x).astype(np.int64) for x in (case.gradient, case.hessian))
+    every = np.arange(len(gradient), dtype=np.int32)
     limits = (
-        draw(st.sampled_from([0.0, 0.5, 3.0, 100.0])),
-        draw(st.sampled_from([0.0, 0.0, 2.0, 10.0])),
-        draw(st.sampled_from([1, 1, 2, 4])),
-    )
-    return NodeCase(columns, gradient, hessian, np.flatnonzero(is_in).astype(np.int32), limits)
+        unit * case.asked["reg_lambda"], unit * case.asked["min_child_weight"],
+        case.asked["min_samples_leaf"],
+    )  # fmt: skip
+    rows = every if case.rows is None else case.rows
+    return NodeCase(case.columns, gradient, hessian, rows, limits)

@@ -11,17 +11,14 @@ from hypothesis import strategies as st
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.kernels.trees.tasks import LARGE
-from gbt.losses.half import LOSSES
 from gbt.model.tree import Tree, arrays_of
 from gbt.splitting.frontier import Limits
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.interactions import groups_of
 from gbt.tables.columns import Columns
 from gbt.training import histogram_growth as greedy_growth
-from gbt.training.boosting import Parameters, boost
 from gbt.training.growing import PolicyGrowth, growth_of
 from gbt.training.plan import Plan
-from tests.node_cases import coarsen, column_of
 
 
 def growth_for(
@@ -87,36 +84,6 @@ def with_threads(least_values):
         yield
 
 
-def fit(
-    X,
-    y,
-    sample_weight=None,
-    *,
-    loss="half_squared_error",
-    base_score=None,
-    eval_sets=(),
-    splitter=None,
-    seed=0,
-    n_jobs=1,
-    **parameters,
-):
-    """Boost; base_score is in link space."""
-    X = np.ascontiguousarray(X, dtype=np.float64)
-    return boost(
-        X,
-        np.asarray(y, dtype=np.float64),
-        np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float),
-        loss=LOSSES[loss],
-        parameters=Parameters(**{"n_estimators": 5, "max_depth": 3} | parameters),
-        base_score=base_score,
-        splitter=splitter or Greedy(),
-        eval_sets=list(eval_sets),
-        feature_names=tuple(f"x{k}" for k in range(X.shape[1])),
-        seed=seed,
-        n_jobs=n_jobs,
-    )
-
-
 # What is drawn --------------------------------------------------------------------------------
 
 
@@ -144,13 +111,14 @@ class GrowthCase:
 
 
 @st.composite
-def growths(draw, policy="greedy", least_rows=1, has_levels=True):
+def growths(draw, policy="greedy", least_rows=1, has_levels=None):
     """Draw a tree to grow, for greedy or for judged splits.
 
     Small tables; ones of many values in one bin; ones whose root and larger child keep a histogram,
-    which takes few bins for many rows; ones in which every cut has equals.
+    which takes few bins for many rows; ones in which every cut has equals; ones with levels, unless
+    ``has_levels`` is False, and these alone if it is True.
     """
-    kind = draw(st.sampled_from(["any", "any", "large", "ties"]))
+    kind = draw(st.sampled_from(["any"] if has_levels else ["any", "any", "large", "ties"]))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(61, 130) | st.integers(least_rows, 12 if kind == "any" else 60))
     n = max(n, 61) if kind == "large" else n
@@ -158,7 +126,7 @@ def growths(draw, policy="greedy", least_rows=1, has_levels=True):
     if kind == "large" and draw(st.booleans()):
         n, p = 600, min(p, 2)  # more values than a byte tells apart
     n_levels = np.zeros(p, dtype=int)
-    if has_levels and kind == "any" and draw(st.booleans()):
+    if kind == "any" and (draw(st.booleans()) if has_levels is None else has_levels):
         n_levels = rng.choice([0, 1, 2, 3, 9, 40, 300], p)
     n_distinct, missing = draw(st.sampled_from([[1, 2, 5, 30], [10**9], [2, 5, 10**9]])), [0.0, 0.2]
     if draw(st.booleans()):
@@ -190,6 +158,22 @@ def growths(draw, policy="greedy", least_rows=1, has_levels=True):
         np.sort(rng.permutation(p)[: p if draw(st.booleans()) else rng.integers(1, p + 1)]),
         asked | {"categorical_smoothing": draw(st.sampled_from([0.0, 0.5, 3.0, 20.0]))},
     )  # fmt: skip
+
+
+def column_of(rng, n, n_distinct, share_missing):
+    """Return a column of so many distinct values at most."""
+    column = rng.integers(0, n_distinct, size=n) / 7
+    column[rng.random(n) < share_missing] = np.nan
+    return column
+
+
+def coarsen(columns, k, rng, most=6):
+    """Give a column any bins, ``most`` at most."""
+    starts = np.flatnonzero(columns.order[k, : columns.n_present[k]] < 0)
+    if len(starts):
+        others = rng.permutation(starts[1:])[: rng.integers(0, most)]
+        starts = np.sort(np.append(starts[0], others))
+    columns.set_bins(k, starts)
 
 
 DTYPES = [np.float64, np.float64, np.float32]
@@ -250,14 +234,3 @@ def narrowings(draw, n_columns):
         "colsample_bylevel": draw(st.sampled_from([1.0, 1.0, 0.5])),
         "colsample_bynode": draw(st.sampled_from([1.0, 1.0, 0.4])),
     }
-
-
-@st.composite
-def coarse_columns(draw, X) -> Columns:
-    """Draw any coarse bins for a table: the result of a search must not depend on them."""
-    columns = Columns.from_table(X)
-    for k in range(columns.n_columns):
-        starts = np.flatnonzero(columns.order[k, : columns.n_present[k]] < 0)
-        kept = draw(st.sets(st.integers(0, max(len(starts) - 1, 0)), max_size=4))
-        columns.set_bins(k, starts[sorted({0, *kept})] if len(starts) else starts)
-    return columns

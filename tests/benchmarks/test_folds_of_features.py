@@ -14,13 +14,25 @@ from gbt.reference.policies import cross_validated_cut
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same
-from tests.gbt.tables.test_categories_growing import SMOOTHINGS, tables
+
+
+@st.composite
+def tables(draw):
+    """Draw numbers and numbers of levels, not all of which occur; how many levels columns have."""
+    n = draw(st.integers(4, 12) | st.integers(30, 40))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n_levels = np.array(
+        [draw(st.sampled_from([1, 2, 5, 70])), *draw(st.lists(st.sampled_from([0, 3, 40])))][:4]
+    )
+    X = rng.integers(np.where(n_levels > 0, n_levels, 9), size=(n, len(n_levels))).astype(float)
+    X[rng.random(X.shape) < draw(st.sampled_from([0.0, 0.0, 0.2]))] = np.nan
+    return X, n_levels
 
 
 @st.composite
 def frontiers(draw):
     """Draw a frontier of one or two nodes of a table with levels, and limits."""
-    X, n_levels = draw(tables(max_rows=40).filter(lambda table: len(table[0]) > 3))
+    X, n_levels = draw(tables())
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = len(X)
     gradient = rng.integers(-5, 6, size=n) + 5 * (np.nan_to_num(X[:, 0]) > 2)
@@ -35,7 +47,8 @@ def frontiers(draw):
     )  # fmt: skip
     limits = Limits(
         draw(st.sampled_from([0.0, 1.0])), draw(st.sampled_from([0.0, 4.0])),
-        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])), draw(SMOOTHINGS),
+        draw(st.integers(1, 3)), draw(st.sampled_from([0.0, 2.0])),
+        draw(st.sampled_from([0.0, 0.5, 3.0, 10.0])),
     )  # fmt: skip
     return X, n_levels, frontier, limits
 

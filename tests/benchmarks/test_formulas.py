@@ -1,22 +1,22 @@
-"""What papers' studies calculate from their rows, by hand."""
+"""What studies calculate of models and rows, by hand.
+
+What pages calculate from committed rows `tests.benchmarks.test_studies` compares with the pages.
+"""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from benchmarks.accuracy import many
-from benchmarks.accuracy import report as accuracy
 from benchmarks.papers import propositions
 from benchmarks.papers.cvb import measures, methods
 from benchmarks.papers.cvb.methods import GREEDY, SCIKIT_LEARN, TRAINERS
-from benchmarks.papers.held_out import noise, power
-from benchmarks.papers.inference import gates, judging
-from benchmarks.papers.inference.paper import COUNTED, SETTINGS, count_covered
+from benchmarks.papers.held_out import noise
+from benchmarks.papers.inference import judging
+from benchmarks.papers.inference.paper import count_covered
 from benchmarks.papers.propositions import POPULATION, Design
-from benchmarks.papers.rankings.ranks import critical_difference, mean_ranks
+from benchmarks.papers.rankings.ranks import critical_difference
 from benchmarks.papers.treeinner.methods import auc, identity_error, worth
-from benchmarks.speed.growth import fit_time
-from benchmarks.study.tables import any_share, share, short_share
 from tests.asserts import assert_close
 
 N_DRAWS, N_FEATURES = 500, 8
@@ -59,20 +59,6 @@ def test_intervals_of_normal_rows_cover_as_they_should():
     assert abs(coverage_of_normal_rows() - 0.95) < 4 * 0.0035
 
 
-def test_rates_by_hand():
-    def data_set(noise, relevant):
-        zeros = dict.fromkeys(COUNTED, 0.0)
-        found = {"discovered_noise": noise, "discovered_relevant": relevant}
-        return {"setting": "s", "method": "m", **zeros, "n_noise": 4, "n_relevant": 2, **found}
-
-    rows = [data_set(1, 1), data_set(0, 0), data_set(2, 0), data_set(0, 2)]
-    other = {**data_set(4, 2), "method": "another"}
-    found = gates.rates([*rows, other], "m", ["s"])
-    assert found["FDR"].value == (0.5 + 0 + 1 + 0) / 4  # no discovery, no false one
-    assert found["power, BH"].value == (0.5 + 0 + 0 + 1) / 4
-    assert_close(found["FDR"].error, np.sqrt(0.6875 / 3 / 4), terms=1)  # s / sqrt(4)
-
-
 def test_false_positives_are_counted_by_hand():
     class Result:
         values = np.array([3.0, 0.0, -2.0, 9.0])
@@ -85,30 +71,6 @@ def test_false_positives_are_counted_by_hand():
     assert (row["n_null"], row["false"], row["false_bh"]) == (3, 1, 1)
     assert (row["n_other"], row["true"], row["true_bh"]) == (1, 1, 1)
     assert (row["sum_z"], row["n_used"]) == (1.0, 2)
-    rows = [{"false": 1, "n_null": 4}, {"false": 0, "n_null": 4}]
-    assert share(rows, "false", "n_null") == "0.125 (0.088)"  # sqrt(.5^2 + .5^2) / 8
-    assert short_share(rows, "false", "n_null") == "0.125"
-    assert any_share(rows, "false") == "0.50"
-
-
-def test_gates_fail_where_they_should():
-    covered = {"n_draws": 100, "setting": SETTINGS[0].name}
-    rows = [
-        {**covered, "n_rows": 200, "n_covered": 10},
-        {**covered, "n_rows": 1000, "n_covered": 98},
-        {**covered, "n_rows": 1000, "n_covered": 91},
-        {**covered, "n_rows": 1000, "n_covered": 95, "setting": SETTINGS[-1].name},
-    ]
-    counts = dict.fromkeys(COUNTED, 1)
-    tests = [{"setting": SETTINGS[0].name, "method": "tree_inner", **counts}] * 2
-    found = gates.gates({"coverage": rows, "tests": tests})
-    mean, worst, pooled = (gate.statement for gate in found)
-    assert mean == "1,000 rows: mean coverage is 0.94 to 0.96"
-    assert worst == "1,000 rows: the worst feature is covered in 0.92 or more"
-    assert pooled == "the pooled FDR of tree_inner is at most 0.1"
-    assert [gate.holds for gate in found] == [True, False, False]
-    assert_close(found[1].margin, -0.01, 1)
-    assert_close(found[2].margin, -0.4, 1)
 
 
 class Result:
@@ -140,19 +102,6 @@ def test_rates_of_data_sets_by_hand():
     assert noise.rate_text([cell]) == "0.500 (0.354); 0.50"
 
 
-def test_power_is_asked_at_the_level_that_a_test_has():
-    """Noise at 0 to 3.9: 95 % lie below 3.705, so a weak column at 3.8 is found and 3.6 is not."""
-    z = np.arange(40).reshape(10, 4) / 10
-    rows = [
-        {"z0": 9.0, "z1": weak, **{f"z{2 + k}": of_row[k] for k in range(4)}}
-        for of_row, weak in zip(z, [3.8] * 4 + [3.6] * 6, strict=True)
-    ]
-    level, found, error = power.level_and_power(rows)
-    assert level == (z > 1.6449).mean()
-    assert found == 0.4
-    assert error == pytest.approx(np.sqrt(0.4 * 0.6 / 10))
-
-
 def test_distance_of_one_stump_by_hand(monkeypatch):
     """The first component is (a, 0, -a) with a^2 = 3/2; its cuts tie, the higher one is taken.
 
@@ -166,56 +115,11 @@ def test_distance_of_one_stump_by_hand(monkeypatch):
     assert_close(found["prediction"], 1.0, 1e8)  # independent: 1/4 + 1/2 + 1/4
 
 
-def test_jackknife_by_hand():
-    """Replications of slopes -1, -1 and -2 over one decade.
-
-    Left out are a first, a first and the second: slopes s, s and -1, with s that of a first and the
-    second. Their squares about the mean are 2/3 (s + 1)^2, times 2/3 under the root.
-    """
-    n_rows = np.array([1.0, 10.0])
-    values = np.array([[1, 0.1], [1, 0.1], [1, 0.01]])
-    s = np.log10(np.sqrt((0.1**2 + 0.01**2) / 2))
-    rate, error = propositions.slope(n_rows, values)
-    assert_close(rate, np.log10(np.sqrt((2 * 0.1**2 + 0.01**2) / 3)), 10.0)
-    assert_close(error, -2 / 3 * (s + 1), 10.0)
-
-
-def test_exponent_by_hand():
-    """Logs 0, 1, 2 of size and 0, 1, 4 of value: the slope through three points is (4 - 0) / 2."""
-    sizes = np.array([2.0, 4.0, 8.0]) * 1e6
-    values = 2.0 ** np.array([0, 1, 4])
-    assert_close(fit_time.exponent(sizes, values), 2.0, 10.0)
-    below = np.array([1e5, *sizes])  # the root of 1e5 * 8e6 is 0.9e6
-    assert_close(fit_time.upper_exponent(below, np.array([50.0, *values])), 2.0, 10.0)
-
-
-def test_mean_ranks_by_hand():
-    # Best is rank 1; equal scores share the mean of their ranks.
-    scores = np.array([[0.9, 0.8, 0.7], [0.5, 0.5, 0.4], [0.1, 0.2, 0.3]])
-    assert mean_ranks(scores).tolist() == [(1 + 1.5 + 3) / 3, (2 + 1.5 + 2) / 3, (3 + 3 + 1) / 3]
-
-
 @pytest.mark.parametrize(("n_methods", "q"), [(2, 1.960), (4, 2.569), (5, 2.728), (10, 3.164)])
 def test_critical_differences_are_those_of_demsar(n_methods, q):
     """Table 5 (a) of Demsar (2006), which rounds to three decimals."""
     expected = q * np.sqrt(n_methods * (n_methods + 1) / (6 * 30))
     assert critical_difference(n_methods, 30) == pytest.approx(expected, rel=5e-4)
-
-
-def test_what_a_table_of_the_page_says_by_hand():
-    """Two lines of one table count as one: .5 and .7 are .6."""
-    rows = [
-        {"task": "a, class", "x": 0.5, "y": 0.55},
-        {"task": "a, number", "x": 0.7, "y": 0.77},
-        {"task": "b, class", "x": 1.2, "y": 1.2},
-        {"task": "b, number", "x": 1.2, "y": ""},
-    ]
-    found = accuracy.of_tables(rows, ["x", "y"])
-    np.testing.assert_allclose(found["loss"], [[0.6, 0.66], [1.2, 1.2]])
-    np.testing.assert_allclose(found["rank"], [[1, 2], [1.5, 1.5]])
-    np.testing.assert_allclose(found["worse"], [[0, 0], [1, 1]])
-    # 6 % of the constant's loss and 0, whose standard error is half of their difference.
-    assert accuracy.above(found["loss"][:, 1], found["loss"][:, 0]) == "+3.0 (3.0)"
 
 
 def test_losses_and_seconds_with_many_rows_by_hand():

@@ -10,10 +10,8 @@ import pytest
 
 import gbt
 from benchmarks.study import command, data, files
-from benchmarks.study.claims import Claim, summary
 from benchmarks.study.finished import Finished, made_by
 from benchmarks.study.part import SEED, Part
-from benchmarks.study.tables import by_values
 from benchmarks.study.versions import OTHERS, versions
 
 
@@ -115,17 +113,6 @@ def test_a_table_goes_where_its_comments_are(tmp_path, monkeypatch):
     assert not files.is_filled({"b": "| 3 |"}, "one")
     with pytest.raises(ValueError, match="c: begin"):
         files.fill({"c": ""}, "one")
-
-
-def test_rows_by_values_and_claims_by_what_they_end_with():
-    rows = [{"x": x, "y": y} for x, y in ((1, "a"), (2, "b"), (1, "b"), (2, "b"))]
-    found = [(values, len(own)) for values, own in by_values(rows, "y", "x")]
-    assert found == [(("a", 1), 1), (("b", 1), 1), (("b", 2), 2)]
-    said = [("it is, so", 0.5), ("it is, so", -1.0), ("it is, thus", 2.0), ("it was", 0.25)]
-    shown = summary([Claim(words, "", margin) for words, margin in said], ("so", "thus"))
-    assert [line.split(" | ")[1:] for line in shown.splitlines()[2:]] == [
-        ["1 of 2 (-1 to 0.5)", "1 of 1 (2 to 2) |"], ["1 of 1 (0.25 to 0.25)", " |"],
-    ]  # fmt: skip
 
 
 def test_a_part_goes_on_from_its_csv_file(tmp_path, monkeypatch, capsys):

@@ -119,11 +119,6 @@ def test_five_rows_are_enough():
     assert_same(model.predict(X[:5]), np.full(5, 2.0))
 
 
-def test_a_fit_that_goes_on_grows_the_trees_of_one_fit():
-    model = fitted(n_estimators=2, warm_start=True).set_params(n_estimators=5).fit(X, Y)
-    assert_same_trees(model, fitted())
-
-
 def test_a_fit_that_goes_on_keeps_the_rate_that_was_left_open():
     model = GBTRegressor(warm_start=True, random_state=0).fit(X[:60], X[:60, 1])
     model.set_params(n_estimators=1010).fit(X[:60], X[:60, 1])

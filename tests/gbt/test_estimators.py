@@ -21,6 +21,7 @@ from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_same_trees
 from tests.drawn_models import OURS, draw_model
+from tests.gbt.training.test_evaluation import table
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
@@ -47,15 +48,6 @@ OF_DRAWN_PARTS = {
 def test_scikit_learn_checks_of_the_default(estimator, check):
     """With a tenth of its trees: a hundred models of a few rows are fitted."""
     check(estimator)
-
-
-def table(n=80, p=3, seed=0):
-    """Return a table with missing values and two noisy, overlapping groups."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, p))
-    y = X[:, 0] + rng.normal(size=n) > 0
-    X[rng.random((n, p)) < 0.1] = np.nan
-    return X, y
 
 
 def state(estimator):
@@ -141,7 +133,7 @@ def test_every_prediction_is_the_raw_one_through_the_link_after_every_round(name
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_names_of_columns(frame):
-    X, y = table()
+    X, y = table(80)
     names = ["height", "width", "depth"]
     data = frame(dict(zip(names, X.T, strict=True)))
     model = GreedyRegressor(n_estimators=1).fit(data, y)
@@ -154,7 +146,7 @@ def test_names_of_columns(frame):
 
 
 def test_without_a_look_at_dtypes_categories_of_numbers_are_numbers():
-    X, y = table()
+    X, y = table(80)
     X = np.nan_to_num(X).round()
     model = GreedyRegressor(n_estimators=2, categorical_features=None)
     of_numbers = clone(model).fit(X, y)
@@ -182,24 +174,6 @@ def test_a_class_of_weight_zero_does_not_exist():
     assert_same(model.classes_, ["a", "b"])
 
 
-@BOTH
-@pytest.mark.parametrize("smoothing", [0.0, 4.0, 20.0])
-def test_integer_weights_are_repeated_rows(estimator, smoothing):
-    """Levels of few rows are told by what their rows weigh, with and without smoothing."""
-    rng = np.random.default_rng(2)
-    level, w = rng.integers(25, size=400), rng.integers(0, 4, 400)
-    X = pd.DataFrame({"level": level.astype(str), "number": rng.normal(size=400)})
-    y = (rng.normal(size=25)[level] + X["number"] > 0).to_numpy().astype(float)
-    limits = {"n_estimators": 5, "categorical_smoothing": smoothing, "splitter": "greedy"}
-    weighted = estimator(**limits).fit(X, y, w)
-    repeated = estimator(**limits).fit(X.loc[X.index.repeat(w)], y.repeat(w))
-    assert_same(weighted.ensemble_.feature, repeated.ensemble_.feature)
-    assert_same(weighted.ensemble_.threshold, repeated.ensemble_.threshold)
-    # Every value is a quotient of sums over at most 1,200 rows, 5 rounds deep.
-    raw = [model.ensemble_.raw_predict(X) for model in (weighted, repeated)]
-    assert_close(*raw, terms=1.0, k=5000)
-
-
 # Sampling -------------------------------------------------------------------------------------
 
 
@@ -223,7 +197,7 @@ def test_sampled_rows_are_those_whose_gradients_the_tree_remembers(problem):
 
 
 def test_sampled_rows_stay_what_they_were_when_parameters_change():
-    X, y = table()
+    X, y = table(80)
     model = GreedyRegressor(n_estimators=2, subsample=0.5, random_state=0).fit(X, y)
     rows = model.sampled_rows(1)
     model.set_params(subsample=1.0, random_state=1)
@@ -231,7 +205,7 @@ def test_sampled_rows_stay_what_they_were_when_parameters_change():
 
 
 def test_random_state():
-    X, y = table()
+    X, y = table(80)
     model = GreedyRegressor(n_estimators=3, subsample=0.5, colsample=0.5)
     first = clone(model).set_params(random_state=1).fit(X, y)
     assert_same_trees(clone(model).set_params(random_state=1).fit(X, y), first)
@@ -250,27 +224,6 @@ def test_random_state():
 
 
 # Evaluation sets and early stopping -----------------------------------------------------------
-
-
-def test_evaluation_losses_are_weighted_means():
-    X, y = table()
-    w = np.arange(len(y)) % 3
-    regressor = GreedyRegressor(n_estimators=4).fit(X, y, eval_set=[(X, y), (X, y, w)])
-    for losses, weight in zip(regressor.evals_result_.values(), [np.ones(len(y)), w], strict=True):
-        expected = [
-            np.average((y - f) ** 2 / 2, weights=weight) for f in regressor.staged_predict(X)
-        ]
-        assert_close(losses, expected, terms=1.0)
-    assert list(regressor.evals_result_) == ["eval_0", "eval_1"]
-    assert regressor.best_iteration_ == 3
-
-    labels = np.where(y, "yes", "no")
-    classifier = GreedyClassifier(n_estimators=4).fit(X, labels, eval_set=[(X, labels, w)])
-    expected = [
-        np.average(-np.log(np.where(y, p[:, 1], p[:, 0])), weights=w)
-        for p in classifier.staged_predict_proba(X)
-    ]
-    assert_close(classifier.evals_result_["eval_0"], expected, terms=1.0)
 
 
 @BOTH
@@ -302,7 +255,7 @@ def test_early_stopping_holds_out_rows(estimator):
 
 
 def test_an_empty_list_of_evaluation_sets_is_none():
-    X, y = table()
+    X, y = table(80)
     model = GreedyRegressor(n_estimators=9, early_stopping_rounds=2, random_state=0)
     assert len(model.fit(X, y, eval_set=[]).sampled_rows(0)) == 72
 
@@ -325,7 +278,7 @@ class InterruptedSplitter(Greedy):
 
 @BOTH
 def test_interrupted_fit_leaves_the_estimator_unfitted(estimator):
-    X, y = table()
+    X, y = table(80)
     model = estimator(splitter=InterruptedSplitter())
     with pytest.raises(KeyboardInterrupt):
         model.fit(pd.DataFrame(X, columns=list("abc")), y)
@@ -338,7 +291,7 @@ def test_interrupted_fit_leaves_the_estimator_unfitted(estimator):
 @BOTH
 @pytest.mark.parametrize("ending", ["interrupted", "refused"])
 def test_failed_second_fit_leaves_the_first_model(estimator, ending):
-    X, y = table()
+    X, y = table(80)
     model = estimator(n_estimators=3, splitter="greedy").fit(X, y)
     before = state(model)
     X_new = pd.DataFrame(X[:, :2], columns=["a", "b"])
@@ -353,26 +306,11 @@ def test_failed_second_fit_leaves_the_first_model(estimator, ending):
     assert model.predict(X).shape == y.shape
 
 
-def test_splitter_objects_are_asked():
-    class Counting(Greedy):
-        questions = 0
-
-        def split(self, frontier, limits, n_jobs):
-            self.questions += 1
-            return super().split(frontier, limits, n_jobs)
-
-    X, y = table()
-    splitter = Counting()
-    model = GBTRegressor(n_estimators=2, max_depth=3, splitter=splitter).fit(X, y)
-    assert splitter.questions == 6  # once a level
-    assert_same_trees(model, GreedyRegressor(n_estimators=2, max_depth=3).fit(X, y))
-
-
 # Importances ----------------------------------------------------------------------------------
 
 
 def test_importances_are_normalised_total_gain():
-    X, y = table()
+    X, y = table(80)
     model = GreedyRegressor(n_estimators=5).fit(X, y)
     total = np.zeros(3)
     for tree in model.ensemble_.trees:
@@ -388,7 +326,7 @@ def test_importances_are_normalised_total_gain():
 
 @BOTH
 def test_progress_goes_to_standard_error(estimator, capfd):
-    X, y = table()
+    X, y = table(80)
     estimator(n_estimators=2, splitter="greedy").fit(X, y)
     out, err = capfd.readouterr()
     assert (out, "round" in err) == ("", False)  # where kernels are compiled, that is said
@@ -411,7 +349,7 @@ def test_every_parameter_is_documented(estimator):
 
 
 def amounts():
-    X, _ = table()
+    X, _ = table(80)
     return X, np.nan_to_num(X[:, 0]) + np.random.default_rng(1).normal(size=len(X))
 
 

@@ -102,22 +102,6 @@ def test_every_public_method_says_what_serves():
                 assert hasattr(method, "__wrapped__") == has_arguments or is_of_parameters
 
 
-NONE_HERE = {
-    "rate_drop": "there is no DART",
-    "tree_method": "splitter='greedy' finds the best of all cuts",
-    "alpha": "there is no L1 penalty, and the level of a quantile belongs to a regressor's loss",
-    "eval_set": "it is an argument of fit",
-}
-
-
-@pytest.mark.parametrize(("name", "told"), NONE_HERE.items())
-@BOTH
-def test_parameters_without_a_like_are_told_so(estimator, name, told):
-    message = rf"^{estimator.__name__} has no parameter '{name}'\. Here .*{told}.*\.$"
-    with pytest.raises(TypeError, match=message):
-        estimator(**{name: 3})
-
-
 @pytest.mark.parametrize(
     "name", ["mape", "smape", "mase", "mean_absolute_percentage_error", "log_loss", "xauc"]
 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gbt.reference import boosting as reference
 from gbt.reference.boosting import Node, boost, grow, leaf_values, to_fixed_point
-from tests.asserts import EPS, assert_close
+from tests.asserts import EPS
 
 NAN = float("nan")
 LARGEST = float(np.finfo(np.float64).max)
@@ -69,38 +69,6 @@ def test_example_1_of_sun_2022(swap, fixed_point):
     ]
     expected = [-1 / 3, 1 / 2, -1 / 3] if swap else [1 / 3, 1 / 3, -1 / 2]
     assert model.raw_predict(X).tolist() == expected
-
-
-def test_two_trees_of_the_logistic_loss():
-    # f = 0: p = 1/2, g = 1/2 - y, h = 1/4. lambda 0: the leaves are -(1/2) (+-1/2) / (1/4) = -+1.
-    X, y = column(0, 1), np.array([0.0, 1.0])
-    fit = {"loss": "half_logistic", "learning_rate": 0.5, "reg_lambda": 0.0, "max_depth": 1}
-    model = boost(X, y, n_estimators=2, base_score=0.5, min_child_weight=0.0, **fit)
-    assert model.base_score == 0.0
-    assert model.trees[0] == [
-        Node(0, 0.5, 1, 2, True, 0.0, 0.5, 2, 2.0, 0.0),
-        Node(sum_gradient=0.5, sum_hessian=0.25, n_samples=1, value=-1.0),
-        Node(sum_gradient=-0.5, sum_hessian=0.25, n_samples=1, value=1.0),
-    ]
-    # Then p(x = 0) = 1 / (1 + e), and g / h = p / (p (1 - p)) = 1 + 1 / e. A few roundings.
-    expected = -0.5 * (1 + math.exp(-1))
-    assert_close(model.trees[1][1].value, expected, abs(expected), k=8)
-
-
-@pytest.mark.parametrize(
-    ("loss", "y", "weight", "expected"),
-    [
-        ("half_squared_error", [1.0, 2.0, 6.0], None, 3.0),
-        ("half_squared_error", [1.0, 2.0, 6.0], [1.0, 0.0, 4.0], 5.0),
-        ("half_logistic", [0.0, 1.0, 1.0, 1.0], None, math.log(3)),
-    ],
-)
-def test_base_score_is_the_best_constant(loss, y, weight, expected):
-    X = np.zeros((len(y), 1))
-    model = boost(X, y, loss=loss, n_estimators=1, sample_weight=weight)
-    assert model.base_score == expected
-    # The best constant leaves G = 0: nothing for the first tree to do.
-    assert_close(model.trees[0][0].value, 0.0, 1.0, k=4)
 
 
 @both_searches

@@ -4,14 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gbt import GBTRegressor
 from gbt.reference import boost
 from gbt.reference.shares import boost_shares
-from tests.asserts import assert_same, peer
-
-# A wrong sum of one share would show in all of these.
-FIELDS = ["feature", "threshold", "left", "right", "missing_left", "sum_gradient", "sum_hessian"]
-FIELDS += ["n_samples", "gain", "value"]
 
 
 @st.composite
@@ -49,31 +43,6 @@ def test_parts_grow_the_trees_of_the_whole(problem, loss):
     cut = [np.split(array, edges) for array in (X, y, weight)]
     shared = boost_shares(list(zip(*cut, strict=True)), loss=loss, **asked)
     assert shared == whole
-
-
-@settings(max_examples=10)
-@given(problems())
-def test_the_product_grows_the_same_trees_on_a_table_of_dask(problem):
-    X, y, weight, edges, asked = problem
-    cut = [np.split(array, edges) for array in (X, y, weight)]
-    shared = boost_shares(list(zip(*cut, strict=True)), **asked)
-    sizes = tuple(len(part) for part in cut[0])
-    table = peer("dask.array").from_array(X, chunks=(sizes, X.shape[1]))
-    columns = asked.pop("categorical", None)
-    model = GBTRegressor(splitter="greedy", n_jobs=2, categorical_features=columns, **asked)
-    model.fit(table, y, weight)
-    assert model.ensemble_.base_score == shared.base_score
-    nodes = [node for tree in shared.trees for node in tree]
-    for name in FIELDS:
-        expected = np.array([getattr(node, name) for node in nodes])
-        found = getattr(model.ensemble_, name)
-        assert_same(found, expected.astype(found.dtype))
-    for t, node in enumerate(nodes):
-        if node.levels is not None:
-            levels = model.ensemble_.categories[node.feature]
-            goes_left = model.ensemble_.level_sets.goes_left(t, len(levels))
-            expected = [node.levels.get(float(v), node.missing_left) for v in levels]
-            assert_same(goes_left, np.array(expected, dtype=bool))
 
 
 def test_two_shares_by_hand():

@@ -693,13 +693,3 @@ def test_what_only_a_fit_asks_for_is_left_out_and_named(objects, path):
     assert read.evals_result_ == model.evals_result_
     assert read.best_score_ == model.best_score_
     assert_same(read.predict(X), model.predict(X))
-
-
-def test_constraints_that_were_lifted_after_the_fit_are_saved_as_lifted(path):
-    X, y = np.arange(60.0)[:, np.newaxis], np.arange(60.0)
-    model = GreedyRegressor(n_estimators=3, monotone_constraints=[1], warm_start=True).fit(X, y)
-    through_file(model.set_params(monotone_constraints=None), path)
-    model.set_params(monotone_constraints=[-1], n_estimators=5)
-    for refuse in (lambda: model.save(path), lambda: model.fit(X, y)):
-        with pytest.raises(ValueError, match=r"monotone_constraints=\[-1\]"):
-            refuse()

@@ -570,3 +570,27 @@ MODELS |= {
 def some(beginning, *others):
     """Return the names of the cases that begin so."""
     return [name for name in MODELS if name.startswith((beginning, *others))]
+
+
+def rows_beside_thresholds(ensemble, X):
+    """Return rows with a cell on each threshold, next to it, near 0, and missing where X has gaps.
+
+    Next to it in either precision, and between neighbours in float32, which round to either.
+    """
+    rows, ends = [X], np.array([-np.inf, np.inf])
+    for t in np.flatnonzero(ensemble.left >= 0)[:200]:
+        on = np.clip(ensemble.threshold[t], -1e30, 1e30)
+        below, above = np.nextafter(single := np.float32(on), ends.astype(np.float32)).astype(float)
+        cells = [on, *np.nextafter(on, ends), single, below, above, 0.0, -0.0, 1e-36, -1e-34]
+        cells += [single + (above - single) * share for share in (1 / 8, 7 / 8)]
+        cells += [np.nan] * bool(np.isnan(X).any())
+        block = np.tile(X[t % len(X)], (len(cells), 1))
+        block[:, ensemble.feature[t]] = cells
+        rows.append(block)
+    return np.concatenate(rows)
+
+
+def size_of(ensemble):
+    """Return a bound for sums of values along paths."""
+    largest = np.abs(ensemble.value).max(initial=0.0)
+    return 1 + np.abs(ensemble.base_score).max() + ensemble.n_trees * largest

@@ -24,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from attributions import SeenRowsWarning, held_out_gain, predecomp, total_gain, tree_shap
 from gbt.formats import Average, ScaleWarning, as_ensemble
 from gbt.losses.amounts import Poisson
+from tests.gbt.formats.read_models import rows_beside_thresholds
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
@@ -83,20 +84,11 @@ AVERAGES = {
 }
 
 
-def rows_beside(ensemble):
-    """Return rows at the model's thresholds, and at the next numbers in both precisions."""
-    t = ensemble.threshold[ensemble.left >= 0][:200]
-    near = [t, np.nextafter(t, np.inf), np.nextafter(np.float32(t), np.float32(np.inf))]
-    middle = (near[0] + near[2]) / 2  # rounds to either
-    values = np.concatenate([*near, middle, np.nextafter(middle, np.inf), X_NEW.ravel()])
-    return np.random.default_rng(1).choice(values, size=(400, ensemble.n_features))
-
-
 @pytest.mark.parametrize(("model", "y"), AVERAGES.values(), ids=AVERAGES)
 def test_the_trees_add_up_to_what_the_whole_predicts(model, y):
     model = model.fit(X, y)
     ensemble = as_ensemble(model)
-    rows = np.concatenate([X_NEW, rows_beside(ensemble)])
+    rows = rows_beside_thresholds(ensemble, X_NEW)
     expected = model.predict(rows)
     if hasattr(model, "predict_proba"):
         expected = model.predict_proba(rows)
@@ -268,6 +260,13 @@ def test_what_is_no_sum_of_trees_is_refused_by_name(model, y, message):
     model = model.fit(X, y)
     with pytest.raises((ValueError, TypeError), match=message):
         held_out_gain(model, X_NEW, y[:50])
+
+
+def test_members_with_categories_that_see_some_columns_are_refused():
+    of_levels = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0])
+    model = bag(of_levels, max_features=3).fit(np.abs(X).round(), Y)
+    with pytest.raises(ValueError, match="A BaggingRegressor of models with categories is not"):
+        as_ensemble(model)
 
 
 def test_steps_come_before_the_whole_and_not_before_its_members():

@@ -5,19 +5,17 @@ import json
 import numpy as np
 import pytest
 
-from attributions import held_out_gain, predecomp, saabas, tree_inner, tree_shap
+from attributions import predecomp, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from gbt.formats.catboost.answers import Questions
 from gbt.formats.catboost.binary import read_model
 from gbt.formats.imported import forget
-from tests.asserts import peer
+from tests.gbt.formats import test_formats_catboost_levels as of_levels
+from tests.gbt.formats.test_formats_catboost_levels import LOSSES, POLICIES, target_of
 
 pandas = pytest.importorskip("pandas")
 
-WORDS = [0, 2, 3]  # columns
 SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 22))]
-LOSSES = ("RMSE", "Logloss", "MultiClass")
-POLICIES = ("SymmetricTree", "Depthwise", "Lossguide")
 
 
 def table(seed, n=300):
@@ -35,23 +33,10 @@ def table(seed, n=300):
     return frame, y.to_numpy()
 
 
-def target_of(y, loss):
-    return {"RMSE": y, "Logloss": y > 0.5, "MultiClass": np.digitize(y, [0, 1])}[loss]
-
-
 def fit(frame, y, loss="RMSE", policy="SymmetricTree", **options):
-    catboost = peer("catboost")
-    kind = catboost.CatBoostRegressor if loss == "RMSE" else catboost.CatBoostClassifier
-    asked = {"iterations": 12, "depth": 4, "max_ctr_complexity": 3, "model_size_reg": 0, **options}
-    model = kind(
-        loss_function=loss,
-        grow_policy=policy,
-        verbose=0,
-        allow_writing_files=False,
-        thread_count=1,
-        **asked,
-    )
-    return model.fit(frame, target_of(y, loss), cat_features=WORDS)
+    """Train on counters of words and of combinations of columns."""
+    asked = {"iterations": 12, "depth": 4, "max_ctr_complexity": 3, "model_size_reg": 0}
+    return of_levels.fit(frame, y, loss, policy, **{"one_hot_max_size": 2} | asked | options)
 
 
 def new_rows(seed, n=60):
@@ -109,56 +94,23 @@ def groups_of(model, tmp_path):
         (of,) = [columns for start, columns, n in borders if start <= number < start + n]
         return tuple(sorted(set(of)))
 
-    trees = written["oblivious_trees"]
     names = np.array(["city", "x", "kind", "flag", "z"])
-    grouped = [[" x ".join(names[[*group(split)]]) for split in tree["splits"]] for tree in trees]
-    return grouped, trees, written["scale_and_bias"][1][0]
+    return [
+        [" x ".join(names[[*group(split)]]) for split in tree["splits"]]
+        for tree in written["oblivious_trees"]
+    ]
 
 
-def test_held_out_gain_and_saabas_by_the_leaves_of_catboost(tmp_path):
+def test_every_split_is_credited_to_the_columns_that_catboost_asks(tmp_path):
+    """What measures make of credits is tested in `tests.attributions.held_out.test_credit`."""
     model = fit(*table(3), iterations=8)
-    rows, y = new_rows(3)
-    grouped, trees, bias = groups_of(model, tmp_path)
-    leaves = model.calc_leaf_indexes(rows)
-    features = sorted({name for names in grouped for name in names})
-    f, work = np.full(len(y), bias), {name: np.zeros(len(y)) for name in features}
-    gain = dict.fromkeys(features, 0.0)
-    eta = model.get_all_params()["learning_rate"]
-    for m, (names, tree) in enumerate(zip(grouped, trees, strict=True)):
-        value, weight = np.array(tree["leaf_values"]), np.array(tree["leaf_weights"])
-        of_row, steps = leaves[:, m], {name: np.zeros(len(y)) for name in features}
-        residual = {name: y - (f - work[name]) for name in features}
-        for depth in range(len(names))[::-1]:  # the last split is the root's
-            node = np.arange(len(value)) >> (depth + 1)
-            for t in np.unique(node):
-                name, inside = names[depth], of_row >> (depth + 1) == t
-                means = np.zeros(2)
-                for side in (0, 1):
-                    own = (np.arange(len(value)) >> depth) == 2 * t + side
-                    if weight[own].sum():
-                        means[side] = np.average(value[own], weights=weight[own])
-                    else:  # no training row came here: the hessians cannot weigh the leaves
-                        means[side] = value[own].mean()
-                both = node == t
-                mean = np.average(value[both], weights=weight[both]) if weight[both].any() else 0.0
-                goes_right = (of_row[inside] >> depth) & 1
-                steps[name][inside] += means[goes_right] - mean
-                v, e = means[goes_right], residual[name][inside]
-                if len(set(goes_right)) == 2:
-                    gain[name] += ((v - v.mean()) * e).sum() / eta
-        f = f + value[of_row]
-        for name in features:
-            work[name] += steps[name]
-    np.testing.assert_allclose(f, model.predict(rows))
-    result = held_out_gain(model, rows, y)
-    assert set(features) <= set(result.feature_names)
-    assert any(" x " in name for name in features)
-    for name, value in zip(result.feature_names, result.values, strict=True):
-        np.testing.assert_allclose(value, gain.get(name, 0.0), rtol=1e-9, atol=1e-9)
-    explained = saabas(model, rows)
-    for k, name in enumerate(explained.feature_names):
-        expected = work.get(name, np.zeros(len(y)))
-        np.testing.assert_allclose(explained.values[:, k], expected, rtol=1e-9, atol=1e-9)
+    ensemble, grouped = as_ensemble(model), groups_of(model, tmp_path)
+    assert any(" x " in name for names in grouped for name in names)
+    for m, tree in enumerate(ensemble.trees):
+        nodes = ensemble.tree_offset[m] + np.flatnonzero(~tree.is_leaf)
+        credited = [ensemble.credited_names[k] for k in ensemble.credited[nodes]]
+        of_depth = grouped[m][::-1]  # the last split is the root's
+        assert credited == [of_depth[depth] for depth in tree.depth[~tree.is_leaf]]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

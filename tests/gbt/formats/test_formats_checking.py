@@ -9,19 +9,16 @@ from importlib.metadata import version
 import numpy as np
 import pytest
 from sklearn.ensemble import (
-    GradientBoostingRegressor,
     HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
 )
-from sklearn.tree import DecisionTreeRegressor
 
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
-from gbt.formats.imported import LibraryNodes, forget
+from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
 from tests.asserts import peer
+from tests.gbt.formats.read_models import MODELS, cat, lgb, skl, xgb
 
 pandas = pytest.importorskip("pandas")
 
@@ -38,26 +35,23 @@ RNG = np.random.default_rng(5)
 X = RNG.normal(size=(300, 2)).astype(np.float32).astype(float)
 Y = X[:, 0] + (X[:, 1] > 0.3) * X[:, 0] + 0.3 * RNG.normal(size=300)
 X_MISSING = np.where(RNG.random(X.shape) < 0.15, np.nan, X)
-QUIET = {"verbose": 0, "allow_writing_files": False, "thread_count": 1}
-SMALL = {
-    "xgboost": lambda: peer("xgboost").XGBRegressor(n_estimators=3, max_depth=2, n_jobs=1),
-    "lightgbm": lambda: peer("lightgbm").LGBMRegressor(n_estimators=3, num_leaves=4, verbose=-1),
-    "lightgbm rf": lambda: peer("lightgbm").LGBMRegressor(
-        n_estimators=3, num_leaves=4, verbose=-1, boosting_type="rf", subsample=0.6,
-        subsample_freq=1,
-    ),
-    "catboost": lambda: peer("catboost").CatBoostRegressor(iterations=3, depth=2, **QUIET),
-    "histograms": lambda: HistGradientBoostingRegressor(max_iter=3, max_leaf_nodes=4),
-    "gradient boosting": lambda: GradientBoostingRegressor(n_estimators=3, max_depth=2),
-    "forest": lambda: RandomForestRegressor(3, max_depth=2, random_state=0),
-    "a tree": lambda: DecisionTreeRegressor(max_depth=2),
-    "classes": lambda: RandomForestClassifier(3, max_depth=2, random_state=0),
-}  # fmt: skip
+SMALL = {  # how models that are read are asked for in small
+    "xgboost numbers, defaults": {"n_rounds": 3, "max_depth": 2},
+    "lightgbm regression, defaults": {"n_rounds": 3, "num_leaves": 4},
+    "lightgbm forest": {"n_rounds": 3, "num_leaves": 4},
+    "catboost numbers, defaults": {"iterations": 3, "depth": 2},
+    "sklearn numbers, histograms": {"n_trees": 3, "max_leaf_nodes": 4},
+    "sklearn numbers, boosting": {"n_trees": 3, "max_depth": 2},
+    "sklearn numbers, forest": {"n_trees": 3, "max_depth": 2},
+    "sklearn numbers, tree": {"max_depth": 2},
+    "sklearn two, forest": {"n_trees": 3, "max_depth": 2},
+}
 
 
-def small(library):
-    rows = X if library == "gradient boosting" else X_MISSING
-    return SMALL[library]().fit(rows, Y > 0 if library == "classes" else Y)
+def small(name):
+    case = MODELS[name]
+    rows = X if case.rows == "full" else X_MISSING
+    return case.fit(rows, Y if case.of == "numbers" else (Y > 0) * 1, None, small=SMALL[name])
 
 
 def plant(monkeypatch, defect):
@@ -69,12 +63,6 @@ def plant(monkeypatch, defect):
         return right(nodes, library, unknown, fields.pop("value"), *sums, **fields)
 
     monkeypatch.setattr(LibraryNodes, "imported", wrong)
-
-
-def with_one(array, place, number):
-    changed = np.array(array, dtype=float)
-    changed[place] = number
-    return changed
 
 
 def swapped(nodes, fields):
@@ -108,46 +96,38 @@ DEFECTS = {
         nodes._replace(missing_left=~nodes.missing_left), fields
     ),
 }  # fmt: skip
-HAS_NONE_MISSING = ("gradient boosting",)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS)
-@pytest.mark.parametrize("library", SMALL)
-def test_a_defect_of_an_importer_is_found(monkeypatch, library, defect):
-    if defect == "missing values" and library in HAS_NONE_MISSING:
+@pytest.mark.parametrize("name", SMALL)
+def test_a_defect_of_an_importer_is_found(monkeypatch, name, defect):
+    if defect == "missing values" and MODELS[name].rows == "full":
         pytest.skip("its rows have all numbers")
-    model = small(library)
-    as_ensemble(small(library))  # without the defect
+    model, library = small(name), name.split()[0].replace("sklearn", "scikit-learn")
+    as_ensemble(small(name))  # without the defect
     plant(monkeypatch, DEFECTS[defect])
-    name = library.split()[0]
-    name = name if name in ("xgboost", "lightgbm", "catboost") else "scikit-learn"
     for _ in range(2):  # and again, when what was made of the model is kept
         with pytest.raises(MisreadModelError, match="The raw prediction of row") as refused:
             as_ensemble(model)
-        assert f"this {name} {version(name)} model was misread" in str(refused.value).lower()
+        assert f"this {library} {version(library)} model was misread" in str(refused.value).lower()
 
 
-@pytest.mark.parametrize("library", SMALL)
-def test_every_leaf_of_small_trees_is_looked_at(monkeypatch, library):
+@pytest.mark.parametrize("name", SMALL)
+def test_every_leaf_of_small_trees_is_looked_at(monkeypatch, name):
     """One wrong leaf of a dozen is found, whichever it is, in two cases of three at least."""
-    model = small(library)
-    leaves = np.flatnonzero(as_ensemble(model).left < 0)
-    found = 0
+    leaves, found = np.flatnonzero(as_ensemble(small(name)).left < 0), 0
     for leaf in leaves:
+
+        def defect(nodes, fields, leaf=leaf):
+            value = np.array(fields["value"], dtype=float)
+            value[leaf] += 1e-3
+            return nodes, fields | {"value": value}
+
         with monkeypatch.context() as patch:
-            plant(
-                patch,
-                lambda nodes, fields, leaf=leaf: (
-                    nodes,
-                    fields
-                    | {"value": with_one(fields["value"], leaf, 1e-3 + fields["value"][leaf])},
-                ),
-            )
-            forget(getattr(model, "booster_", model))
-            forget(model.get_booster() if library == "xgboost" else model)
+            plant(patch, defect)
             try:
-                as_ensemble(model)
+                as_ensemble(small(name))
             except MisreadModelError:
                 found += 1
     assert found >= 2 / 3 * len(leaves)
@@ -169,38 +149,35 @@ def test_weights_of_dropped_trees_that_are_not_read_are_found(monkeypatch):
         as_ensemble(booster)
 
 
-@pytest.mark.parametrize("library", ["xgboost", "lightgbm", "histograms", "catboost"])
-def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
-    frame = pandas.DataFrame({"w": pandas.Categorical(RNG.choice(WORDS, 300)), "x": X[:, 0]})
-    y = X[:, 0] + frame["w"].isin(WORDS[:2]) * 2.0
+OF_LEVELS = {
+    "xgboost": xgb(),
+    "lightgbm": lgb(),
+    "catboost": cat(others={"cat_features": ["w"], "one_hot_max_size": 10}),
+    "histograms": skl(HistGradientBoostingRegressor(max_iter=3, categorical_features=["w"])),
+}
 
-    if library == "catboost":
-        frame = frame.astype({"w": str})
-    options = {
-        "xgboost": {"enable_categorical": True},
-        "catboost": {"cat_features": ["w"], "one_hot_max_size": 10},
-        "histograms": {"categorical_features": ["w"]},
-    }
-    model = SMALL[library]().set_params(**options.get(library, {})).fit(frame, y)
+
+@pytest.mark.parametrize("library", OF_LEVELS)
+def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
+    words = np.random.default_rng(0).choice(WORDS, 300)
+    frame = pandas.DataFrame({"w": pandas.Categorical(words), "x": X[:, 0]})
+    y = X[:, 0] + np.isin(words, WORDS[:2]) * 2.0
+    frame = frame.astype({"w": str}) if library == "catboost" else frame
     rows = (frame,) if library == "catboost" else ()
+    model, again = (OF_LEVELS[library].fit(frame, y, None) for _ in range(2))
     as_ensemble(model, *rows)
-    forget(getattr(model, "booster_", model))
-    forget(model.get_booster() if library == "xgboost" else model)
     right = Listed.as_sets
 
     def complemented(*given):
-        sets = right(*given)
-        return sets | {
-            "level_sets": replace(sets["level_sets"], words=sets["level_sets"].words ^ 0b1)
-        }
+        sets = right(*given)["level_sets"]
+        return right(*given) | {"level_sets": replace(sets, words=sets.words ^ 0b1)}
 
     monkeypatch.setattr(Listed, "as_sets", complemented)
     with pytest.raises(MisreadModelError, match="was misread"):
-        as_ensemble(model, *rows)
+        as_ensemble(again, *rows)
 
 
 def test_models_of_ours_and_files_are_not_checked(monkeypatch):
     monkeypatch.setattr(checking, "rows_to_try", lambda *_, **__: pytest.fail("rows are made"))
     as_ensemble(GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y))
-    booster = small("xgboost").get_booster()
-    as_ensemble(json.loads(booster.save_raw("json")))
+    as_ensemble(json.loads(small("xgboost numbers, defaults").save_raw("json")))

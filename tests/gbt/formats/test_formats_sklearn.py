@@ -65,29 +65,6 @@ def _no_moves(ensemble, m, X):
     return np.zeros(X.shape)
 
 
-@pytest.mark.parametrize("of", ["numbers", "two"])
-@pytest.mark.parametrize("case", ["forest", "extra trees", "tree"])
-def test_a_forest_is_judged_at_what_it_predicts_before_any_split(case, of):
-    """TreeInner: the moves of every tree against f_0 - y, averaged and divided by 1/M.
-
-    f_0 is the mean of the roots. It was 0, at which the origin of y decided on importance: the
-    moves of new rows do not average 0, and were multiplied by the mean of y, too.
-    """
-    model, X, y, *_ = fitted(f"sklearn {of}, {case}")
-    trees = getattr(model, "estimators_", [model])
-    start = np.mean([tree.tree_.value[0, 0, -1] for tree in trees])
-    above = y - start
-    expected = np.zeros(4)
-    for tree in trees:
-        part = predecomp(as_ensemble(tree), X).values
-        expected += (part * above[:, np.newaxis]).sum(axis=0)
-    terms = np.abs(expected).sum() + len(trees) * np.abs(above).sum()
-    found = tree_inner(model, X, y)
-    assert_close(found.values, expected, terms)
-    without = tree_inner(model, X, y, standard_error=False)
-    assert_close(without.values, expected, terms)
-
-
 def test_labels_of_words_and_the_weights_of_classes():
     X, y = table("gaps")
     labels = np.where(y > 2, "yes", "no")

@@ -32,6 +32,8 @@ from tests.gbt.formats.read_models import (
     REFITTED,
     fitted,
     imported,
+    rows_beside_thresholds,
+    size_of,
     some,
     table,
     targets,
@@ -41,30 +43,6 @@ from tests.gbt.formats.read_models import (
 pytestmark = pytest.mark.filterwarnings("ignore::attributions.SeenRowsWarning")
 
 every_model = pytest.mark.parametrize("name", MODELS)
-
-
-def rows_beside_thresholds(ensemble, X):
-    """Return rows with a cell on each threshold, next to it, near 0, and missing where X has gaps.
-
-    Where the model compares float32 numbers two cells lie between neighbours of the threshold.
-    """
-    rows, dtype = [X], ensemble.input_dtype
-    for t in np.flatnonzero(ensemble.left >= 0)[:200]:
-        on = dtype(np.clip(ensemble.threshold[t], -1e30, 1e30))
-        cells = [on, *np.nextafter(on, dtype([-np.inf, np.inf])), 0.0, -0.0, 1e-36, -1e-34]
-        if dtype is np.float32:
-            cells += [on + (np.float64(cells[2]) - on) * share for share in (1 / 8, 7 / 8)]
-        cells += [np.nan] * bool(np.isnan(X).any())
-        block = np.tile(X[t % len(X)], (len(cells), 1))
-        block[:, ensemble.feature[t]] = cells
-        rows.append(block)
-    return np.concatenate(rows)
-
-
-def size_of(ensemble):
-    """Return a bound for sums of values along paths."""
-    largest = np.abs(ensemble.value).max(initial=0.0)
-    return 1 + np.abs(ensemble.base_score).max() + ensemble.n_trees * largest
 
 
 @every_model

@@ -22,6 +22,17 @@ def leaves_alone(ensemble, X):
     return np.array(leaves, dtype=np.int64).reshape(ensemble.n_trees, len(X)) + starts
 
 
+def assert_ends_are_those_of_the_page(ensemble, X):
+    """Check the leaves of all rows, and the sums of their values in the order of trees."""
+    leaves = leaves_alone(ensemble, X)
+    expected = np.full(len(X), ensemble.base_score)
+    for of_tree in leaves:
+        expected = expected + ensemble.value[of_tree]
+    assert_same(ensemble.apply(X), leaves.T - ensemble.tree_offset[:-1])
+    assert ensemble.apply(X).dtype == np.int32
+    assert_same(ensemble.raw_predict(X), expected)
+
+
 @given(st.floats(allow_nan=False, allow_infinity=False), st.floats(allow_nan=False, width=32))
 def test_a_float32_number_is_not_above_a_threshold_or_it_rounded_down(threshold, x):
     single = rounded_down(np.array([threshold]))
@@ -48,25 +59,21 @@ def test_rows_end_where_they_would_alone(depth, n_rows, branching, dtype):
     X = X if n_rows is None else np.resize(X, (n_rows, 4))
     X[rng.random(X.shape) < 0.1] = np.nan
     X = X.astype(dtype)
-    leaves = leaves_alone(ensemble, X)
-    expected = np.full(len(X), ensemble.base_score)
-    for of_tree in leaves:
-        expected = expected + ensemble.value[of_tree]
-    assert_same(ensemble.apply(X), leaves.T - ensemble.tree_offset[:-1])
-    assert_same(ensemble.raw_predict(X), expected)
+    assert_ends_are_those_of_the_page(ensemble, X)
 
 
 @given(data=st.data())
-def test_float32_rows_are_the_same_numbers(data):
+def test_drawn_rows_end_there_in_either_precision(data):
     """Wherever a float32 value ends up, it is where it would as the float64 that it is."""
-    ensemble = data.draw(ensembles())
-    X = data.draw(rows_for(ensemble))
+    ensemble = data.draw(ensembles(max_depth=7))
+    X = data.draw(rows_for(ensemble, n=12))
+    X[data.draw(st.integers(0, 11))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
+    assert_ends_are_those_of_the_page(ensemble, X)
     X = np.clip(X, -1e30, 1e30).astype(np.float32)
     wide = X.astype(np.float64)
-
     assert ensemble.as_input(X).dtype == np.float32
-    assert_same(ensemble.raw_predict(X), ensemble.raw_predict(wide))
-    assert_same(ensemble.apply(X), ensemble.apply(wide))
+    for rows in (X, wide):
+        assert_ends_are_those_of_the_page(ensemble, rows)
     assert_same(predecomp(ensemble, X).values, predecomp(ensemble, wide).values)
     for stage, of_wide in zip(
         ensemble.staged_raw_predict(X), ensemble.staged_raw_predict(wide), strict=True

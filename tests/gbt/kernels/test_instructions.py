@@ -1,4 +1,7 @@
-"""Instructions do what their plain Python says."""
+"""Instructions do what their plain Python says.
+
+Those that add to several places at once, and that tell bits, are in every tree with categories.
+"""
 
 import numpy as np
 import pytest
@@ -8,45 +11,6 @@ from gbt.kernels.platform.compiling import kernel
 from tests.asserts import assert_same
 
 pytestmark = pytest.mark.kernels
-
-
-@kernel
-def add_pairs(array, places, first, second):
-    for place in places:
-        instructions.add_pair(array, place, first, second)
-
-
-@kernel
-def add_fours(array, places, first, second, third, fourth):
-    for place in places:
-        instructions.add_four(array, place, first, second, third, fourth)
-
-
-@kernel
-def zeros_below(words, found):
-    for i in range(len(words)):
-        found[i] = instructions.trailing_zeros(words[i])
-
-
-def test_the_lowest_bit_is_told():
-    words = np.array([1, 2, 12, 2**63, 2**63 + 2**40, 2**64 - 1], dtype=np.uint64)
-    found = np.zeros(len(words), dtype=np.uint64)
-    zeros_below(words, found)
-    assert found.tolist() == [0, 1, 2, 63, 40, 0]
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_numbers_are_added_to_where_they_overlap_too(dtype):
-    """By hand, of whole numbers and, as they are, of quarters."""
-    unit = dtype(1) if dtype == np.int64 else 0.25
-    array = np.arange(10, 60, 10) * unit
-    places = np.array([0, 1, 1], dtype=np.uint64)
-    add_fours(array, places, *(dtype(number * unit) for number in (1, -5, 100, 1000)))
-    assert_same(array, np.array([11, 20 - 5 + 2, 30 + 100 - 10, 40 + 1000 + 200, 2050]) * unit)
-    array = np.arange(10, 50, 10) * unit
-    places = np.array([0, 1, 1, 2], dtype=np.uint64)
-    add_pairs(array, places, *(dtype(number * unit) for number in (1, -5)))
-    assert_same(array, np.array([11, 20 - 5 + 2, 30 - 10 + 1, 40 - 5]) * unit)
 
 
 @kernel

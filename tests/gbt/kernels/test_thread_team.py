@@ -190,21 +190,6 @@ def test_helpers_do_work():
     assert_all_done_once(n_tasks, times, numbers)
 
 
-def test_a_helper_stays_as_long_as_somebody_leads():
-    """Several times as long as it looks at a queue that nobody leads."""
-    queue, (times, numbers) = new_board(), memory([1])
-    team.begin(queue)
-    thread, results = start(help_out, queue, times, numbers)
-    for _ in range(5):
-        help_out(new_board(), times, numbers)
-    team.offer_tasks(queue, 0, 1)
-    while queue[thread_team.DONE] < 1 and thread.is_alive():
-        pass
-    team.end(queue)
-    thread.join()
-    assert results == [1]
-
-
 def test_a_ticket_of_an_earlier_phase_is_worth_nothing():
     """Although as many tasks are left now as were left then."""
     queue = new_board()

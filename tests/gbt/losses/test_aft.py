@@ -1,7 +1,6 @@
 """Accelerated failure time: against its page and by hand; bounds, and fits."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -174,24 +173,6 @@ def test_the_best_constant_has_no_slope(law, n_censored):
     gradient, _ = Aft(law).gradient_hessian(y, np.full(len(y), best))
     assert weight @ gradient == pytest.approx(0, abs=1e-9)
     assert best > np.log(4) or n_censored < 5000
-
-
-def test_all_forms_of_targets_are_one():
-    X, _ = table(100)
-    rng = np.random.default_rng(1)
-    time, event = rng.exponential(size=100), rng.random(100) < 0.6
-    structured = np.empty(100, dtype=[("dead", bool), ("days", float)])
-    structured["dead"], structured["days"] = event, time
-    bounds = np.column_stack([time, np.where(event, time, INF)])
-    forms = [
-        bounds, bounds.tolist(), structured, np.where(event, time, -time),
-        pd.DataFrame(bounds, columns=["low", "high"]),
-        np.where(np.isinf(bounds), -1, bounds),  # as CatBoost has it
-    ]  # fmt: skip
-    models = [GreedyRegressor(loss="aft", n_estimators=4).fit(X, form) for form in forms]
-    for model, form in zip(models, forms, strict=True):
-        assert_same(model.predict(X), models[0].predict(X))
-        assert model.score(X, form) == models[0].score(X, bounds)
 
 
 def test_rows_in_chunks_give_the_same_model():

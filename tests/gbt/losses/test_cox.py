@@ -1,7 +1,6 @@
 """Cox's loss: against its page and by hand; the forms of its targets, and fits."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 from gbt.losses import Cox
 from gbt.losses.survival.times import bounds_of
 from gbt.reference import survival as page
-from tests.asserts import assert_same
 from tests.greedy import GreedyRegressor
 
 rows_of_ties = st.lists(
@@ -35,10 +33,6 @@ def table(n=300, seed=0):
     X[rng.random(X.shape) < 0.1] = np.nan
     end = rng.exponential(1.5, size=n)
     return X, np.column_stack([np.minimum(time, end), time <= end])
-
-
-def signed(y):
-    return np.where(y[:, 1] == 1, y[:, 0], -y[:, 0])
 
 
 def test_three_rows_by_hand():
@@ -87,18 +81,6 @@ def test_what_a_row_does_to_the_gradients_of_others(rows):
         of_row = (inner(weight + move) - inner(weight - move)) / (2 * step)
         assert slope[i] * gradient[i] + through[i] == pytest.approx(of_row, abs=1e-5)
     assert weight @ through == pytest.approx(0, abs=1e-10)
-
-
-def test_all_forms_of_targets_are_one():
-    X, y = table(100)
-    structured = np.empty(100, dtype=[("dead", bool), ("days", float)])
-    structured["dead"], structured["days"] = y[:, 1], y[:, 0]
-    frame = pd.DataFrame({"days": y[:, 0], "dead": y[:, 1].astype(bool)})
-    forms = [y, y.tolist(), structured, frame, signed(y), pd.Series(signed(y))]
-    models = [GreedyRegressor(loss="cox", n_estimators=4).fit(X, form) for form in forms]
-    for model, form in zip(models, forms, strict=True):
-        assert_same(model.predict(X), models[0].predict(X))
-        assert model.score(X, form) == models[0].score(X, y)
 
 
 def test_rows_in_chunks_are_refused():

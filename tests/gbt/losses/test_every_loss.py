@@ -14,7 +14,7 @@ from scipy.special import expit
 import gbt
 from attributions import held_out_gain
 from gbt.losses import NDCG, Aft, Cox, CrossEntropy, Pairwise
-from gbt.losses.amounts import Tweedie
+from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import HalfSquaredError
 from gbt.losses.known import OF_REGRESSION, as_loss, is_same
 from gbt.losses.robust import Huber, PseudoHuber, Quantile
@@ -60,9 +60,12 @@ def times(rng, signal):
     return np.column_stack([np.minimum(time, end), time <= end])
 
 
-def bounds(rng, signal):
-    y = times(rng, -signal)
+def as_bounds(y):
     return np.column_stack([y[:, 0], np.where(y[:, 1] == 1, y[:, 0], np.inf)])
+
+
+def bounds(rng, signal):
+    return as_bounds(times(rng, -signal))
 
 
 def grades(rng, signal):
@@ -118,13 +121,24 @@ def table(kind, weighted=True):
 
 
 SLOPED = [name for name in KINDS if "ndcg" not in name]  # whose value has a slope
-BENT = ("pairwise", "cross entropy", "of Newton", "Gamma(is_newton=True)")
+BENT = ("pairwise", "cross entropy", "of Newton")  # whose hessian is the second derivative
+BOUNDED = (Poisson(), Gamma(), Tweedie(1.2))  # by the second derivative all the way to the target
+
+
+def hessian_of(loss, bend, bend_at_target):
+    """Return what a hessian is by definition, of second derivatives here and at the target."""
+    if loss.has_one_hessian:
+        return 1.0  # in place of a curvature
+    if loss in BOUNDED:
+        return max(bend, bend_at_target)
+    least = 1e-6 if loss == SquaredLogError() else -np.inf
+    return max(np.exp(getattr(loss, "max_delta_step", None) or 0.0) * bend, least)
 
 
 @pytest.mark.parametrize("name", SLOPED)
 @given(st.integers(0, 2**32 - 1))
 def test_derivatives_are_the_slopes_of_the_summed_value(name, seed):
-    """Beside kinks of the losses of a number; the hessian of some is the second derivative."""
+    """Beside kinks of the losses of a number; the hessian is what `hessian_of` says."""
     kind, rng, step = KINDS[name], np.random.default_rng(seed), 1e-4
     _, y, weight = (part[:30] for part in table(kind))
     weight = np.ones(30) if kind.targets is grades else weight
@@ -142,6 +156,12 @@ def test_derivatives_are_the_slopes_of_the_summed_value(name, seed):
         assert weight[i] * gradient[i] == pytest.approx(slope, rel=1e-4, abs=1e-4)
         if name.endswith(BENT):
             assert weight[i] * hessian[i] == pytest.approx(bend, rel=1e-3, abs=1e-4)
+        elif kind.loss in GIVEN and (kind.loss != SquaredLogError() or f[i] > -1):
+            near = np.array([np.log(y[i])]) + step * np.array([[-1], [0], [1]])
+            before, there, after = kind.loss.value(y[[i]], near)[:, 0]
+            at_target = (after - 2 * there + before) / step**2
+            expected = hessian_of(kind.loss, bend / weight[i], at_target)
+            assert hessian[i] == pytest.approx(expected, rel=1e-3, abs=1e-4)
 
 
 @every
@@ -227,6 +247,43 @@ def test_predictions_far_apart_stay_finite(name):
             assert np.isfinite(part).all()
 
 
+def fields(y):
+    """Return times and events under names, the event first."""
+    structured = np.empty(len(y), dtype=[("dead", bool), ("days", float)])
+    structured["dead"], structured["days"] = y[:, 1], y[:, 0]
+    return structured
+
+
+def signed(y):
+    return np.where(y[:, 1] == 1, y[:, 0], -y[:, 0])
+
+
+FORMS = {  # of times and whether the event came, (n, 2)
+    "cox": [
+        lambda y: y, lambda y: y.tolist(), fields, signed,
+        lambda y: pd.DataFrame({"days": y[:, 0], "dead": y[:, 1].astype(bool)}),
+        lambda y: pd.Series(signed(y)),
+    ],
+    "aft": [
+        as_bounds, lambda y: as_bounds(y).tolist(), fields, signed,
+        lambda y: pd.DataFrame(as_bounds(y), columns=["low", "high"]),
+        lambda y: np.where(np.isinf(as_bounds(y)), -1, as_bounds(y)),  # as CatBoost has it
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("loss", FORMS)
+def test_all_forms_of_times_are_one(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 1))
+    y = times(rng, X[:, 0])
+    forms = [form(y) for form in FORMS[loss]]
+    models = [GreedyRegressor(loss=loss, n_estimators=4).fit(X, form) for form in forms]
+    for model, form in zip(models, forms, strict=True):
+        assert_same(model.predict(X), models[0].predict(X))
+        assert model.score(X, form) == models[0].score(X, forms[0])
+
+
 # -- What is refused -------------------------------------------------------------------------------
 
 
@@ -238,10 +295,6 @@ def in_row_7(*row):
         return np.where(is_7[:, None], row, y) if y.ndim == 2 else np.where(is_7, *row, y)
 
     return changed
-
-
-def signed(y):
-    return np.where(y[:, 1] == 1, y[:, 0], -y[:, 0])
 
 
 BAD = [  # a loss, what is wrong with its targets, and what is said of them wherever they are given

@@ -16,8 +16,6 @@ from attributions import (
     held_out_gain,
     partial_inner,
     permutation,
-    predecomp,
-    total_gain,
     tree_inner,
     tree_inner_pairs,
     tree_inner_rows,
@@ -35,7 +33,6 @@ GIVEN = [
     Poisson(), Poisson(0.7), Gamma(), Gamma(is_newton=True), Tweedie(1.2), SquaredLogError(),
     Quantile(0.8), Absolute(), Huber(0.9), PseudoHuber(0.9),
 ]  # fmt: skip
-BOUNDED = [Poisson(), Gamma(), Tweedie(1.2)]
 each = pytest.mark.parametrize("loss", GIVEN, ids=repr)
 every = pytest.mark.parametrize(
     "loss", [*LOSSES.values(), *GIVEN], ids=[*LOSSES, *map(repr, GIVEN)]
@@ -149,32 +146,6 @@ def test_logistic_against_high_precision(y, f):
     actual = [LOGISTIC.value(y, f), *LOGISTIC.gradient_hessian(y, f)]
     for got, want in zip(actual, expected, strict=True):
         assert got[0] == pytest.approx(want, rel=1e-13, abs=0)
-
-
-@every
-@given(y=st.sampled_from([0.25, 1.0, 2.0, 7.0]), f=st.floats(-3, 3))
-def test_derivatives_are_those_of_the_value(loss, y, f):
-    step = 1e-4
-    kinks = [abs(y - f - shift) for shift in (0.0, -0.9, 0.9)]
-    if min(kinks) < 10 * step:
-        return  # no derivative where a line bends
-    if loss == SquaredLogError():
-        f = abs(f)  # far from -1, where steps as large as this say nothing
-    y = np.array([y])
-
-    def derivatives_at(f):
-        before, here, after = (loss.value(y, np.array([f + d])) for d in (-step, 0.0, step))
-        return (after - before) / (2 * step), (after - 2 * here + before) / step**2
-
-    gradient, hessian = loss.gradient_hessian(y, np.array([f]))
-    slope, bend = derivatives_at(f)
-    assert gradient == pytest.approx(slope, abs=1e-5)
-    if loss in BOUNDED:
-        bend = max(bend, derivatives_at(np.log(y[0]))[1])  # it rises or falls all the way
-    if not loss.has_one_hessian:  # where 1 stands in place of a curvature
-        factor = np.exp(getattr(loss, "max_delta_step", None) or 0.0)
-        least = 1e-6 if loss == SquaredLogError() else -np.inf
-        assert hessian == pytest.approx(np.maximum(factor * bend, least), abs=1e-4)
 
 
 def test_tweedie_is_poisson_at_one_end_and_gamma_at_the_other():
@@ -319,23 +290,6 @@ def test_swapped_labels_give_mirrored_models(splitter):
         assert_same(one.value, -other.value)
         for name in ("feature", "threshold", "left", "missing_left", "sum_hessian", "gain"):
             assert_same(getattr(one, name), getattr(other, name))
-
-
-@each
-def test_propositions_1_and_3(loss):
-    model, X, y = fitted(loss)
-    parts = predecomp(model, X)
-    raw = model.ensemble_.raw_predict(X)
-    assert_close(parts.residual(raw), 0 * raw, np.abs(parts.values).sum(axis=1) + np.abs(raw))
-    with pytest.warns(match="rows are among those"):
-        inner = tree_inner(model, X, y, per_tree=True)
-    with pytest.warns(match="rows are among those"):
-        by_leaf = tree_inner(model, X, y, per_tree=True, standard_error=False)
-    gain = total_gain(model, per_tree=True)
-    terms = np.abs(model.ensemble_.sum_gradient).sum() * np.abs(model.ensemble_.value).max() * 10
-    for result in (inner, by_leaf):
-        assert_close(result.per_tree, gain.per_tree, terms)
-        assert_close(result.values, gain.values, terms)
 
 
 HELD_OUT = {

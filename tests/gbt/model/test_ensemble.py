@@ -8,32 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
-from gbt import GBTRegressor
 from gbt.losses.half import HalfLogistic
 from gbt.model.predictor import ROWS_AT_ONCE
 from tests.asserts import assert_same, assert_sums_of_rows, assert_valid_ensemble
-from tests.trainer import fit
+from tests.greedy import GreedyRegressor
 
 pytestmark = pytest.mark.kernels
 
 
-@given(data=st.data())
-def test_rows_reach_the_leaves_that_the_definition_says(data):
-    ensemble = data.draw(ensembles(max_depth=7))
-    X = data.draw(rows_for(ensemble, n=12))
-    X[data.draw(st.integers(0, 11))] = data.draw(st.sampled_from([np.inf, -np.inf, np.nan]))
-    leaves = np.array([[reference.path(tree, x)[-1] for tree in ensemble.trees] for x in X])
-    assert_same(ensemble.apply(X), leaves.reshape(len(X), ensemble.n_trees))
-    assert ensemble.apply(X).dtype == np.int32
-    expected = []
-    for row in leaves.reshape(len(X), ensemble.n_trees):
-        f = ensemble.base_score
-        for tree, leaf in zip(ensemble.trees, row, strict=True):
-            f += tree.value[leaf]
-        expected.append(f)
-    assert_same(ensemble.raw_predict(X), np.array(expected))
+def fitted(X, y, **asked):
+    return GreedyRegressor(n_estimators=2, **asked).fit(X, y).ensemble_
 
 
 @given(data=st.data())
@@ -90,7 +75,7 @@ def test_a_table_of_another_width_is_refused(ensemble):
 
 def test_other_columns_are_refused_where_both_have_names():
     X = np.random.default_rng(0).normal(size=(20, 2))
-    model = replace(fit(X, X[:, 0]).ensemble, feature_names=("bmi", "bp"))
+    model = replace(fitted(X, X[:, 0]), feature_names=("bmi", "bp"))
     expected = model.raw_predict(X)
     for names in (["bmi", "bp"], [0, 1], ["f0", "f1"]):
         assert_same(model.raw_predict(pd.DataFrame(X, columns=names)), expected)
@@ -108,7 +93,7 @@ def test_other_columns_are_refused_where_both_have_names():
 
 
 def test_a_model_has_no_more_trees_than_it_has():
-    model = fit(np.arange(4.0).reshape(-1, 1), np.arange(4.0), n_estimators=2).ensemble
+    model = fitted(np.arange(4.0).reshape(-1, 1), np.arange(4.0))
     for n_trees in (-1, model.n_trees + 1):
         with pytest.raises(ValueError, match=f"n_rounds={n_trees}: the model has"):
             model.truncate(n_trees)
@@ -116,14 +101,14 @@ def test_a_model_has_no_more_trees_than_it_has():
 
 def test_statistics_of_a_classifier_are_those_of_0_and_1():
     X = np.arange(2.0).reshape(-1, 1)
-    model = replace(fit(X, X[:, 0]).ensemble, loss=HalfLogistic())
+    model = replace(fitted(X, X[:, 0]), loss=HalfLogistic())
     model.refit_statistics(X, [0, 1])
     with pytest.raises(ValueError, match="y holds -1; the model tells 0 from 1"):
         model.refit_statistics(X, [-1, 1])
 
 
 def test_the_text_of_a_model_is_short():
-    model = fit(np.arange(4.0).reshape(-1, 1), np.arange(4.0), n_estimators=2, max_depth=1).ensemble
+    model = fitted(np.arange(4.0).reshape(-1, 1), np.arange(4.0), max_depth=1)
     assert repr(model) == (
         "<Ensemble of 2 trees, 6 nodes, on 1 features; half_squared_error, base_score=1.5,"
         " learning_rate=0.1, reg_lambda=1>"
@@ -133,7 +118,7 @@ def test_the_text_of_a_model_is_short():
 
 def test_other_rows_are_checked_as_those_of_training():
     X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y[:, 0]).ensemble_
+    model = fitted(X, y[:, 0])
     for target, weight, message in (
         (
             np.hstack([y, y]),
@@ -158,9 +143,7 @@ def test_rows_of_weight_0_are_as_if_they_were_not_there():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(400, 2)), rng.normal(size=400)
     weight = rng.integers(4, size=400) * 0.5
-    model = (
-        GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y, sample_weight=weight).ensemble_
-    )
+    model = GreedyRegressor(n_estimators=3).fit(X, y, weight).ensemble_
     seen = weight > 0
     assert model.n_samples[0] == seen.sum() < 400
     again = model.refit_statistics(X, y, weight)

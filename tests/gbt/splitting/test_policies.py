@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 import gbt
-from gbt import GBTRegressor
+from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.overflow import LEAST_GRADIENT
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
-from gbt.splitting.policies import as_policy
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_same
-
-NAN = np.nan
 
 
 @pytest.mark.parametrize(
@@ -66,6 +63,16 @@ def test_boosting_ends_with_the_first_stub_of_cross_validation():
     assert GBTRegressor(100, **asked).fit(X, y).ensemble_.n_trees < 100
     policy = CrossValidated(stop_at_stub=False)
     assert GBTRegressor(100, splitter=policy, random_state=0).fit(X, y).ensemble_.n_trees == 100
+
+
+def test_a_stub_of_one_class_ends_nothing_while_another_has_splits():
+    """Class 2 is as frequent on both sides of the only cut."""
+    X, y = np.repeat([[0.0], [1.0]], 150, axis=0), np.tile([0, 0, 2], 100)
+    y[150:][y[150:] == 0] = 1
+    model = GBTClassifier(5, splitter="cross_validated", random_state=0).fit(X, y)
+    is_stub = np.array([tree.n_nodes == 1 for tree in model.ensemble_.trees]).reshape(5, 3)
+    assert not is_stub[:, :2].any()
+    assert is_stub[:, 2].all()
 
 
 @pytest.mark.parametrize(
@@ -145,23 +152,6 @@ def test_scores_are_kept_and_saved(tmp_path):
     assert GBTRegressor(n_estimators=1, splitter="greedy").fit(X, y).split_scores_ is None
 
 
-@pytest.mark.parametrize(
-    ("splitter", "policy"),
-    [
-        ("cross_validated", CrossValidated()),
-        ("unbiased", Unbiased()),
-        *((policy, policy) for policy in (Unbiased(merged=True), CrossValidated(3, False))),
-        (Greedy(), Greedy()),
-    ],
-)
-def test_policies_are_saved_and_by_name_have_their_defaults(splitter, policy, tmp_path):
-    X, y = np.arange(20.0)[:, np.newaxis], np.arange(20.0)
-    GBTRegressor(n_estimators=2, splitter=splitter).fit(X, y).save(tmp_path / "model.json")
-    again = gbt.load(tmp_path / "model.json").splitter
-    assert again == splitter or isinstance(splitter, Greedy)
-    assert as_policy(again) == policy or type(as_policy(again)) is type(policy) is Greedy
-
-
 def test_a_file_with_a_policy_of_other_options_is_refused(tmp_path):
     X, y, path = np.arange(20.0)[:, np.newaxis], np.arange(20.0), tmp_path / "model.json"
     GBTRegressor(n_estimators=2, splitter=CrossValidated(3)).fit(X, y).save(path)
@@ -188,18 +178,16 @@ def test_only_a_policy_that_judges_by_other_rows_may_lose():
     assert len(sizes[1].feature) > len(sizes[0].feature)
 
 
-@pytest.mark.parametrize("policy", [CrossValidated(stop_at_stub=False), Unbiased(), "monotone"])
-def test_targets_of_the_smallest_units_grow_the_same_trees(policy):
-    """A power of two changes no rounding; gains in the integers' units are beyond float64."""
+def test_targets_of_the_smallest_units_grow_the_same_monotone_trees():
+    """Others, and targets of any size, are asked for in `tests.attributions.test_extremes`."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y, unit = X[:, 0] + 0.3 * rng.normal(size=200), LEAST_GRADIENT
-    asked = {"n_estimators": 3, "max_depth": 3, "random_state": 0}
-    if policy == "monotone":
-        asked |= {"monotone_constraints": [1, 0, 0], "splitter": "greedy"}
-    else:
-        asked["splitter"] = policy
-    large, small = (GBTRegressor(**asked).fit(X, scale * y).ensemble_ for scale in (1.0, unit))
+    asked = {"n_estimators": 3, "max_depth": 3, "monotone_constraints": [1, 0, 0]}
+    large, small = (
+        GBTRegressor(splitter="greedy", **asked).fit(X, scale * y).ensemble_
+        for scale in (1.0, unit)
+    )
     assert (large.feature >= 0).any()
     assert_same(small.feature, large.feature)
     assert_same(small.threshold, large.threshold)

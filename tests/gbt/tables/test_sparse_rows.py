@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from gbt.model.predictor import over_transposed, transposed
-from gbt.model.seen_rows import hash_rows
 from gbt.tables.sparse_rows import SparseRows, take, values_at, with_zeros
 from tests.asserts import assert_same
 from tests.sparse_tables import KINDS, tables
@@ -50,26 +49,6 @@ def test_some_rows_some_values_some_columns(X, data):
     assert_same(values_at(rows, some, 0), values_at(X, some, 0))
     used = np.unique(columns)
     assert_same(rows.some_columns(used, slice(start, stop)), X[start:stop][:, used])
-
-
-@given(tables(), st.integers(1, 50))
-def test_blocks_are_those_of_the_dense_rows(X, rows_at_once):
-    seen = {}
-
-    def keep(block, rows):
-        seen[rows.start] = block.copy()
-
-    rows = SparseRows.of(sparse.csr_array(X))
-    over_transposed(keep, rows, 1, rows_at_once, X.dtype)
-    assert sorted(seen) == list(range(0, len(X), rows_at_once))
-    for start, block in seen.items():
-        assert_same(block, transposed(X[start : start + rows_at_once], dtype=X.dtype))
-
-
-@given(tables())
-def test_a_row_has_the_hash_of_the_dense_one(X):
-    y = np.arange(len(X), dtype=float)
-    assert_same(hash_rows(SparseRows.of(sparse.csr_array(X)), y), hash_rows(X, y))
 
 
 def test_zeros_that_are_missing():

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from attributions.testing import problems
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.model.tree import NODE_DTYPES
@@ -21,11 +20,10 @@ from tests.asserts import (
     assert_valid_ensemble,
 )
 from tests.greedy import GreedyClassifier, GreedyRegressor
-from tests.trainer import fit, grow_tree, growth_for, with_threads
+from tests.trainer import grow_tree, growth_for, with_threads
 
 NAN = np.nan
 ALL, SPLITS = tuple(NODE_DTYPES), ("feature", "threshold", "left", "missing_left", "n_samples")
-LOSS_OF = {"regression": "half_squared_error", "classification": "half_logistic"}
 
 
 def test_two_rounds_by_hand():
@@ -34,7 +32,7 @@ def test_two_rounds_by_hand():
     Base score 2, g = (2, -2), h = 1. Tree 1: leaves -1/2 * 2/2 = -1/2 and +1/2, so f = (3/2, 5/2).
     Then g = (3/2, -3/2): leaves -3/8 and 3/8, f = (9/8, 23/8). Gains 2^2/2 * 2 = 4 and 9/4.
     """
-    model = fit([[0.0], [1.0]], [0.0, 4.0], n_estimators=2, learning_rate=0.5).ensemble
+    model = GreedyRegressor(2, learning_rate=0.5).fit([[0.0], [1.0]], [0.0, 4.0]).ensemble_
     assert model.base_score == 2.0
     assert_same(model.threshold, [0.5, 0, 0] * 2)
     assert_same(model.sum_gradient, [0, 2, -2, 0, 1.5, -1.5])
@@ -75,23 +73,6 @@ def test_models_are_those_of_the_plain_page(seed, n_classes, weighted, max_leave
     assert_close(ensemble.raw_predict(X, init_score=start), raw, np.abs(raw) + 5)
 
 
-@pytest.mark.parametrize("task", LOSS_OF)
-@given(data=st.data())
-def test_every_node_follows_from_its_sums(task, data):
-    problem = data.draw(problems(task=task, weighted=False))
-    model = fit(
-        problem.X,
-        problem.y,
-        loss=LOSS_OF[task],
-        reg_lambda=data.draw(st.sampled_from([0.0, 0.1, 1.0, 10.0])),
-        learning_rate=data.draw(st.sampled_from([0.1, 0.5, 1.0])),
-        min_child_weight=0.0,
-        max_leaves=data.draw(st.sampled_from([None, 3])),
-    ).ensemble
-    assert_valid_ensemble(model)
-    assert_sums_of_rows(model, problem.X, problem.y)
-
-
 def test_subsamples_are_seeded_by_tree_and_hold_at_least_one():
     for sample in (sampled_rows, sampled_features):
         drawn = sample(7, 3, np.arange(100), 0.25)
@@ -102,30 +83,6 @@ def test_subsamples_are_seeded_by_tree_and_hold_at_least_one():
         assert not np.array_equal(drawn, sample(8, 3, np.arange(100), 0.25))
         assert_same(sample(7, 3, np.arange(100), 1.0), np.arange(100))
         assert len(sample(7, 3, np.arange(100), 0.001)) == 1
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-@pytest.mark.parametrize("task", LOSS_OF)
-def test_subsampled_trees_are_grown_on_their_rows_and_columns(task, n_jobs):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 6))
-    y = X[:, 0] - X[:, 1] ** 2 + rng.normal(size=200)
-    if task == "classification":
-        y = (y > 0).astype(float)
-    with with_threads(least_values=100):
-        model = fit(
-            X, y, loss=LOSS_OF[task], subsample=0.5, colsample=0.5, n_estimators=10, seed=3,
-            n_jobs=n_jobs,
-        ).ensemble  # fmt: skip
-    raw_prediction = np.full(200, model.base_score)
-    for m, tree in enumerate(model.trees):
-        rows = sampled_rows(3, m, np.arange(200), 0.5)
-        gradient, _ = model.loss.gradient_hessian(y, raw_prediction)
-        assert_close(tree.sum_gradient[0], gradient[rows].sum(), np.abs(gradient[rows]).sum())
-        assert tree.n_samples[0] == 100
-        used = np.unique(tree.feature[tree.feature >= 0])
-        assert np.isin(used, sampled_features(3, m, np.arange(6), 0.5)).all()
-        raw_prediction += tree.value[model.apply(X)[:, m]]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -150,18 +107,20 @@ def test_an_overflow_after_some_trees_is_told_and_leaves_nothing_behind(n_jobs):
         assert_same(tree[name], getattr(alone, name))
 
 
-@pytest.mark.parametrize("task", LOSS_OF)
-def test_every_block_of_rows_follows_every_tree(task):
+@pytest.mark.parametrize("estimator", [GreedyRegressor, GreedyClassifier])
+def test_every_block_of_rows_follows_every_tree(estimator):
     """The sums of a root are those of all rows at the raw predictions of the trees before it."""
     rng, n = np.random.default_rng(0), 2 * ROWS_PER_TASK + 1000
     X = rng.normal(size=(n, 2))
-    y = X[:, 0] + rng.normal(size=n) if task == "regression" else rng.integers(0, 2, size=n)
-    model = fit(X, y, loss=LOSS_OF[task], n_estimators=3, max_depth=4, n_jobs=2).ensemble
-    assert_sums_of_rows(model, X, np.asarray(y, float))
+    y = X[:, 0] + rng.normal(size=n)
+    y = y if estimator is GreedyRegressor else (y > 0) * 1
+    model = estimator(n_estimators=3, max_depth=4, n_jobs=2).fit(X, y).ensemble_
+    assert_valid_ensemble(model)
+    assert_sums_of_rows(model, X, y)
 
 
 def test_a_sample_of_all_rows_is_all_rows():
     """.99 of eight rows are eight, whose raw predictions follow once, not twice."""
     X, y = np.arange(8.0).reshape(-1, 1), np.arange(8.0) ** 2
-    drawn, whole = (fit(X, y, n_estimators=3, subsample=s).ensemble for s in (0.99, 1.0))
+    drawn, whole = (GreedyRegressor(3, subsample=share).fit(X, y) for share in (0.99, 1.0))
     assert_same_trees(drawn, whole)

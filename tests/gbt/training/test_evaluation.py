@@ -111,7 +111,6 @@ def test_a_metric_only_reads_what_it_is_given():
         assert_same(weight, np.linspace(1, 2, 200))
 
 
-IS_NO_METRIC = "^eval_metric must be None, the name of a"
 REFUSED_METRICS = {
     "a tuple": (lambda y, f: ("mae", 1.0, False), r"<lambda> must return a number .*got \('mae'"),
     "nothing": (lambda y, f: None, "<lambda> must return a number .*got None"),
@@ -121,43 +120,14 @@ REFUSED_METRICS = {
     ),
     "nan": (lambda y, f: np.nan, "<lambda> of eval_0 is nan after tree 0"),
     "inf": (lambda y, f: 1.0 if len(y) > 3 else np.inf, "<lambda> of eval_1 is inf after tree 0"),
-    "several scorers": (
-        check_scoring(GreedyRegressor(), scoring=["r2", "neg_max_error"]), IS_NO_METRIC,
-    ),
-    "none": ([], IS_NO_METRIC),
-    "twice": (["r2", "r2"], IS_NO_METRIC),
-    "twice in other words": ([r2_score, "r2_score"], IS_NO_METRIC),
-    "None in a list": (["r2", None], IS_NO_METRIC),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED_METRICS)
 def test_what_is_no_metric_is_refused_and_told_the_form(name):
     metric, told = REFUSED_METRICS[name]
-    told = told if told == IS_NO_METRIC else f"^eval_metric {told}"
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=f"^eval_metric {told}"):
         GreedyRegressor(eval_metric=metric).fit(X, Y, eval_set=[(X, Y), (X[:3], Y[:3])])
-
-
-def test_a_metric_decides_early_stopping_and_larger_is_better():
-    def nearest(y, prediction):
-        """Peaks long before the loss is least."""
-        return -abs(float(np.std(prediction)) - 0.15)
-
-    model = GreedyClassifier(n_estimators=60, eval_metric=nearest, early_stopping_rounds=4)
-    model.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
-    scores = model.evals_result_["eval_0_nearest"]
-    best = model.best_iteration_
-    assert best == np.argmax(scores)
-    assert len(scores) == best + 5
-    assert model.ensemble_.n_trees == best + 1
-    assert model.best_score_ == max(scores)
-    losses = model.evals_result_["eval_0"]
-    assert np.argmin(losses) > best
-    by_loss = GreedyClassifier(n_estimators=60, early_stopping_rounds=4)
-    by_loss.fit(X, Y, eval_set=[(X_NEW, Y_NEW)])
-    assert by_loss.best_iteration_ == np.argmin(by_loss.evals_result_["eval_0"])
-    assert by_loss.best_score_ == min(by_loss.evals_result_["eval_0"])
 
 
 def test_best_score_without_evaluation_sets_is_none():
@@ -347,6 +317,8 @@ def test_constraints_may_be_lifted_but_not_added(tmp_path):
         with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[-1, 0, 0\]"):
             kept.fit(X, Y)
         kept.set_params(n_estimators=5, monotone_constraints=None).fit(X, Y)
+        kept.save(tmp_path / "lifted.json")
+        assert gbt.load(tmp_path / "lifted.json").monotone_constraints is None
         with pytest.raises(ValueError, match=r"do not keep monotone_constraints=\[1, 0, 0\]"):
             kept.set_params(n_estimators=6, monotone_constraints=[1, 0, 0]).fit(X, Y)
 
@@ -402,24 +374,10 @@ def test_rows_held_out_are_weighed_like_those_of_training():
     assert model.evals_result_ == expected.evals_result_
 
 
-@pytest.mark.parametrize(
-    ("class_weight", "message"),
-    [
-        ({True: 0}, "class_weight must be None, 'balanced' or a dict of labels to positive"),
-        ({True: -1}, "class_weight must be"),
-        ({True: np.nan}, "class_weight must be"),
-        ({True: "2"}, "class_weight must be"),
-        ("even", "class_weight must be"),
-        ([1, 2], "class_weight must be"),
-        (
-            {"yes": 2.0},
-            r"class_weight names \['yes'\]; the classes in training are \[False, True\]",
-        ),
-    ],
-)
-def test_weights_of_classes_that_are_refused(class_weight, message):
-    with pytest.raises(ValueError, match=message):
-        GreedyClassifier(class_weight=class_weight).fit(X, Y)
+def test_weights_of_classes_that_are_not_there_are_refused():
+    said = r"class_weight names \['yes'\]; the classes in training are \[False, True\]"
+    with pytest.raises(ValueError, match=said):
+        GreedyClassifier(class_weight={"yes": 2.0}).fit(X, Y)
 
 
 # Progress -------------------------------------------------------------------------------------

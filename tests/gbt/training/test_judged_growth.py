@@ -15,11 +15,9 @@ from gbt.reference.sets import bins_of, number_of_tree, parts_of
 from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Limits
 from gbt.tables.columns import Columns
-from gbt.training.growing import PolicyGrowth
-from gbt.training.histogram_growth import HistogramGrowth
 from gbt.training.plan import Plan
 from tests.asserts import assert_same
-from tests.trainer import GrowthCase, fit, grow_with, growth_for, growths, with_threads
+from tests.trainer import GrowthCase, grow_with, growths, with_threads
 
 pytestmark = pytest.mark.kernels
 POLICIES = [Unbiased(), Unbiased(merged=True), CrossValidated(2), CrossValidated(5)]
@@ -91,7 +89,10 @@ def test_parts_are_of_equal_size_and_differ_from_tree_to_tree(n_parts):
     assert abs((parts[1:] == parts[:-1]).mean() - 1 / n_parts) < 5 / np.sqrt(n * n_parts)
 
 
-@pytest.mark.parametrize("kind", ["continuous", "few values", "heavy values", "missing", "none"])
+KINDS = ["continuous", "few values", "heavy values", "one heavy", "halves", "missing", "none"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [5, 300, 2000])
 def test_bins_are_those_of_the_page(n, kind):
     rng = np.random.default_rng(n)
@@ -99,29 +100,30 @@ def test_bins_are_those_of_the_page(n, kind):
         "continuous": rng.normal(size=n),
         "few values": rng.integers(30, size=n).astype(float),
         "heavy values": np.round(rng.normal(size=n) * 300) * (rng.random(n) < 0.6),
+        "one heavy": np.where(rng.random(n) < 0.7, 0.5, rng.normal(size=n)),
+        "halves": np.repeat(np.arange(float(n)), np.where(rng.random(n) < 0.5, 12, 1)),
         "missing": np.where(rng.random(n) < 0.3, NAN, rng.normal(size=n)),
         "none": np.full(n, NAN),
     }[kind]
     columns = Columns.from_table(x[:, np.newaxis])
     own = np.where(np.isnan(x), -1, columns.bins(0).astype(int))
     assert_same(own, bins_of(x))
+    assert own.max() < (240 if np.isnan(x).any() else 256)
+    if kind == "one heavy":
+        assert {*x[own == own[x == 0.5][0]]} == {0.5}
 
 
 class OwnUnbiased(Unbiased):
-    """A policy of one's own that answers for nodes itself, whatever it inherits."""
+    """A policy of one's own, whatever it inherits."""
 
     def split(self, frontier, limits, n_jobs):
-        raise AssertionError
+        raise ZeroDivisionError
 
 
-def test_a_policy_is_asked_for_splits_if_it_has_an_answer():
-    columns = Columns.from_table(np.arange(40.0)[:, np.newaxis])
-    for policy, kind in (
-        *[(policy, HistogramGrowth) for policy in (*POLICIES, CrossValidated(16))],
-        (OwnUnbiased(), PolicyGrowth),
-    ):
-        growth = growth_for(columns, np.arange(40.0), np.ones(40), splitter=policy)
-        assert isinstance(growth, kind)
+def test_a_policy_of_ones_own_is_asked_for_splits():
+    x = np.arange(40.0)
+    with pytest.raises(ZeroDivisionError):
+        GBTRegressor(splitter=OwnUnbiased()).fit(x[:, np.newaxis], x)
 
 
 def test_best_first_growth_splits_what_is_worth_most_on_the_page():
@@ -170,8 +172,9 @@ def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, n, merg
     X = np.round(rng.normal(size=(n, 3)), 1)
     y = 1.5 * (X[:, 0] * X[:, 1] > 0) + X[:, 2] + 0.5 * rng.normal(size=n)
     policy = Unbiased(merged=merged, pooled=True)
-    asked = {"n_estimators": 30, "max_depth": 3, "learning_rate": 0.1}
-    model = fit(X, y, splitter=policy, seed=seed, **asked).ensemble
+    asked = {"max_depth": 3, "learning_rate": 0.1, "min_child_weight": 1.0, "random_state": seed}
+    fitted = GBTRegressor(30, splitter=policy, **asked).fit(X, y)
+    model, seed = fitted.ensemble_, fitted._sampling.seed
     columns, held_up, depths = Columns.from_table(X), HeldUp(), []
     ones = np.ones(1)
     for m, tree in enumerate(model.trees):

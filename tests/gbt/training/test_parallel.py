@@ -17,7 +17,8 @@ from gbt.parallel.cores import available_cores
 from gbt.parallel.threads import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same
-from tests.trainer import fit, grow_tree
+from tests.greedy import GreedyRegressor
+from tests.trainer import grow_tree
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def problem(seed=0):
 
 
 def value_of_a_fit(seed, n_jobs=2):
-    return fit(*problem(seed), n_jobs=n_jobs, n_estimators=2).ensemble.value
+    return GreedyRegressor(2, max_depth=3, n_jobs=n_jobs).fit(*problem(seed)).ensemble_.value
 
 
 @pytest.mark.parametrize("n_rows", [0, 1, 1023, 1024, 5000])
@@ -110,38 +111,10 @@ def test_a_thread_of_the_pool_calls_no_others():
     assert in_the_pool(lambda: threads_for(10**9, 1, 2)) == 1
 
 
-class Job:
-    """A job that lasts until it is told to end."""
-
-    def __init__(self):
-        self.begun, self.end = threading.Semaphore(0), threading.Semaphore(0)
-        self.n_begun = 0
-
-    def __call__(self):
-        self.n_begun += 1
-        self.begun.release()
-        self.end.acquire()
-
-
 def finish_pool():
     """Wait until everything that was given to the pool is done."""
     parallel._pool_of_threads().shutdown()
     parallel._forget_pool()
-
-
-def test_a_helper_that_is_called_at_work_goes_on():
-    job = Job()
-    helpers = Helpers([job])
-    helpers.call()
-    job.begun.acquire()
-    helpers.call()
-    helpers.call()
-    assert job.n_begun == 1
-    job.end.release()
-    job.begun.acquire()  # without another call
-    job.end.release()
-    finish_pool()
-    assert job.n_begun == 2
 
 
 class FullPool:

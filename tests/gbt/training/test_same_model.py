@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+import gbt.tables.columns
 import gbt.training.histogram_growth
 import gbt.training.outputs
 from gbt.kernels.platform.compiling import IS_COMPILING
 from gbt.kernels.trees.tasks import LARGE
 from gbt.losses.half import LOSSES
+from gbt.splitting import Greedy
 from gbt.tables import bins
 from gbt.tables.sparse_columns import columns_of_sparse_rows
 from gbt.tables.sparse_rows import SparseRows
@@ -69,7 +71,7 @@ def of_arrays_without_zeros(problem, patch):
 def by_threads(problem, patch):
     """Some grow trees side by side, some share one."""
     least = int(problem.rng.choice([1, 1000]))
-    for module in (gbt.training.outputs, gbt.training.histogram_growth):
+    for module in (gbt.tables.columns, gbt.training.outputs, gbt.training.histogram_growth):
         patch.setattr(module, "LEAST_VALUES_PER_THREAD", least)
     return problem.fitted(n_jobs=int(problem.rng.choice([2, 3, 7])))
 
@@ -199,3 +201,17 @@ def test_whole_numbers_and_booleans_are_numbers():
     for kind in (np.int64, np.int8, bool):
         of_sparse = gbt.GBTRegressor(3, splitter="greedy").fit(KINDS[0](X.astype(kind)), y)
         assert_same_model(dense, of_sparse)
+
+
+class Own(Greedy):
+    """A policy that is asked in Python, which looks columns up by their codes."""
+
+
+def test_a_policy_of_ones_own_splits_sparse_columns_of_many_values():
+    rng = np.random.default_rng(2)
+    X = large_table(rng, n=2_000, p=4)
+    y = np.nan_to_num(X).sum(axis=1) + rng.normal(size=len(X))
+    asked = gbt.GBTRegressor(2, max_depth=3, splitter=Own())
+    dense, of_sparse = (clone(asked).fit(rows, y) for rows in (X, KINDS[0](X)))
+    assert {1, 2} <= {*dense.ensemble_.feature.tolist()}  # whose stored values a byte cannot tell
+    assert_same_model(of_sparse, dense)
