@@ -251,10 +251,10 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 28_540,
-    "attributions": 24_634,
-    "benchmarks": 14_046,
-    "tests": 36_437,
+    "gbt": 27_409,
+    "attributions": 24_162,
+    "benchmarks": 14_198,
+    "tests": 34_155,
 }
 
 
