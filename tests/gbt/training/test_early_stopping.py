@@ -8,6 +8,7 @@ from sklearn.model_selection import GridSearchCV
 
 import gbt
 from attributions import tree_inner
+from gbt import GBTRegressor
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_close, assert_same, assert_same_trees
 from tests.gbt.training.test_evaluation import table
@@ -30,6 +31,19 @@ def scripted(numbers):
         return next(coming)
 
     return score
+
+
+def test_trees_that_are_dropped_have_told_the_next_fit_nothing():
+    """Pooled trees are as deep as splits have held up: those of the fifteen trees that are kept."""
+    asked = {"splitter": Unbiased(pooled=True), "random_state": 0, "warm_start": True}
+    numbers = scripted([*range(15), *np.zeros(15)])
+    stopped = GBTRegressor(45, early_stopping_rounds=15, eval_metric=numbers, **asked)
+    stopped.fit(X, Y, eval_set=NEW)
+    short = GBTRegressor(15, **asked).fit(X, Y)
+    for model in (stopped, short):
+        model.set_params(n_estimators=30, early_stopping_rounds=None, eval_metric=None)
+        model.fit(X, Y)
+    assert_same_trees(stopped, short)
 
 
 @pytest.mark.parametrize(
