@@ -73,9 +73,9 @@ CELLS = crossed(rows=ROWS, task=TASKS, trainer=WAYS)
 
 
 def is_asked(task: Task, n_rows: int) -> bool:
-    """Say whether a table is there and has so many rows, and some to test on."""
+    """Say whether a table is there and has so many rows, and enough to test on."""
     is_there = not isinstance(task, Packed) or find_spec(task.package) is not None
-    return is_there and n_rows + LEAST_TEST_ROWS <= len(task.rows()[1])
+    return is_there and n_rows + min(LEAST_TEST_ROWS, n_rows) <= len(task.rows()[1])
 
 
 def means(rows: list[dict]) -> str:
