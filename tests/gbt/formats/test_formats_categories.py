@@ -216,7 +216,7 @@ def test_the_command_line_tells_unseen_levels_from_missing_ones():
     """Columns of a file, whose words are looked up there, give the rows that a frame gives."""
     frame, ensemble = fitted(XGBOOST).X, imported(XGBOOST)
     rows = with_unseen(frame)
-    reader = Reader(ensemble)
+    reader = Reader(ensemble, ensemble.feature_names)
     cells = rows.astype(object).where(rows.notna(), None)
     taken = reader.rows([cells[name] for name in rows])
     assert reader.unseen_shares[0] == 120 / (~np.isnan(taken[:, 0])).sum()

@@ -339,7 +339,7 @@ def test_what_is_not_fitted_and_what_is_no_model(library):
     estimator, other = NO_MODELS[library]
     with pytest.raises(NotFittedError):
         as_ensemble(getattr(peer(library), estimator)())
-    with pytest.raises(TypeError, match=r"got (DMatrix|Dataset|Pool|ABCMeta)"):
+    with pytest.raises(TypeError, match=r"got (DMatrix|Dataset|Pool|the class StackingRegressor)"):
         as_ensemble(other(peer(library)))
 
 
