@@ -23,11 +23,8 @@ def first_screen(report, folder):
     """Return what a report says first, as PNG."""
     with started(folder) as browser:
         browser.open(report, width=WIDTH)
-        top, bottom = (
-            browser.run(f"document.querySelector('#summary').getBoundingClientRect().{edge}")
-            for edge in ("top", "bottom")
-        )
-        clip = {"x": 0, "y": top - MARGIN, "width": WIDTH, "height": bottom - top + 2 * MARGIN}
+        end = browser.run("document.querySelector('#summary').getBoundingClientRect().bottom")
+        clip = {"x": 0, "y": 0, "width": WIDTH, "height": end + MARGIN}
         shot = browser.call(
             "Page.captureScreenshot", captureBeyondViewport=True, clip=clip | {"scale": 1}
         )
