@@ -93,7 +93,7 @@ PARTS = (
 
 
 def beside(tables: dict[str, list[dict]]) -> dict[str, str]:
-    """Return the tables of the page that are not of one part alone, or of several lines a fit."""
+    """Return the tables of the page but for the means with many rows."""
     found = report.sections(tables["losses"]) if "losses" in tables else {}
     return found | ({"tasks": many.by_task(tables["many"])} if "many" in tables else {})
 

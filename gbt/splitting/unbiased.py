@@ -46,8 +46,8 @@ class Unbiased:
         Whether the rows that choose the feature also decide whether to split.
     pooled : bool, default=False
         Whether a tree is grown to a depth, drawn so that splits at a depth are made as often as
-        those of recent rounds at that depth have been confirmed. No node is asked whether to split
-        then, unless no depth has been confirmed often enough.
+        those of recent rounds at that depth have been confirmed, from 500 rows on more often. No
+        node is asked whether to split then, unless no depth has been confirmed often enough.
     """
 
     judges_by_other_rows: ClassVar[bool] = True
