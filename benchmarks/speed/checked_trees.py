@@ -15,7 +15,13 @@ import numpy as np
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.reference import splits
-from gbt.reference.policies import cross_validated_cut, is_made, of_all_rows, unbiased_candidate
+from gbt.reference.policies import (
+    best_judged,
+    cross_validated_cut,
+    is_made,
+    of_all_rows,
+    unbiased_cuts,
+)
 from gbt.reference.sets import columns_of_depth, columns_of_node, parts_of
 from gbt.reference.splits import Cut, Parameters
 from gbt.splitting import CrossValidated, Greedy, Unbiased
@@ -35,7 +41,8 @@ class OfThePage:
     scores: np.ndarray  # the same added up by column; of unbiased splits alone
     n_splits: int
     n_leaves: int  # that might have been split
-    candidates: list[tuple[int, Cut]]  # of unbiased splits: depth and best cut of each node
+    # Of unbiased splits, for `HeldUp`: the depth of each node, its best cut, those of all columns.
+    judged: list[tuple[int, Cut, list[Cut]]]
 
 
 def compare(
@@ -49,6 +56,7 @@ def compare(
     number: int = 0,
     features: Any = None,
     asks_nodes: bool = True,
+    trust: dict[int, float] | None = None,
 ) -> OfThePage:
     """Compare a tree.
 
@@ -64,6 +72,8 @@ def compare(
         The columns that it might split on; all by default.
     asks_nodes : bool
         Whether unbiased splits are made only if rows that did not choose them confirm them.
+    trust : dict, optional
+        How far columns are trusted, see `gbt.reference.policies.HeldUp`.
     """
     n, limits = columns.n_rows, plan.limits
     g, g_scale = to_fixed_point(training.gradient, training.weight, rows, n)
@@ -99,11 +109,16 @@ def compare(
         of_node = replace(parameters, columns=frozenset(place[k] for k in open_to[j]))
         of_node.bounds = bounds.get(j, parameters.bounds)
         node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
-        cut = cut_on_page(policy, *node)
+        if isinstance(policy, Unbiased):
+            cuts = unbiased_cuts(*node[:4], policy.merged, node[4])
+            cut = best_judged(cuts, trust or {})
+        else:
+            cut = cut_on_page(policy, *node)
         if isinstance(policy, Unbiased) and cut is not None:
-            found.worth[j] = float(own.from_units(np.float64(cut.gain)))
-            found.scores[allowed[cut.feature]] += found.worth[j]
-            found.candidates.append((int(tree.depth[j]), cut))
+            best, *in_units = (in_units_of_loss(each, own) for each in (cut, *cuts))
+            found.worth[j] = best.gain
+            found.scores[allowed[cut.feature]] += best.gain
+            found.judged.append((int(tree.depth[j]), best, in_units))
             cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None
@@ -144,7 +159,7 @@ def check_tree(
 
 
 def cut_on_page(
-    policy: CrossValidated | Unbiased | Greedy,
+    policy: CrossValidated | Greedy,
     x: np.ndarray,
     sums: np.ndarray,
     parts: np.ndarray,
@@ -154,9 +169,13 @@ def cut_on_page(
     """Return the cut of a node."""
     if isinstance(policy, Greedy):
         return splits.best_cut(x, sums, parameters)
-    if isinstance(policy, Unbiased):
-        return unbiased_candidate(x, sums, parts, parameters, policy.merged, bins)
     return cross_validated_cut(x, sums, parts, parameters, bins)
+
+
+def in_units_of_loss(cut: Cut, own: Derivatives) -> Cut:
+    """Return the cut with what it gains and claims in the units of the loss."""
+    gain, claim = own.from_units(np.array([cut.gain, cut.claim])).tolist()
+    return replace(cut, gain=gain, claim=claim)
 
 
 def open_columns(

@@ -4,6 +4,7 @@ The third page. Each takes the place of `best_cut` of the second one (``gbt.refe
 each is the twin of a policy in ``gbt.splitting``.
 """
 
+from collections import defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -72,19 +73,20 @@ def cross_validated_cut(
     return cut if improvement >= parameters.min_split_gain and gains else None
 
 
-def unbiased_candidate(
+def unbiased_cuts(
     X: np.ndarray,
     sums: np.ndarray,
     parts: np.ndarray,
     parameters: Parameters,
     merged: bool = False,
     bins: np.ndarray | None = None,
-) -> Cut | None:
-    """Return the cut that the first part of the rows chose of a feature, and the second of those.
+) -> list[Cut]:
+    """Return the cut that the first part of the rows chose of each feature, and what it is worth.
 
-    The last part says what it is worth, and so whether it `is_made` (Zhang, Zhang and Li 2023,
-    Algorithm 2). Parts are numbered 0, 1, 2; with ``merged`` the last two are one. Every part must
-    have enough rows on either side, or there is no cut, None. ``bins`` are as above.
+    The second part says by its score which feature is taken, and the last one by its gain whether
+    that cut `is_made` (Zhang, Zhang and Li 2023, Algorithm 2). Parts are numbered 0, 1, 2; with
+    ``merged`` the last two are one. Every part must have enough rows on either side, or there is no
+    cut. ``bins`` are as above.
     """
     judges = (parts > 0, parts > 0) if merged else (parts == 1, parts == 2)
     all_parts = (parts == 0, *judges)
@@ -110,18 +112,27 @@ def unbiased_candidate(
             (part & side).sum() >= least for part in all_parts for side in (is_left, ~is_left)
         )
 
-    best = {}
+    cuts, learned = [], parts == 0 if merged else parts < 2
     for k in open_columns(X, parameters):
         cut = best_allowed(k, X, sums, parameters, parts == 0, has_all_parts, bins)
         if cut is not None:
-            best[k] = cut
-    for_feature = {k: worth(cut, parts == 0, judges[0]) for k, cut in best.items()}
-    if not for_feature:
-        return None
-    cut = best[max(for_feature, key=for_feature.__getitem__)]
-    learned = parts == 0 if merged else parts < 2
-    cut.gain, cut.claim = worth(cut, learned, judges[1]), worth(cut, learned, learned)
-    return cut
+            cut.score = worth(cut, parts == 0, judges[0])
+            cut.gain, cut.claim = worth(cut, learned, judges[1]), worth(cut, learned, learned)
+            cuts.append(cut)
+    return cuts
+
+
+def best_judged(cuts: list[Cut], trust: dict[int, float]) -> Cut | None:
+    """Return the cut of highest score, where features are trusted of what that and experience say.
+
+    Experience expects of a cut what it claims times the trust in its feature, see `HeldUp`.
+    """
+
+    def worth(cut: Cut) -> float:
+        known = trust.get(cut.feature)
+        return cut.score if known is None else 0.2 * cut.score + 0.8 * known * cut.claim
+
+    return max(cuts, key=worth, default=None)
 
 
 def is_made(
@@ -137,39 +148,49 @@ def is_made(
 
 
 class HeldUp:
-    """How far unbiased splits have held up, by depth: what they claimed, and what was confirmed.
+    """How far unbiased splits have held up: what they claimed, and what was confirmed of it.
 
     With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
     what was claimed has been confirmed, u^2 in a tree of 500 rows or more, and no node is asked
-    whether to split. If there is no such depth, nodes are asked.
+    whether to split. If there is no such depth, nodes are asked. The trust in a feature is that
+    share of all its cuts, taken or not.
     """
 
     def __init__(self) -> None:
-        self.claimed: dict[int, float] = {}
-        self.confirmed: dict[int, float] = {}
+        # What was claimed and what was confirmed, by depth in parts of what a tree claims.
+        self.depths: defaultdict[int, np.ndarray] = defaultdict(lambda: np.zeros(2))
+        self.features: defaultdict[int, np.ndarray] = defaultdict(lambda: np.zeros(2))
 
     def depth_for(self, u: float, n_rows: int) -> int:
         """Return how many depths of splits a tree has of which no node is asked; 0 for none."""
         share = u if n_rows < 500 else u * u
         return max(
-            (
-                depth + 1
-                for depth, claimed in self.claimed.items()
-                if self.confirmed[depth] > share * claimed
-            ),
+            (d + 1 for d, (claimed, confirmed) in self.depths.items() if confirmed > share * claimed),
             default=0,
         )
 
-    def remember(self, cuts: list[tuple[int, Cut]]) -> None:
-        """Add the best cuts of all nodes of a tree, made or not, each with the node's depth."""
-        for sums in (self.claimed, self.confirmed):
-            sums.update({depth: 0.97 * of_depth for depth, of_depth in sums.items()})
-        total = sum(max(cut.claim, 0.0) for _, cut in cuts)
-        for depth in {depth for depth, _ in cuts} if total > 0 else ():
-            claimed = sum(max(cut.claim, 0.0) for at, cut in cuts if at == depth) / total
-            confirmed = sum(cut.gain for at, cut in cuts if at == depth) / total
-            self.claimed[depth] = self.claimed.get(depth, 0.0) + claimed
-            self.confirmed[depth] = self.confirmed.get(depth, 0.0) + confirmed
+    def trust(self) -> dict[int, float]:
+        """Return the trust in each feature that has claimed anything."""
+        return {
+            k: float(np.clip(confirmed / claimed, 0, 1))
+            for k, (claimed, confirmed) in self.features.items()
+            if claimed > 0
+        }
+
+    def remember(self, nodes: list[tuple[int, Cut, list[Cut]]]) -> None:
+        """Add the nodes of a tree: the depth, the best cut, made or not, and those of features.
+
+        What cuts gain and claim is in the units of the loss, which are the same in all trees.
+        """
+        for so_far in (*self.depths.values(), *self.features.values()):
+            so_far *= 0.97
+        total = sum(max(best.claim, 0.0) for _, best, _ in nodes)
+        for depth, best, cuts in nodes:
+            if total > 0:
+                self.depths[depth] += np.array([max(best.claim, 0.0), best.gain]) / total
+            for cut in cuts:
+                if cut.claim > 0:
+                    self.features[cut.feature] += np.array([cut.claim, cut.gain])
 
 
 def of_all_rows(cut: Cut, X: np.ndarray, sums: np.ndarray) -> Cut:

@@ -39,7 +39,9 @@ class Cut:
     right: np.ndarray
     levels: dict[float, bool] | None = None
     gain: float = 0.0
-    claim: float = 0.0  # where others judge the cut: its gain by the rows that chose it
+    # Where others judge the cut:
+    claim: float = 0.0  # its gain by the rows that chose it and its feature
+    score: float = 0.0  # and by what the feature was chosen
 
 
 def goes_left(x: np.ndarray, split: Any) -> bool:

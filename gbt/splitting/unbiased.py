@@ -45,9 +45,11 @@ class Unbiased:
     merged : bool, default=False
         Whether the rows that choose the feature also decide whether to split.
     pooled : bool, default=False
-        Whether a tree is grown to a depth, drawn so that splits at a depth are made as often as
-        those of recent rounds at that depth have been confirmed, from 500 rows on more often. No
-        node is asked whether to split then, unless no depth has been confirmed often enough.
+        Whether trees learn from what splits of recent rounds have been worth to rows that did not
+        choose them. A tree is grown to a depth, drawn so that splits at a depth are made as often
+        as those at that depth have been confirmed, from 500 rows on more often. No node is asked
+        whether to split then, unless no depth has been confirmed often enough. And a feature is
+        chosen by how much of the gain that its cuts claim has been confirmed so far, too.
     """
 
     judges_by_other_rows: ClassVar[bool] = True

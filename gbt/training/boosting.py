@@ -74,9 +74,8 @@ class Parameters(Limits):
         is_shown = bool(self.verbose or self.callbacks)
         return is_shown or min(self.subsample, self.colsample) < 1.0 or loss.kind == GIVEN
 
-    def plan(self, loss: Loss, n_jobs: int | None, seed: int, held_up: np.ndarray | None) -> Plan:
+    def plan(self, loss: Loss, n_jobs: int | None, seed: int, held_up: np.ndarray) -> Plan:
         """Return what the trees have in common."""
-        held_up = nothing_held_up(loss.n_outputs) if held_up is None else held_up.copy()
         return Plan(loss.kind, self, self.learning_rate, n_jobs, seed, self.max_bins, held_up)
 
     def watch(self, loss: Loss, base_score: Any, eval_sets: list[EvalSet], own: EvalSet) -> Watch:
@@ -134,7 +133,8 @@ def boost(
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
     patience = parameters.early_stopping_rounds
-    plan = parameters.plan(loss, n_jobs, seed, held_up)
+    latest = nothing_held_up(X.shape[1], loss.n_outputs) if held_up is None else held_up.copy()
+    plan = parameters.plan(loss, n_jobs, seed, latest)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(len(y), parameters.subsample), plan.limits)
     draws = Draws(seed, len(y), X.shape[1], parameters.subsample, parameters.colsample, plan.limits)
@@ -163,7 +163,7 @@ def boost(
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
     one_by_one = watch.evals_result or ends_at_stub or parameters.acts_on_every_tree(loss)
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
-    rates, held_up = list[float](), plan.held_up.copy()
+    rates, held_up = list[float](), latest.copy()
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
             most = 1 if one_by_one else parameters.n_estimators - m // loss.n_outputs
@@ -173,7 +173,7 @@ def boost(
             if watch.evals_result:
                 watch.record([of_output.to_walk() for of_output in grown], n_jobs)
             if not patience or watch.best_iteration == number:
-                held_up = plan.held_up.copy()  # what dropped trees have told is dropped
+                held_up = latest.copy()  # what dropped trees have told is dropped
             progress.show(number, watch.headline)
             rates.append(outputs.learning_rate)
             told = Round(number, parameters.n_estimators, watch.latest, rates[-1], so_far)

@@ -39,6 +39,7 @@ from gbt.kernels.trees.drawing import DEAL
 from gbt.kernels.trees.greedy_tasks import run_greedy_task
 from gbt.kernels.trees.judged_tasks import run_judged_task
 from gbt.kernels.trees.nodes import MOST_CODES, NODE, records
+from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.rounds import OF_SQUARE, OF_SUM, grow_trees
 from gbt.kernels.trees.tasks import LARGE
@@ -299,7 +300,9 @@ def judging_of(
         judges=zeros(JUDGE, n_threads),
         deals=zeros(DEAL, n_threads),
         scores=np.empty((n_trees, n_columns)),
-        held_up=plan.held_up,
+        trust=np.full(n_columns, -1.0),
+        told=np.zeros((n_threads, n_columns * judges.pools, 2), dtype=np.int64),
+        held_up=nothing_held_up(n_columns) if plan.held_up is None else plan.held_up,
     )
 
 

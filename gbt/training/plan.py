@@ -1,10 +1,9 @@
 """What the trees of a fit have in common."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.splitting.frontier import Limits
 
 
@@ -14,9 +13,9 @@ class Plan:
 
     ``loss`` is the kind of the loss, see ``gbt.kernels.rows.derivatives``. The random numbers of a
     tree follow from ``seed`` and its number. ``max_bins`` is that of ``gbt.tables.columns``.
-    ``held_up`` is what trees have told of their splits, see ``gbt.kernels.trees.pooled``; it
-    changes from tree to tree. With ``has_guest`` a thread that has no tree to grow may help with
-    one (`HistogramGrowth.help`).
+    ``held_up`` is what trees have told of their splits, see ``gbt.kernels.trees.pooled``, None for
+    nothing; it changes from tree to tree. With ``has_guest`` a thread that has no tree to grow may
+    help with one (`HistogramGrowth.help`).
     """
 
     loss: int
@@ -25,5 +24,5 @@ class Plan:
     n_jobs: int | None = None
     seed: int = 0
     max_bins: int | None = None
-    held_up: np.ndarray = field(default_factory=nothing_held_up)
+    held_up: np.ndarray | None = None
     has_guest: bool = False

@@ -74,4 +74,7 @@ class Judging(NamedTuple):
     judges: np.ndarray  # (threads,) JUDGE
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
-    held_up: np.ndarray  # float64, see ``gbt.kernels.trees.pooled``; workers share it
+    # See ``gbt.kernels.trees.pooled``:
+    trust: np.ndarray  # (p,) float64, in columns; -1 where nothing is known
+    told: np.ndarray  # (threads, p, 2) int64, by the tree that grows
+    held_up: np.ndarray  # (K, 2, DEPTHS + p) float64, by those before; workers share it

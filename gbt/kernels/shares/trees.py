@@ -12,7 +12,7 @@ from gbt.kernels.platform.handing import call_at, handed
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_block, key_of_draws
 from gbt.kernels.trees.finish import finish_splits, put_in_preorder, rates_of, write_leaf
-from gbt.kernels.trees.pooled import remember, settle_depth
+from gbt.kernels.trees.pooled import look_back, remember
 from gbt.kernels.trees.quantise import ROWS_PER_TASK, settle_units
 from gbt.kernels.trees.rounds import add_up_scores
 from gbt.kernels.trees.tasks import LOOK, RECORD, ZERO
@@ -40,15 +40,15 @@ def deal_places(places, n_rows, draws, n_sets, part, set_of_place):
 
 @uncounted
 def begin_tree(totals, is_whole, weight, rules, judging):
-    """Settle the units of a tree and how deep it is grown; say whether all sums are finite.
+    """Settle the units of a tree and what is known of splits; say whether all sums are finite.
 
     totals     (3,)   float64       IN      see ``gbt.kernels.trees.quantise.settle_units``
     is_whole          bool          IN
     weight            float64       IN      of all rows, where they have one and a hessian of 1
     rules      (1,)   RULES         INOUT
-    judging           ``Judging``   IN
+    judging           ``Judging``   INOUT
     """
-    settle_depth(rules[0], judging.habits[0], judging.held_up)
+    look_back(rules[0], judging)
     return settle_units((totals[0], totals[1], totals[2]), is_whole, (1.0, weight), rules[0])
 
 
@@ -86,5 +86,5 @@ def end_tree_by_sums(nodes, sums, rules, judging, tree, rows_at_cut):
             write_leaf(tree[nodes[j].place], nodes[j], sums[j, 0], sums[j, 1], rates)
     if rules[0].has_sets:
         add_up_scores(nodes, rules[0], judging.scores[0])
-        remember(nodes, rules[0], judging.habits[0], judging.held_up)
+        remember(nodes, rules[0], judging)
     return finish_splits(nodes, rates, tree, rows_at_cut)

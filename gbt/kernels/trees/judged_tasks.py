@@ -12,11 +12,11 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
+from gbt.kernels.trees.pooled import tell, worth_of
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
     RECORD,
-    best_column,
     is_searched,
     list_levels,
     record_levels,
@@ -41,6 +41,18 @@ def judge_columns(j, p, thread, work):
             else:
                 search_bins(work.slots.histogram[node.slot], column, terms, rules, judging, judge)
             judge_column(column, found, node, rules, judging, judge)
+            if judging.habits[0].pools > 0 and found.score > -np.inf:
+                tell(found, judging.told[thread, k])
+
+
+@internal
+def chosen_column(found, trust):
+    """Return the column whose cut is worth most, the lowest among equals."""
+    best = np.int64(0)
+    for k in range(1, len(found)):
+        if worth_of(found[k], trust[k]) > worth_of(found[best], trust[best]):
+            best = np.int64(k)
+    return best
 
 
 @internal
@@ -58,7 +70,7 @@ def record_judged_split(j, thread, work):
     """Record the split that rows have judged best, if it is made."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[node.slot]
-    k = best_column(found)
+    k = chosen_column(found, work.judging.trust)
     best, column = found[k], table.columns[k]
     if best.score == -np.inf:
         return

@@ -35,7 +35,7 @@ from gbt.kernels.trees.growth import (
     record_splits,
     release_slots,
 )
-from gbt.kernels.trees.pooled import remember, settle_depth
+from gbt.kernels.trees.pooled import look_back, remember
 from gbt.kernels.trees.quantise import choose_scales
 from gbt.kernels.trees.tasks import (
     DERIVE,
@@ -113,7 +113,7 @@ def start_tree(work, policy):
         run_phase(DRAW, n_blocks, work, policy)
         for i in range(rules.n_listed):
             work.rows.listed[i] = work.rows.buffer[i]
-        settle_depth(rules, work.judging.habits[0], work.judging.held_up)
+        look_back(rules, work.judging)
     rules.first_open, rules.n_nodes, rules.is_searched = 0, 1, 0
     rules.n_searches = open_root(work)
 
@@ -159,7 +159,7 @@ def end_tree(work, policy):
     is_last = keep_levels(nodes, work.table.columns, grown.levels[rules.first_node :])
     if rules.has_sets:
         add_up_scores(nodes, rules, work.judging.scores[rules.n_grown])
-        remember(nodes, rules, work.judging.habits[0], work.judging.held_up)
+        remember(nodes, rules, work.judging)
     grown.sizes[rules.n_grown] = rules.n_nodes
     rules.n_grown, rules.first_node = rules.n_grown + 1, rules.first_node + rules.n_nodes
     rules.n_nodes = 0

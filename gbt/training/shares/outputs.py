@@ -84,12 +84,13 @@ class SharedOutputs:
 
     def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
         """Grow the trees of a round, of which ``m`` is the first."""
+        assert self.plan.held_up is not None
         held_up = self.plan.held_up.copy()
         return self._with_others(lambda: self._grow(m, held_up))
 
     def _grow(self, m: int, held_up: np.ndarray) -> list[NewTrees]:
         """Grow a round, anew if it was broken off; ``held_up`` is what trees before have told."""
-        assert self.growth is not None
+        assert self.growth is not None and self.plan.held_up is not None
         self.plan.held_up[:] = held_up
         self.rows.team.tell("start_round")
         new = []

@@ -9,6 +9,7 @@ from benchmarks.speed.checked_trees import compare
 from gbt import GBTRegressor
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
+from gbt.kernels.trees.pooled import DEPTHS
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.reference.policies import HeldUp
 from gbt.reference.sets import bins_of, number_of_tree, parts_of
@@ -163,8 +164,8 @@ def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
 @pytest.mark.large
 @pytest.mark.parametrize("merged", [False, True])
 @pytest.mark.parametrize(("seed", "n"), [(0, 150), (1, 499), (2, 500)])
-def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, n, merged):
-    """Tree after tree, from the residuals before it: the depth drawn, and all splits, by the page.
+def test_pooled_trees_go_by_what_has_held_up(seed, n, merged):
+    """Tree after tree, from the residuals before it: depth, trust and all splits, by the page.
 
     Exclusive or: no row confirms the root, and rows confirm what is below it.
     """
@@ -185,9 +186,12 @@ def test_trees_that_ask_no_node_are_as_deep_as_splits_have_held_up(seed, n, merg
         rows = np.arange(len(X), dtype=np.int32)
         leaves = model.apply(X)[:, m]
         page = compare(
-            tree, leaves, rows, columns, policy, plan, training, m, asks_nodes=depth == 0
-        )
+            tree, leaves, rows, columns, policy, plan, training, m, asks_nodes=depth == 0,
+            trust=held_up.trust(),
+        )  # fmt: skip
         assert page.differs == []
-        held_up.remember(page.candidates)
+        held_up.remember(page.judged)
         depths.append(depth)
     assert len(set(depths)) > 2  # asked, and two depths at least
+    on_page = np.transpose([held_up.features[k] for k in range(3)])
+    np.testing.assert_allclose(fitted._held_up[0, :, DEPTHS:], on_page, rtol=1e-6)
