@@ -165,7 +165,11 @@ class HeldUp:
         """Return how many depths of splits a tree has of which no node is asked; 0 for none."""
         share = u if n_rows < 500 else u * u
         return max(
-            (d + 1 for d, (claimed, confirmed) in self.depths.items() if confirmed > share * claimed),
+            (
+                d + 1
+                for d, (claimed, confirmed) in self.depths.items()
+                if confirmed > share * claimed
+            ),
             default=0,
         )
 

@@ -26,9 +26,9 @@ least 0 and at most 1, is the *trust* in it. A node takes the column of largest
     OWN * (what other rows say of its cut) + (1 - OWN) * trust * (what its cut claims)
 
 The second term is what experience expects the cut to be worth. It is not as noisy as the first,
-which few rows of a single node say; and it leaves out columns whose cuts only ever claim. Where
-none is trusted, the first one decides. On drawn tables noise gets a third less of the gain so, and
-real ones of any size are predicted better.
+which few rows of a single node say; and columns whose cuts only ever claim get nothing by it. Where
+none is trusted, the first one decides. So noise gets less of the gain, and real tables are
+predicted better.
 `gbt.reference.policies` has the plain twin.
 """
 

@@ -195,3 +195,16 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, merged):
     assert len(set(depths)) > 2  # asked, and two depths at least
     on_page = np.transpose([held_up.features[k] for k in range(3)])
     np.testing.assert_allclose(fitted._held_up[0, :, DEPTHS:], on_page, rtol=1e-6)
+
+
+@pytest.mark.large
+def test_columns_of_noise_get_little_of_the_gain():
+    """Half of the columns are noise, which gets a fifth where columns are not trusted."""
+    shares = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(1000, 10))
+        y = 0.3 * X[:, :5].sum(axis=1) + rng.normal(size=1000)
+        gain = GBTRegressor(random_state=seed, n_jobs=1).fit(X, y).feature_importances_
+        shares.append(gain[5:].sum() / gain.sum())
+    assert np.mean(shares) < 0.15
