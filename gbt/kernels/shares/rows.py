@@ -1,11 +1,10 @@
-"""What a member of a team does with the rows of a node: divide them, add them up in bins."""
+"""What a member of a team does with rows: find their bins, divide those of a node, add them up."""
 
 import numpy as np
 
 from gbt.kernels.cuts.histogram import (
     LANE_BINS,
     LANES,
-    Layout,
     add_entry,
     add_rows,
     empty_lanes,
@@ -16,6 +15,40 @@ from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.platform.instructions import AHEAD, min, prefetch
 from gbt.kernels.rows.sums import add_to_partials, two_sum
 from gbt.kernels.trees.quantise import of_row
+
+# Values whose bins are found side by side. One after the other each step of a search waits for the
+# step before: 74 ns a value among 4,080 bins, and 9 side by side (znver4).
+BESIDE = 256
+
+
+@uncounted
+def find_bins(values, edges, missing, bins, low, high):
+    """Write the bin of every value: bin b has those above edges[b - 1] and up to edges[b].
+
+    values   (n,)       float32 or float64   IN
+    edges    (2^m-1,)   the same             IN      ascending; filled up with inf
+    missing             int64                IN      the number of the bin of missing values
+    bins     (n,)       uint16               OUT
+    low      (bins,)    float64              INOUT   least value in every bin
+    high     (bins,)    float64              INOUT   largest
+    """
+    half = (len(edges) + 1) >> 1
+    for start in range(0, len(values), BESIDE):
+        some, found = values[start : start + BESIDE], bins[start : start + BESIDE]
+        for i in range(len(some)):
+            found[i] = 0
+        step = half
+        while step > 0:
+            for i in range(len(some)):  # which half is anybody's guess: no branch
+                b = np.int64(found[i])
+                found[i] = b + step if edges[np.uint64(b + step - 1)] < some[i] else b
+            step >>= 1
+        for i in range(len(some)):
+            value, b = some[i], np.uint64(found[i])
+            if np.isnan(value):
+                found[i] = missing
+            else:
+                low[b], high[b] = min(low[b], np.float64(value)), max(high[b], np.float64(value))
 
 
 @uncounted
@@ -58,34 +91,22 @@ def partition_values(values, cut, missing_left, rows, buffer):
 
 
 @uncounted
-def magnitude_of(entries, numbers, rows):
-    """Return the sum of |g| over some rows, whose entries have so many numbers each."""
-    magnitude = np.int64(0)
-    for i in range(len(rows)):
-        magnitude += abs(entries[np.int64(rows[i]) * numbers])
-    return magnitude
-
-
-@uncounted
 def fill_columns(packed_bins, rows, entries, layout, first_bin, lanes, histogram):
     """Make the histograms of all columns from some rows.
 
     packed_bins   (packs, n)        uint64      IN
     rows          (m,)              int32       IN
     entries                         int64       IN        of all rows
-    layout                          3 x int64   IN        see ``gbt.kernels.cuts.histogram``
+    layout                          ``Layout``  IN        see ``gbt.kernels.cuts.histogram``
     first_bin     (p + 1,)          int64       IN        of each column, and how many there are
     lanes         (LANE_NUMBERS,)   int64       scratch   empty
     histogram     (bins * width,)   int64       OUT
     """
-    width = layout[0]
+    width = layout.width
     for p in range(len(packed_bins)):
         first = p * LANES
         n_lanes = min(len(first_bin) - 1 - first, np.int64(LANES))
-        add_rows(
-            packed_bins[p], rows, entries, Layout(width, layout[1], layout[2]), n_lanes, ALL_BINS,
-            lanes,
-        )  # fmt: skip
+        add_rows(packed_bins[p], rows, entries, layout, n_lanes, ALL_BINS, lanes)
         for lane in range(n_lanes):
             start, stop = first_bin[first + lane], first_bin[first + lane + 1]
             place, to = np.uint64(lane * LANE_BINS * width), np.uint64(start * width)
@@ -103,11 +124,11 @@ def fill_pieces(bins, rows, entries, layout, slots, histogram):
     bins        (n,)     uint16      IN      fine ones
     rows        (m,)     int32       IN
     entries              int64       IN      of all rows
-    layout               3 x int64   IN
+    layout               ``Layout``  IN
     slots       (bins,)  int32       IN      the piece of a fine bin, -1 if it is none
     histogram            int64       INOUT   of all pieces
     """
-    layout, last = Layout(layout[0], layout[1], layout[2]), len(rows) - 1
+    last = len(rows) - 1
     for i in range(len(rows)):
         prefetch(bins, rows[min(i + AHEAD, last)])
         row = np.uint64(rows[i])

@@ -148,36 +148,22 @@ def partition(j, thread, work):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 node_of_row[np.uint64(all_listed[np.uint64(i)])] = child
-    add_up_rows_of_children(parent, rows, nodes, rules)
-    bound_children(parent, rows, nodes, rules, column.direction)
+    add_up_children(parent, rows, nodes, rules, column.direction)
 
 
 @inlined
-def add_up_rows_of_children(parent, rows, nodes, rules):
-    """Add up the rows of a node's children; of one child if the other follows by subtraction."""
-    first, second = by_size(nodes, parent.left)
-    smaller, larger = nodes[first], nodes[second]
-    larger.slot = parent.slot
-    if may_split(larger, rules):
-        add_up_rows(rows, smaller, layout_of(rules))
-        if is_large(larger.stop - larger.start, rules):  # its histogram will be a difference, too
-            larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
-            larger.magnitude = parent.magnitude - smaller.magnitude
-        else:
-            add_up_rows(rows, larger, layout_of(rules))
+def add_up_children(parent, rows, nodes, rules, direction):
+    """Add up the rows of a node's smaller child, and take these sums off the node's for the larger.
 
-
-@internal
-def bound_children(parent, rows, nodes, rules, direction):
-    """Give a node's children the bounds of their steps, where it is split on a column so directed.
-
-    Without a direction these are the node's own.
+    Children that are not split need sums only where a ``direction`` bounds their steps.
     """
     first, second = by_size(nodes, parent.left)
     smaller, larger = nodes[first], nodes[second]
-    if direction != 0 and not may_split(larger, rules):  # else they are added up already
+    larger.slot = parent.slot
+    if direction != 0 or may_split(larger, rules):
         add_up_rows(rows, smaller, layout_of(rules))
         larger.g, larger.h = parent.g - smaller.g, parent.h - smaller.h
+        larger.magnitude = parent.magnitude - smaller.magnitude
     share_bounds(parent, nodes[parent.left], nodes[parent.right], direction, rules.penalty)
 
 

@@ -16,15 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import LANE_NUMBERS, LANES
-from gbt.kernels.shares.bins import find_bins
+from gbt.kernels.cuts.histogram import LANE_NUMBERS, LANES, Layout
 from gbt.kernels.shares.rows import (
     add_up_products,
     add_value,
     fill_columns,
     fill_pieces,
+    find_bins,
     list_partials,
-    magnitude_of,
     partition_values,
     pick_rows,
 )
@@ -208,22 +207,22 @@ class Share:
     def open_root(self, units: Units) -> Root:
         """Turn derivatives into integers, and add up the rows of the tree."""
         rows, width, repeats = self.listed, units.width, units.repeats != 0
-        self.layout = np.array([width, units.count_bits, units.hessian])
+        self.layout = Layout(width, units.count_bits, units.hessian)
         self.entries = np.zeros(len(self.y) * width // 2, dtype=np.int64)
-        of_g, of_h = self.entries[:: width // 2], self.entries[1::2]
-        quantise(self.g, self.weight, rows, units.g_scale, repeats, of_g)
+        self.of_g, self.of_h = self.entries[:: width // 2], self.entries[1::2]
+        quantise(self.g, self.weight, rows, units.g_scale, repeats, self.of_g)
         if width == 4:
-            quantise(self.h, self.weight, rows, units.h_scale, repeats, of_h)
+            quantise(self.h, self.weight, rows, units.h_scale, repeats, self.of_h)
         return Root(
-            g=int(of_g.sum()),
-            h=int(of_h.sum()) if width == 4 else units.hessian * len(rows),
-            magnitude=int(magnitude_of(self.entries, width // 2, rows)),
+            g=int(self.of_g.sum()),
+            h=int(self.of_h.sum()) if width == 4 else units.hessian * len(rows),
+            magnitude=int(np.abs(self.of_g[rows]).sum()),
             histogram=self._histogram(rows),
         )
 
     def _histogram(self, rows: np.ndarray) -> np.ndarray:
         """Return the histograms of all columns over some rows, those of every set end to end."""
-        width, first_bin, start = self.layout[0], self.edges.first_bin, 0
+        width, first_bin, start = self.layout.width, self.edges.first_bin, 0
         histograms = np.empty((self.fit.n_sets, first_bin[-1], width), dtype=np.int64)
         for s, histogram in enumerate(histograms):
             stop = bisect_right(rows, s, key=self.set_of_row.__getitem__)
@@ -243,7 +242,7 @@ class Share:
     def split(self, splits: Sequence[Split]) -> Divided:
         """Divide the rows of some nodes, and add up those of a child of each."""
         low, high = np.full(len(splits), -np.inf), np.full(len(splits), np.inf)
-        shape = (0, self.fit.n_sets * self.edges.first_bin[-1], self.layout[0])
+        shape = (0, self.fit.n_sets * self.edges.first_bin[-1], self.layout.width)
         magnitudes, histograms = [], [np.empty(shape, dtype=np.int64)]
         for i, split in enumerate(splits):
             start, stop = self.stretches.pop(split.node)
@@ -259,7 +258,7 @@ class Share:
             self.stretches[split.right] = start + n_left, stop
             if split.added_up >= 0:
                 rows = self._rows_of(split.added_up)
-                magnitudes.append(magnitude_of(self.entries, self.layout[0] // 2, rows))
+                magnitudes.append(np.abs(self.of_g[rows]).sum())
                 histograms.append(self._histogram(rows)[np.newaxis])
         return Divided(low, high, np.array(magnitudes, np.int64), np.concatenate(histograms))
 
@@ -268,7 +267,7 @@ class Share:
 
     def look_into_bins(self, node: np.ndarray, coarse: np.ndarray) -> np.ndarray:
         """Return the histograms of the fine bins in some coarse ones, those of a node together."""
-        edges, width, n_pieces = self.edges, self.layout[0], len(node) << BITS
+        edges, width, n_pieces = self.edges, self.layout.width, len(node) << BITS
         column = edges.column_of_bin[coarse]
         first = edges.fine_of_bin[coarse] - edges.first_fine[column]
         histogram = np.zeros(n_pieces * width, dtype=np.int64)
@@ -289,7 +288,7 @@ class Share:
         but for |g|, which matters only where several values are in a bin. Values are in the order
         of stretches, and ascending within one.
         """
-        width, numbers = int(self.layout[0]), int(self.layout[0]) // 2
+        width = self.layout.width
         column = np.searchsorted(self.edges.first_fine, first, side="right") - 1
         of_column = self.edges.first_fine[column]
         slot_of, found = [ALL], [ALL]
@@ -303,9 +302,9 @@ class Share:
             slot_of.append(picked[1, :n])
         rows, slot = np.concatenate(found), np.concatenate(slot_of)
         sums = np.zeros((len(rows), width), dtype=np.int64)
-        sums[:, 0], sums[:, 1] = self.entries[rows.astype(np.int64) * numbers], 1
+        sums[:, 0], sums[:, 1] = self.of_g[rows], 1
         if width == 4:
-            sums[:, 2] = self.entries[rows.astype(np.int64) * numbers + 1]
+            sums[:, 2] = self.of_h[rows]
         return add_up_values(slot, self.columns[column[slot], rows] + 0.0, sums)
 
     # ---------------------------------------------------------------- the grown tree
