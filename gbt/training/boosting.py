@@ -132,6 +132,10 @@ def boost(
     # A read-only array is another type to Numba, for which kernels would be compiled again.
     y, sample_weight = (np.require(v, requirements=["C", "W"]) for v in (y, sample_weight))
     base_score, raw = _first_predictions(loss, y, sample_weight, base_score, init_score)
+    if start is not None:
+        seen = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score)
+        _check_start(start, loss, base_score, parameters, feature_names, seen.in_order)
+        raw[:] = start.raw_predict(EncodedRows.of(X, start.categories), n_jobs, init_score).T
     patience = parameters.early_stopping_rounds
     latest = nothing_held_up(X.shape[1], loss.n_outputs) if held_up is None else held_up.copy()
     plan = parameters.plan(loss, n_jobs, seed, latest)
@@ -145,15 +149,11 @@ def boost(
         n_searching = loss.n_outputs * searches_histograms(splitter)
         n_levels = count_levels(categories, X.shape[1])
         columns = columns_of(X, n_jobs, n_levels, n_searching, plan.max_bins)
-        outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan)
+        outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan, draws)
     watch = parameters.watch(loss, base_score, eval_sets, (X, y, sample_weight, init_score))
     callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
-    if start is not None and isinstance(outputs, Outputs):  # of rows in memory alone
-        rows = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score).in_order
-        _check_start(start, loss, base_score, parameters, feature_names, rows)
-        encoded = EncodedRows.of(X, start.categories)
-        outputs.go_on_from(start.raw_predict(encoded, n_jobs, init_score))
+    if start is not None:
         watch.record_all(start, n_jobs)
 
     facts = {"base_score": base_score, "has_init_score": init_score is not None, "loss": loss}
@@ -163,11 +163,11 @@ def boost(
     ends_at_stub = draws.are_of_all and getattr(splitter, "stop_at_stub", False)
     one_by_one = watch.evals_result or ends_at_stub or parameters.acts_on_every_tree(loss)
     is_over = watch.is_over or (ends_at_stub and trees.last_is_stub(loss.n_outputs))
-    rates, held_up = list[float](), latest.copy()
+    rates, rate, held_up = list[float](), parameters.learning_rate, latest.copy()
     with Progress(parameters.n_estimators, parameters.verbose) as progress:
         while (m := len(trees)) < parameters.n_estimators * loss.n_outputs and not is_over:
             most = 1 if one_by_one else parameters.n_estimators - m // loss.n_outputs
-            grown = outputs.grow(m, most, draws, X)
+            grown = outputs.grow(m, most, rate)
             trees.add(grown)
             number = m // loss.n_outputs  # of the round
             if watch.evals_result:
@@ -175,10 +175,10 @@ def boost(
             if not patience or watch.best_iteration == number:
                 held_up = latest.copy()  # what dropped trees have told is dropped
             progress.show(number, watch.headline)
-            rates.append(outputs.learning_rate)
-            told = Round(number, parameters.n_estimators, watch.latest, rates[-1], so_far)
+            rates.append(rate)
+            told = Round(number, parameters.n_estimators, watch.latest, rate, so_far)
             is_over = ask(callbacks, told) or watch.is_over
-            outputs.learning_rate = told.learning_rate
+            rate = told.learning_rate
             is_over |= ends_at_stub and trees.last_is_stub(loss.n_outputs)
 
     best_iteration = watch.best_iteration if patience else len(trees) // loss.n_outputs - 1

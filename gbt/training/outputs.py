@@ -19,7 +19,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -61,12 +60,13 @@ class Outputs:
         columns: Columns,
         splitter: Policy,
         plan: Plan,
+        draws: Draws,
     ):
         n_threads = effective_n_jobs(plan.n_jobs)
         self.loss, self.y = loss, loss.prepared(y, sample_weight, n_threads)
         # Whether a policy of the user's own overflows is not ours to refuse.
         is_ours = type(splitter) in POLICIES.values()
-        self._learning_rate = plan.learning_rate
+        self.X, self.draws = columns.table, draws
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = start
@@ -87,33 +87,18 @@ class Outputs:
             )
             self.workers.append((training, growth_of(splitter, columns, training, of_each)))
 
-    @property
-    def learning_rate(self) -> float:
-        """The factor of the next trees' step."""
-        return self._learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, rate: float) -> None:
-        if rate != self._learning_rate:
-            self._learning_rate = rate
-            for _, growth in self.workers:
-                growth.set_learning_rate(rate)
-
-    def go_on_from(self, raw_prediction: np.ndarray) -> None:
-        """Continue from the raw predictions of a model, of shape (n,) or (n, K)."""
-        self.raw[:] = raw_prediction.T
-
-    def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
+    def grow(self, m: int, most: int, learning_rate: float) -> list[NewTrees]:
         """Grow the round of tree ``m``; with one output, up to ``most`` trees.
 
-        ``X`` is the table: rows that a tree has not seen go down it to be predicted.
+        Rows that a tree has not seen go down it to be predicted.
         """
-        derivatives = self._derivatives()
+        draws, derivatives = self.draws, self._derivatives()
         grown: dict[int, NewTrees] = {}
         waiting = iter(range(len(self.raw)))  # one for all threads
         growing: list[HistogramGrowth] = []  # a tree, at present
 
         def grow_what_waits(training: Training, growth: HistogramGrowth) -> None:
+            growth.set_learning_rate(learning_rate)
             try:
                 for k in waiting:
                     if derivatives is not None:
@@ -128,8 +113,8 @@ class Outputs:
                             grown[k] = growth.grow(m + k, rows, draws.columns(m + k), most)
                     finally:
                         growing.remove(growth)
-                    if rows is not None and len(rows) < len(X):
-                        grown[k].to_walk().add_values(X, training.raw_prediction, self.n_jobs)
+                    if rows is not None and len(rows) < len(self.X):
+                        grown[k].to_walk().add_values(self.X, training.raw_prediction, self.n_jobs)
                     self.raw[k] = training.raw_prediction
             finally:
                 list(waiting)  # after an error or an interrupt nobody begins another tree

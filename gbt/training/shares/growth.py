@@ -67,10 +67,6 @@ class SharedGrowth:
         )
         self.units: dict[int, Units] = {}  # of the last tree of every output
 
-    def set_learning_rate(self, rate: float) -> None:
-        """Multiply the steps of the next trees by this."""
-        self.rules["learning_rate"] = rate
-
     def grow(self, output: int, m: int, features: np.ndarray) -> NewTrees:
         """Grow tree ``m``, which is one of ``output``; raw predictions follow."""
         self.rules["first_tree"] = m

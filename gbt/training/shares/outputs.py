@@ -6,7 +6,6 @@ so far once more, and the tree that was growing grows again.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,17 +43,6 @@ class SharedOutputs:
         self.growth: SharedGrowth | None = None
         self._with_others(lambda: None)
 
-    @property
-    def learning_rate(self) -> float:
-        """The factor of the next trees' step."""
-        return self.plan.learning_rate
-
-    @learning_rate.setter
-    def learning_rate(self, rate: float) -> None:
-        self.plan = replace(self.plan, learning_rate=rate)
-        assert self.growth is not None
-        self.growth.set_learning_rate(rate)
-
     def _begin(self) -> None:
         """Give every member what belongs to its rows, and let it find bins."""
         rows, team = self.rows, self.rows.team
@@ -82,15 +70,16 @@ class SharedOutputs:
         assert rows.edges is not None
         self.growth = SharedGrowth(team, rows.edges, is_open, self.plan, fit, judges, weighing)
 
-    def grow(self, m: int, most: int, draws: Draws, X: Any) -> list[NewTrees]:
+    def grow(self, m: int, most: int, learning_rate: float) -> list[NewTrees]:
         """Grow the trees of a round, of which ``m`` is the first."""
         assert self.plan.held_up is not None
         held_up = self.plan.held_up.copy()
-        return self._with_others(lambda: self._grow(m, held_up))
+        return self._with_others(lambda: self._grow(m, learning_rate, held_up))
 
-    def _grow(self, m: int, held_up: np.ndarray) -> list[NewTrees]:
+    def _grow(self, m: int, learning_rate: float, held_up: np.ndarray) -> list[NewTrees]:
         """Grow a round, anew if it was broken off; ``held_up`` is what trees before have told."""
         assert self.growth is not None and self.plan.held_up is not None
+        self.growth.rules["learning_rate"] = learning_rate
         self.plan.held_up[:] = held_up
         self.rows.team.tell("start_round")
         new = []
