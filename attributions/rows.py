@@ -29,7 +29,6 @@ from gbt.losses.ranking.queries import with_queries
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
     LeafCells,
-    LeafRows,
     amount_at_root,
     are_training_rows,
     may_be_training_rows,
@@ -147,9 +146,9 @@ class Rows:
         start = None if self.init_score is None else self.init_score[places]
         return replace(self, X=X, y=y, weight=weight, groups=groups, init_score=start)
 
-    def for_leaves(self) -> LeafRows:
+    def for_leaves(self) -> Chunk:
         """Return the rows for the tests of `known_by_leaves`."""
-        return LeafRows(self.X, self.y, self.weight, self.init_score)
+        return Chunk(self.X, self.y, self.weight, init_score=self.init_score)
 
     @property
     def at_root(self) -> float:

@@ -17,7 +17,7 @@ from attributions.kernels.contrasts import mean_ratio_of_subsets
 from attributions.unbiased.closed_forms import JudgedSplits
 from attributions.unbiased.rows import SplitRows
 from gbt.model.statistics import along_rounds
-from gbt.tables.sparse_rows import as_float64
+from gbt.tables.sparse_rows import as_type
 
 N_DRAWS = 100  # of the authors' code
 LARGEST_EXACT = 32  # rows in a subset; beyond that the error of the expansion is below 1 / 1000
@@ -35,7 +35,7 @@ def gain_of_subsets(
     Nodes are in preorder, so the rows of a node are those of consecutive leaves.
     """
     ensemble, offset = valid.ensemble, valid.ensemble.tree_offset
-    X = as_float64(valid.X)
+    X = as_type(valid.X, np.float64)
     gain = np.zeros(len(splits.node))
     start = valid.start(slice(0, len(X)))
     rounds = along_rounds(ensemble.trees, X, valid.y, ensemble.loss, start, ensemble.is_forest)

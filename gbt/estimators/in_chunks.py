@@ -83,7 +83,7 @@ def _learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categorie
     chosen = table.of_categories() if by_type else chosen_columns(which, names)
     if not chosen:
         return None
-    found = each_chunk(partial(_levels_in_chunk, chosen, names), Chunk(X))[0]
+    found = each_chunk(partial(levels_in, chosen, names), Chunk(X))[0]
     parts = [part for part in compute_all(found) if part is not None]
     categories = learn_together(parts, which, names)
     for k in chosen:
@@ -94,11 +94,6 @@ def _learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categorie
                 " together or leave the column out, or fit in memory: X.compute()."
             )
     return categories
-
-
-def _levels_in_chunk(chosen: set[int], names: tuple[str, ...], chunk: Chunk) -> dict[int, list]:
-    """Return the distinct levels of some columns of a chunk."""
-    return levels_in(Table(chunk.X), chosen, names)
 
 
 def _rows_of_chunk(estimator: ChecksTables, chunk: Any) -> np.ndarray:

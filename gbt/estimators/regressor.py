@@ -42,12 +42,7 @@ class GBTRegressor(RegressorMixin, BaseGBT):
 
     @says_what_serves
     def score(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        init_score: Any = None,
-        groups: Any = None,
+        self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None, groups: Any = None
     ) -> float:
         """Return R^2 of the predictions; of times to an event Harrell's concordance; of ranks NDCG.
 

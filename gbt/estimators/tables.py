@@ -15,22 +15,11 @@ from gbt.estimators.named_parameters import NamedParameters
 from gbt.estimators.parameters import SharedParameters
 from gbt.losses.loss import Loss
 from gbt.parallel.chunks import in_memory, is_in_chunks
-from gbt.tables.categories import (
-    Categories,
-    EncodedRows,
-    encode,
-    learn,
-)
+from gbt.tables.categories import Categories, EncodedRows, encode, learn
 from gbt.tables.given import Table, refuse_infinities, refuse_other_targets
 from gbt.tables.names import refuse_other_columns
 from gbt.tables.sparse_rows import SparseRows
-from gbt.tables.targets import (
-    as_column,
-    as_init_score,
-    as_pairs,
-    as_weight,
-    warn_of_other_order,
-)
+from gbt.tables.targets import as_column, as_init_score, as_pairs, as_weight, warn_of_other_order
 from gbt.training.evaluation import EvalSet, refuse_other_eval_sets
 from gbt.training.shares.table import SharedRows
 
@@ -107,20 +96,21 @@ class ChecksTables(SharedParameters, NamedParameters):
         is_shared = isinstance(X, SharedRows)
         if is_shared:
             y, sample_weight = in_memory(y), in_memory(sample_weight)
-        if y is not None and self._has_pairs:
+        options = {"reset": reset, "ensure_min_samples": 2 if reset else 1}
+        if y is not None:
             warn_of_other_order(X, y, stacklevel=5)  # where fit was called
+        if y is not None and self._has_pairs:
             if not is_shared:
-                X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
+                X = self._check_table(X, **options)
             y = as_pairs(self._own_loss(), y, len(X))
             if is_shared and self._own_loss().has_queries:
                 X.refuse_divided(y[:, 1])
             return X, y, as_weight(sample_weight, len(X))
         if y is not None:
-            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
             y = as_column(y)
             refuse_other_targets(y, may_be_text=is_classifier(self))
         if not is_shared:
-            X, y = self._check_table(X, y, reset=reset, ensure_min_samples=2 if reset else 1)
+            X, y = self._check_table(X, y, **options)
             return X, y, as_weight(sample_weight, len(y))
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y")

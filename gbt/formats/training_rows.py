@@ -108,10 +108,7 @@ def complete_several(
     if "gradients" not in whole.statistics:
         whole = whole.refit_statistics(X, target, sample_weight, init_score)
     return replace(
-        whole,
-        feature_names=given.feature_names,
-        credit=given.credit,
-        preparation=given.preparation,
+        whole, feature_names=given.feature_names, credit=given.credit, preparation=given.preparation
     )
 
 

@@ -16,22 +16,11 @@ from gbt.losses.several_outputs import OneOutput
 from gbt.losses.survival import Aft, Cox
 
 # What a regressor takes as ``loss=`` by name, and what model files may name.
-OF_REGRESSION: dict[str, Callable[..., Loss]] = {
-    "half_squared_error": HalfSquaredError,
-    "cross_entropy": CrossEntropy,
-    "poisson": Poisson,
-    "gamma": Gamma,
-    "tweedie": Tweedie,
-    "squared_log_error": SquaredLogError,
-    "quantile": Quantile,
-    "absolute": Absolute,
-    "huber": Huber,
-    "pseudo_huber": PseudoHuber,
-    "cox": Cox,
-    "pairwise": Pairwise,
-    "ndcg": NDCG,
-    "aft": Aft,
-}
+_REGRESSION: tuple[Any, ...] = (
+    HalfSquaredError, CrossEntropy, Poisson, Gamma, Tweedie, SquaredLogError, Quantile, Absolute,
+    Huber, PseudoHuber, Cox, Pairwise, NDCG, Aft,
+)  # fmt: skip
+OF_REGRESSION: dict[str, Callable[..., Loss]] = {loss.name: loss for loss in _REGRESSION}
 OWN = "own"  # in files, the key under which the name of a user's class stands
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from gbt.losses.known import describe_loss
 from gbt.model.soundness import STATISTICS
 from gbt.model.tree import NODE_DTYPES
-from gbt.tables.categories import describe_levels, level_names
+from gbt.tables.categories import level_names
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +24,7 @@ FLAGS = (
 def described(ensemble: Any) -> dict[str, Any]:
     """Return every field that files hold, having checked them all."""
     ensemble.validate()
+    levels, sets = ensemble.categories, ensemble.level_sets
     return {
         "base_score": np.asarray(ensemble.base_score, dtype=np.float64).tolist(),
         **{name: float(getattr(ensemble, name)) for name in NUMBERS},
@@ -32,18 +33,9 @@ def described(ensemble: Any) -> dict[str, Any]:
         "input_dtype": np.dtype(ensemble.input_dtype).name,
         "statistics": [name for name in STATISTICS if name in ensemble.statistics],
         **{name: getattr(ensemble, name) for name in FLAGS},
-        **_described_categories(ensemble),
+        "categories": None if levels is None else [of if of is None else list(of) for of in levels],
+        "level_sets": sets and {name: part.tolist() for name, part in vars(sets).items()},
         **{name: getattr(ensemble, name).tolist() for name in (*NODE_DTYPES, "tree_offset")},
-    }
-
-
-def _described_categories(ensemble: Any) -> dict[str, Any]:
-    """Return levels and their sets."""
-    if ensemble.categories is None:
-        return {"categories": None, "level_sets": None}
-    return {
-        "categories": describe_levels(ensemble.categories),
-        "level_sets": {name: sets.tolist() for name, sets in vars(ensemble.level_sets).items()},
     }
 
 

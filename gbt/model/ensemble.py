@@ -49,7 +49,7 @@ from gbt.tables.categories import Categories, EncodedRows, encode
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import refuse_other_columns
-from gbt.tables.sparse_rows import SparseRows, as_float64, as_type, with_zeros_missing
+from gbt.tables.sparse_rows import SparseRows, as_type, with_zeros_missing
 
 if TYPE_CHECKING:
     import pandas
@@ -326,7 +326,7 @@ class Ensemble(Nodes):
         self, X: Any, n_jobs: int | None = None, init_score: ArrayLike | None = None
     ) -> Iterator[np.ndarray]:
         """Yield the raw prediction after each round in turn, each time a new array."""
-        X = as_float64(self.as_input(X))
+        X = as_type(self.as_input(X), np.float64)
         out = self._start(len(X), init_score)
         for m, tree in enumerate(self.trees):
             tree.add_values(X, out[m % self.n_outputs], n_jobs)

@@ -36,7 +36,9 @@ import numpy as np
 from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.statistics import along_rounds, of_positive_weight
-from gbt.tables.sparse_rows import as_float64
+from gbt.parallel.chunks import Chunk
+from gbt.tables.sparse_rows import as_type
+from gbt.tables.targets import as_weight
 
 N_DRAWS = 300
 NUMBERS_AT_ONCE = 2**20
@@ -46,19 +48,10 @@ MOST_PARTS = 32  # of a tree; neighbouring leaves are merged until there are no 
 WITHIN = 1e-4
 
 
-class LeafRows(NamedTuple):
-    """Rows as kernels take them, targets as the loss takes them, weights and starting values."""
-
-    X: np.ndarray
-    y: np.ndarray
-    weight: np.ndarray | None = None
-    init_score: np.ndarray | None = None  # (n, K)
-
-
-# Makes a part of every chunk of rows and merges the parts; is called several times.
+# Makes a part of every chunk of rows and merges the parts; is called several times. Rows, targets
+# and starting values, (n, K), are as kernels and the loss take them.
 Fold = Callable[
-    [Callable[[LeafRows], "LeafCells"], Callable[["LeafCells", "LeafCells"], "LeafCells"]],
-    "LeafCells",
+    [Callable[[Chunk], "LeafCells"], Callable[["LeafCells", "LeafCells"], "LeafCells"]], "LeafCells"
 ]
 
 
@@ -73,11 +66,12 @@ class LeafCells(NamedTuple):
     square: np.ndarray
 
     @classmethod
-    def of(cls, ensemble: Ensemble, rows: LeafRows) -> "LeafCells":
+    def of(cls, ensemble: Ensemble, rows: Chunk) -> "LeafCells":
         """Return the cells of some rows, sent down all trees of a model."""
         start = raw_before(ensemble.base_score, len(rows.y), rows.init_score)
-        weight = np.ones(len(rows.y)) if rows.weight is None else np.asarray(rows.weight)
-        X, y, weight, start = of_positive_weight(as_float64(rows.X), rows.y, weight, start)
+        weight = as_weight(rows.sample_weight, len(rows.y), may_be_zero=True)
+        X = as_type(rows.X, np.float64)
+        X, y, weight, start = of_positive_weight(X, rows.y, weight, start)
         key, amount, gradient = [_classes(y)], [], []
         prepared = ensemble.loss.prepared(y, weight)
         along = along_rounds(ensemble.trees, X, prepared, ensemble.loss, start, ensemble.is_forest)

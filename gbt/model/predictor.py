@@ -58,11 +58,7 @@ class Predictor:
         def find(block: np.ndarray, rows: slice) -> None:
             leaves = np.empty((self.n_trees, block.shape[2]), self.spot_dtype)
             descent.find_spots(
-                columns_of(block),
-                self.links_for(block),
-                self.first_spot,
-                self.leaf_of_spot,
-                leaves,
+                columns_of(block), self.links_for(block), self.first_spot, self.leaf_of_spot, leaves
             )
             out[rows] = leaves.T
 

@@ -20,7 +20,7 @@ from gbt.losses.sums import exact_sums
 from gbt.model.starts import checked_init_score, raw_before
 from gbt.model.tree import sealed
 from gbt.parallel.chunks import Chunk, over_chunks
-from gbt.tables.sparse_rows import as_float64, take
+from gbt.tables.sparse_rows import as_type, take
 from gbt.tables.targets import as_target, as_weight
 
 
@@ -100,7 +100,7 @@ def sums_of_leaves(model: Any, rows: Chunk) -> np.ndarray:
 
     The sums are correctly rounded, whatever the order of the rows.
     """
-    X = as_float64(model.as_input(rows.X))
+    X = as_type(model.as_input(rows.X), np.float64)
     y = as_target(model, model, rows.y, len(X))
     weight = as_weight(rows.sample_weight, len(X), may_be_zero=rows.is_part)
     init_score = checked_init_score(model, rows.init_score, len(X))

@@ -182,7 +182,4 @@ def preorder_links(is_inner: np.ndarray, tree_offset: np.ndarray) -> tuple[np.nd
     next_alike = np.empty_like(node)
     by_waiting = np.argsort(waiting, kind="stable")
     next_alike[by_waiting] = np.roll(by_waiting, -1)
-    return (
-        np.where(is_inner, node + 1 - start, -1),
-        np.where(is_inner, next_alike - start, -1),
-    )
+    return (np.where(is_inner, node + 1 - start, -1), np.where(is_inner, next_alike - start, -1))

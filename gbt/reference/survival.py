@@ -57,10 +57,7 @@ def risk_sum(y: np.ndarray, f: np.ndarray, weight: np.ndarray, time: float) -> f
 
 LAWS: dict[str, tuple[Callable[[float], float], Callable[[float], float]]] = {
     # the density of Z, and the probability below
-    "normal": (
-        lambda z: exp(-(z**2) / 2) / sqrt(2 * pi),
-        lambda z: 0.5 * (1 + erf(z / sqrt(2))),
-    ),
+    "normal": (lambda z: exp(-(z**2) / 2) / sqrt(2 * pi), lambda z: 0.5 * (1 + erf(z / sqrt(2)))),
     "logistic": (lambda z: exp(-z) / (1 + exp(-z)) ** 2, lambda z: 1 / (1 + exp(-z))),
     "extreme": (lambda z: exp(z - exp(z)), lambda z: 1 - exp(-exp(z))),
 }

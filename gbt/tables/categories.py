@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from gbt.parallel.chunks import Chunk
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import place_of
@@ -89,8 +90,9 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
     return categories, table.with_columns(numbers) if chosen else table
 
 
-def levels_in(table: Table, chosen: set[int], names: Sequence[str]) -> dict[int, list[Level]]:
+def levels_in(chosen: set[int], names: Sequence[str], rows: Chunk) -> dict[int, list[Level]]:
     """Return the distinct levels of some columns of a chunk of a table."""
+    table = Table(rows.X)
     return {k: _as_levels(table.values(k)[0], names[k]) for k in chosen}
 
 
@@ -170,11 +172,6 @@ def level_names(
         raise ValueError("The model has no categories: its nodes have thresholds.")
     goes_left = sets.goes_left(node, len(levels))
     return tuple(level for level, is_left in zip(levels, goes_left, strict=True) if is_left)
-
-
-def describe_levels(categories: Categories) -> list[list[Level] | None]:
-    """Return levels for JSON, which distinguishes words, numbers and booleans."""
-    return [None if levels is None else list(levels) for levels in categories]
 
 
 def check_levels(levels: Sequence[Any]) -> Levels:

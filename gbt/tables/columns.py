@@ -34,13 +34,7 @@ from typing import Any
 import numpy as np
 
 from gbt.kernels.cuts.histogram import LANES, missing_bin_after
-from gbt.kernels.cuts.ranking import (
-    DIGIT_BITS,
-    N_DIGITS,
-    bin_rows,
-    rank_rows,
-    write_keys,
-)
+from gbt.kernels.cuts.ranking import DIGIT_BITS, N_DIGITS, bin_rows, rank_rows, write_keys
 from gbt.parallel.threads import over_blocks, threads_for
 from gbt.tables.bins import MAX_BINS, first_codes, most_bins, standing_rows
 from gbt.tables.sparse_rows import SparseRows

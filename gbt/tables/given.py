@@ -286,9 +286,7 @@ def as_given(X: Any) -> Any:
 
 
 def refuse_infinities(
-    X: np.ndarray | SparseRows,
-    names: tuple[str, ...] | None = None,
-    is_number: ArrayLike = True,
+    X: np.ndarray | SparseRows, names: tuple[str, ...] | None = None, is_number: ArrayLike = True
 ) -> None:
     """Raise ValueError if rows of floats hold an infinity in a column of numbers; say where."""
     values = X.data if isinstance(X, SparseRows) else X

@@ -110,8 +110,7 @@ def refuse_other_columns(table: Any, feature_names: tuple[str, ...]) -> None:
             _refuse_number(shape, feature_names)
         return
     numbers, of_model = _numbers(names), _numbers(feature_names)
-    in_order = [*range(len(names))], [*range(len(feature_names))]
-    are_named = numbers != in_order[0] and of_model != in_order[1]
+    are_named = not (are_numbers(names) or are_numbers(feature_names))
     if are_named and len(names) != len(feature_names):
         raise ValueError(
             f"X has {len(names)} columns; the model needs {len(feature_names)}."

@@ -164,10 +164,7 @@ def _rank_all(
 
 
 def _unranked(
-    X: np.ndarray | SparseRows,
-    is_sparse: np.ndarray,
-    n_stored: np.ndarray,
-    max_bins: int | None,
+    X: np.ndarray | SparseRows, is_sparse: np.ndarray, n_stored: np.ndarray, max_bins: int | None
 ) -> tuple[Columns, np.ndarray]:
     """Lay out memory for columns, and say where the order of the sparse ones goes."""
     n, p = X.shape

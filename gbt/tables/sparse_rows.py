@@ -188,10 +188,3 @@ def with_zeros_missing(X: Any, within: float) -> Any:
     if isinstance(X, SparseRows):
         return X.with_zeros_missing(within)
     return np.where(np.abs(X) <= within, np.nan, X)
-
-
-def as_float64(X: Any) -> Any:
-    """Return rows of floats, in an array or sparse, as float64."""
-    if isinstance(X, SparseRows):
-        return X.astype(np.float64)
-    return np.asarray(X, dtype=np.float64)

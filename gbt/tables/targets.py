@@ -43,17 +43,11 @@ def warn_of_other_order(X: Any, y: Any, stacklevel: int, name: str = "y") -> Non
     is_other_kind = type(labels[row]) is not type(others[row])
     if not are_same and (is_other_kind or any(map(_are_places, (of_X, of_y)))):
         return
-    how, then = (
-        (
-            "the labels of X's rows in another order",
-            f"{name}.loc[X.index] brings {name} into the order of X.",
-        )
-        if are_same
-        else (
-            "other labels than the rows of X",
-            f"If they belong together as they stand, {name}.to_numpy() says so.",
-        )
-    )
+    how = "other labels than the rows of X"
+    then = f"If they belong together as they stand, {name}.to_numpy() says so."
+    if are_same:
+        how = "the labels of X's rows in another order"
+        then = f"{name}.loc[X.index] brings {name} into the order of X."
     warnings.warn(
         f"{name} has {how}: row {row} of X is {labels[row]!r}, of {name} {others[row]!r}. Rows go"
         f" together by their places, not by their labels. {then}",
@@ -95,12 +89,11 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     y = as_column(y)
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
-    if loss.name == "several_targets" and y.ndim == 2:
-        classes = None  # y has a number for each of the K targets
-    elif loss.name == "several_targets" and classes is None:
-        classes = range(loss.n_outputs)  # y has one class for each row
-    is_of_targets = loss.name == "several_targets" and classes is None
-    shape = (n_rows, loss.n_outputs) if is_of_targets else (n_rows,)
+    is_several, shape = loss.name == "several_targets", (n_rows,)
+    if is_several and y.ndim == 2:  # a number for each of the K targets
+        classes, shape = None, (n_rows, loss.n_outputs)
+    elif is_several and classes is None:  # one class for each row
+        classes = range(loss.n_outputs)
     if y.shape != shape:
         raise ValueError(f"y has shape {y.shape}; it needs one target for each row of X, {shape}.")
     if classes is not None:
@@ -114,7 +107,7 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
                 f"y holds {y[unknown].tolist()[0]!r}; the model {told}, so y must hold these labels"
                 " only."
             )
-        if loss.name == "several_targets":  # a forest: K targets, each 1 for the rows of a class
+        if is_several:  # a forest: K targets, each 1 for the rows of a class
             return is_class.T.astype(np.float64)
         return is_class.argmax(axis=0).astype(np.float64)
     y = y.astype(np.float64)

@@ -30,11 +30,11 @@ from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.known_by_leaves import (
     LeafCells,
-    LeafRows,
     amount_at_root,
     are_training_rows,
     may_be_training_rows,
 )
+from gbt.parallel.chunks import Chunk
 
 MODEL, CONSTANT = "model", "constant"
 Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]  # X, y and groups
@@ -184,10 +184,8 @@ def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batche
     if model.seen_rows is not None:  # it was fitted here, and knows single rows
         return False
 
-    def fold(
-        part_of: Callable[[LeafRows], LeafCells], merge: Callable[..., LeafCells]
-    ) -> LeafCells:
-        return reduce(merge, (part_of(LeafRows(model.as_input(X), y)) for X, y, _ in read()))
+    def fold(part_of: Callable[[Chunk], LeafCells], merge: Callable[..., LeafCells]) -> LeafCells:
+        return reduce(merge, (part_of(Chunk(model.as_input(X), y)) for X, y, _ in read()))
 
     may_be = may_be_training_rows(model, amount_at_root(model, y, None))
     return may_be and are_training_rows(model, fold)

@@ -251,10 +251,11 @@ def _read_rates(parts: Text) -> _Rates:
     n_first = sum(has_split[: int(parts.head["num_tree_per_iteration"])])
     first = said[0] if n_first else next(iter(rates), eta)
     has_start = bool(rates) and first == 1.0 and (eta != 1.0 or parts.starts_from_mean)
+    is_dart = parts.parameters.get("boosting") == "dart"
+    if is_dart and rates:
+        has_start |= parts.starts_from_mean and first != eta
     others = said[n_first:] if has_start else said
-    if parts.parameters.get("boosting") == "dart":
-        has_start = bool(rates) and (has_start or (parts.starts_from_mean and first != eta))
-        others = said[n_first:] if has_start else said
+    if is_dart:
         has_dropped = any(rate != eta for rate in others) or (has_start and first != 1.0)
         return _Rates(eta, False, has_start, has_dropped)
     eta = others[-1] if others else eta

@@ -82,10 +82,7 @@ MOST_OUTPUTS = 2**16
 
 
 def from_xgboost(
-    model: Any,
-    *,
-    reg_lambda: float | None = None,
-    learning_rate: float | None = None,
+    model: Any, *, reg_lambda: float | None = None, learning_rate: float | None = None
 ) -> Ensemble:
     """Turn a model of XGBoost into an `Ensemble`; errors are those of `gbt.formats.as_ensemble`.
 

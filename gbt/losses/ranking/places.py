@@ -30,26 +30,16 @@ def places_of(rows: Queries, raw_prediction: np.ndarray, at: int | None) -> Plac
 
 def _known_of_places(rows: Queries, at: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Return gains of rows in shares of the best DCG, and discounts of places; they are kept."""
-    best = np.maximum(best_dcg(rows, at), np.finfo(np.float64).tiny)
-    known = _gain(rows) / rows.to_rows(best), _discount(rows.rank, at)
+    gain = 2.0**rows.grade - 1
+    counts = rows.rank < (np.inf if at is None else at)
+    discount = np.where(counts, 1 / np.log2(2.0 + rows.rank), 0.0)
+    best = np.add.reduceat(gain * discount, rows.first)  # rows stand in the order of their grades
+    known = gain / rows.to_rows(np.maximum(best, np.finfo(np.float64).tiny)), discount
     rows.known_of_places[at] = known
     return known
-
-
-def best_dcg(rows: Queries, at: int | None) -> np.ndarray:
-    """Return the DCG that each query has in the order of its grades."""
-    return np.add.reduceat(_gain(rows) * _discount(rows.rank, at), rows.first)
 
 
 def ndcg(rows: Queries, raw_prediction: np.ndarray, at: int | None) -> np.ndarray:
     """Return the NDCG of each query, for predictions of sorted rows; 0 if all grades are 0."""
     places = places_of(rows, raw_prediction, at)
     return np.add.reduceat(places.gain * places.discount, rows.first)
-
-
-def _gain(rows: Queries) -> np.ndarray:
-    return 2.0**rows.grade - 1
-
-
-def _discount(rank: np.ndarray, at: int | None) -> np.ndarray:
-    return np.where(rank < (np.inf if at is None else at), 1 / np.log2(2.0 + rank), 0.0)

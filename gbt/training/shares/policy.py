@@ -41,11 +41,7 @@ class PolicySearch:
         self.policy = address_of(task_of(judges), work)
 
     def best_cuts(
-        self,
-        searched: np.ndarray,
-        nodes: np.ndarray,
-        histograms: np.ndarray,
-        is_open: np.ndarray,
+        self, searched: np.ndarray, nodes: np.ndarray, histograms: np.ndarray, is_open: np.ndarray
     ) -> Found:
         """Find the splits of some nodes.
 

@@ -45,11 +45,7 @@ class SharedSearch(PolicySearch):
         self.width = int(work.rules["width"][0])
 
     def best_cuts(
-        self,
-        searched: np.ndarray,
-        nodes: np.ndarray,
-        histograms: np.ndarray,
-        is_open: np.ndarray,
+        self, searched: np.ndarray, nodes: np.ndarray, histograms: np.ndarray, is_open: np.ndarray
     ) -> Found:
         """Find the best cuts of some nodes, from coarse to fine."""
         self.searched, self.found = searched, Found.nothing(nodes)

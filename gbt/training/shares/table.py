@@ -27,11 +27,7 @@ class SharedRows:
     """
 
     def __init__(
-        self,
-        X: Any,
-        check: Callable[[Any], np.ndarray],
-        n_jobs: int | None,
-        n_levels: np.ndarray,
+        self, X: Any, check: Callable[[Any], np.ndarray], n_jobs: int | None, n_levels: np.ndarray
     ):
         self.n_levels = n_levels
         self._chunks, _ = chunks_of_table(X)

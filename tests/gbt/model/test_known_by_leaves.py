@@ -25,11 +25,11 @@ from gbt.formats import as_ensemble
 from gbt.model.known_by_leaves import (
     N_DRAWS,
     LeafCells,
-    LeafRows,
     amount_at_root,
     are_training_rows,
     may_be_training_rows,
 )
+from gbt.parallel.chunks import Chunk
 from tests.asserts import assert_close, assert_same, peer
 from tests.greedy import GreedyRegressor
 from tests.tree_cases import ensemble_of, stump_on
@@ -92,7 +92,7 @@ def is_told(model, X, y, measure=tree_inner, **more):
 def told_by_leaves(model, X, y):
     """Ask the decision itself, of models that remember their rows, too."""
     ensemble = replace(as_ensemble(model), seen_rows=None)
-    rows = LeafRows(np.asarray(ensemble.as_input(X)), np.asarray(y, dtype=float))
+    rows = Chunk(np.asarray(ensemble.as_input(X)), np.asarray(y, dtype=float))
     if not may_be_training_rows(ensemble, amount_at_root(ensemble, rows.y, None)):
         return False
     return are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
@@ -184,11 +184,11 @@ def test_a_stump_by_hand():
     X, y = np.array([[0.0], [0], [0], [0], [1], [1]]), np.arange(6) - 2.5
     stump = GreedyRegressor(n_estimators=1, max_depth=1, reg_lambda=0).fit(X, y).ensemble_
     assert_same(stump.n_samples, [6, 4, 2])
-    cells = LeafCells.of(stump, LeafRows(X, y))
+    cells = LeafCells.of(stump, Chunk(X, y))
     assert_same(cells.key, [[0, 1], [0, 2]])
     assert_same(cells.n_rows, [4, 2])
     assert cells.fill(stump)
-    assert not LeafCells.of(stump, LeafRows(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
+    assert not LeafCells.of(stump, Chunk(X[[0, 0, 0, 5, 5, 5]], y)).fill(stump)
     assert multinomial.pmf([4, 2], 6, [2 / 3, 1 / 3]) == pytest.approx(16 * 15 / 3**6)
     assert cells.would_be_filled_by_others(stump)  # by a third of them
     assert cells.fill(stump, True)
@@ -227,10 +227,10 @@ def test_cells_of_pieces_are_those_of_all_rows(numbers, data):
     ensemble = ensemble_of([stump_on(0, 1.5), stump_on(1, 0.0)], 2)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(y) - 1), max_size=3)))
     pieces = [
-        LeafCells.of(ensemble, LeafRows(*both))
+        LeafCells.of(ensemble, Chunk(*both))
         for both in zip(np.split(X, cuts), np.split(y, cuts), strict=True)
     ]
-    merged, whole = reduce(LeafCells.merge, pieces), LeafCells.of(ensemble, LeafRows(X, y))
+    merged, whole = reduce(LeafCells.merge, pieces), LeafCells.of(ensemble, Chunk(X, y))
     assert_same(merged.key, whole.key)
     assert_same(merged.n_rows, whole.n_rows)
     for name in ("amount", "gradient", "magnitude", "square"):
