@@ -46,10 +46,7 @@ class MisreadModelError(ValueError):
 def check_predictions(imported: Imported, model: Any) -> None:
     """Compare some predictions of an import with the model's own, once.
 
-    Raises
-    ------
-    MisreadModelError
-        If they differ.
+    If they differ, a `MisreadModelError` is raised.
     """
     own = _OWN_PREDICTIONS.get(imported.library)
     if own is None or isinstance(model, dict) or imported in CHECKED:

@@ -52,10 +52,7 @@ MUST_SHARE: dict[str, Callable[[Ensemble], Any]] = {
 def merged(several: Several, ensembles: list[Ensemble]) -> Ensemble:
     """Return the trees of several models as one ensemble.
 
-    Raises
-    ------
-    ValueError
-        If the models have no such sum, by what they differ in.
+    If the models have no such sum, a ValueError says what they differ in.
     """
     refuse_other_scales(several, ensembles)
     if any(ensemble.preparation is not None for ensemble in ensembles):

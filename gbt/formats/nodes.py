@@ -1,4 +1,4 @@
-"""Shared by all readers: nodes put in preorder, and sums that must add up.
+"""Shared by all readers: nodes put in preorder, and sums of the leaves below them.
 
 A reader numbers the nodes of all trees consecutively, as a library has them. All trees are walked
 at once, depth by depth, with a few NumPy calls a depth.
@@ -115,15 +115,3 @@ def in_preorder(library: str, sizes: Any, *children: np.ndarray) -> Preorder:
     order[place[reached]] = np.flatnonzero(reached)
     left, right = (np.where(is_inner[order], place[links[order]], -1) for links in (left, right))
     return Preorder(order, left, right, tree_offset)
-
-
-def family_that_does_not_add_up(nodes: Preorder, sums: np.ndarray, within: float) -> int | None:
-    """Return the first inner node whose sum is not that of its children, None if all add up.
-
-    ``within`` is how far apart they may be, in parts of the three absolute values added.
-    """
-    parent, left, right = nodes.families
-    missing = np.abs(sums[parent] - sums[left] - sums[right])
-    size = np.abs(sums)
-    wrong = missing > within * (size[parent] + size[left] + size[right])
-    return int(parent[np.argmax(wrong)]) if wrong.any() else None

@@ -73,10 +73,7 @@ def within(model: Any) -> Any:
 def unwrapped(model: Any, is_fitted: bool = True) -> Any:
     """Return the model inside searches, pipelines and wrappers that leave rows unchanged.
 
-    Raises
-    ------
-    TypeError
-        If rows are changed by what is no pipeline, or there are several models.
+    If something else changes rows, or there are several models, a TypeError is raised.
     """
     while (part := inside(model, is_fitted)) is not None:
         model = part

@@ -1,9 +1,8 @@
 """The stages of boosting replayed on any rows: their derivatives before each tree.
 
 A measure such as TreeInner multiplies what a tree did to a row by the row's gradient at the
-prediction before that tree. `stages` replays boosting on a block of rows and yields these
-gradients, for every loss and any number of outputs. All K trees of a round, one for each output,
-were grown at the predictions before the round::
+prediction before that tree. Boosting is replayed on a block of rows for these gradients, under
+every loss. All K trees of a round, one for each output, were grown at the predictions before it::
 
     output 0   tree 0   tree K      ...          a stage: some rounds of one output,
     output 1   tree 1   tree K + 1  ...          as trees of ``ensemble.outputs[k]``

@@ -52,24 +52,13 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Derivatives:
-    """Fixed-point gradients and hessians of the rows of a table, weights included.
+    """Fixed-point gradients and hessians of the rows of a table, weights included."""
 
-    Parameters
-    ----------
-    gradient, hessian : int64 arrays of shape (n,)
-        Of all rows of the table; meaningless for rows that take no part.
-    gradient_scale, hessian_scale : float
-        The factors that made integers of the numbers.
-    weight : int64 array of shape (n,), optional
-        Weights of rows in the search for levels of few rows; without them each row counts once.
-    weight_scale : float
-    """
-
-    gradient: np.ndarray
+    gradient: np.ndarray  # (n,) int64, of all rows of the table; meaningless if they take no part
     hessian: np.ndarray
-    gradient_scale: float
+    gradient_scale: float  # the factors that made integers of the numbers
     hessian_scale: float
-    weight: np.ndarray | None = None
+    weight: np.ndarray | None = None  # (n,) int64, by which levels of few rows are told; None is 1
     weight_scale: float = 1.0
 
     def in_units(self, gain: float) -> float:

@@ -191,8 +191,6 @@ def weigh_classes(
     As in scikit-learn, "balanced" gives one of K classes the weight n / (K n_c), where n_c counts
     its rows, whatever they weigh; a class that a dict does not name has the weight 1.
     """
-    if class_weight is None:
-        return weight
     which = target.astype(np.intp)
     if isinstance(class_weight, str):
         return weight * (len(which) / (len(classes) * np.bincount(which)))[which]

@@ -27,10 +27,7 @@ Hashed = dict[int, np.ndarray]  # by column: the number of each level's hash in 
 def levels_of(model: Model, X: Any) -> Categories | None:
     """Return the levels of the categorical columns in some rows; unsplit columns need none.
 
-    Raises
-    ------
-    ValueError
-        Without rows, if the model splits levels.
+    If the model splits levels, and there are no rows, a ValueError is raised.
     """
     if not model.categorical:
         return None

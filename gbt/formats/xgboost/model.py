@@ -50,7 +50,6 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError, parse_json
 from gbt.formats.imported import SUMS, Imported, kept
-from gbt.formats.nodes import family_that_does_not_add_up
 from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
 from gbt.formats.origin import contradiction, doubt_of
 from gbt.formats.xgboost.document import (
@@ -64,9 +63,9 @@ from gbt.formats.xgboost.document import (
 )
 from gbt.formats.xgboost.smoothed import Smoothed
 from gbt.formats.xgboost.training import (
-    ADD_UP_WITHIN,
     TrainingFacts,
     complete,
+    family_that_does_not_add_up,
     gradients,
     read_start,
     read_training,
@@ -168,9 +167,9 @@ def _import(
 
     G = gradients(nodes, reg_lambda, eta)
     known = {"gradients", "hessians"} | ({"values"} if why is None else set())
-    if family_that_does_not_add_up(nodes.tree, nodes.sum_hessian, ADD_UP_WITHIN) is not None:
+    if family_that_does_not_add_up(nodes, nodes.sum_hessian) is not None:
         raise InvalidModelError("The sum_hessian of the XGBoost model do not add up.")
-    wrong = family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN)
+    wrong = family_that_does_not_add_up(nodes, G)
     has_dropped = bool((tree_weight != 1).any())
     has_curvature = loss.name not in REFITTED
     # An old model that a later version has read and saved again has the later number.

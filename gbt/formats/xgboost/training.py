@@ -18,7 +18,7 @@ import numpy as np
 
 from gbt.files.documents import InvalidModelError, shown
 from gbt.formats.imported import LibraryNodes
-from gbt.formats.nodes import EPS_32, family_that_does_not_add_up
+from gbt.formats.nodes import EPS_32
 from gbt.formats.objectives import XGBOOST
 from gbt.formats.origin import Start, hides_gradients
 from gbt.formats.xgboost.document import entry, number, numbers_in
@@ -110,13 +110,21 @@ def say_why_not(nodes: LibraryNodes, wrong: int, training: TrainingFacts) -> str
     )
 
 
+def family_that_does_not_add_up(nodes: LibraryNodes, sums: np.ndarray) -> int | None:
+    """Return the first inner node whose sum is not that of its children, None if all add up."""
+    parent, left, right = nodes.tree.families
+    missing, size = np.abs(sums[parent] - sums[left] - sums[right]), np.abs(sums)
+    wrong = missing > ADD_UP_WITHIN * (size[parent] + size[left] + size[right])
+    return int(parent[np.argmax(wrong)]) if wrong.any() else None
+
+
 def _adds_up(nodes: LibraryNodes, reg_lambda: float, eta: float | None) -> bool:
     """Say whether a penalty is consistent with a learning rate, or with any if that is None."""
     eta = _read_learning_rate(nodes, reg_lambda) if eta is None else eta
     if eta is None:
         return True
     G = gradients(nodes, reg_lambda, eta)
-    return family_that_does_not_add_up(nodes.tree, G, ADD_UP_WITHIN) is None
+    return family_that_does_not_add_up(nodes, G) is None
 
 
 def _read_learning_rate(nodes: LibraryNodes, reg_lambda: float) -> float | None:
