@@ -4,7 +4,7 @@ The values of a column, in their order, are cut into pieces: coarse bins, the fi
 these, or single values. Of every piece the sums over the rows of a node are known; it is *open*
 where it holds several values. The best cut between pieces is found and all cuts inside open ones
 are bounded, with the formulas of ``gbt.kernels.cuts.search``. Pieces whose bound reaches the best
-score are looked into next::
+score are looked into next. Nodes for which no better one can be there are split (`open_children`)::
 
     coarse        [   ][   ][ ? ][   ][   ]           ? may hold a better cut
     fine                    [  ][ ? ][  ]
@@ -19,6 +19,8 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.cuts.scores import Sums, own_score, score_both_ways, sums_in
 from gbt.kernels.cuts.search import bound_of
 from gbt.kernels.platform.compiling import uncounted
+from gbt.kernels.trees.node_columns import pass_on
+from gbt.kernels.trees.nodes import open_node
 
 # Pieces beside each other, of one column in one node.
 SEGMENT = np.dtype(
@@ -129,3 +131,30 @@ def weigh_pieces(segments, pieces, is_open, nodes, rules, best, bound, before, o
                     found.missing_g, found.missing_h, found.missing_n = missing
                     node.to_beat = max(node.to_beat, score)
             g, h, n = with_g, with_h, n + own.n
+
+
+@uncounted
+def open_children(parents, best, nodes, rules, following):
+    """Open the children of some nodes, left and right beside each other, as the last of all nodes.
+
+    parents     (m,)         int64       IN
+    best        (m,)         BEST        IN      the cuts that split them
+    nodes       (n + 2 m,)   NODE        INOUT
+    rules       (1,)         RULES       IN
+    following   (entries,)   FOLLOWING   IN      see ``gbt.kernels.trees.node_columns``
+    """
+    first = len(nodes) - 2 * len(parents)
+    for i in range(len(parents)):
+        parent, cut, child = nodes[parents[i]], best[i], first + 2 * i
+        left, right = nodes[child], nodes[child + 1]
+        parent.feature, parent.missing_left = cut.column, cut.missing_left
+        parent.left, parent.right = child, child + 1
+        g, h, n = cut.g, cut.h, cut.n
+        if cut.missing_left:
+            g, h, n = g + cut.missing_g, h + cut.missing_h, n + cut.missing_n
+        open_node(left, np.int64(0), n, parent.depth + 1)
+        open_node(right, np.int64(0), parent.stop - n, parent.depth + 1)
+        left.g, left.h, right.g, right.h = g, h, parent.g - g, parent.h - h
+        left.lowest = right.lowest = parent.lowest
+        left.highest = right.highest = parent.highest
+        pass_on(parent, left, right, rules[0], following)

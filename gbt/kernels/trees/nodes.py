@@ -55,13 +55,3 @@ def records(n: int, dtype: np.dtype) -> np.ndarray:
     """Return n records, whose fields are attributes in kernels, compiled or not."""
     # NumPy's own records with attributes take microseconds to be looked at from Python.
     return np.empty(n, dtype) if IS_COMPILING else np.recarray(n, dtype)
-
-
-def new_nodes(n: int) -> np.ndarray:
-    """Return nodes without splits, whose rows begin at 0."""
-    nodes = records(n, NODE)
-    for name in ("feature", "candidate", "left", "right"):
-        nodes[name] = -1
-    nodes["start"] = nodes["low_row"] = nodes["high_row"] = 0
-    nodes["lowest"], nodes["highest"] = -np.inf, np.inf
-    return nodes

@@ -21,14 +21,15 @@ import numpy as np
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.cuts.search import SAFETY
 from gbt.kernels.cuts.sets import Judges
+from gbt.kernels.shares.pieces import open_children
 from gbt.kernels.shares.trees import begin_tree, end_tree_by_sums
-from gbt.kernels.trees.nodes import new_nodes, records
+from gbt.kernels.trees.nodes import NODE, records
 from gbt.losses.overflow import refuse_overflow, refuse_square_overflow
 from gbt.model.tree import NODE_RECORD
 from gbt.tables.columns import thresholds_between
 from gbt.tables.level_sets import LevelSets
 from gbt.training.grown_trees import NewTrees
-from gbt.training.histogram_growth import lay_out
+from gbt.training.histogram_growth import lay_out, zeros
 from gbt.training.node_columns import allow, open_to
 from gbt.training.plan import Plan
 from gbt.training.shares.edges import Edges
@@ -115,11 +116,13 @@ class SharedGrowth:
         units = self.units[output] = Units(*(rules[name][0].item() for name in Units._fields))
         if units != guess:
             roots = self.team.ask("open_root", units)
-        self.nodes = new_nodes(1)
-        sums = {name: sum(getattr(own, name) for own in roots) for name in ("g", "h", "magnitude")}
-        sums["stop"] = n_rows
-        for name, value in (sums | {"depth": 0, "state": 0, "path": 1}).items():
-            self.nodes[name] = value
+        self.nodes = zeros(NODE, 1)
+        for name in ("g", "h", "magnitude"):
+            self.nodes[name] = sum(getattr(own, name) for own in roots)
+        for name in ("feature", "candidate", "left", "right"):
+            self.nodes[name] = -1
+        self.nodes["stop"], self.nodes["path"] = n_rows, 1
+        self.nodes["lowest"], self.nodes["highest"] = -np.inf, np.inf
         return _added_up(roots).reshape(1, -1)
 
     def _may_split(self, depth: np.ndarray) -> np.ndarray:
@@ -143,7 +146,9 @@ class SharedGrowth:
         if not len(chosen):
             return chosen, histograms[:0]
         parents, best, first = searched[chosen], found.best[chosen], len(self.nodes)
-        self._open_children(parents, best)
+        nodes = records(first + 2 * len(parents), NODE)
+        nodes[:first], self.nodes = self.nodes, nodes
+        open_children(parents, best, nodes, self.rules, self.work.following)
         new = np.arange(first, len(self.nodes))
         left, right = new[0::2], new[1::2]
         n_rows = self.nodes["stop"]
@@ -173,31 +178,6 @@ class SharedGrowth:
         below[smaller - first] = _added_up(divided).reshape(len(chosen), -1)
         below[larger - first] = histograms[chosen] - below[smaller - first]
         return new, below
-
-    def _open_children(self, parents: np.ndarray, best: np.ndarray) -> None:
-        """Open the children of some nodes, left and right of each beside each other."""
-        nodes, children = self.nodes, new_nodes(2 * len(parents))
-        left, right = children[0::2], children[1::2]
-        for name, of_cut in (("g", "g"), ("h", "h"), ("stop", "n")):
-            of_missing = np.where(best["missing_left"] != 0, best[f"missing_{of_cut}"], 0)
-            left[name] = best[of_cut] + of_missing
-            right[name] = nodes[name][parents] - left[name]
-        children["depth"] = np.repeat(nodes["depth"][parents] + 1, 2)
-        if self.rules["narrows"][0]:
-            states = zip(nodes["state"][parents].tolist(), best["column"].tolist(), strict=True)
-            children["state"] = np.repeat([self._state_after(*own) for own in states], 2)
-        left["path"] = np.uint64(2) * nodes["path"][parents]
-        right["path"] = left["path"] + np.uint64(1)
-        nodes["feature"][parents] = best["column"]
-        nodes["missing_left"][parents] = best["missing_left"]
-        nodes["left"][parents] = np.arange(len(nodes), len(nodes) + len(children), 2)
-        nodes["right"][parents] = nodes["left"][parents] + 1
-        self.nodes = np.concatenate([nodes, children]).view(type(nodes))
-
-    def _state_after(self, state: int, column: int) -> int:
-        """Return the state of the children of a node; see ``gbt.kernels.trees.node_columns``."""
-        following = self.work.following[state:]
-        return int(following["state"][np.argmax(following["column"] == column)])
 
     def _divide(self, splits: list[Split], adds_up_leaves: bool) -> list[Divided]:
         """Let members divide the rows of some nodes; with the last ones they add up the leaves."""

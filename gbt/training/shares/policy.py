@@ -43,17 +43,10 @@ class PolicySearch:
     def best_cuts(
         self, searched: np.ndarray, nodes: np.ndarray, histograms: np.ndarray, is_open: np.ndarray
     ) -> Found:
-        """Find the splits of some nodes.
+        """Find the splits of some nodes, (m,) NODE, which have the numbers ``searched``.
 
-        Parameters
-        ----------
-        searched : int array of shape (m,)
-            Their numbers.
-        nodes : NODE array of shape (m,)
-        histograms : int64 array of shape (m, numbers)
-            The numbers of all coarse bins, end to end.
-        is_open : bool array of shape (m, p)
-            Whether a node may be split on a column.
+        ``histograms``, (m, numbers) int64, are those of all coarse bins, end to end; ``is_open``,
+        (m, p) bool, says whether a node may be split on a column.
         """
         found = Found.nothing(nodes)
         self.search(found, histograms, is_open)
