@@ -17,7 +17,7 @@ from gbt.estimators.defaults import as_checked
 from gbt.estimators.tables import ChecksTables
 from gbt.losses.known import as_loss
 from gbt.losses.own import OwnLoss
-from gbt.parallel.chunks import Chunk, compute_all, each_chunk, is_in_chunks
+from gbt.parallel.chunks import Chunk, each_chunk, is_in_chunks
 from gbt.tables.categories import (
     Categories,
     chosen_columns,
@@ -78,13 +78,15 @@ def rows_of(estimator: ChecksTables, X: Any) -> AbstractContextManager:
 
 def _learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categories | None:
     """Return the levels of all chunks together; ``table`` only says what columns there are."""
+    import dask
+
     names, which = estimator._column_names(), estimator.categorical_features
     by_type = isinstance(which, str) and which == "from_dtype"
     chosen = table.of_categories() if by_type else chosen_columns(which, names)
     if not chosen:
         return None
     found = each_chunk(partial(levels_in, chosen, names), Chunk(X))[0]
-    parts = [part for part in compute_all(found) if part is not None]
+    parts = [part for part in dask.compute(*found) if part is not None]
     categories = learn_together(parts, which, names)
     for k in chosen:
         if len(categories[k] or ()) > MOST_COARSE:

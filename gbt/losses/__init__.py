@@ -63,22 +63,7 @@ from gbt.losses.several_outputs import SeveralTargets, Softmax
 from gbt.losses.survival import Aft, Cox
 
 __all__ = [
-    "NDCG",
-    "Absolute",
-    "Aft",
-    "Cox",
-    "CrossEntropy",
-    "Gamma",
-    "HalfLogistic",
-    "HalfSquaredError",
-    "Huber",
-    "Loss",
-    "Pairwise",
-    "Poisson",
-    "PseudoHuber",
-    "Quantile",
-    "SeveralTargets",
-    "Softmax",
-    "SquaredLogError",
-    "Tweedie",
-]
+    "NDCG", "Absolute", "Aft", "Cox", "CrossEntropy", "Gamma", "HalfLogistic", "HalfSquaredError",
+    "Huber", "Loss", "Pairwise", "Poisson", "PseudoHuber", "Quantile", "SeveralTargets", "Softmax",
+    "SquaredLogError", "Tweedie",
+]  # fmt: skip

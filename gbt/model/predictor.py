@@ -97,17 +97,9 @@ class Predictor:
         lower = np.empty((n_nodes, 2), dtype=np.uint64)
         tree_depth = np.empty(self.n_trees, dtype=np.int64)
         descent.link_nodes(
-            self.tree_offset,
-            feature,
-            left,
-            right,
-            missing_left,
-            self.n_features,
-            np.zeros(n_nodes, dtype=np.int64),
-            column,
-            lower,
-            tree_depth,
-        )
+            self.tree_offset, feature, left, right, missing_left, self.n_features,
+            np.zeros(n_nodes, dtype=np.int64), column, lower, tree_depth,
+        )  # fmt: skip
         roots = self.tree_offset[:-1].astype(np.uint64)
         top, nodes = top_of_trees(roots, lower, N_TOP)
         node = np.concatenate([np.arange(n_nodes, dtype=np.uint64), nodes.ravel()])

@@ -111,13 +111,6 @@ def each_chunk(
     return parts, sizes
 
 
-def compute_all(parts: Sequence[Any]) -> list[Any]:
-    """Return what is made of every chunk."""
-    import dask
-
-    return list(dask.compute(*parts))
-
-
 def measure_chunk(
     part_of: Callable[[Chunk], Any], with_empty: bool, chunk: tuple[Any, ...], number: int
 ) -> Any:

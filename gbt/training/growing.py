@@ -26,7 +26,6 @@ from dataclasses import replace
 import numpy as np
 
 from gbt.kernels.cuts.memory import BY_POLICY, Training
-from gbt.kernels.rows.derivatives import KINDS
 from gbt.splitting.frontier import Derivatives, Frontier, Policy, Splits
 from gbt.splitting.greedy import Greedy
 from gbt.tables.columns import Columns
@@ -42,8 +41,6 @@ DRAWS_OF_POLICY = 2  # the number of a random stream; ``gbt.training.sampling`` 
 
 def growth_of(policy: Policy, columns: Columns, training: Training, plan: Plan) -> HistogramGrowth:
     """Return what grows trees on one table by a policy."""
-    if plan.loss not in KINDS:  # inside a kernel an exception would deadlock the helping threads
-        raise ValueError(f"Kernels know no loss of kind {plan.loss}.")
     if not searches_histograms(policy):
         return PolicyGrowth(policy, columns, training, plan)
     judges = policy.judges(plan.limits) if hasattr(policy, "judges") else None

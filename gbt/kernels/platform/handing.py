@@ -26,13 +26,7 @@ from numba._dispatcher import compute_fingerprint
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import (
-    infer_getattr,
-    intrinsic,
-    lower_getattr_generic,
-    models,
-    register_model,
-)
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
 from gbt.kernels.platform.compiling import IS_COMPILING
 

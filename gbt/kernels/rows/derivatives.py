@@ -10,7 +10,6 @@ import numpy as np
 from gbt.kernels.platform.compiling import kernel
 
 GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC = -1, 0, 1  # GIVEN: computed by the caller
-KINDS = (GIVEN, HALF_SQUARED_ERROR, HALF_LOGISTIC)
 
 
 @kernel

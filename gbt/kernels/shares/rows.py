@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from gbt.kernels.cuts.histogram import (
-    LANE_BINS,
-    LANES,
-    add_entry,
-    add_rows,
-    empty_lanes,
-    move,
-)
+from gbt.kernels.cuts.histogram import LANE_BINS, LANES, add_entry, add_rows, empty_lanes, move
 from gbt.kernels.cuts.packed_bins import ALL_BINS
 from gbt.kernels.platform.compiling import uncounted
 from gbt.kernels.platform.instructions import AHEAD, min, prefetch
