@@ -18,8 +18,8 @@ Pair = tuple[np.ndarray, np.ndarray]
 class Loss:
     """The base of all losses; each adds ``name``, ``metric``, ``value`` and ``derivatives``.
 
-    What stands here is right for a loss of each row by itself, whose target is one number and whose
-    raw prediction is the prediction.
+    The defaults suit a loss of each row by itself, whose target is one number and whose raw
+    prediction is the prediction.
     """
 
     metric: str  # what evaluation sets record

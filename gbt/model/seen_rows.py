@@ -10,7 +10,7 @@ of the column's own, folded again) and the row is the sum over its columns. Two 
 a hash by accident about once in 2^64 pairs.
 
 Equal rows need not be the same row: in a table of few discrete columns most new rows equal some row
-of training. How often that is so by chance, the training rows tell themselves. The share of them
+of training. The training rows themselves tell how often that is so by chance. The share of them
 that has a twin among the others estimates the probability that one more row of the same kind has
 one: with t such rows of n, and N new rows of which some are in training,
 

@@ -1,7 +1,7 @@
 """Whether a model is sound: whether its arrays describe trees that rows can walk down.
 
-Files may hold anything, and a caller may make a model of arrays. What is wrong is named here, with
-the node where it was found, before a walk would leave the arrays or never end.
+Files may hold anything, and a caller may make a model of arrays. An error names the node that is
+wrong, before a walk would leave the arrays or never end.
 """
 
 from typing import Any

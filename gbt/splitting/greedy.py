@@ -40,7 +40,7 @@ def largest_gain(cuts: Cuts, frontier: Frontier, limits: Limits) -> Splits:
     nodes = np.arange(len(frontier))
     own, least_gain = node_score(cuts.total[0, :, 0], frontier, limits)
     gain = score[best, nodes] - own
-    # What a split is worth here is its gain, which the nodes keep.
+    # Without candidates no scores are added up: nodes keep the gains, which are the scores here.
     return replace(cuts.choose(best, gain > least_gain, gain), candidate=None)
 
 

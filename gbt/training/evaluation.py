@@ -300,7 +300,7 @@ class _RegressorStage(RegressorMixin, _Stage):
 
 
 class _ClassifierStage(ClassifierMixin, _Stage):
-    """What is given are probabilities: of 1, or of K classes."""
+    """A stage of a classifier, given as probabilities: of 1, or of K classes."""
 
     @property
     def classes_(self) -> np.ndarray:

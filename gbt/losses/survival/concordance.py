@@ -1,7 +1,7 @@
 """Concordance: how often the row with the earlier event has the higher risk.
 
-What is known of a time is an interval (``gbt.losses.survival.times``). A pair can be compared if
-one event had come before the other can: the upper bound of the one is below the lower bound of the
+Of a time an interval is known (``gbt.losses.survival.times``). A pair can be compared if one event
+had come before the other can: the upper bound of the one is below the lower bound of the
 other, or the same where the other came later than that. So of two equal times an event's is before
 a censored row's, which lives on. The index is the share of these pairs in which the row with the
 earlier event has the higher risk; equal risks count half. 0.5 is chance, 1 is a perfect order. A

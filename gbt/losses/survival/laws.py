@@ -8,8 +8,8 @@ law           density phi             probability below z     T = e^(f + scale Z
 ``extreme``   w e^-w, w = e^z         1 - e^-w                Weibull
 ============  ======================  ======================  ==================
 
-Asked of a law is the probability P of an interval, from l to u, as log P, and what becomes of log P
-if the interval is moved: d is its derivative when both bounds grow alike, and c minus the second.
+A law is asked for log P, where P is the probability of an interval from l to u, and for how log P
+changes if the interval is moved: d is its derivative when both bounds grow alike, c minus the next.
 Where the bounds are one moment, log phi stands for log P. With a = phi(u) / P and b = phi(l) / P
 
     d  =  a - b               c  =  (a - b)^2 - a s(u) + b s(l)          s = d log phi / dz

@@ -27,7 +27,7 @@ LARGEST = np.finfo(np.float64).max
 
 
 class SharedSearch(PolicySearch):
-    """The greedy search on the rows of a team: of numbers, and between bins that of levels.
+    """The greedy search on the rows of a team: from coarse to fine, but of levels between bins.
 
     ``is_open`` says which coarse and which fine bins hold several values.
     """
