@@ -8,6 +8,7 @@ import os
 import secrets
 import stat
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 
 try:
@@ -59,15 +60,11 @@ def _check_target(path: str | os.PathLike) -> Path:
     return target
 
 
-def _unfinished_name(target: Path, ending: str) -> str:
-    """Return the name of the temporary file, cut since names may be too long."""
-    return f".{target.name[:40]}.{ending}.unfinished"
-
-
 def _create_beside(target: Path, mode: int | None) -> tuple[Path, int]:
     """Create a file in the folder of another, on the same file system, and hold its lock."""
     while True:
-        unfinished = target.with_name(_unfinished_name(target, secrets.token_hex(8)))
+        # Of the name only a part, because names may be too long.
+        unfinished = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.unfinished")
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         descriptor = os.open(unfinished, flags, 0o666 if mode is None else mode & 0o600)
         is_ours = True
@@ -89,17 +86,14 @@ def _remove_abandoned(target: Path) -> None:
     """
     if fcntl is None:
         return
-    length = len(_unfinished_name(target, secrets.token_hex(8)))
-    start, end = _unfinished_name(target, "/").split("/")
-    for name in os.listdir(target.parent):
-        if name.startswith(start) and name.endswith(end) and len(name) == length:
-            with suppress(OSError):  # another process is writing it, or removes it, too
-                descriptor = os.open(target.parent / name, os.O_RDONLY | os.O_NOFOLLOW)
-                try:
-                    _lock(descriptor)
-                    os.unlink(target.parent / name)
-                finally:
-                    os.close(descriptor)
+    for path in target.parent.glob(f".{escape(target.name[:40])}.{'?' * 16}.unfinished"):
+        with suppress(OSError):  # another process is writing it, or removes it, too
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                _lock(descriptor)
+                path.unlink()
+            finally:
+                os.close(descriptor)
 
 
 def _lock(descriptor: int) -> None:

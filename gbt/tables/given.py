@@ -293,7 +293,8 @@ def refuse_infinities(
     ends = [end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
     if np.isinf(ends).any():
         places = np.argwhere(np.isinf(values) & is_number).tolist()
-        for row, k in map(X.place_of, *places[:1]) if isinstance(X, SparseRows) else places[:1]:
+        if places:
+            row, k = X.place_of(*places[0]) if isinstance(X, SparseRows) else places[0]
             name = k if names is None else repr(names[k])
             raise ValueError(
                 f"X holds {X[row : row + 1][0, k]} in row {row}, column {name}; numbers must be"
