@@ -136,7 +136,7 @@ def boost(
         seen = SeenRows.of((X, y), None, n_jobs, sample_weight, init_score)
         _check_start(start, loss, base_score, parameters, feature_names, seen.in_order)
         raw[:] = start.raw_predict(EncodedRows.of(X, start.categories), n_jobs, init_score).T
-    patience = parameters.early_stopping_rounds
+    patience, callbacks = parameters.early_stopping_rounds, parameters.callbacks or ()
     latest = nothing_held_up(X.shape[1], loss.n_outputs) if held_up is None else held_up.copy()
     plan = parameters.plan(loss, n_jobs, seed, latest)
     if hasattr(splitter, "check_rows"):
@@ -151,7 +151,6 @@ def boost(
         columns = columns_of(X, n_jobs, n_levels, n_searching, plan.max_bins)
         outputs = Outputs(loss, raw, y, sample_weight, columns, splitter, plan, draws)
     watch = parameters.watch(loss, base_score, eval_sets, (X, y, sample_weight, init_score))
-    callbacks = parameters.callbacks or ()
     trees = GrownTrees(start)
     if start is not None:
         watch.record_all(start, n_jobs)

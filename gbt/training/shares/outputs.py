@@ -78,7 +78,8 @@ class SharedOutputs:
 
     def _grow(self, m: int, learning_rate: float, held_up: np.ndarray) -> list[NewTrees]:
         """Grow a round, anew if it was broken off; ``held_up`` is what trees before have told."""
-        assert self.growth is not None and self.plan.held_up is not None
+        assert self.growth is not None
+        assert self.plan.held_up is not None
         self.growth.rules["learning_rate"] = learning_rate
         self.plan.held_up[:] = held_up
         self.rows.team.tell("start_round")
