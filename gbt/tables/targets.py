@@ -89,7 +89,8 @@ def as_target(model: Any, ensemble: Any, y: Any, n_rows: int) -> np.ndarray:
     y = as_column(y)
     refuse_other_targets(y, may_be_text=classes is not None)
     y = np.asarray(y)
-    is_several, shape = loss.name == "several_targets", (n_rows,)
+    shape: tuple[int, ...] = (n_rows,)
+    is_several = loss.name == "several_targets"
     if is_several and y.ndim == 2:  # a number for each of the K targets
         classes, shape = None, (n_rows, loss.n_outputs)
     elif is_several and classes is None:  # one class for each row

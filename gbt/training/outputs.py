@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,8 @@ class Outputs:
         self.loss, self.y = loss, loss.prepared(y, sample_weight, n_threads)
         # Whether a policy of the user's own overflows is not ours to refuse.
         is_ours = type(splitter) in POLICIES.values()
-        self.X, self.draws = columns.table, draws
+        self.X: Any = columns.table
+        self.draws = draws
         self.guard: Callable[[], AbstractContextManager[None]]
         self.guard = refusing_overflow if is_ours else nullcontext
         self.raw = start

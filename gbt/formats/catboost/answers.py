@@ -27,6 +27,7 @@ import numpy as np
 
 from gbt.formats.catboost.binary import Model
 from gbt.formats.catboost.trees import CatBoostNodes, read_trees
+from gbt.formats.checking import MisreadModelError
 
 N_CHECKED = 16  # rows whose predictions are compared
 WITHIN = 1e-9  # of the sum of the largest values
@@ -129,8 +130,6 @@ class Answers:
 
 def misread(what: str) -> ValueError:
     """Return the error of a model that is written otherwise than is known here."""
-    from gbt.formats.checking import MisreadModelError
-
     return MisreadModelError(
         f"This CatBoost model was misread: {what}. Train it with a version of CatBoost that is"
         " known to be read (docs/models.md)."
