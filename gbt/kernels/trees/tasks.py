@@ -148,11 +148,11 @@ def partition(j, thread, work):
         if may_split(nodes[child], rules):  # else it is not searched
             for i in range(nodes[child].start, nodes[child].stop):
                 node_of_row[np.uint64(all_listed[np.uint64(i)])] = child
-    add_up_children(parent, rows, nodes, rules, column.direction)
+    add_up_rows_of_children(parent, rows, nodes, rules, column.direction)
 
 
 @inlined
-def add_up_children(parent, rows, nodes, rules, direction):
+def add_up_rows_of_children(parent, rows, nodes, rules, direction):
     """Add up the rows of a node's smaller child, and take these sums off the node's for the larger.
 
     Children that are not split need sums only where a ``direction`` bounds their steps.
