@@ -8,14 +8,15 @@ All measures take rows in the same way, from a table in memory or, by chunks, fr
                                  +-> Tally    how many, whether any counts, how many were seen
 
 `AllRows` stands for either kind of table: rows in memory are checked once, chunks by the workers
-that hold them, at every walk. A measure that needs more of its model than `Intake` has inherits
-from it, and so does one that needs more of its rows than `Rows` has.
+that hold them, at every walk. `RowsInBatches` are read from a file at every walk. A measure that
+needs more of its model than `Intake` has inherits from it, and so does one that needs more of its
+rows than `Rows` has.
 """
 
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from math import nan
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -209,7 +210,7 @@ class AllRows:
 
     kind: type[Rows]  # what a measure makes of rows
     model: Any  # an `Intake`
-    given: Chunk  # as the caller gave them
+    given: Any  # a `Chunk`, as the caller gave them
     rows: Any  # of that kind; None if they are of Dask
     n_jobs: int | None
 
@@ -236,10 +237,10 @@ class AllRows:
         """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
         if not tally.has_weight:
             raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-        n_seen = tally.n_seen or tally.n_rows * self._are_training_rows(tally.at_root)
+        n_seen = tally.n_seen or tally.n_rows * self.are_those_of_training(tally.at_root)
         warn_of_seen_rows(n_seen, tally.n_rows, stacklevel + 1)
 
-    def _are_training_rows(self, at_root: float) -> bool:
+    def are_those_of_training(self, at_root: float) -> bool:
         """Say whether chunks are the training rows together, which no single chunk can tell."""
 
         def fold(part_of: Callable, merge: Callable) -> LeafCells:
@@ -247,6 +248,15 @@ class AllRows:
 
         ensemble = self.model.ensemble
         return may_be_training_rows(ensemble, at_root) and are_training_rows(ensemble, fold)
+
+
+class RowsInBatches(AllRows):
+    """Rows that ``given``, a function, yields some at a time, as a `Chunk` each, at every walk."""
+
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any] = operator.add) -> Any:
+        """Return the merged parts of all batches."""
+        batches = (self.kind.of(self.model, batch) for batch in self.given())
+        return reduce(merge, (part_of(rows, self.n_jobs) for rows in batches))
 
 
 def _part_of_chunk(

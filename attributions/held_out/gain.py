@@ -32,9 +32,7 @@ node. The q add up to the held-out gain; ``held_out_gain_rows`` has them.
 ``attributions.reference.held_out`` says all of this in plain loops.
 """
 
-import operator
-from collections.abc import Callable, Iterable
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +47,6 @@ from attributions.rows import AllRows, Tally
 from attributions.statistics.row_sums import RowSums
 from attributions.statistics.together import MOST_FEATURES
 from attributions.walk.rows_at_spots import NodeTotals
-from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 
 
@@ -169,39 +166,19 @@ def held_out_gain(
         from attributions.changes.by_label import each_label  # which imports this folder
 
         rows.check(rows.over(Tally.of, Tally.merge), stacklevel=2)
-        return each_label(rows, by, lambda some: _held_out_gain(steps, some.over, wanted))
+        return each_label(rows, by, partial(gain_by, wanted=wanted))
     totals, _ = rows.sum(partial(NodeTotals.of, keep=standard_error))
-    return _held_out_gain(steps, rows.over, wanted, totals)
+    return gain_by(rows, wanted, totals)
 
 
-def held_out_gain_of_batches(
-    model: Ensemble,
-    read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]],
-) -> GlobalAttribution:
-    """Return the held-out gain, with that of every tree, of rows that are read some at a time.
+def gain_by(rows: AllRows, wanted: Wanted, totals: NodeTotals | None = None) -> GlobalAttribution:
+    """Return the held-out gain that rows confirm; standard errors take a second walk over them.
 
-    ``read`` yields X, y and groups, or None, of each batch, and is called twice. Nobody is warned
-    of rows that the model has seen.
+    Nobody is warned of rows that the model has seen. ``totals`` are those of a first walk.
     """
-    steps = StepsOfModel.of(model)
-
-    def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        parts = (
-            part_of(RowsAtSplits.of(steps, Chunk(X, y, None, groups)), None)
-            for X, y, groups in read()
-        )
-        return reduce(merge, parts)
-
-    wanted = Wanted(per_tree=True, second_moments=None)
-    return _held_out_gain(steps, over, wanted)
-
-
-def _held_out_gain(
-    steps: StepsOfModel, over: Callable[..., Any], wanted: Wanted, totals: NodeTotals | None = None
-) -> GlobalAttribution:
-    """Return the result of a first walk over the rows; standard errors take a second one."""
+    steps: StepsOfModel = rows.model
     if totals is None:
-        totals = over(partial(NodeTotals.of, keep=wanted.standard_error), operator.add)
+        totals = rows.over(partial(NodeTotals.of, keep=wanted.standard_error))
     ensemble, gains = steps.ensemble, steps.judged(totals.of_node)
     by_tree = gains.by_tree()
     of_spread: dict[str, Any] = {"standard_error": None}
@@ -210,7 +187,7 @@ def _held_out_gain(
         with_moments = few if wanted.second_moments is None else wanted.second_moments
         part = gains.parts(for_error=True)
         spread_of = partial(RowsAtSplits.spread, part=part, second_moments=with_moments)
-        spread = over(spread_of, operator.add)
+        spread = rows.over(spread_of)
         of_spread = {
             "standard_error": spread.standard_error,
             "kurtosis": kurtosis_of(steps, spread),
