@@ -127,8 +127,9 @@ def without_directions(text: str) -> str:
     return text.translate(AS_WRITTEN)
 
 
-def elided(text: str, width: int = NAME_WIDTH) -> str:
-    """Return a text of at most ``width`` columns of a terminal, cut in the middle if need be."""
+def elided(name: Any, width: int = NAME_WIDTH) -> str:
+    """Return a name on one line of at most ``width`` columns, cut in the middle if need be."""
+    text = on_one_line(name)
     if printed_width(text) <= width:
         return text
     kept = width - 1

@@ -216,7 +216,7 @@ class TreeDisplay(Display):
         levels = level_names(self.categories, sets, k, t)
         if not levels:  # an empty set: missing values alone go left
             return "is missing"
-        names = [elided(on_one_line(level), LEVEL_LETTERS) for level in levels[:MOST_SHOWN]]
+        names = [elided(level, LEVEL_LETTERS) for level in levels[:MOST_SHOWN]]
         more = f" or {len(levels) - MOST_SHOWN} more" * (len(levels) > MOST_SHOWN)
         return f"is {', '.join(names)}{more}"
 

@@ -14,12 +14,13 @@ from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
 from attributions.command.wording import (
     ABOVE_100,
+    LONGEST,
     alike,
     cell,
     fixed,
-    shortened,
     value_and_interval,
 )
+from attributions.names import elided
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -222,6 +223,6 @@ def _range(column: Column) -> str:
     if column.words:
         counts = np.bincount(known.astype(np.int64))
         frequent = np.argsort(-counts, kind="stable")[:3]
-        shown = ", ".join(shortened(column.words[j]) for j in frequent if counts[j])
+        shown = ", ".join(elided(column.words[j], LONGEST) for j in frequent if counts[j])
         return shown + ", ..." * (column.n_distinct > len(frequent))
     return f"{cell(column, known.min())} to {cell(column, known.max())}"
