@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.changes.contrasts import Difference, combination, difference
-from attributions.changes.differences import Differences, check_adjust, stacked
+from attributions.changes.differences import Differences, stacked
 from attributions.changes.labels import Labels, find_label, label_text
 from attributions.changes.worth import Worth, check_unit, worth_of
 from attributions.results import GlobalAttribution, tables
@@ -138,7 +138,6 @@ class AttributionByLabel(tables.ShownAsTable):
             pairs = [(base, number) for number in numbers if number != base]
         if not pairs:
             raise ValueError("There is one label only; a change needs at least two.")
-        check_adjust(adjust)
         worth = cache(partial(self.rows.worth, check_unit(unit)))
         found = [self._difference(these, those, worth) for those, these in pairs]
         texts = self.label_texts

@@ -53,7 +53,8 @@ class Differences(tables.ShownAsTable):
     about: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        check_adjust(self.adjust)
+        if self.adjust not in ("joint", None):
+            raise ValueError(f"adjust={shown(self.adjust)}; use 'joint' or None.")
         for name in ("values", "standard_error", "degrees"):
             check_shape(name, getattr(self, name), (len(self.labels), len(self.feature_names)))
 
@@ -135,13 +136,6 @@ class Differences(tables.ShownAsTable):
     def _t(self) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self._is_still, np.nan, self.values / self.standard_error)
-
-
-def check_adjust(adjust: str | None) -> str | None:
-    """Return how to adjust; refuse what is none."""
-    if adjust not in ("joint", None):
-        raise ValueError(f"adjust={shown(adjust)}; use 'joint' or None.")
-    return adjust
 
 
 def stacked(found: Sequence[Difference], **about: Any) -> Differences:

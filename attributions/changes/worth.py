@@ -104,7 +104,7 @@ def saved_by_features(rows: RowsAtSplits, n_jobs: int | None) -> tuple[np.ndarra
     """Return the loss that features save, (p,), and for its error what rows add to that, (n, p)."""
     gains = rows.model.judged(rows.node_sums(n_jobs, keep=True))
     to_loss = rows.ensemble.learning_rate / 2  # `percent_of_one` says why a half
-    values = to_loss * gains.by_tree().sum(axis=0)
+    values = to_loss * gains.add_up(gains.gain).sum(axis=0)
     return values, to_loss * rows.parts_of_all(gains.parts(for_error=True), n_jobs)
 
 

@@ -23,6 +23,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from attributions.classic.scores import (
     Score,
@@ -329,10 +330,6 @@ def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str,
 def _seed(random_state: Any) -> int:
     """Turn scikit-learn's ``random_state`` into the entropy of a SeedSequence."""
     random_state = as_random_state(random_state)
-    if random_state is None:
-        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(2**31))
+    if not isinstance(random_state, Integral):
+        random_state = check_random_state(random_state).randint(2**31)
+    return int(random_state)

@@ -180,7 +180,7 @@ def gain_by(rows: AllRows, wanted: Wanted, totals: NodeTotals | None = None) -> 
     if totals is None:
         totals = rows.over(partial(NodeTotals.of, keep=wanted.standard_error))
     ensemble, gains = steps.ensemble, steps.judged(totals.of_node)
-    by_tree = gains.by_tree()
+    by_tree = gains.add_up(gains.gain)
     of_spread: dict[str, Any] = {"standard_error": None}
     if wanted.standard_error:
         few = ensemble.n_credited <= MOST_FEATURES
