@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from math import nan
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -179,7 +179,8 @@ class Rows:
         warn_of_seen_rows(self.count_seen(n_jobs), len(self.X), stacklevel + 1)
 
 
-class Tally(NamedTuple):
+@dataclass(frozen=True)
+class Tally:
     """What only all rows together can tell, added up over chunks.
 
     ``at_root`` is what they add to the root of the model's first tree; nan where it is not needed.
@@ -187,7 +188,7 @@ class Tally(NamedTuple):
 
     n_rows: int
     n_seen: int
-    has_weight: bool
+    weight: float
     at_root: float
 
     @classmethod
@@ -196,12 +197,11 @@ class Tally(NamedTuple):
         ensemble, at_root = rows.ensemble, nan
         if rows.is_part and rows.need_targets and ensemble.seen_rows is None:
             at_root = rows.at_root
-        return cls(len(rows.X), rows.count_seen(n_jobs), bool(rows.weight.any()), at_root)
+        return cls(len(rows.X), rows.count_seen(n_jobs), float(rows.weight.sum()), at_root)
 
-    def merge(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "Tally") -> "Tally":
         """Return the tally of the rows of both."""
-        has_weight = self.has_weight or other.has_weight
-        return Tally(*map(operator.add, self, other))._replace(has_weight=has_weight)
+        return Tally(*map(operator.add, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ class AllRows:
 
     def check(self, tally: Tally, stacklevel: int) -> None:
         """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
-        if not tally.has_weight:
+        if not tally.weight:
             raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
         n_seen = tally.n_seen or tally.n_rows * self.are_those_of_training(tally.at_root)
         warn_of_seen_rows(n_seen, tally.n_rows, stacklevel + 1)
@@ -274,7 +274,7 @@ def _counted(sums_of: Callable, rows: Rows, n_jobs: int | None) -> tuple[Any, Ta
 
 def _merged(one: tuple[Any, Tally], other: tuple[Any, Tally]) -> tuple[Any, Tally]:
     """Return the sums and the tally of two sets of rows."""
-    return one[0] + other[0], one[1].merge(other[1])
+    return one[0] + other[0], one[1] + other[1]
 
 
 def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> LeafCells:

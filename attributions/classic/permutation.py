@@ -212,7 +212,7 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     groups, order_of = Groups.of(given.groups, n), partial(random_order, shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
-    method, tally = f"permutation({name})", Tally(n, 0, True, nan)
+    method, tally = f"permutation({name})", Tally(n, 0, float(n), nan)
     scores = map(score, shuffled_tables(table, pairs, order_of))
     of_all = Shuffled.of(method, tally, groups, order_of, pairs, score(table), scores, p)
     return of_all.result(predictions.names)
@@ -260,7 +260,7 @@ class Shuffled:
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
         check_apart(self.groups, other.groups)
-        tally = self.tally.merge(other.tally)
+        tally = self.tally + other.tally
         own, others = (part.tally.n_rows / tally.n_rows for part in (self, other))
         repeats = self.repeats * own + other.repeats * others
         errors, groups = [*map(operator.add, self.errors, other.errors)], None

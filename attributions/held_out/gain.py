@@ -165,7 +165,7 @@ def held_out_gain(
     if by is not None:
         from attributions.changes.by_label import each_label  # which imports this folder
 
-        rows.check(rows.over(Tally.of, Tally.merge), stacklevel=2)
+        rows.check(rows.over(Tally.of), stacklevel=2)
         return each_label(rows, by, partial(gain_by, wanted=wanted))
     totals, _ = rows.sum(partial(NodeTotals.of, keep=standard_error))
     return gain_by(rows, wanted, totals)

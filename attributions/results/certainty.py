@@ -7,9 +7,8 @@
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
+from attributions.methods import facts_of, is_of_fits, is_testable, methods_with, of_rows
 from attributions.results import simultaneous as simultaneous_of
-from attributions.results.feature_table import is_testable
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import warn_of_few_groups
 from gbt.tables.names import shown
@@ -137,7 +136,7 @@ class WithErrors:
           `is_reliable` is False, or not known and tails long.
         * "Not significant" is not "noise": a weak but real feature may be missed.
         """
-        if not is_testable(self):
+        if not is_testable(self.method):
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
                 f" for other reasons than chance. Use {methods_with('is_testable')} on held-out"

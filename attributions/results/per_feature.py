@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attributions.inputs import as_weight
+from attributions.methods import facts_of, is_testable
 from attributions.names import find_feature
 from attributions.results import tables
 from attributions.results.certainty import WithErrors
-from attributions.results.feature_table import is_testable, shows_percent, table_of
 from attributions.results.grouping import Shareable, grouped
 from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, as_floats
@@ -117,16 +117,48 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         It has rank, feature, value and, where there are any, standard error, p-value and doubt
         (`is_reliable`); ``to_frame`` has them to calculate with.
         """
-        return table_of(self, np.arange(min(tables.as_count(n), len(self))))
+        return self._table(np.arange(min(tables.as_count(n), len(self))))
 
     def _shown(self) -> tables.ShownTable:
         """Return the best and the worst features, or all where they are few."""
         p, n_best = len(self), N_SHOWN - N_WORST
         if p <= N_SHOWN + 1:
             return self.head(p)
-        if not is_testable(self):
+        if not is_testable(self.method):
             return self.head()
-        return table_of(self, np.r_[:n_best, p - N_WORST : p], note_after=n_best)
+        return self._table(np.r_[:n_best, p - N_WORST : p], note_after=n_best)
+
+    @property
+    def _shown_percent(self) -> float | None:
+        """What a value of 1 is in per cent, for methods whose tables and frames say so."""
+        return self.percent_of_one if facts_of(self.method).is_in_percent else None
+
+    def _table(self, places: np.ndarray, note_after: int | None = None) -> tables.ShownTable:
+        """Return a table of the features at some places of the ranking, which count from 0."""
+        shown = self.ranking()[places]
+        unit, heading, write = 1.0, "value", tables.numbers
+        if self._shown_percent is not None:
+            unit, heading, write = self._shown_percent, "per cent", tables.per_cent
+        columns = [
+            tables.ShownColumn("rank", [str(place + 1) for place in places]),
+            tables.words("feature", [self.feature_names[k] for k in shown]),
+            write(heading, unit * self.values[shown]),
+        ]
+        if self.standard_error is not None:
+            columns.append(write("standard error", abs(unit) * self.standard_error[shown]))
+            if is_testable(self.method):
+                columns.append(tables.p_values("p-value", self.p_values()[shown]))
+        if self.is_reliable is not None:
+            doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
+            columns.append(tables.words("", doubts))
+        title = f"{self.method}, {len(self)} features"
+        if not facts_of(self.method).no_sum:
+            title += f", sum over {self.n_samples:,} rows"
+        if self.groups is not None:
+            title += f", {self.n_draws:,} group{'s' * (self.n_draws != 1)}"
+            title += ": no standard errors" * (self.n_draws == 1)
+        hidden = len(self) - len(shown)
+        return tables.ShownTable(title, columns, tables.more(hidden, "feature"), note_after)
 
     @classmethod
     def from_rows(
@@ -248,13 +280,13 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         """
         pandas = tables.import_pandas(".values and .feature_names")
         columns = {"value": self.values}
-        if shows_percent(self):
+        if self._shown_percent is not None:
             columns["percent"] = self.percent()
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
         if level is not None:
             columns["lower"], columns["upper"] = self.confidence_interval(level).T
-        if self.standard_error is not None and is_testable(self):
+        if self.standard_error is not None and is_testable(self.method):
             columns["p_value"] = self.p_values()
         if self.is_reliable is not None:
             columns["is_reliable"] = self.is_reliable
