@@ -107,14 +107,12 @@ def tree_inner(
         on: the result then has ``is_reliable``. Costs a pass over these rows. From them also comes
         what the model's library did not keep of its nodes, H and the values of inner nodes, as in
         `as_ensemble`; but labels are still those of ``model.classes_``.
-    per_tree, per_output, second_moments, columns
+    per_tree, per_output, second_moments, columns, n_jobs
         As for `held_out_gain`.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
         PreDecomp and Saabas take some six tenths of the time, and values may differ in the
         last bits: gradients are added up by leaf before they are multiplied.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -127,13 +125,6 @@ def tree_inner(
     The measure is first order: it asks in which direction a step went, not whether it went too far.
     It describes this fitted model, not the data's mechanism. Correlated features share credit
     in the way in which the trees happened to use them.
-
-    Examples
-    --------
-    Benjamini-Hochberg on the one-sided p-values, with scipy's own function::
-
-        result = tree_inner(model, X_held_out, y_held_out)
-        keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     judge = Judge.of(model, X, ifa, training, columns)
     wanted = Wanted(per_tree, per_output, second_moments, standard_error)

@@ -88,11 +88,8 @@ def unbiased_gain(
     sample_weight_train, sample_weight_valid : arrays of shape (n,) and (n',), optional
         Not negative; rows of weight 0 are left out. In the symmetric form a row of weight 2 counts
         as two rows. The other forms draw rows, whose g' and h' are multiplied by their weight.
-    groups_valid : array of shape (n',), optional
-        Labels of validation rows that belong together, such as those of one patient. Standard
-        errors then count groups as independent, not rows; values do not change.
-    init_score_train, init_score_valid : arrays of shape (n,) and (n',), or (., K), optional
-        Raw predictions from which the rows start, if the model was fitted with such.
+    groups_valid, init_score_train, init_score_valid, columns, n_jobs
+        As ``groups``, ``init_score``, ``columns`` and ``n_jobs`` of `held_out_gain`.
     min_samples : int
         A split counts 0 if a child has fewer validation rows; 5 in the authors' code.
         Since the rule depends on sizes alone, expectations of 0 remain 0.
@@ -104,10 +101,6 @@ def unbiased_gain(
         two for every validation row and tree, up to 512 MB.
     random_state : int, optional
         Seed of the random subsets of ``"sampled"``.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
