@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 FEWEST = 10  # rows, or groups, that can judge: fewer do not tell their own spread
 N_SHOWN = 5  # features in the text of a result
-Judge = Callable[[AllRows], GlobalAttribution]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -316,7 +315,7 @@ class LabelledRows:
         return worth_of(rows, unit, some.n_jobs, size)
 
 
-def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
+def each_label(rows: AllRows, by: Any, judge: Callable[[AllRows], GlobalAttribution]) -> Any:
     """Return the `AttributionByLabel` of rows, judged label by label; ``by`` has one a row."""
     labelled = LabelledRows.of(rows, by)
     names, of_row = labelled.labels.names, labelled.labels.of_row

@@ -39,7 +39,7 @@ from attributions.classic.whatever_predicts import Predictions, only_predicts
 from attributions.inputs import as_random_state, refuse_credit
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Intake, Rows, Tally
-from attributions.statistics.groups import Groups, check_apart, labels_of
+from attributions.statistics.groups import Groups, check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.half import CrossEntropy
@@ -255,7 +255,8 @@ class Shuffled:
                 errors.add(intact - shuffled, order_of((k, r)))
                 if r == n_repeats - 1:
                     of_columns[k] = errors.sums(groups)
-        return cls(method, tally, repeats, of_columns, labels_of(groups))
+        labels = None if groups is None else groups.labels
+        return cls(method, tally, repeats, of_columns, labels)
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""

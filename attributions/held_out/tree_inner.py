@@ -47,7 +47,6 @@ from attributions.inputs import as_training
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows
-from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
@@ -333,7 +332,8 @@ def _sums(
     if contributions is JudgedRows.tree_inner and share_leaves and not wanted.standard_error:
         of_trees = rows.by_tree(rows.node_sums(n_jobs)[:, 0])
         total = of_trees.sum(axis=0)
-        return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels_of(rows.groups))
+        labels = None if rows.groups is None else rows.groups.labels
+        return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels)
     own = partial(contributions, rows, **options, **({"per_tree": True} if by_tree else {}))
     moments = bool(wanted.second_moments)
     at_once = rows.rows_at_once

@@ -36,17 +36,7 @@ from attributions.plots.tree import TreeDisplay
 from attributions.plots.used_useful import UsedUsefulDisplay
 
 __all__ = [
-    "BLUE",
-    "GREY",
-    "INK",
-    "VERMILION",
-    "BoostingDisplay",
-    "ByLabelDisplay",
-    "CurveDisplay",
-    "ForWhomDisplay",
-    "ImportanceDisplay",
-    "LocalAttributionDisplay",
-    "PairsDisplay",
-    "TreeDisplay",
-    "UsedUsefulDisplay",
-]
+    "BLUE", "GREY", "INK", "VERMILION", "BoostingDisplay", "ByLabelDisplay", "CurveDisplay",
+    "ForWhomDisplay", "ImportanceDisplay", "LocalAttributionDisplay", "PairsDisplay",
+    "TreeDisplay", "UsedUsefulDisplay",
+]  # fmt: skip

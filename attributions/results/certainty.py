@@ -95,7 +95,7 @@ class WithErrors:
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
         elif method == "normal":
-            warn_of_few_groups(self.groups, stacklevel=2)
+            warn_of_few_groups(self.groups)
             factor = np.full(len(self.values), ndtri((1 + level) / 2))
         else:
             raise ValueError(f"method={shown(method)}; use 'normal' or 'bootstrap-t'.")
@@ -147,7 +147,7 @@ class WithErrors:
             return simultaneous_of.p_values(self, standard_error)
         if adjust is not None:
             raise ValueError(f"adjust={shown(adjust)}; use 'joint' or None.")
-        warn_of_few_groups(self.groups, stacklevel=2)
+        warn_of_few_groups(self.groups)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)
         with np.errstate(divide="ignore"):

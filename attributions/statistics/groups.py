@@ -61,20 +61,15 @@ class Groups:
         return present, np.add.reduceat(values[order], first, axis=0)
 
 
-def labels_of(groups: Groups | None) -> np.ndarray | None:
-    """Return the distinct labels, for a result to keep."""
-    return None if groups is None else groups.labels
-
-
-def warn_of_few_groups(labels: np.ndarray | None, stacklevel: int) -> None:
-    """Warn if normal intervals or p-values are made from the errors of few groups."""
+def warn_of_few_groups(labels: np.ndarray | None) -> None:
+    """Warn whoever asked a result for intervals or p-values if few groups tell their errors."""
     if labels is not None and len(labels) < ENOUGH_GROUPS:
         warnings.warn(
             f"The standard errors come from {len(labels)} groups. With fewer than"
             f" {ENOUGH_GROUPS} or so, normal intervals are too narrow and p-values too small: judge"
             " by more groups, or take neither at face value.",
             FewGroupsWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=3,
         )
 
 
