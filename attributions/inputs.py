@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from attributions.names import check_one_of
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.categories import FROM_DTYPE, EncodedRows, Levels, learn
 from gbt.tables.given import Table, collected, refuse_infinities
-from gbt.tables.names import first_ten, labels_of, names_for, shown
+from gbt.tables.names import first_ten, labels_of, names_for
 from gbt.tables.sparse_rows import SparseRows, with_zeros
 from gbt.tables.targets import warn_of_other_order
 
@@ -182,9 +183,6 @@ def has_lost_sums(model: Any) -> bool:
     return not as_ensemble(model).statistics >= NEEDED
 
 
-COLUMNS = ("given", "transformed")
-
-
 def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "given") -> Ensemble:
     """Return the trees of a model; sums that it lacks come from its ``training`` rows, if given.
 
@@ -192,8 +190,7 @@ def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "gi
     those of the features if the model was fitted to an array. ``columns`` says whether splits are
     credited to the columns that a pipeline is given, or to those that its steps hand over.
     """
-    if columns not in COLUMNS:
-        raise ValueError(f"columns={shown(columns)}; use one of {COLUMNS}.")
+    check_one_of(("given", "transformed"), columns=columns)
     if training is None or not has_lost_sums(model):
         ensemble = as_ensemble(model)
     else:

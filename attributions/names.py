@@ -63,6 +63,14 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return ", ".join(texts[:most]) + more
 
 
+def check_one_of(allowed: Sequence[Any], **given: Any) -> None:
+    """Refuse an option, given by its name, that is none of those allowed."""
+    for name, value in given.items():
+        if value not in allowed:
+            *others, last = map(repr, allowed)
+            raise ValueError(f"{name}={shown(value)}; use {', '.join(others)} or {last}.")
+
+
 def first_difference(names: Sequence[str], others: Sequence[str]) -> str:
     """Say where two lists of feature names first differ."""
     if len(names) != len(others):

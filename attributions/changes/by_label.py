@@ -16,7 +16,8 @@ import numpy as np
 from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.labels import Labels, find_label, label_text
-from attributions.changes.worth import Worth, check_unit, worth_of
+from attributions.changes.worth import UNITS, Worth, worth_of
+from attributions.names import check_one_of
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
@@ -137,7 +138,7 @@ class AttributionByLabel(tables.ShownAsTable):
             pairs = [(base, number) for number in numbers if number != base]
         if not pairs:
             raise ValueError("There is one label only; a change needs at least two.")
-        worth = cache(partial(self.rows.worth, check_unit(unit)))
+        worth = cache(partial(self.rows.worth, unit))
         found = [self._difference(these, those, worth) for those, these in pairs]
         texts = self.label_texts
         return stacked(
@@ -160,7 +161,7 @@ class AttributionByLabel(tables.ShownAsTable):
         if len(used) < 3:
             raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
         size = int(self.n_samples[used].min())
-        worths = [self.rows.worth(check_unit(unit), int(number), size) for number in used]
+        worths = [self.rows.worth(unit, int(number), size) for number in used]
         weight = self.n_samples[used] / self.n_samples[used].sum()
         from_mean = used - weight @ used
         slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
@@ -242,7 +243,8 @@ class AttributionByLabel(tables.ShownAsTable):
 
     def _one_in(self, unit: str) -> np.ndarray:
         """Return what a value of 1 is in a unit, (L, 1); nan where a constant has no loss."""
-        if check_unit(unit) == "loss":
+        check_one_of([*UNITS], unit=unit)
+        if unit == "loss":
             return self.unit_of_row[:, np.newaxis]
         ones = [result.percent_of_one for result in self.results]
         return np.array([[np.nan if one is None else one] for one in ones])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.changes.contrasts import Difference, chances, half_widths
+from attributions.names import check_one_of
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.tables.names import shown
@@ -53,8 +54,7 @@ class Differences(tables.ShownAsTable):
     about: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.adjust not in ("joint", None):
-            raise ValueError(f"adjust={shown(self.adjust)}; use 'joint' or None.")
+        check_one_of(("joint", None), adjust=self.adjust)
         for name in ("values", "standard_error", "degrees"):
             check_shape(name, getattr(self, name), (len(self.labels), len(self.feature_names)))
 

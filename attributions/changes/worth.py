@@ -33,8 +33,8 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
+from attributions.names import check_one_of
 from gbt.parallel.chunks import Chunk, refuse_chunks
-from gbt.tables.names import shown
 
 FEWEST_THAT_CARRY = 12  # rows, or groups, of which the constant's loss must consist
 MOST_PIECES = 64  # the rest of the rows would hardly make an error smaller
@@ -64,15 +64,9 @@ def rows_in_memory(
     return RowsAtSplits.of(StepsOfModel.of_model(model, X), Chunk(X, y, sample_weight, groups))
 
 
-def check_unit(unit: str) -> str:
-    """Return the unit; refuse what is none."""
-    if unit not in UNITS:
-        raise ValueError(f"unit={shown(unit)}; use 'percent' or 'loss'.")
-    return unit
-
-
 def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None = None) -> Worth:
     """Judge some rows, in pieces of ``size`` rows if they are more than that."""
+    check_one_of([*UNITS], unit=unit)
     n, p = len(rows.X), rows.ensemble.n_credited
     total, whole = np.zeros(p), 0.0
     saved, part_of_whole = np.zeros((n, p)), np.zeros(n)

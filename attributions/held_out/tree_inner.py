@@ -44,6 +44,7 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, Wanted
 from attributions.inputs import as_training
+from attributions.names import check_one_of
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows
@@ -54,7 +55,6 @@ from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.parallel.chunks import Chunk
-from gbt.tables.names import shown
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -240,8 +240,7 @@ def forest_inner(
     sets noise features averaged -0.44 (classification) and -0.51 (regression) standard errors by
     the first line, -0.06 and 0.02 by the second with y centred.
     """
-    if variant not in FOREST_VARIANTS:
-        raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {shown(variant)}.")
+    check_one_of(FOREST_VARIANTS, variant=variant)
     judge = Judge.of(model, X, ifa, training, columns)
     if variant == "target" and judge.ensemble.loss.has_pairs:
         raise ValueError(

@@ -34,6 +34,7 @@ from attributions.mdi.least_squares import Coefficients, LinearModel
 from attributions.mdi.linear_models import as_linear_model
 from attributions.mdi.stump_problem import RawColumns, StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
+from attributions.names import check_one_of
 from attributions.per_row.aggregates import AGGREGATES, aggregate_trees
 from attributions.per_row.individual import attribute, names_of_outputs
 from attributions.per_row.predecomp import PathChanges
@@ -180,8 +181,7 @@ def local_mdi(
     Only ``aggregate="sum"`` with ``linear_model="ols", raw=False, rows="inbag"`` and, for boosted
     models, no penalty on leaves adds up to the prediction; ``surrogate_residual`` is what is left.
     """
-    if aggregate not in AGGREGATES:
-        raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")
+    check_one_of(AGGREGATES, aggregate=aggregate)
     training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs, init_score)
     fitted_by = as_linear_model(linear_model, training)
     fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)

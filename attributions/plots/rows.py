@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from attributions.methods import facts_of
-from attributions.names import find_row, on_one_line
+from attributions.names import check_one_of, find_row, on_one_line
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerRow
-from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -62,8 +61,7 @@ class LocalAttributionDisplay(Display):
         n_rows, n_features = attribution.values.shape
         if n_rows == 0:
             raise ValueError("The attribution has no rows; a picture needs at least one.")
-        if kind not in KINDS:
-            raise ValueError(f"kind={as_shown(kind)}; use 'waterfall' or 'force'.")
+        check_one_of(KINDS, kind=kind)
         self.row = None if row is None else find_row(row, n_rows, attribution.index)
         self.kind = kind
         self.max_display = as_max_display(max_display, n_features)

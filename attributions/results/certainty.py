@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from attributions.methods import facts_of, is_of_fits, is_testable, methods_with, of_rows
+from attributions.names import check_one_of
 from attributions.results import simultaneous as simultaneous_of
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import warn_of_few_groups
@@ -85,6 +86,7 @@ class WithErrors:
         """
         if not 0 < level < 1:
             raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
+        check_one_of(("normal", "bootstrap-t"), method=method)
         standard_error = self._standard_error("confidence intervals")
         if simultaneous:
             if method != "normal":
@@ -94,11 +96,9 @@ class WithErrors:
             return simultaneous_of.intervals(self, standard_error, level)
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(method), level, random_state)
-        elif method == "normal":
+        else:
             warn_of_few_groups(self.groups)
             factor = np.full(len(self.values), ndtri((1 + level) / 2))
-        else:
-            raise ValueError(f"method={shown(method)}; use 'normal' or 'bootstrap-t'.")
         half_width = np.zeros(len(self.values))
         np.multiply(factor, standard_error, out=half_width, where=standard_error > 0)
         return np.column_stack([self.values - half_width, self.values + half_width])
@@ -142,11 +142,10 @@ class WithErrors:
                 f" for other reasons than chance. Use {methods_with('is_testable')} on held-out"
                 " rows."
             )
+        check_one_of(("joint", None), adjust=adjust)
         standard_error = self._standard_error("p-values")
         if adjust == "joint":
             return simultaneous_of.p_values(self, standard_error)
-        if adjust is not None:
-            raise ValueError(f"adjust={shown(adjust)}; use 'joint' or None.")
         warn_of_few_groups(self.groups)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from attributions.inputs import as_weight
 from attributions.methods import facts_of, is_testable
-from attributions.names import find_feature
+from attributions.names import check_one_of, find_feature
 from attributions.results import tables
 from attributions.results.certainty import WithErrors
 from attributions.results.grouping import Shareable, grouped
@@ -23,7 +23,6 @@ from attributions.results.per_row import LocalAttribution, as_floats
 from attributions.statistics.groups import Groups
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import RowSums, sum_over_rows
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -231,8 +230,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
 
         The norm is the sum of absolute values or, with ``ord=2``, the root of the sum of squares.
         """
-        if ord not in (1, 2):
-            raise ValueError(f"ord={shown(ord)}; use 1 or 2.")
+        check_one_of((1, 2), ord=ord)
         values = np.ldexp(self.values, -exponent_of_columns(self.values))  # to be squared
         norm = np.linalg.norm(values, ord)
         return values / norm if norm > 0 else self.values.copy()

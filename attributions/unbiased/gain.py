@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from attributions.inputs import with_changes
+from attributions.names import check_one_of
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake
 from attributions.unbiased.closed_forms import JudgedSplits
@@ -115,8 +116,7 @@ def unbiased_gain(
     A feature without effect has the expectation 0 in the first tree only, so there are no p-values;
     ``attributions.held_out_gain`` has them.
     """
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {FORMS}; got {shown(form)}.")
+    check_one_of(FORMS, form=form)
     if not min_samples >= 1:
         raise ValueError(f"min_samples={shown(min_samples)}; either child needs at least 1 row.")
     intake = Intake.of_model(model, X_valid, columns=columns)

@@ -116,11 +116,7 @@ def _row_of(
     shown_value, shown_ends = value_and_interval(value, ends)
     interval = join(interval_bar(found, k, axis), element("span", shown_ends, class_="ends"))
     start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
-    p_value, verdict, share = (
-        float(found.said.p_values[k]),
-        found.said.verdicts[k],
-        found.gain_share[k],
-    )
+    verdict, p_value, share = found.said.verdicts[k], found.said.p_values[k], found.gain_share[k]
     shown_p = "" if np.isnan(p_value) else "<0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
     told = join(verdict, "*" * bool(found.doubtful[k]))
     if k in found.twins:

@@ -408,7 +408,7 @@ def test_groups_are_counted_instead_of_rows(form):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "plain"}, r"form must be one of .* got 'plain'"),
+        ({"form": "plain"}, "form='plain'; use 'symmetric', 'paper' or 'sampled'"),
         ({"min_samples": 0}, "at least 1 row"),
         ({"y_valid": np.ones(100)}, "y_valid holds one class only"),
         ({"y_train": np.zeros(100)}, "y_train holds one class only"),
