@@ -1,8 +1,8 @@
 """Inputs: where all attributions check and convert rows, targets, weights and labels of rows.
 
 The functions take what people have and return what kernels need: rows of floats as the model
-compares them, targets as its loss takes them, weights as float64. What cannot be used is refused
-here, by name, before any work is done. Targets and weights are checked as in training
+compares them, targets as its loss takes them, weights as float64. They refuse by name what cannot
+be used, before any work is done. Targets and weights are checked as in training
 (``gbt.tables.targets``).
 """
 

@@ -1,7 +1,7 @@
 """A fitted model from a file: one of ours, of XGBoost or of LightGBM, told apart by its content.
 
-Nothing in a file is executed. Pickles are refused, since reading one runs whatever it says. What a
-model predicts says which task it is: `question_of_model`.
+Nothing in a file is executed. Pickles are refused, since reading one runs whatever it says.
+`question_of_model` tells the task by what the model predicts.
 """
 
 import json

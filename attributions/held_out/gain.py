@@ -10,8 +10,8 @@ the gain of a feature is the sum over its splits:
 with e = -dL/df asked at the raw prediction before the round, less all that feature k has itself
 contributed before. It joins two ideas of this package:
 
-*centred*, from ``unbiased_gain``: only the contrast between the children counts. What all rows of a
-node have in common is not credited to the feature, whatever share of the new rows goes left.
+*centred*, from ``unbiased_gain``: only the contrast between the children counts. The feature gets
+no credit for what all rows of a node have in common, whatever share of the new rows goes left.
 
 *own work removed*, from ``partial_inner``: a feature's own errors of earlier rounds are not held
 against it. ``partial_inner`` adds h F_k back to the gradient, which is right where the model's h is
@@ -122,8 +122,8 @@ def held_out_gain(
         Whether to return standard errors, which take a second pass over the rows.
     columns : {"given", "transformed"}
         For pipelines: whether splits are credited to the columns of ``X``, each with all that the
-        steps before the model make of it, or to the columns that the model reads. What is made of
-        several columns is credited to these together, "a x b".
+        steps before the model make of it, or to the columns that the model reads. A column that
+        is made of several is credited to these together, "a x b".
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 

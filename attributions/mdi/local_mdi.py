@@ -159,8 +159,7 @@ def local_mdi(
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
         How trees are combined, see ``attributions.per_row.aggregates``. Only sums are parts of a
         prediction; for ranking the features of a row, "rank" finds more of those that matter
-        (docs/local_mdi.md). What the paper calls LMDI+ in its experiments is
-        ``"rank_where_used"``.
+        (docs/local_mdi.md). The paper's LMDI+ is ``"rank_where_used"`` in its experiments.
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     init_score : array of shape (n,), or (n, K), optional

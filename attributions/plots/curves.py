@@ -197,7 +197,7 @@ class CurveDisplay(Display):
     def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
         """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.
 
-        How far the rows beyond the first and the last cut reach is not known: they have no bar.
+        Rows beyond the first and the last cut have no bar: it is not known how far they reach.
         """
         up_to = np.cumsum(np.asarray(self.curve.shares)[: len(edges) - 2])  # at every cut
         if len(up_to) < 2:

@@ -38,9 +38,9 @@ class Steps(NamedTuple):
 class LocalAttributionDisplay(Display):
     """One row as a waterfall or a force plot, or a swarm of all rows for each feature.
 
-    What raises a prediction is vermilion, what lowers it blue, as in shap. Where numbers say
-    whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue helped and
-    vermilion hurt, as everywhere else.
+    Contributions that raise a prediction are vermilion, those that lower it blue, as in shap. Where
+    numbers say whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue helped
+    and vermilion hurt, as everywhere else.
 
     Parameters
     ----------

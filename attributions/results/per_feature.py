@@ -1,8 +1,8 @@
 """Attributions of features: one number each, over all rows.
 
 Where that number is a sum over rows it comes with the standard error of the sum, and the results of
-separate chunks of rows merge into the result of all rows (``attributions.results.merging``). What
-errors say, intervals and p-values, is in ``attributions.results.certainty``.
+separate chunks of rows merge into the result of all rows (``attributions.results.merging``).
+``attributions.results.certainty`` makes intervals and p-values of errors.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,7 @@
 r"""Rows that judge the nodes of a model, walked twice, in memory or in chunks of Dask.
 
-What a split is worth follows from sums of all rows at its children. So a first walk adds up the
-sums of nodes, and only a second one can tell what single rows add to the result::
+The sums of all rows at its children tell what a split is worth. So a first walk adds up the sums of
+nodes, and only a second one can tell what single rows add to the result::
 
     rows, or chunks of them  ->  sums of nodes  ->  a number a split  ->  values
                                                          |

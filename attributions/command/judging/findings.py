@@ -1,9 +1,10 @@
 """How good a model is on held-out rows, what each feature brings, and what is said of it.
 
 The model is compared with the *constant model*, which predicts for every row the mean of the
-training rows, or the shares of the classes there. What a feature brings is its held-out gain
-(``attributions.held_out.gain``), in per cent of the loss of the best constant on the held-out rows.
-What its splits promised is its share of the total gain, which comes from the training rows.
+training rows, or the shares of the classes there. A feature's held-out gain
+(``attributions.held_out.gain``), in per cent of the loss of the best constant on the held-out rows,
+says what it brings, and its share of the total gain, which comes from the training rows, what its
+splits promised.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -136,7 +137,7 @@ def findings_of(
 ) -> Findings:
     """Judge a model on the held-out rows of a task, or on rows that come some at a time.
 
-    ``read`` is called several times. What is kept of a row is its target and its raw prediction.
+    ``read`` is called several times. Of a row its target and its raw prediction are kept.
     """
     known = None if read else model.seen_rows
     read = read or (lambda: [Chunk(task.X_valid, task.y_valid, groups=task.groups)])

@@ -1,9 +1,9 @@
 """Single rows as data for the page's script: which features moved the prediction, and helped.
 
 Contributions are those of PreDecomp, which add up to the prediction; with several classes, to that
-of the row's most probable class. Whether they helped is shown by the row's parts of the held-out
-gain, whose mean over all rows is the importance. Each row keeps the features that moved it most,
-and the sum over the others.
+of the row's most probable class. The row's parts of the held-out gain, whose mean over all rows is
+the importance, show whether they helped. Each row keeps the features that moved it most, and the
+sum over the others.
 """
 
 from typing import Any
