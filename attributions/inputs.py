@@ -6,6 +6,7 @@ be used, before any work is done. Targets and weights are checked as in training
 (``gbt.tables.targets``).
 """
 
+import sys
 import warnings
 from dataclasses import replace
 from typing import Any
@@ -28,15 +29,22 @@ class SeenRowsWarning(UserWarning):
     """The model has seen rows that judge it, so that noise may be taken for signal."""
 
 
-def warn_of_seen_rows(n_seen: int, n_rows: int, stacklevel: int) -> None:
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the line that called this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_globals.get("__name__", "").startswith("attributions.") and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_seen_rows(n_seen: int, n_rows: int) -> None:
     """Warn if the model has seen some of the rows that judge it."""
     if n_seen:
-        warnings.warn(
+        warn_caller(
             f"{n_seen} of the {n_rows} rows are among those that the model was trained on, or that"
             " decided when to stop. On these, features used for noise look useful and p-values mean"
             " nothing: give rows that the model has not seen.",
             SeenRowsWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

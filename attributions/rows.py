@@ -174,9 +174,9 @@ class Rows:
         rows = self.for_leaves()
         return n_rows * are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
 
-    def warn_if_seen(self, n_jobs: int | None, stacklevel: int) -> None:
+    def warn_if_seen(self, n_jobs: int | None) -> None:
         """Warn if the model has seen some of them."""
-        warn_of_seen_rows(self.count_seen(n_jobs), len(self.X), stacklevel + 1)
+        warn_of_seen_rows(self.count_seen(n_jobs), len(self.X))
 
 
 @dataclass(frozen=True)
@@ -227,18 +227,18 @@ class AllRows:
         of_chunk = partial(_part_of_chunk, self.kind, self.model, part_of, self.n_jobs)
         return over_chunks(of_chunk, merge, self.given)
 
-    def sum(self, sums_of: Callable[..., Any], stacklevel: int = 2) -> tuple[Any, int]:
+    def sum(self, sums_of: Callable[..., Any]) -> tuple[Any, int]:
         """Return the sums of all rows, and how many there are; `check` them on the way."""
         sums, tally = self.over(partial(_counted, sums_of), _merged)
-        self.check(tally, stacklevel + 1)
+        self.check(tally)
         return sums, tally.n_rows
 
-    def check(self, tally: Tally, stacklevel: int) -> None:
+    def check(self, tally: Tally) -> None:
         """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
         if not tally.weight:
             raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
         n_seen = tally.n_seen or tally.n_rows * self.are_those_of_training(tally.at_root)
-        warn_of_seen_rows(n_seen, tally.n_rows, stacklevel + 1)
+        warn_of_seen_rows(n_seen, tally.n_rows)
 
     def are_those_of_training(self, at_root: float) -> bool:
         """Say whether chunks are the training rows together, which no single chunk can tell."""

@@ -152,7 +152,7 @@ def for_whom(
         raise ValueError("columns is empty; name those that may tell groups apart, None for all.")
     columns = [columns] if isinstance(columns, str) else columns
     rows = rows_in_memory(model, X, y, sample_weight, groups)
-    rows.warn_if_seen(n_jobs, stacklevel=2)
+    rows.warn_if_seen(n_jobs)
     ensemble = rows.ensemble
     k = find_feature(feature, ensemble.credited_names)
     telling = Telling.of(rows, X, columns)

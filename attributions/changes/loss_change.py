@@ -133,7 +133,7 @@ def loss_change(
     before = rows_in_memory(model, *given_together(rows_before, "rows_before", "groups"))
     after = rows_in_memory(model, *given_together(rows_after, "rows_after", "groups"))
     for rows in (before, after):
-        rows.warn_if_seen(n_jobs, stacklevel=2)
+        rows.warn_if_seen(n_jobs)
     if (before.groups is None) != (after.groups is None):
         raise ValueError("Only one of the two sets of rows has groups; give both groups or none.")
     size = min(len(before.X), len(after.X))
@@ -184,7 +184,7 @@ def compare(
             " transforms y or has other classes; only losses of the same targets can be compared."
         )
     for rows in both:
-        rows.warn_if_seen(n_jobs, stacklevel=2)
+        rows.warn_if_seen(n_jobs)
     known = [rows.ensemble.credited_names for rows in both]
     names = tuple(dict.fromkeys((*known[0], *known[1])))
     parts = [

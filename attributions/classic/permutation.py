@@ -145,7 +145,7 @@ def permutation(
     shuffling = Shuffling(None if is_chunked else model, metric, n_repeats, _seed(random_state))
     rows = AllRows.of(RowsAsGiven, intake, given, n_jobs)
     shuffled = rows.over(partial(_shuffled_rows, shuffling), Shuffled.merge)
-    rows.check(shuffled.tally, stacklevel=2)
+    rows.check(shuffled.tally)
     return shuffled.result(intake.ensemble.feature_names)
 
 

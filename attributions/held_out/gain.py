@@ -165,7 +165,7 @@ def held_out_gain(
     if by is not None:
         from attributions.changes.by_label import each_label  # which imports this folder
 
-        rows.check(rows.over(Tally.of), stacklevel=2)
+        rows.check(rows.over(Tally.of))
         return each_label(rows, by, partial(gain_by, wanted=wanted))
     totals, _ = rows.sum(partial(NodeTotals.of, keep=standard_error))
     return gain_by(rows, wanted, totals)
@@ -268,7 +268,7 @@ def held_out_gain_rows(
     refuse_chunks(X)
     steps = StepsOfModel.of_model(model, X, columns=columns)
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
-    rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
+    rows_at_splits.warn_if_seen(n_jobs)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values = rows_at_splits.parts_of_all(part, n_jobs)
     targets = Targets(rows_at_splits.y, rows_at_splits.weight)

@@ -75,7 +75,7 @@ def tree_inner_pairs(
     judge = Judge.of(model, X, ifa, columns=columns)
     ensemble = judge.ensemble
     rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
-    rows.warn_if_seen(n_jobs, stacklevel=2)
+    rows.warn_if_seen(n_jobs)
     if not rows.have_paths:
         raise ValueError(
             f"ifa={judge.ifa_name!r} does not credit single splits, so it cannot say below which"

@@ -33,7 +33,6 @@ training rows that every tree has seen not even that: the model keeps those sums
 reads them.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -43,7 +42,7 @@ import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, Wanted
-from attributions.inputs import as_training
+from attributions.inputs import as_training, warn_caller
 from attributions.names import check_one_of
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
@@ -272,12 +271,11 @@ def _warn_of_level(loss: Any) -> None:
     """Warn where the hessians of the fit are not the second derivatives of the loss."""
     is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
     if not (isinstance(loss, EXACT_HESSIANS) or is_newton):
-        warnings.warn(
+        warn_caller(
             "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
             f" {loss.name} loss are not its second derivatives: noise then has p < 0.05 far more"
             " often than in 5 % of cases. Use held_out_gain, which needs no hessians.",
             LevelWarning,
-            stacklevel=3,
         )
 
 
@@ -291,13 +289,10 @@ def _measure(
     removes_own_work: bool | None = None,
     **options: str,
 ) -> GlobalAttribution:
-    """Return the sum of a measure's contributions; in per cent if it says what it removes.
-
-    Warnings point at the caller of the public function that calls this one.
-    """
+    """Return the sum of a measure's contributions; in per cent if it says what it removes."""
     ensemble, name = judge.ensemble, contributions.__name__
     rows = AllRows.of(JudgedRows, judge, given, n_jobs)
-    sums, n_rows = rows.sum(partial(_sums, contributions, options, wanted), stacklevel=3)
+    sums, n_rows = rows.sum(partial(_sums, contributions, options, wanted))
     if not np.isfinite(sums.total).all():
         raise ValueError(
             f"What rows add to {name} is not finite: either {judge.ifa_name} returned values that"

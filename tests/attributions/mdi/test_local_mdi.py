@@ -283,7 +283,7 @@ def test_rows_out_of_bag_that_do_not_exist():
         ({"y_train": np.where(np.arange(N) == 3, np.nan, y)}, "y holds nan in row 3"),
         ({"X_train": X[:, :-1]}, "needs a table with 5 columns"),
         ({"X": X[:, :-1]}, "needs a table with 5 columns"),
-        ({"aggregate": "mean"}, "aggregate='mean'; use 'sum', 'absolute', 'rank' or"),
+        ({"aggregate": "mean"}, "aggregate='mean'; use 'sum', 'absolute', 'rank'"),
         ({"linear_model": "lasso"}, "linear_model='lasso'; use one of"),
         ({"linear_model": Ridge(folds=0)}, "folds=0; use from"),
         ({"linear_model": Ridge(folds=N + 1)}, "folds=151; use from"),
