@@ -63,6 +63,14 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return ", ".join(texts[:most]) + more
 
 
+def whole_number(value: Any) -> int | None:
+    """Return a whole number of Python's or NumPy's; None for anything else, True among it."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
 def check_one_of(allowed: Sequence[Any], **given: Any) -> None:
     """Refuse an option, given by its name, that is none of those allowed."""
     for name, value in given.items():
@@ -90,10 +98,7 @@ def find_row(row: Any, n_rows: int, index: Any = None) -> int:
 
 def row_of_number(row: Any, n_rows: int) -> int:
     """Return the number of a row from 0, for one that may be counted from the end."""
-    try:
-        number = None if isinstance(row, bool) else operator.index(row)
-    except TypeError:
-        number = None
+    number = whole_number(row)
     if number is None:
         raise ValueError(
             f"row={shown(row)}, but the rows that were explained have no labels, which those of a"

@@ -1,11 +1,11 @@
 """Axes made ready for a picture: size, colours, lettering, captions, scales, layout."""
 
-import operator
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from attributions.names import whole_number
 from attributions.plots.colors import DRAWN, mixed, readable, seen_through
 from attributions.plots.lettering import Lettering, wrap
 from gbt.tables.names import shown
@@ -292,11 +292,8 @@ def as_max_display(max_display: int | None, n_features: int) -> int:
     """Return how many features to show; refuse what is not a whole number from 1, or None."""
     if max_display is None:
         return n_features
-    try:
-        count = operator.index(max_display)
-    except TypeError:
-        count = 0
-    if count < 1 or isinstance(max_display, bool):
+    count = whole_number(max_display)
+    if count is None or count < 1:
         raise ValueError(
             f"max_display={shown(max_display)}; it must be a whole number, from 1, or None for all."
         )

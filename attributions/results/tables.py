@@ -3,7 +3,6 @@
 Numbers of one column have the same number of decimals, so that their points are aligned.
 """
 
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attributions.names import elided, on_one_line, printed_width
+from attributions.names import elided, on_one_line, printed_width, whole_number
 from gbt.tables.names import shown
 
 WIDTH = 100  # of a line in a terminal
@@ -152,10 +151,7 @@ def import_pandas(instead: str) -> Any:
 
 def as_count(n: int) -> int:
     """Return n, a number of rows; refuse what is not a whole number from 0."""
-    try:
-        count = operator.index(n)
-    except TypeError:
-        count = -1
-    if count < 0:
+    count = whole_number(n)
+    if count is None or count < 0:
         raise ValueError(f"n={shown(n)}; it must be a whole number, from 0.")
     return count
