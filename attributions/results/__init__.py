@@ -9,9 +9,8 @@ sample, and `FeatureCurve` is a function of one feature.
 from attributions.names import UnknownFeatureError
 from attributions.results.curve import FeatureCurve
 from attributions.results.per_feature import GlobalAttribution
-from attributions.results.per_pair import PairAttribution
+from attributions.results.per_pair import LocalPairAttribution, PairAttribution
 from attributions.results.per_row import LocalAttribution
-from attributions.results.per_row_pair import LocalPairAttribution
 
 __all__ = [
     "FeatureCurve",
