@@ -24,7 +24,7 @@ BESIDE = 0.75  # of the bars' width, beside them, for names in a force plot
 MOST_FORCES = 10  # features of a force plot
 
 
-class Steps(NamedTuple):
+class Way(NamedTuple):
     """The way of one row from its start to its end: the strongest features, then all others."""
 
     names: tuple[str, ...]  # of all features, and one of those that are not shown
@@ -117,7 +117,7 @@ class LocalAttributionDisplay(Display):
             return f"{unit} (above 0: helped)"
         return "raw prediction" if self.is_whole else self.facts.unit_of_row
 
-    def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Steps:
+    def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Way:
         """Return what leads from the base value, or from 0, to the sum of all contributions."""
         result = self.attribution
         start = float(result.base_values[self.row]) if self.is_whole else 0.0
@@ -130,7 +130,7 @@ class LocalAttributionDisplay(Display):
             columns, said = [*columns, len(contributions)], [*said, ""]
             moves = np.append(moves, contributions.sum() - moves.sum())
         names = (*result.feature_names, f"{n_others:,} other feature{'s' * (n_others > 1)}")
-        return Steps(names, columns, said, moves, start, start + float(contributions.sum()))
+        return Way(names, columns, said, moves, start, start + float(contributions.sum()))
 
     def _color(self, sheet: Sheet, move: float) -> Any:
         return sheet.drawn_in(self.up if move > 0 else self.down)
@@ -155,7 +155,7 @@ class LocalAttributionDisplay(Display):
         sheet.name_rows(steps.names, steps.columns, fontsize, steps.said)
         self._write_sums(sheet, steps, fontsize)
 
-    def _write_sums(self, sheet: Sheet, steps: Steps, fontsize: float) -> None:
+    def _write_sums(self, sheet: Sheet, steps: Way, fontsize: float) -> None:
         """Mark where the way starts, above the first bar, and where it ends, below the last."""
         ax, n = sheet.ax, len(steps.moves)
         said = [("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1)]

@@ -95,7 +95,7 @@ class WithErrors:
                 )
             return simultaneous_of.intervals(self, standard_error, level)
         if method == "bootstrap-t":
-            factor = symmetric_t(self._kept_contributions(method), level, random_state)
+            factor = symmetric_t(self._kept_contributions(), level, random_state)
         else:
             warn_of_few_groups(self.groups)
             factor = np.full(len(self.values), ndtri((1 + level) / 2))
@@ -153,7 +153,7 @@ class WithErrors:
             np.divide(self.values, standard_error, out=z, where=moved)
         return ndtr(-z)
 
-    def _kept_contributions(self, wanted: str) -> np.ndarray:
+    def _kept_contributions(self) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
         if self.contributions is None:
             rows = f"{of_rows(self.method)}_rows(model, X, y)"
@@ -161,8 +161,8 @@ class WithErrors:
             if is_of_fits(self.method):
                 make = "Take method='normal', which allows for several fits."
             raise ValueError(
-                f"{wanted} needs the contributions of single rows, which this result does not keep."
-                f" {make}"
+                "bootstrap-t needs the contributions of single rows, which this result does not"
+                f" keep. {make}"
             )
         return self.contributions
 
