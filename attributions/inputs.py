@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk

@@ -6,12 +6,12 @@ written by their codes, such as ``\u202e``: unseen, they would make one name loo
 and reorder what stands beside it. Everything else is written as it is.
 """
 
-import operator
 import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from attributions.options import whole_number
 from gbt.tables.names import shown
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -61,22 +61,6 @@ def first_of(texts: Sequence[str], most: int) -> str:
     """List texts for a sentence: the first of many, and how many more there are."""
     more = f" and {len(texts) - most} more" * (len(texts) > most)
     return ", ".join(texts[:most]) + more
-
-
-def whole_number(value: Any) -> int | None:
-    """Return a whole number of Python's or NumPy's; None for anything else, True among it."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
-
-
-def check_one_of(allowed: Sequence[Any], **given: Any) -> None:
-    """Refuse an option, given by its name, that is none of those allowed."""
-    for name, value in given.items():
-        if value not in allowed:
-            *others, last = map(repr, allowed)
-            raise ValueError(f"{name}={shown(value)}; use {', '.join(others)} or {last}.")
 
 
 def first_difference(names: Sequence[str], others: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 
 N_FEATURES = 50
 N_RELEVANT = 5

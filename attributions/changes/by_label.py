@@ -17,7 +17,7 @@ from attributions.changes.contrasts import Difference, combination, difference
 from attributions.changes.differences import Differences, stacked
 from attributions.changes.labels import Labels, find_label, label_text
 from attributions.changes.worth import UNITS, Worth, worth_of
-from attributions.names import check_one_of
+from attributions.options import check_one_of, imported, whole
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
@@ -178,7 +178,7 @@ class AttributionByLabel(tables.ShownAsTable):
 
         It has ``n_samples`` and the columns of ``GlobalAttribution.to_frame``.
         """
-        pandas = tables.import_pandas(".results and .labels")
+        pandas = imported("pandas", "to_frame", ", or use .results and .labels")
         frames = [result.to_frame().loc[list(self.feature_names)] for result in self.results]
         for frame, n in zip(frames, self.n_samples, strict=True):
             frame.insert(0, "n_samples", n)
@@ -187,7 +187,7 @@ class AttributionByLabel(tables.ShownAsTable):
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return a table to look at: a row a label, and the best ``n`` features in per cent."""
-        ranking = self.ranking()[: tables.as_count(n)]
+        ranking = self.ranking()[: whole(0, n=n)]
         columns = [
             tables.words("label", self.label_texts),
             tables.ShownColumn("rows", [f"{n:,}" for n in self.n_samples]),

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.changes.contrasts import Difference, chances, half_widths
-from attributions.names import check_one_of
+from attributions.options import check_one_of, check_share, imported, whole
 from attributions.results import tables
 from attributions.results.per_row import check_shape
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -72,8 +71,7 @@ class Differences(tables.ShownAsTable):
 
     def confidence_interval(self, level: float = 0.95) -> np.ndarray:
         """Return intervals of differences, (L, p, 2); all hold together if ``adjust`` says so."""
-        if not 0 < level < 1:
-            raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
+        check_share(0.95, level=level)
         reach = half_widths(self._t, self.degrees, level, self._is_joint) * self.standard_error
         reach = np.where(self._is_still, 0.0, reach)
         return np.stack([self.values - reach, self.values + reach], axis=-1)
@@ -88,7 +86,7 @@ class Differences(tables.ShownAsTable):
         Indexed by ``label`` and ``feature``, it has ``difference``, ``standard_error``, ``p_value``
         and the ends of the interval of a ``level``, ``lower`` and ``upper``.
         """
-        pandas = tables.import_pandas(".values, .labels and .feature_names")
+        pandas = imported("pandas", "to_frame", ", or use .values, .labels and .feature_names")
         lower, upper = np.moveaxis(self.confidence_interval(level), -1, 0)
         columns = {
             "difference": self.values,
@@ -106,7 +104,7 @@ class Differences(tables.ShownAsTable):
         """Return the ``n`` differences of the smallest p-values as a table to look at."""
         p = self.p_values().ravel()
         order = np.lexsort((-np.abs(self._t.ravel()), np.where(np.isnan(p), 2.0, p)))
-        order = order[: tables.as_count(n)]
+        order = order[: whole(0, n=n)]
         label, feature = np.unravel_index(order, self.values.shape)
         lower, upper = np.moveaxis(self.confidence_interval(), -1, 0)
         columns = [

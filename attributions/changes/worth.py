@@ -33,7 +33,7 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from gbt.parallel.chunks import Chunk, refuse_chunks
 
 FEWEST_THAT_CARRY = 12  # rows, or groups, of which the constant's loss must consist

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Rows

@@ -37,6 +37,7 @@ from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
 from attributions.classic.shuffled_tables import OrderOf, Pairs, random_order, shuffled_tables
 from attributions.classic.whatever_predicts import Predictions, only_predicts
 from attributions.inputs import as_random_state, refuse_credit
+from attributions.options import whole
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Intake, Rows, Tally
 from attributions.statistics.groups import Groups, check_apart
@@ -48,7 +49,6 @@ from gbt.model.predictor import over_transposed
 from gbt.model.starts import raw_before
 from gbt.parallel.chunks import Chunk, is_in_chunks, refuse_chunks
 from gbt.tables.given import collected
-from gbt.tables.names import shown
 from gbt.tables.sparse_rows import values_at
 from gbt.tables.targets import warn_of_other_order
 
@@ -128,8 +128,7 @@ def permutation(
 
         permutation(model, X, y, metric=log_likelihood).p_values()
     """
-    if not isinstance(n_repeats, Integral) or n_repeats < 1:
-        raise ValueError(f"n_repeats={shown(n_repeats)}; it must be a whole number, at least 1.")
+    n_repeats = whole(1, n_repeats=n_repeats)
     X = collected(X)
     given = Chunk(X, y, None, groups, init_score)
     if only_predicts(model):

@@ -43,7 +43,7 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, Wanted
 from attributions.inputs import as_training, warn_caller
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows

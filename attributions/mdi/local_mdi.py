@@ -34,7 +34,7 @@ from attributions.mdi.least_squares import Coefficients, LinearModel
 from attributions.mdi.linear_models import as_linear_model
 from attributions.mdi.stump_problem import RawColumns, StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from attributions.per_row.aggregates import AGGREGATES, aggregate_trees
 from attributions.per_row.individual import attribute, names_of_outputs
 from attributions.per_row.predecomp import PathChanges

@@ -15,7 +15,7 @@ import numpy as np
 
 from attributions.inputs import named_as, refuse_credit
 from attributions.mdi.stump_problem import TreeRows
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from attributions.rows import Intake, Rows
 from gbt.formats import import_model, labels_of, several_of, target_encoder
 from gbt.formats.imported import STEPS

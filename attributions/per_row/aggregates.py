@@ -21,7 +21,7 @@ import numpy as np
 
 from attributions.inputs import finite_rows
 from attributions.kernels.stumps import add_ranks
-from attributions.names import check_one_of
+from attributions.options import check_one_of
 from attributions.per_row.individual import (
     ROWS_IN_CACHE,
     as_individual,

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from attributions.methods import facts_of
-from attributions.names import check_one_of, on_one_line
+from attributions.names import on_one_line
+from attributions.options import check_one_of
 from attributions.plots.captions import (
     OF_CONSTANT,
     TWO_SIDED_95,

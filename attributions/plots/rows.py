@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from attributions.methods import facts_of
-from attributions.names import check_one_of, find_row, on_one_line
+from attributions.names import find_row, on_one_line
+from attributions.options import check_one_of
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from attributions.methods import facts_of, is_of_fits, is_testable, methods_with, of_rows
-from attributions.names import check_one_of
+from attributions.options import check_one_of, check_share
 from attributions.results import simultaneous as simultaneous_of
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import warn_of_few_groups
@@ -84,8 +84,7 @@ class WithErrors:
         fitting, tuning or early stopping. A feature that only a few rows reach may be covered less
         often than stated.
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
+        check_share(0.95, level=level)
         check_one_of(("normal", "bootstrap-t"), method=method)
         standard_error = self._standard_error("confidence intervals")
         if simultaneous:

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from attributions.inputs import as_weight
 from attributions.methods import facts_of, is_testable
-from attributions.names import check_one_of, find_feature
+from attributions.names import find_feature
+from attributions.options import check_one_of, imported, whole
 from attributions.results import tables
 from attributions.results.certainty import WithErrors
 from attributions.results.grouping import Shareable, grouped
@@ -116,7 +117,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         It has rank, feature, value and, where there are any, standard error, p-value and doubt
         (`is_reliable`); ``to_frame`` has them to calculate with.
         """
-        return self._table(np.arange(min(tables.as_count(n), len(self))))
+        return self._table(np.arange(min(whole(0, n=n), len(self))))
 
     def _shown(self) -> tables.ShownTable:
         """Return the best and the worst features, or all where they are few."""
@@ -276,7 +277,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         ``p_value`` and ``is_reliable``. A ``level``, such as 0.95, adds ``lower`` and ``upper``,
         the ends of `confidence_interval`.
         """
-        pandas = tables.import_pandas(".values and .feature_names")
+        pandas = imported("pandas", "to_frame", ", or use .values and .feature_names")
         columns = {"value": self.values}
         if self._shown_percent is not None:
             columns["percent"] = self.percent()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.names import find_pair
+from attributions.options import imported, whole
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 
@@ -84,7 +85,7 @@ class PairAttribution(tables.ShownAsTable):
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the best ``n`` pairs as a table to look at."""
-        shown = self.ranking()[: tables.as_count(n)]
+        shown = self.ranking()[: whole(0, n=n)]
         columns = [
             tables.ShownColumn("rank", [str(rank) for rank in range(1, len(shown) + 1)]),
             tables.words("feature", self._names(0)[shown]),
@@ -104,7 +105,7 @@ class PairAttribution(tables.ShownAsTable):
         Its columns are ``feature``, ``below`` (missing where no other feature was above), ``value``
         and, where there is one, ``standard_error``.
         """
-        pandas = tables.import_pandas(".values and .pairs")
+        pandas = imported("pandas", "to_frame", ", or use .values and .pairs")
         columns = {"feature": self._names(0), "below": self._names(1), "value": self.values}
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
@@ -203,7 +204,7 @@ class LocalPairAttribution(tables.ShownAsTable):
         size = self.importance()
         below = np.tril_indices(len(size))
         n_pairs, names = len(below[0]), self.feature_names
-        order = np.argsort(-size[below], kind="stable")[: tables.as_count(n)]
+        order = np.argsort(-size[below], kind="stable")[: whole(0, n=n)]
         first, second = (side[order] for side in below)
         columns = [
             tables.words("feature", [names[j] for j in first]),

@@ -6,13 +6,12 @@ Numbers of one column have the same number of decimals, so that their points are
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attributions.names import elided, on_one_line, printed_width, whole_number
-from gbt.tables.names import shown
+from attributions.names import elided, on_one_line, printed_width
 
 WIDTH = 100  # of a line in a terminal
 NAME_WIDTH = 40
@@ -136,22 +135,3 @@ def p_values(heading: str, values: np.ndarray) -> ShownColumn:
 def more(n: int, what: str) -> str:
     """Say how many of something are not shown; nothing if all are."""
     return f"{n:,} more {what}{'s' * (n > 1)}" if n else ""
-
-
-def import_pandas(instead: str) -> Any:
-    """Import pandas for ``to_frame``, or raise an error that says what to use instead."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            f"to_frame needs pandas: pip install pandas, or use {instead}."
-        ) from error
-    return pandas
-
-
-def as_count(n: int) -> int:
-    """Return n, a number of rows; refuse what is not a whole number from 0."""
-    count = whole_number(n)
-    if count is None or count < 0:
-        raise ValueError(f"n={shown(n)}; it must be a whole number, from 0.")
-    return count

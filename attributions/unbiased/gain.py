@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from attributions.inputs import with_changes
-from attributions.names import check_one_of
+from attributions.options import check_one_of, whole
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake
 from attributions.unbiased.closed_forms import JudgedSplits
@@ -43,7 +43,6 @@ from attributions.unbiased.subsets import gain_of_subsets, mean_ratio, mean_rati
 from attributions.walk.rows_at_spots import NodeTotals
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import Chunk
-from gbt.tables.names import shown
 
 FORMS = ("symmetric", "paper", "sampled")
 
@@ -117,8 +116,7 @@ def unbiased_gain(
     ``attributions.held_out_gain`` has them.
     """
     check_one_of(FORMS, form=form)
-    if not min_samples >= 1:
-        raise ValueError(f"min_samples={shown(min_samples)}; either child needs at least 1 row.")
+    min_samples = whole(1, min_samples=min_samples)
     intake = Intake.of_model(model, X_valid, columns=columns)
     ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)
