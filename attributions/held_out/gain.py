@@ -8,19 +8,13 @@ the gain of a feature is the sum over its splits:
     held-out gain(k)  =  (1/alpha)  sum over splits  W_l W_r / W_t  *  d  *  (mean e_l - mean e_r)
 
 with e = -dL/df asked at the raw prediction before the round, less all that feature k has itself
-contributed before. It joins two ideas of this package:
-
-*centred*, from ``unbiased_gain``: only the contrast between the children counts. The feature gets
-no credit for what all rows of a node have in common, whatever share of the new rows goes left.
-
-*own work removed*, from ``partial_inner``: a feature's own errors of earlier rounds are not held
-against it. ``partial_inner`` adds h F_k back to the gradient, which is right where the model's h is
-the second derivative; here the loss itself is asked without F_k, so that no hessian is needed. With
-the squared error the two agree.
+contributed before. It is *centred*, as ``unbiased_gain`` is: only the contrast between the children
+counts. And it has the feature's *own work removed*, as ``partial_inner`` does by adding h F_k back
+to the gradient, which is right where the model's h is the second derivative. Here the loss itself
+is asked without F_k, so that no hessian is needed. With the squared error the two agree.
 
 A feature without effect is on average worth 0, for every loss and penalty, for numbers and for
-words of many levels. On training rows, with the squared error, no penalty and the feature's work
-left in, it is the total gain exactly.
+words of many levels: ``attributions.reference.held_out`` says why, and all of this in plain loops.
 
 The held-out gain is a ratio of sums over rows, one a split, and the standard error is that of its
 first derivatives (the delta method), row by row:
@@ -29,7 +23,6 @@ first derivatives (the delta method), row by row:
 
 For the error each split's part of q is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its
 node. The q add up to the held-out gain; ``held_out_gain_rows`` has them.
-``attributions.reference.held_out`` says all of this in plain loops.
 """
 
 from functools import partial
