@@ -1,24 +1,26 @@
 """Inputs: where all attributions check and convert rows, targets, weights and labels of rows.
 
 The functions take what people have and return what kernels need: rows of floats as the model
-compares them, targets as its loss takes them, weights as float64. What cannot be used is refused
-here, by name, before any work is done. Targets and weights are checked as in training
+compares them, targets as its loss takes them, weights as float64. They refuse by name what cannot
+be used, before any work is done. Targets and weights are checked as in training
 (``gbt.tables.targets``).
 """
 
+import sys
 import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from attributions.options import check_one_of
 from gbt.formats import as_ensemble
 from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk
 from gbt.tables import targets
 from gbt.tables.categories import FROM_DTYPE, EncodedRows, Levels, learn
 from gbt.tables.given import Table, collected, refuse_infinities
-from gbt.tables.names import first_ten, labels_of, names_for, shown
+from gbt.tables.names import first_ten, labels_of, names_for
 from gbt.tables.sparse_rows import SparseRows, with_zeros
 from gbt.tables.targets import warn_of_other_order
 
@@ -27,15 +29,22 @@ class SeenRowsWarning(UserWarning):
     """The model has seen rows that judge it, so that noise may be taken for signal."""
 
 
-def warn_of_seen_rows(n_seen: int, n_rows: int, stacklevel: int) -> None:
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the line that called this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_globals.get("__name__", "").startswith("attributions.") and frame.f_back:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_seen_rows(n_seen: int, n_rows: int) -> None:
     """Warn if the model has seen some of the rows that judge it."""
     if n_seen:
-        warnings.warn(
+        warn_caller(
             f"{n_seen} of the {n_rows} rows are among those that the model was trained on, or that"
             " decided when to stop. On these, features used for noise look useful and p-values mean"
             " nothing: give rows that the model has not seen.",
             SeenRowsWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -182,9 +191,6 @@ def has_lost_sums(model: Any) -> bool:
     return not as_ensemble(model).statistics >= NEEDED
 
 
-COLUMNS = ("given", "transformed")
-
-
 def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "given") -> Ensemble:
     """Return the trees of a model; sums that it lacks come from its ``training`` rows, if given.
 
@@ -192,8 +198,7 @@ def trees_of(model: Any, X: Any = None, training: Any = None, columns: str = "gi
     those of the features if the model was fitted to an array. ``columns`` says whether splits are
     credited to the columns that a pipeline is given, or to those that its steps hand over.
     """
-    if columns not in COLUMNS:
-        raise ValueError(f"columns={shown(columns)}; use one of {COLUMNS}.")
+    check_one_of(("given", "transformed"), columns=columns)
     if training is None or not has_lost_sums(model):
         ensemble = as_ensemble(model)
     else:

@@ -127,6 +127,12 @@ def facts_of(method: str) -> Method:
     return METHODS.get(kind_of(method), Method(title=kind_of(method)))
 
 
+def is_testable(method: str) -> bool:
+    """Say whether no effect means a value of 0 or less, so that there are p-values."""
+    is_of_targets = kind_of(method) == "forest_inner" and method.endswith(", target)")
+    return facts_of(method).is_testable and not is_of_targets
+
+
 def methods_with(fact: str) -> str:
     """List the names of the methods of which a fact is true."""
     return ", ".join(name for name, method in METHODS.items() if getattr(method, fact))

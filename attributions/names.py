@@ -6,12 +6,12 @@ written by their codes, such as ``\u202e``: unseen, they would make one name loo
 and reorder what stands beside it. Everything else is written as it is.
 """
 
-import operator
 import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from attributions.options import whole_number
 from gbt.tables.names import shown
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -82,10 +82,7 @@ def find_row(row: Any, n_rows: int, index: Any = None) -> int:
 
 def row_of_number(row: Any, n_rows: int) -> int:
     """Return the number of a row from 0, for one that may be counted from the end."""
-    try:
-        number = None if isinstance(row, bool) else operator.index(row)
-    except TypeError:
-        number = None
+    number = whole_number(row)
     if number is None:
         raise ValueError(
             f"row={shown(row)}, but the rows that were explained have no labels, which those of a"
@@ -127,8 +124,9 @@ def without_directions(text: str) -> str:
     return text.translate(AS_WRITTEN)
 
 
-def elided(text: str, width: int = NAME_WIDTH) -> str:
-    """Return a text of at most ``width`` columns of a terminal, cut in the middle if need be."""
+def elided(name: Any, width: int = NAME_WIDTH) -> str:
+    """Return a name on one line of at most ``width`` columns, cut in the middle if need be."""
+    text = on_one_line(name)
     if printed_width(text) <= width:
         return text
     kept = width - 1

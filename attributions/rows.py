@@ -8,16 +8,17 @@ All measures take rows in the same way, from a table in memory or, by chunks, fr
                                  +-> Tally    how many, whether any counts, how many were seen
 
 `AllRows` stands for either kind of table: rows in memory are checked once, chunks by the workers
-that hold them, at every walk. A measure that needs more of its model than `Intake` has inherits
-from it, and so does one that needs more of its rows than `Rows` has.
+that hold them, at every walk. `RowsInBatches` are read from a file at every walk. A measure that
+needs more of its model than `Intake` has inherits from it, and so does one that needs more of its
+rows than `Rows` has.
 """
 
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from math import nan
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -172,12 +173,13 @@ class Rows:
         rows = self.for_leaves()
         return n_rows * are_training_rows(ensemble, lambda part_of, merge: part_of(rows))
 
-    def warn_if_seen(self, n_jobs: int | None, stacklevel: int) -> None:
+    def warn_if_seen(self, n_jobs: int | None) -> None:
         """Warn if the model has seen some of them."""
-        warn_of_seen_rows(self.count_seen(n_jobs), len(self.X), stacklevel + 1)
+        warn_of_seen_rows(self.count_seen(n_jobs), len(self.X))
 
 
-class Tally(NamedTuple):
+@dataclass(frozen=True)
+class Tally:
     """What only all rows together can tell, added up over chunks.
 
     ``at_root`` is what they add to the root of the model's first tree; nan where it is not needed.
@@ -185,7 +187,7 @@ class Tally(NamedTuple):
 
     n_rows: int
     n_seen: int
-    has_weight: bool
+    weight: float
     at_root: float
 
     @classmethod
@@ -194,12 +196,11 @@ class Tally(NamedTuple):
         ensemble, at_root = rows.ensemble, nan
         if rows.is_part and rows.need_targets and ensemble.seen_rows is None:
             at_root = rows.at_root
-        return cls(len(rows.X), rows.count_seen(n_jobs), bool(rows.weight.any()), at_root)
+        return cls(len(rows.X), rows.count_seen(n_jobs), float(rows.weight.sum()), at_root)
 
-    def merge(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "Tally") -> "Tally":
         """Return the tally of the rows of both."""
-        has_weight = self.has_weight or other.has_weight
-        return Tally(*map(operator.add, self, other))._replace(has_weight=has_weight)
+        return Tally(*map(operator.add, vars(self).values(), vars(other).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +209,7 @@ class AllRows:
 
     kind: type[Rows]  # what a measure makes of rows
     model: Any  # an `Intake`
-    given: Chunk  # as the caller gave them
+    given: Any  # a `Chunk`, as the caller gave them
     rows: Any  # of that kind; None if they are of Dask
     n_jobs: int | None
 
@@ -225,20 +226,20 @@ class AllRows:
         of_chunk = partial(_part_of_chunk, self.kind, self.model, part_of, self.n_jobs)
         return over_chunks(of_chunk, merge, self.given)
 
-    def sum(self, sums_of: Callable[..., Any], stacklevel: int = 2) -> tuple[Any, int]:
+    def sum(self, sums_of: Callable[..., Any]) -> tuple[Any, int]:
         """Return the sums of all rows, and how many there are; `check` them on the way."""
         sums, tally = self.over(partial(_counted, sums_of), _merged)
-        self.check(tally, stacklevel + 1)
+        self.check(tally)
         return sums, tally.n_rows
 
-    def check(self, tally: Tally, stacklevel: int) -> None:
+    def check(self, tally: Tally) -> None:
         """Refuse rows whose weights are all 0; warn of rows that the model has seen."""
-        if not tally.has_weight:
+        if not tally.weight:
             raise ValueError("sample_weight is 0 for all rows; at least one must weigh something.")
-        n_seen = tally.n_seen or tally.n_rows * self._are_training_rows(tally.at_root)
-        warn_of_seen_rows(n_seen, tally.n_rows, stacklevel + 1)
+        n_seen = tally.n_seen or tally.n_rows * self.are_those_of_training(tally.at_root)
+        warn_of_seen_rows(n_seen, tally.n_rows)
 
-    def _are_training_rows(self, at_root: float) -> bool:
+    def are_those_of_training(self, at_root: float) -> bool:
         """Say whether chunks are the training rows together, which no single chunk can tell."""
 
         def fold(part_of: Callable, merge: Callable) -> LeafCells:
@@ -246,6 +247,15 @@ class AllRows:
 
         ensemble = self.model.ensemble
         return may_be_training_rows(ensemble, at_root) and are_training_rows(ensemble, fold)
+
+
+class RowsInBatches(AllRows):
+    """Rows that ``given``, a function, yields some at a time, as a `Chunk` each, at every walk."""
+
+    def over(self, part_of: Callable[..., Any], merge: Callable[..., Any] = operator.add) -> Any:
+        """Return the merged parts of all batches."""
+        batches = (self.kind.of(self.model, batch) for batch in self.given())
+        return reduce(merge, (part_of(rows, self.n_jobs) for rows in batches))
 
 
 def _part_of_chunk(
@@ -263,7 +273,7 @@ def _counted(sums_of: Callable, rows: Rows, n_jobs: int | None) -> tuple[Any, Ta
 
 def _merged(one: tuple[Any, Tally], other: tuple[Any, Tally]) -> tuple[Any, Tally]:
     """Return the sums and the tally of two sets of rows."""
-    return one[0] + other[0], one[1].merge(other[1])
+    return one[0] + other[0], one[1] + other[1]
 
 
 def _of_leaves(part_of: Callable, rows: Rows, n_jobs: int | None) -> LeafCells:

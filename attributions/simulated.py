@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from attributions.options import check_one_of
+
 N_FEATURES = 50
 N_RELEVANT = 5
 TASKS = ("regression", "classification")
@@ -80,13 +82,9 @@ def simulated(
         The seed. Train and held-out rows have streams of their own: changing ``n_train`` leaves
         the drawn values of the held-out rows as they are.
     """
-    for name, value, allowed in (
-        ("task", task, TASKS),
-        ("relevant", relevant, tuple(CANDIDATES)),
-        ("protocol", protocol, PROTOCOLS),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+    check_one_of(TASKS, task=task)
+    check_one_of([*CANDIDATES], relevant=relevant)
+    check_one_of(PROTOCOLS, protocol=protocol)
     if n_train < 2 or n_valid < 1:
         raise ValueError(
             f"n_train={n_train} and n_valid={n_valid}; at least 2 and 1 rows are needed."

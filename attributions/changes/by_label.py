@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.changes.contrasts import Difference, combination, difference
-from attributions.changes.differences import Differences, check_adjust, stacked
+from attributions.changes.differences import Differences, stacked
 from attributions.changes.labels import Labels, find_label, label_text
-from attributions.changes.worth import Worth, check_unit, worth_of
+from attributions.changes.worth import UNITS, Worth, worth_of
+from attributions.options import check_one_of, imported, whole
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 FEWEST = 10  # rows, or groups, that can judge: fewer do not tell their own spread
 N_SHOWN = 5  # features in the text of a result
-Judge = Callable[[AllRows], GlobalAttribution]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,8 +138,7 @@ class AttributionByLabel(tables.ShownAsTable):
             pairs = [(base, number) for number in numbers if number != base]
         if not pairs:
             raise ValueError("There is one label only; a change needs at least two.")
-        check_adjust(adjust)
-        worth = cache(partial(self.rows.worth, check_unit(unit)))
+        worth = cache(partial(self.rows.worth, unit))
         found = [self._difference(these, those, worth) for those, these in pairs]
         texts = self.label_texts
         return stacked(
@@ -162,7 +161,7 @@ class AttributionByLabel(tables.ShownAsTable):
         if len(used) < 3:
             raise ValueError(f"A trend needs three labels with rows enough; there are {len(used)}.")
         size = int(self.n_samples[used].min())
-        worths = [self.rows.worth(check_unit(unit), int(number), size) for number in used]
+        worths = [self.rows.worth(unit, int(number), size) for number in used]
         weight = self.n_samples[used] / self.n_samples[used].sum()
         from_mean = used - weight @ used
         slope = combination(worths, weight * from_mean / (weight @ from_mean**2))
@@ -179,7 +178,7 @@ class AttributionByLabel(tables.ShownAsTable):
 
         It has ``n_samples`` and the columns of ``GlobalAttribution.to_frame``.
         """
-        pandas = tables.import_pandas(".results and .labels")
+        pandas = imported("pandas", "to_frame", ", or use .results and .labels")
         frames = [result.to_frame().loc[list(self.feature_names)] for result in self.results]
         for frame, n in zip(frames, self.n_samples, strict=True):
             frame.insert(0, "n_samples", n)
@@ -188,7 +187,7 @@ class AttributionByLabel(tables.ShownAsTable):
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return a table to look at: a row a label, and the best ``n`` features in per cent."""
-        ranking = self.ranking()[: tables.as_count(n)]
+        ranking = self.ranking()[: whole(0, n=n)]
         columns = [
             tables.words("label", self.label_texts),
             tables.ShownColumn("rows", [f"{n:,}" for n in self.n_samples]),
@@ -244,7 +243,8 @@ class AttributionByLabel(tables.ShownAsTable):
 
     def _one_in(self, unit: str) -> np.ndarray:
         """Return what a value of 1 is in a unit, (L, 1); nan where a constant has no loss."""
-        if check_unit(unit) == "loss":
+        check_one_of([*UNITS], unit=unit)
+        if unit == "loss":
             return self.unit_of_row[:, np.newaxis]
         ones = [result.percent_of_one for result in self.results]
         return np.array([[np.nan if one is None else one] for one in ones])
@@ -317,7 +317,7 @@ class LabelledRows:
         return worth_of(rows, unit, some.n_jobs, size)
 
 
-def each_label(rows: AllRows, by: Any, judge: Judge) -> Any:
+def each_label(rows: AllRows, by: Any, judge: Callable[[AllRows], GlobalAttribution]) -> Any:
     """Return the `AttributionByLabel` of rows, judged label by label; ``by`` has one a row."""
     labelled = LabelledRows.of(rows, by)
     names, of_row = labelled.labels.names, labelled.labels.of_row

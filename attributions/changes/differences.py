@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attributions.changes.contrasts import Difference, chances, half_widths
+from attributions.options import check_one_of, check_share, imported, whole
 from attributions.results import tables
 from attributions.results.per_row import check_shape
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -53,7 +53,7 @@ class Differences(tables.ShownAsTable):
     about: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        check_adjust(self.adjust)
+        check_one_of(("joint", None), adjust=self.adjust)
         for name in ("values", "standard_error", "degrees"):
             check_shape(name, getattr(self, name), (len(self.labels), len(self.feature_names)))
 
@@ -71,8 +71,7 @@ class Differences(tables.ShownAsTable):
 
     def confidence_interval(self, level: float = 0.95) -> np.ndarray:
         """Return intervals of differences, (L, p, 2); all hold together if ``adjust`` says so."""
-        if not 0 < level < 1:
-            raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
+        check_share(0.95, level=level)
         reach = half_widths(self._t, self.degrees, level, self._is_joint) * self.standard_error
         reach = np.where(self._is_still, 0.0, reach)
         return np.stack([self.values - reach, self.values + reach], axis=-1)
@@ -87,7 +86,7 @@ class Differences(tables.ShownAsTable):
         Indexed by ``label`` and ``feature``, it has ``difference``, ``standard_error``, ``p_value``
         and the ends of the interval of a ``level``, ``lower`` and ``upper``.
         """
-        pandas = tables.import_pandas(".values, .labels and .feature_names")
+        pandas = imported("pandas", "to_frame", ", or use .values, .labels and .feature_names")
         lower, upper = np.moveaxis(self.confidence_interval(level), -1, 0)
         columns = {
             "difference": self.values,
@@ -105,7 +104,7 @@ class Differences(tables.ShownAsTable):
         """Return the ``n`` differences of the smallest p-values as a table to look at."""
         p = self.p_values().ravel()
         order = np.lexsort((-np.abs(self._t.ravel()), np.where(np.isnan(p), 2.0, p)))
-        order = order[: tables.as_count(n)]
+        order = order[: whole(0, n=n)]
         label, feature = np.unravel_index(order, self.values.shape)
         lower, upper = np.moveaxis(self.confidence_interval(), -1, 0)
         columns = [
@@ -135,13 +134,6 @@ class Differences(tables.ShownAsTable):
     def _t(self) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self._is_still, np.nan, self.values / self.standard_error)
-
-
-def check_adjust(adjust: str | None) -> str | None:
-    """Return how to adjust; refuse what is none."""
-    if adjust not in ("joint", None):
-        raise ValueError(f"adjust={shown(adjust)}; use 'joint' or None.")
-    return adjust
 
 
 def stacked(found: Sequence[Difference], **about: Any) -> Differences:

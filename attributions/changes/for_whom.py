@@ -10,7 +10,6 @@ what the feature is worth to all, and the shares, weighted by rows, add up to th
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +20,8 @@ from attributions.changes.rules import FEWEST_IN_GROUP, Telling, rules_of
 from attributions.changes.worth import Worth, rows_in_memory, saved_by_features
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.names import find_feature
+from attributions.options import imported, whole
 from attributions.results import tables
-from gbt.tables.names import shown
 
 RULE_WIDTH = 160  # of a printed rule, which a cut in its middle would make useless
 
@@ -72,7 +71,7 @@ class ForWhom(tables.ShownAsTable):
         Intervals of a ``level``, from ``lower`` to ``upper``, hold together; ``p_value`` is that of
         a difference between the group and the rows outside of it.
         """
-        pandas = tables.import_pandas(".groups and .values")
+        pandas = imported("pandas", "to_frame", ", or use .groups and .values")
         groups = pandas.Index(self.groups, name="group")
         return pandas.DataFrame(self._columns(level), index=groups)
 
@@ -146,13 +145,12 @@ def for_whom(
     random_state : int
         Draws the halves.
     """
-    if not isinstance(max_groups, Integral) or max_groups < 2:
-        raise ValueError(f"max_groups must be an integer of 2 or more; got {shown(max_groups)}.")
+    max_groups = whole(2, max_groups=max_groups)
     if columns is not None and not len(columns):
         raise ValueError("columns is empty; name those that may tell groups apart, None for all.")
     columns = [columns] if isinstance(columns, str) else columns
     rows = rows_in_memory(model, X, y, sample_weight, groups)
-    rows.warn_if_seen(n_jobs, stacklevel=2)
+    rows.warn_if_seen(n_jobs)
     ensemble = rows.ensemble
     k = find_feature(feature, ensemble.credited_names)
     telling = Telling.of(rows, X, columns)

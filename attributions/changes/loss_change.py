@@ -17,6 +17,7 @@ from attributions.changes.loss_parts import LEFT, LEVEL, SPREAD, loss_parts
 from attributions.changes.worth import Worth, rows_in_memory
 from attributions.inputs import given_together, trees_of
 from attributions.names import find_feature
+from attributions.options import imported, whole
 from attributions.results import tables
 from gbt.tables.given import collected
 from gbt.tables.names import column_names
@@ -74,7 +75,7 @@ class LossChange(tables.ShownAsTable):
 
         The columns are those of ``Differences.to_frame``, beside ``before`` and ``after``.
         """
-        pandas = tables.import_pandas(".parts and .values")
+        pandas = imported("pandas", "to_frame", ", or use .parts and .values")
         frames = [found.to_frame(level=level).droplevel(0) for found in (self.changes, self.loss)]
         frame = pandas.concat(frames)
         frame.index.name = "part"
@@ -84,7 +85,7 @@ class LossChange(tables.ShownAsTable):
 
     def head(self, n: int = N_SHOWN) -> tables.ShownTable:
         """Return the whole loss and the ``n`` parts that changed most as a table to look at."""
-        order = np.argsort(-np.abs(self.values), kind="stable")[: tables.as_count(n)]
+        order = np.argsort(-np.abs(self.values), kind="stable")[: whole(0, n=n)]
         of_parts = (self.before, self.after, *_shown(self.changes))
         of_whole = [*self.losses, *(float(column[0]) for column in _shown(self.loss))]
         numbers = np.column_stack([of_whole, np.array(of_parts)[:, order]])
@@ -133,7 +134,7 @@ def loss_change(
     before = rows_in_memory(model, *given_together(rows_before, "rows_before", "groups"))
     after = rows_in_memory(model, *given_together(rows_after, "rows_after", "groups"))
     for rows in (before, after):
-        rows.warn_if_seen(n_jobs, stacklevel=2)
+        rows.warn_if_seen(n_jobs)
     if (before.groups is None) != (after.groups is None):
         raise ValueError("Only one of the two sets of rows has groups; give both groups or none.")
     size = min(len(before.X), len(after.X))
@@ -184,7 +185,7 @@ def compare(
             " transforms y or has other classes; only losses of the same targets can be compared."
         )
     for rows in both:
-        rows.warn_if_seen(n_jobs, stacklevel=2)
+        rows.warn_if_seen(n_jobs)
     known = [rows.ensemble.credited_names for rows in both]
     names = tuple(dict.fromkeys((*known[0], *known[1])))
     parts = [

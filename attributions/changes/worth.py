@@ -33,8 +33,8 @@ import numpy as np
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.held_out.splits import StepsOfModel
+from attributions.options import check_one_of
 from gbt.parallel.chunks import Chunk, refuse_chunks
-from gbt.tables.names import shown
 
 FEWEST_THAT_CARRY = 12  # rows, or groups, of which the constant's loss must consist
 MOST_PIECES = 64  # the rest of the rows would hardly make an error smaller
@@ -64,15 +64,9 @@ def rows_in_memory(
     return RowsAtSplits.of(StepsOfModel.of_model(model, X), Chunk(X, y, sample_weight, groups))
 
 
-def check_unit(unit: str) -> str:
-    """Return the unit; refuse what is none."""
-    if unit not in UNITS:
-        raise ValueError(f"unit={shown(unit)}; use 'percent' or 'loss'.")
-    return unit
-
-
 def worth_of(rows: RowsAtSplits, unit: str, n_jobs: int | None, size: int | None = None) -> Worth:
     """Judge some rows, in pieces of ``size`` rows if they are more than that."""
+    check_one_of([*UNITS], unit=unit)
     n, p = len(rows.X), rows.ensemble.n_credited
     total, whole = np.zeros(p), 0.0
     saved, part_of_whole = np.zeros((n, p)), np.zeros(n)
@@ -104,7 +98,7 @@ def saved_by_features(rows: RowsAtSplits, n_jobs: int | None) -> tuple[np.ndarra
     """Return the loss that features save, (p,), and for its error what rows add to that, (n, p)."""
     gains = rows.model.judged(rows.node_sums(n_jobs, keep=True))
     to_loss = rows.ensemble.learning_rate / 2  # `percent_of_one` says why a half
-    values = to_loss * gains.by_tree().sum(axis=0)
+    values = to_loss * gains.add_up(gains.gain).sum(axis=0)
     return values, to_loss * rows.parts_of_all(gains.parts(for_error=True), n_jobs)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from attributions.options import check_one_of
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Rows
@@ -21,7 +22,6 @@ from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, tree_blocks
 from gbt.parallel.chunks import Chunk
-from gbt.tables.names import shown
 
 LEVELS = ("tree", "forest")
 
@@ -56,8 +56,7 @@ def absolute(
         In units of the raw prediction, summed over rows: divide by ``n_samples`` for a mean. The
         standard error is over rows; there is no test, since no value can be below 0.
     """
-    if level not in LEVELS:
-        raise ValueError(f"level must be one of {LEVELS}; got {shown(level)}.")
+    check_one_of(LEVELS, level=level)
     given = Chunk(X, None, sample_weight, groups)
     rows = AllRows.of(UntargetedRows, Judge.of(model, X, ifa, columns=columns), given, n_jobs)
     sums, n_rows = rows.sum(partial(_absolute, level, per_output))

@@ -23,6 +23,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from attributions.classic.scores import (
     Score,
@@ -36,9 +37,10 @@ from attributions.classic.shuffle_errors import DropSums, ShuffleErrors
 from attributions.classic.shuffled_tables import OrderOf, Pairs, random_order, shuffled_tables
 from attributions.classic.whatever_predicts import Predictions, only_predicts
 from attributions.inputs import as_random_state, refuse_credit
+from attributions.options import whole
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows, Intake, Rows, Tally
-from attributions.statistics.groups import Groups, check_apart, labels_of
+from attributions.statistics.groups import Groups, check_apart
 from attributions.statistics.powers_of_two import exponent_of
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.losses.half import CrossEntropy
@@ -47,7 +49,6 @@ from gbt.model.predictor import over_transposed
 from gbt.model.starts import raw_before
 from gbt.parallel.chunks import Chunk, is_in_chunks, refuse_chunks
 from gbt.tables.given import collected
-from gbt.tables.names import shown
 from gbt.tables.sparse_rows import values_at
 from gbt.tables.targets import warn_of_other_order
 
@@ -127,8 +128,7 @@ def permutation(
 
         permutation(model, X, y, metric=log_likelihood).p_values()
     """
-    if not isinstance(n_repeats, Integral) or n_repeats < 1:
-        raise ValueError(f"n_repeats={shown(n_repeats)}; it must be a whole number, at least 1.")
+    n_repeats = whole(1, n_repeats=n_repeats)
     X = collected(X)
     given = Chunk(X, y, None, groups, init_score)
     if only_predicts(model):
@@ -144,7 +144,7 @@ def permutation(
     shuffling = Shuffling(None if is_chunked else model, metric, n_repeats, _seed(random_state))
     rows = AllRows.of(RowsAsGiven, intake, given, n_jobs)
     shuffled = rows.over(partial(_shuffled_rows, shuffling), Shuffled.merge)
-    rows.check(shuffled.tally, stacklevel=2)
+    rows.check(shuffled.tally)
     return shuffled.result(intake.ensemble.feature_names)
 
 
@@ -211,7 +211,7 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     groups, order_of = Groups.of(given.groups, n), partial(random_order, shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
-    method, tally = f"permutation({name})", Tally(n, 0, True, nan)
+    method, tally = f"permutation({name})", Tally(n, 0, float(n), nan)
     scores = map(score, shuffled_tables(table, pairs, order_of))
     of_all = Shuffled.of(method, tally, groups, order_of, pairs, score(table), scores, p)
     return of_all.result(predictions.names)
@@ -254,12 +254,13 @@ class Shuffled:
                 errors.add(intact - shuffled, order_of((k, r)))
                 if r == n_repeats - 1:
                     of_columns[k] = errors.sums(groups)
-        return cls(method, tally, repeats, of_columns, labels_of(groups))
+        labels = None if groups is None else groups.labels
+        return cls(method, tally, repeats, of_columns, labels)
 
     def merge(self, other: "Shuffled") -> "Shuffled":
         """Return the drops over the rows of both."""
         check_apart(self.groups, other.groups)
-        tally = self.tally.merge(other.tally)
+        tally = self.tally + other.tally
         own, others = (part.tally.n_rows / tally.n_rows for part in (self, other))
         repeats = self.repeats * own + other.repeats * others
         errors, groups = [*map(operator.add, self.errors, other.errors)], None
@@ -329,10 +330,6 @@ def _score_of(ensemble: Ensemble, metric: Any, target: np.ndarray) -> tuple[str,
 def _seed(random_state: Any) -> int:
     """Turn scikit-learn's ``random_state`` into the entropy of a SeedSequence."""
     random_state = as_random_state(random_state)
-    if random_state is None:
-        return int(np.random.SeedSequence().entropy)  # type: ignore[arg-type]
-    if isinstance(random_state, (int, np.integer)):
-        return int(random_state)
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(2**31))
+    if not isinstance(random_state, Integral):
+        random_state = check_random_state(random_state).randint(2**31)
+    return int(random_state)

@@ -2,7 +2,7 @@
 
 Stacked models, neural networks, votes, pipelines whose steps change the rows, calibrated models and
 functions are asked for predictions of tables in which one of the user's own columns is shuffled.
-What counts as the prediction, and by what it is scored unless the caller says otherwise:
+These are their predictions, and the scores unless the caller asks for others:
 
 =====================================  ==============================  ============================
 model                                  prediction                      score

@@ -1,7 +1,7 @@
 """A fitted model from a file: one of ours, of XGBoost or of LightGBM, told apart by its content.
 
-Nothing in a file is executed. Pickles are refused, since reading one runs whatever it says. What a
-model predicts says which task it is: `question_of_model`.
+Nothing in a file is executed. Pickles are refused, since reading one runs whatever it says.
+`question_of_model` tells the task by what the model predicts.
 """
 
 import json
@@ -100,47 +100,39 @@ def _imported(imported: Imported, path: Path) -> ModelFile:
 def question_of_model(question: Question, given: ModelFile) -> Question:
     """Return what is asked of a table for a model, which says what it predicts."""
     loss, n_outputs = given.ensemble.loss, given.ensemble.n_outputs
-    asked, event, last = question.positive, question.event, next(reversed(given.classes), None)
-    is_classification, is_order = loss.name in ("half_logistic", "softmax"), loss.has_queries
-    task, what = ("classification", "classes") if is_classification else ("regression", "numbers")
-    has_no_event = event is not None and not loss.has_pairs
-    refusals = [
-        (
-            asked and n_outputs > 1,
-            f"--positive {asked}: the model tells {n_outputs} classes apart, and is judged by all"
-            " of them; leave out --positive.",
-        ),
-        (
-            is_order and (question.groups is None or event is not None),
-            "The model puts the rows of a group in order: name with --groups the column that says"
-            " which rows these are, and no --event.",
-        ),
-        (
-            loss.has_pairs and not is_order and event is None,
-            f"The model predicts when an event comes: {question.target} must hold times, and"
-            " another column, to be named with --event, whether the event had come by then.",
-        ),
-        (is_order and asked, "--positive names a class, and the model predicts an order."),
-        (has_no_event, f"--event {event}: the model predicts {what}; leave out --event."),
-        (
-            asked and not (is_classification or loss.has_pairs),
-            f"--positive {asked}: the model predicts {what}; leave out --positive.",
-        ),
-        (
-            question.task not in (None, task) and not loss.has_pairs,
-            f"--task {question.task}: the model predicts {what}; leave out --task.",
-        ),
-        (
-            asked in given.classes[:-1],
+    if loss.has_queries:
+        task, does = "ranking", "puts the rows of a group in order"
+    elif loss.has_pairs:
+        task, does = "survival", "predicts when an event comes"
+    elif loss.name in ("half_logistic", "softmax"):
+        task = "classification"
+        does = f"tells {n_outputs} classes apart" if n_outputs > 1 else "predicts classes"
+    else:
+        task, does = "regression", "predicts numbers"
+    needed = {
+        "ranking": ("groups", "the column that says which rows these are"),
+        "survival": ("event", f"what says whether it had come by the time in {question.target}"),
+    }
+    if task in needed and getattr(question, needed[task][0]) is None:
+        option, what = needed[task]
+        raise UnusableTableError(f"The model {does}: name with --{option} {what}.")
+    fits = {
+        "positive": task == "survival" or (task == "classification" and n_outputs == 1),
+        "event": task == "survival",
+        "task": question.task == task,
+    }
+    for option, is_fit in fits.items():
+        value = getattr(question, option)
+        if value is not None and not is_fit:
+            raise UnusableTableError(f"--{option} {value}: the model {does}; leave out --{option}.")
+    asked, last = question.positive, next(reversed(given.classes), None)
+    if asked in given.classes[:-1]:
+        raise UnusableTableError(
             f"--positive {asked}: the model predicts the probability of {last!r}; leave out"
-            " --positive.",
-        ),
-    ]
-    for is_so, refusal in refusals:
-        if is_so:
-            raise UnusableTableError(refusal)
-    if loss.has_pairs:
-        return replace(question, task="ranking" if is_order else "survival")
+            " --positive."
+        )
+    if task != "classification":
+        return replace(question, task=task)
     if n_outputs > 1:
         return replace(question, task=task, classes=given.classes)
-    return replace(question, task=task, positive=(asked or last) if is_classification else None)
+    return replace(question, task=task, positive=asked or last)

@@ -20,7 +20,7 @@ from attributions.command.wording import (
     lines_of,
     value_and_interval,
 )
-from attributions.names import elided
+from attributions.names import NAME_WIDTH
 from gbt.files.whole_files import write_whole
 from gbt.tables.spelled import plain_number
 
@@ -67,7 +67,7 @@ def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
 def table_lines(found: Findings) -> list[str]:
     """Return the best and the worst features, and those that gain or the truth puts on top."""
     task, doubtful, order = found.task, found.doubtful, found.order
-    names = apart(task.feature_names, elided)
+    names = apart(task.feature_names, NAME_WIDTH)
     gain_rank = ranks(found.gain)
     used = [k for k in order if found.is_used[k]]
     listed = {*used[:N_LISTED], *used[-N_WORST:], *found.gain.ranking()[:N_TOP]}

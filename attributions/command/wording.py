@@ -3,14 +3,14 @@
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from textwrap import wrap
 
 import numpy as np
 
 from attributions.command.rules.columns import Column
-from attributions.names import cut_in_the_middle, first_of, on_one_line
+from attributions.names import elided, first_of, on_one_line
 
 N_NAMED = 8
 NAME_WIDTH = 40
@@ -30,12 +30,12 @@ OPEN_ABOVE = (
 
 def shown_names(names: Sequence[str]) -> str:
     """Return names for a sentence, the first of many; long ones without their middle."""
-    return first_of([shortened(name, NAME_WIDTH) for name in names], N_NAMED)
+    return first_of([elided(name, NAME_WIDTH) for name in names], N_NAMED)
 
 
-def apart(texts: Sequence[str], cut: Callable[[str], str]) -> list[str]:
+def apart(texts: Sequence[str], width: int) -> list[str]:
     """Return texts that are cut; those that would be alike stay whole."""
-    short = [cut(text) for text in texts]
+    short = [elided(text, width) for text in texts]
     times = Counter(short)
     return [on_one_line(t) if times[s] > 1 else s for t, s in zip(texts, short, strict=True)]
 
@@ -94,7 +94,7 @@ def cell(column: Column, number: float) -> str:
     if np.isnan(number):
         return MISSING
     if column.words:
-        return shortened(column.words[int(number)])
+        return elided(column.words[int(number)], LONGEST)
     if column.kind == "dates":
         moment = datetime.fromtimestamp(number, UTC)
         return f"{moment:%Y-%m-%d %H:%M}".removesuffix(" 00:00")
@@ -110,9 +110,3 @@ def amount(number: float, digits: int = 6) -> str:
         return f"{number:.{digits - 1}e}"
     text = f"{number:,.{max(digits - 1 - size, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def shortened(text: str, length: int = LONGEST) -> str:
-    """Return a text on one line, without its middle if it is long."""
-    text = on_one_line(text)
-    return text if len(text) <= length else cut_in_the_middle(text, length - 1)

@@ -2,8 +2,9 @@
 
 Read ``gain`` first: the held-out gain, what splits are worth to such rows. ``splits`` has the
 closed form of one split and what a row adds to it, ``rows_at_splits`` the walks over the rows,
-``asked`` at which predictions the loss is asked on the way, ``among_rows`` what is different where
-the loss of a row depends on other rows, and ``constant_loss`` of which loss values are per cent.
+``asked`` at which predictions the loss is asked on the way, ``exposures`` what is different where
+rows start from values of their own, ``among_rows`` where the loss of a row depends on other rows,
+and ``constant_loss`` of which loss values are per cent.
 
 The other measures are TreeInner (Sun 2022) and its relatives, all of them sums over rows. Read
 ``tree_inner`` (each feature's part of every boosting step, against the gradient of new rows), then

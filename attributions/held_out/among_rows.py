@@ -10,13 +10,12 @@ tree that means one call of the loss for each feature that the tree splits on, w
                              \       |       /
     a row's steps             2      0      2              picks those of its path
 
-**What rows weigh.** Under Cox's loss -g is the number of events that came, less the number u that
-was to be expected. As ``exposures`` says of losses by row, a side is divided by its expected
-events, U = sum of w u, lest a feature that tells how long rows were observed, and nothing about the
-hazard, have a contrast between its sides. The contrast is that of two ratios of observed to
-expected events, as of two standardised mortality ratios. On the training rows, with the feature's
-own work left in and no penalty, the gain is then the total gain, because u is the hessian of the
-fit.
+**What rows weigh.** A side of a split is divided by U = sum of w u. Under Cox's loss u is the
+number of events that was to be expected, and -g the number that came, less u; where rows are
+ordered within queries (``gbt.losses.ranking``) u is the hessian. docs/among_rows.md says why, and
+why pairs of the NDCG loss weigh as they do where all predictions are equal, and steps are those
+between the means of leaves weighted by rows. On the training rows, with the feature's own work left
+in and no penalty, the gain under Cox's loss is the total gain, because u is the hessian of the fit.
 
 **What a row adds.** With slopes a, which are d U_r / U_t on the left of a split and -d U_l / U_t on
 the right, the derivative of the gain by the weight of row i is, but for -1/alpha,
@@ -29,18 +28,9 @@ by its own event (``through_others``). Weighted, it adds up to 0 over the rows, 
 still adds up to the gain. Where r is 0 the two sums together are the score residual of a as a
 covariate (Lin and Wei 1989).
 
-**Where rows are ordered within queries** (``gbt.losses.ranking``) u is the hessian. If the rows of
-a node all belong higher up by the same step, g is larger where h is: in pairs that weigh more, as
-in short lists. A feature that only tells long lists from short ones would then have a contrast of
-mean g. That of G / U is one of the steps that the rows of either side would have to take. The draws
-are queries: a query brings all the gradients that its rows have a part in, so its derivative is the
-first sum alone, added up over its rows, and nothing goes through others.
-
-The pairs of the NDCG loss weigh as they do where all predictions are equal, so that what is judged
-is one function of the predictions. And steps are those between the means of leaves weighted by
-rows. Weights that follow predictions weigh the rows at the top, which overfitted trees have pushed
-there: judged by them, or with the means of leaves that they weigh, columns of noise with a hundred
-levels had values above 0 on average, and were found in 13 to 47 % of cases (80 lists of 200 rows).
+Where rows are ordered within queries, the draws are queries: a query brings all the gradients that
+its rows have a part in, so its derivative is the first sum alone, added up over its rows, and
+nothing goes through others.
 """
 
 from collections.abc import Iterator

@@ -8,19 +8,13 @@ the gain of a feature is the sum over its splits:
     held-out gain(k)  =  (1/alpha)  sum over splits  W_l W_r / W_t  *  d  *  (mean e_l - mean e_r)
 
 with e = -dL/df asked at the raw prediction before the round, less all that feature k has itself
-contributed before. It joins two ideas of this package:
-
-*centred*, from ``unbiased_gain``: only the contrast between the children counts. What all rows of a
-node have in common is not credited to the feature, whatever share of the new rows goes left.
-
-*own work removed*, from ``partial_inner``: a feature's own errors of earlier rounds are not held
-against it. ``partial_inner`` adds h F_k back to the gradient, which is right where the model's h is
-the second derivative; here the loss itself is asked without F_k, so that no hessian is needed. With
-the squared error the two agree.
+contributed before. It is *centred*, as ``unbiased_gain`` is: only the contrast between the children
+counts. And it has the feature's *own work removed*, as ``partial_inner`` does by adding h F_k back
+to the gradient, which is right where the model's h is the second derivative. Here the loss itself
+is asked without F_k, so that no hessian is needed. With the squared error the two agree.
 
 A feature without effect is on average worth 0, for every loss and penalty, for numbers and for
-words of many levels. On training rows, with the squared error, no penalty and the feature's work
-left in, it is the total gain exactly.
+words of many levels: ``attributions.reference.held_out`` says why, and all of this in plain loops.
 
 The held-out gain is a ratio of sums over rows, one a split, and the standard error is that of its
 first derivatives (the delta method), row by row:
@@ -29,12 +23,9 @@ first derivatives (the delta method), row by row:
 
 For the error each split's part of q is multiplied by sqrt(n_t / (n_t - 1)), n_t the rows of its
 node. The q add up to the held-out gain; ``held_out_gain_rows`` has them.
-``attributions.reference.held_out`` says all of this in plain loops.
 """
 
-import operator
-from collections.abc import Callable, Iterable
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,7 +40,6 @@ from attributions.rows import AllRows, Tally
 from attributions.statistics.row_sums import RowSums
 from attributions.statistics.together import MOST_FEATURES
 from attributions.walk.rows_at_spots import NodeTotals
-from gbt.model.ensemble import Ensemble
 from gbt.parallel.chunks import Chunk, refuse_chunks
 
 
@@ -125,8 +115,8 @@ def held_out_gain(
         Whether to return standard errors, which take a second pass over the rows.
     columns : {"given", "transformed"}
         For pipelines: whether splits are credited to the columns of ``X``, each with all that the
-        steps before the model make of it, or to the columns that the model reads. What is made of
-        several columns is credited to these together, "a x b".
+        steps before the model make of it, or to the columns that the model reads. A column that
+        is made of several is credited to these together, "a x b".
     n_jobs : int, optional
         Threads; None for all cores. The result does not depend on it.
 
@@ -168,49 +158,29 @@ def held_out_gain(
     if by is not None:
         from attributions.changes.by_label import each_label  # which imports this folder
 
-        rows.check(rows.over(Tally.of, Tally.merge), stacklevel=2)
-        return each_label(rows, by, lambda some: _held_out_gain(steps, some.over, wanted))
+        rows.check(rows.over(Tally.of))
+        return each_label(rows, by, partial(gain_by, wanted=wanted))
     totals, _ = rows.sum(partial(NodeTotals.of, keep=standard_error))
-    return _held_out_gain(steps, rows.over, wanted, totals)
+    return gain_by(rows, wanted, totals)
 
 
-def held_out_gain_of_batches(
-    model: Ensemble,
-    read: Callable[[], Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]],
-) -> GlobalAttribution:
-    """Return the held-out gain, with that of every tree, of rows that are read some at a time.
+def gain_by(rows: AllRows, wanted: Wanted, totals: NodeTotals | None = None) -> GlobalAttribution:
+    """Return the held-out gain that rows confirm; standard errors take a second walk over them.
 
-    ``read`` yields X, y and groups, or None, of each batch, and is called twice. Nobody is warned
-    of rows that the model has seen.
+    Nobody is warned of rows that the model has seen. ``totals`` are those of a first walk.
     """
-    steps = StepsOfModel.of(model)
-
-    def over(part_of: Callable[..., Any], merge: Callable[..., Any]) -> Any:
-        parts = (
-            part_of(RowsAtSplits.of(steps, Chunk(X, y, None, groups)), None)
-            for X, y, groups in read()
-        )
-        return reduce(merge, parts)
-
-    wanted = Wanted(per_tree=True, second_moments=None)
-    return _held_out_gain(steps, over, wanted)
-
-
-def _held_out_gain(
-    steps: StepsOfModel, over: Callable[..., Any], wanted: Wanted, totals: NodeTotals | None = None
-) -> GlobalAttribution:
-    """Return the result of a first walk over the rows; standard errors take a second one."""
+    steps: StepsOfModel = rows.model
     if totals is None:
-        totals = over(partial(NodeTotals.of, keep=wanted.standard_error), operator.add)
+        totals = rows.over(partial(NodeTotals.of, keep=wanted.standard_error))
     ensemble, gains = steps.ensemble, steps.judged(totals.of_node)
-    by_tree = gains.by_tree()
+    by_tree = gains.add_up(gains.gain)
     of_spread: dict[str, Any] = {"standard_error": None}
     if wanted.standard_error:
         few = ensemble.n_credited <= MOST_FEATURES
         with_moments = few if wanted.second_moments is None else wanted.second_moments
         part = gains.parts(for_error=True)
         spread_of = partial(RowsAtSplits.spread, part=part, second_moments=with_moments)
-        spread = over(spread_of, operator.add)
+        spread = rows.over(spread_of)
         of_spread = {
             "standard_error": spread.standard_error,
             "kurtosis": kurtosis_of(steps, spread),
@@ -291,7 +261,7 @@ def held_out_gain_rows(
     refuse_chunks(X)
     steps = StepsOfModel.of_model(model, X, columns=columns)
     rows_at_splits = RowsAtSplits.of(steps, Chunk(X, y, init_score=init_score))
-    rows_at_splits.warn_if_seen(n_jobs, stacklevel=2)
+    rows_at_splits.warn_if_seen(n_jobs)
     part = steps.judged(rows_at_splits.node_sums(n_jobs, keep=True)).parts(for_error=False)
     values = rows_at_splits.parts_of_all(part, n_jobs)
     targets = Targets(rows_at_splits.y, rows_at_splits.weight)

@@ -1,9 +1,9 @@
 """TreeInner by pairs: how much of a feature's importance was earned below a split on another.
 
-A split deep in a tree speaks of the rows that the splits above have sent there. What feature k
-earned at a node t is therefore shared, in equal parts, by the other features that the path splits
-on above t, because without any one of them the node would not be there; where there is none, it is
-k's alone. With A_t for the features above t other than k = v(t), or {k} where there are none,
+A split deep in a tree speaks of the rows that the splits above have sent there. So the other
+features that the path splits on above a node t share, in equal parts, what feature k earned at t,
+because without any one of them the node would not be there. Where there is none, k has it alone.
+With A_t for the features above t other than k = v(t), or {k} where there are none,
 
     pair(k, l) = -(1/alpha) sum_i w_i sum_m g_im  sum over t on the path of x_i with v(t) = k and
                  l in A_t of (p(child taken) - p(t)) / |A_t|
@@ -13,9 +13,9 @@ of k's help needed l first. Large pair(k, l) and small pair(l, k): k helps mostl
 has chosen. It does not say that k and l interact in the data, because a sum of two curves needs
 deep trees, too.
 
-Which pairs a change belongs to is a matter of the node, so they are listed once for each, and rows
-only add (``attributions.kernels.paths``). Only pairs that occur are kept; a block of rows has one
-number for each.
+The pairs of a change depend on its node alone. So they are listed once for each node, and rows only
+add (``attributions.kernels.paths``). Only pairs that occur are kept; a block of rows has one number
+for each.
 """
 
 from typing import Any
@@ -75,7 +75,7 @@ def tree_inner_pairs(
     judge = Judge.of(model, X, ifa, columns=columns)
     ensemble = judge.ensemble
     rows = JudgedRows.of(judge, Chunk(X, y, sample_weight, groups, init_score))
-    rows.warn_if_seen(n_jobs, stacklevel=2)
+    rows.warn_if_seen(n_jobs)
     if not rows.have_paths:
         raise ValueError(
             f"ifa={judge.ifa_name!r} does not credit single splits, so it cannot say below which"

@@ -84,7 +84,7 @@ def partial_inner_rows(
 def _explained(
     contributions: Callable, model: Any, rows: Chunk, ifa: Any, columns: str, n_jobs: int | None
 ) -> LocalAttribution:
-    """Explain rows of a table or of chunks; warnings point at the caller of the public function."""
+    """Explain rows of a table or of chunks."""
     judge, name = Judge.of(model, rows.X, ifa, columns=columns), contributions.__name__
     if name == "partial_inner":
         judge.refuse_forest()
@@ -100,7 +100,7 @@ def _of_chunk(
 ) -> LocalAttribution:
     """Return the q_ik of some rows, made in the blocks in which they are summed."""
     rows, n_jobs = JudgedRows.of(judge, chunk), chunk.n_jobs(n_jobs)
-    rows.warn_if_seen(n_jobs, stacklevel=5)
+    rows.warn_if_seen(n_jobs)
     is_partial = contributions is JudgedRows.partial_inner
     values = rows.by_block(lambda block: contributions(rows, block)[0], n_jobs)
     base_values = np.zeros(len(values)) if is_partial else rows.by_block(rows.base_share, n_jobs)

@@ -158,10 +158,6 @@ class SplitGains(Splits):
     mean_gradient: np.ndarray  # of the node
     n_rows: np.ndarray  # of the node
 
-    def by_tree(self) -> np.ndarray:
-        """Return the gains added up by tree and feature, (M, p)."""
-        return self.add_up(self.gain)
-
     def parts(self, for_error: bool) -> np.ndarray:
         """Return a and b of every step, (n_nodes, 2): a row adds w (a g + b).
 

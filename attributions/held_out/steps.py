@@ -24,7 +24,7 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
 
-Contributions = tuple[np.ndarray, np.ndarray | None]  # by row, and summed by tree if wanted
+ByRowAndTree = tuple[np.ndarray, np.ndarray | None]  # the second summed over rows, if wanted
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class JudgedRows(RowsAtSpots):
         """Yield the derivatives of some rows *before* each tree; ``block`` has them transposed."""
         return self.stages(rows, self.spots(rows, block=block))
 
-    def tree_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
+    def tree_inner(self, rows: slice, per_tree: bool = False) -> ByRowAndTree:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         if self.have_paths and self.ensemble.loss.is_by_row:
             q, sums = self.parts_along(self.paths, rows), None
@@ -108,7 +108,7 @@ class JudgedRows(RowsAtSpots):
                 by_tree[m * n_outputs + output, k] = r[k].sum(axis=1)
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
-    def partial_inner(self, rows: slice, per_tree: bool = False) -> Contributions:
+    def partial_inner(self, rows: slice, per_tree: bool = False) -> ByRowAndTree:
         """Return w_i q_ik of the partial form, and with ``per_tree`` its sum over rows by tree."""
         block, weight = transposed(self.X[rows]), self.weight[rows]
         n_outputs = self.ensemble.n_outputs
@@ -123,7 +123,7 @@ class JudgedRows(RowsAtSpots):
                     by_tree[m * n_outputs + output, k] = step[k].sum(axis=1)
         return self.by_row(q), self.per_unit_of_step(by_tree) if per_tree else None
 
-    def forest_inner(self, rows: slice, variant: str) -> Contributions:
+    def forest_inner(self, rows: slice, variant: str) -> ByRowAndTree:
         """Return w_i q_ik of ForestInner."""
         block, y, weight = transposed(self.X[rows]), self.y[rows], self.weight[rows]
         n_outputs = self.ensemble.n_outputs

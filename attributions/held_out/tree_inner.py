@@ -33,7 +33,6 @@ training rows that every tree has seen not even that: the model keeps those sums
 reads them.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -43,11 +42,11 @@ import numpy as np
 
 from attributions.held_out.constant_loss import Targets, percent_of_one
 from attributions.held_out.steps import JudgedRows, Wanted
-from attributions.inputs import as_training
+from attributions.inputs import as_training, warn_caller
+from attributions.options import check_one_of
 from attributions.per_row.bound import Judge
 from attributions.results import GlobalAttribution
 from attributions.rows import AllRows
-from attributions.statistics.groups import labels_of
 from attributions.statistics.row_sums import RowSums, sum_over_rows
 from gbt.losses.amounts import SquaredLogError
 from gbt.losses.half import HalfLogistic, HalfSquaredError
@@ -55,7 +54,6 @@ from gbt.losses.own import OwnLoss
 from gbt.losses.robust import PseudoHuber
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.parallel.chunks import Chunk
-from gbt.tables.names import shown
 
 FOREST_VARIANTS = ("residual", "target")
 
@@ -107,14 +105,12 @@ def tree_inner(
         on: the result then has ``is_reliable``. Costs a pass over these rows. From them also comes
         what the model's library did not keep of its nodes, H and the values of inner nodes, as in
         `as_ensemble`; but labels are still those of ``model.classes_``.
-    per_tree, per_output, second_moments, columns
+    per_tree, per_output, second_moments, columns, n_jobs
         As for `held_out_gain`.
     standard_error : bool
         Whether to return standard errors. They mean nothing on training rows. Without them
         PreDecomp and Saabas take some six tenths of the time, and values may differ in the
         last bits: gradients are added up by leaf before they are multiplied.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -127,13 +123,6 @@ def tree_inner(
     The measure is first order: it asks in which direction a step went, not whether it went too far.
     It describes this fitted model, not the data's mechanism. Correlated features share credit
     in the way in which the trees happened to use them.
-
-    Examples
-    --------
-    Benjamini-Hochberg on the one-sided p-values, with scipy's own function::
-
-        result = tree_inner(model, X_held_out, y_held_out)
-        keep = scipy.stats.false_discovery_control(result.p_values()) <= 0.1
     """
     judge = Judge.of(model, X, ifa, training, columns)
     wanted = Wanted(per_tree, per_output, second_moments, standard_error)
@@ -250,8 +239,7 @@ def forest_inner(
     sets noise features averaged -0.44 (classification) and -0.51 (regression) standard errors by
     the first line, -0.06 and 0.02 by the second with y centred.
     """
-    if variant not in FOREST_VARIANTS:
-        raise ValueError(f"variant must be one of {FOREST_VARIANTS}; got {shown(variant)}.")
+    check_one_of(FOREST_VARIANTS, variant=variant)
     judge = Judge.of(model, X, ifa, training, columns)
     if variant == "target" and judge.ensemble.loss.has_pairs:
         raise ValueError(
@@ -283,12 +271,11 @@ def _warn_of_level(loss: Any) -> None:
     """Warn where the hessians of the fit are not the second derivatives of the loss."""
     is_newton = getattr(loss, "is_newton", False) or getattr(loss, "max_delta_step", None) == 0
     if not (isinstance(loss, EXACT_HESSIANS) or is_newton):
-        warnings.warn(
+        warn_caller(
             "partial_inner adds a feature's own work back by the hessians of the fit, which for the"
             f" {loss.name} loss are not its second derivatives: noise then has p < 0.05 far more"
             " often than in 5 % of cases. Use held_out_gain, which needs no hessians.",
             LevelWarning,
-            stacklevel=3,
         )
 
 
@@ -302,13 +289,10 @@ def _measure(
     removes_own_work: bool | None = None,
     **options: str,
 ) -> GlobalAttribution:
-    """Return the sum of a measure's contributions; in per cent if it says what it removes.
-
-    Warnings point at the caller of the public function that calls this one.
-    """
+    """Return the sum of a measure's contributions; in per cent if it says what it removes."""
     ensemble, name = judge.ensemble, contributions.__name__
     rows = AllRows.of(JudgedRows, judge, given, n_jobs)
-    sums, n_rows = rows.sum(partial(_sums, contributions, options, wanted), stacklevel=3)
+    sums, n_rows = rows.sum(partial(_sums, contributions, options, wanted))
     if not np.isfinite(sums.total).all():
         raise ValueError(
             f"What rows add to {name} is not finite: either {judge.ifa_name} returned values that"
@@ -342,7 +326,8 @@ def _sums(
     if contributions is JudgedRows.tree_inner and share_leaves and not wanted.standard_error:
         of_trees = rows.by_tree(rows.node_sums(n_jobs)[:, 0])
         total = of_trees.sum(axis=0)
-        return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels_of(rows.groups))
+        labels = None if rows.groups is None else rows.groups.labels
+        return RowSums(n_rows, total, np.zeros(len(total)), of_trees, labels)
     own = partial(contributions, rows, **options, **({"per_tree": True} if by_tree else {}))
     moments = bool(wanted.second_moments)
     at_once = rows.rows_at_once

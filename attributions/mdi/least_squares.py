@@ -31,6 +31,7 @@ from scipy.linalg.lapack import dposv
 from attributions.kernels.elastic_net import losses_of
 from attributions.kernels.stumps import StumpSums, project, smooth
 from attributions.mdi.stump_problem import StumpProblem
+from attributions.options import whole
 
 STRIDE = 8
 
@@ -200,9 +201,7 @@ class Ridge:
 
     def __init__(self, penalty: float | None = None, folds: Any = 3, n_penalties: int = 29):
         check_penalty(penalty, may_be_0=not self.is_for_labels)
-        if n_penalties < 1:
-            raise ValueError(f"n_penalties={n_penalties!r}; at least 1 is needed.")
-        self.penalty, self.n_penalties = penalty, n_penalties
+        self.penalty, self.n_penalties = penalty, whole(1, n_penalties=n_penalties)
         self.folds = as_folds(penalty, folds)
 
     def fit(self, problem: StumpProblem) -> Coefficients:

@@ -1,19 +1,11 @@
-"""The linear models that can be fitted to the columns of a tree, by name or as objects.
+"""The linear models that can be fitted to the columns of a tree, by their names in ``MODELS``.
 
-======================  ========================================================================
-name                    object
-======================  ========================================================================
-"ols"                   ``attributions.mdi.least_squares.OLS()``
-"ridge"                 ``attributions.mdi.least_squares.Ridge()``
-"elastic_net"           ``attributions.mdi.elastic_net.ElasticNet()``
-"logistic_ridge"        ``attributions.mdi.logistic.LogisticRidge()``
-"logistic_elastic_net"  ``attributions.mdi.logistic.LogisticElasticNet()``
-======================  ========================================================================
-
-Folds choose the penalties, or left-out rows that of "logistic_ridge". The logistic ones are for
-forests of classifiers. A linear model of one's own implements `LinearModel` of
-``attributions.mdi.least_squares``. Any linear model of scikit-learn is fitted to the explicit
-columns (`attributions.mdi.explicit`).
+As objects with options they are ``OLS()`` and ``Ridge()`` of ``attributions.mdi.least_squares``,
+``ElasticNet()`` of ``attributions.mdi.elastic_net``, and ``LogisticRidge()`` and
+``LogisticElasticNet()`` of ``attributions.mdi.logistic``. Folds choose the penalties, or left-out
+rows that of "logistic_ridge". The logistic ones are for forests of classifiers. A linear model of
+one's own implements `LinearModel` of ``attributions.mdi.least_squares``. Any linear model of
+scikit-learn is fitted to the explicit columns (`attributions.mdi.explicit`).
 """
 
 from collections.abc import Callable

@@ -34,6 +34,7 @@ from attributions.mdi.least_squares import Coefficients, LinearModel
 from attributions.mdi.linear_models import as_linear_model
 from attributions.mdi.stump_problem import RawColumns, StumpProblem
 from attributions.mdi.training_trees import TrainingTrees
+from attributions.options import check_one_of
 from attributions.per_row.aggregates import AGGREGATES, aggregate_trees
 from attributions.per_row.individual import attribute, names_of_outputs
 from attributions.per_row.predecomp import PathChanges
@@ -158,8 +159,7 @@ def local_mdi(
     aggregate : {"sum", "absolute", "rank", "rank_where_used"}
         How trees are combined, see ``attributions.per_row.aggregates``. Only sums are parts of a
         prediction; for ranking the features of a row, "rank" finds more of those that matter
-        (docs/local_mdi.md). What the paper calls LMDI+ in its experiments is
-        ``"rank_where_used"``.
+        (docs/local_mdi.md). The paper's LMDI+ is ``"rank_where_used"`` in its experiments.
     sample_weight : array of shape (n,), optional
         The weights that the model was fitted with.
     init_score : array of shape (n,), or (n, K), optional
@@ -180,8 +180,7 @@ def local_mdi(
     Only ``aggregate="sum"`` with ``linear_model="ols", raw=False, rows="inbag"`` and, for boosted
     models, no penalty on leaves adds up to the prediction; ``surrogate_residual`` is what is left.
     """
-    if aggregate not in AGGREGATES:
-        raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")
+    check_one_of(AGGREGATES, aggregate=aggregate)
     training = TrainingTrees.of(model, X_train, y_train, sample_weight, rows, n_jobs, init_score)
     fitted_by = as_linear_model(linear_model, training)
     fitted = StumpModels.fit(training, fitted_by, raw, n_jobs)

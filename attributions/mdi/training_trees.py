@@ -15,6 +15,7 @@ import numpy as np
 
 from attributions.inputs import named_as, refuse_credit
 from attributions.mdi.stump_problem import TreeRows
+from attributions.options import check_one_of
 from attributions.rows import Intake, Rows
 from gbt.formats import import_model, labels_of, several_of, target_encoder
 from gbt.formats.imported import STEPS
@@ -23,7 +24,6 @@ from gbt.model.ensemble import Ensemble
 from gbt.model.starts import raw_before
 from gbt.model.tree import Tree
 from gbt.parallel.chunks import Chunk
-from gbt.tables.names import shown
 from gbt.tables.sparse_rows import with_zeros
 
 ROWS = ("all", "inbag", "oob", "uniform")
@@ -58,8 +58,7 @@ class TrainingTrees:
         init_score: Any = None,
     ) -> "TrainingTrees":
         """Check the arguments of a public function, and return them as a record."""
-        if rows not in ROWS:
-            raise ValueError(f"rows={shown(rows)}; use one of {ROWS}.")
+        check_one_of(ROWS, rows=rows)
         if several_of(model) is not None:
             raise ValueError(
                 f"The MDI of single rows asks which rows each tree was grown on, and"

@@ -21,6 +21,7 @@ import numpy as np
 
 from attributions.inputs import finite_rows
 from attributions.kernels.stumps import add_ranks
+from attributions.options import check_one_of
 from attributions.per_row.individual import (
     ROWS_IN_CACHE,
     as_individual,
@@ -29,7 +30,6 @@ from attributions.per_row.individual import (
 )
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import over_transposed
-from gbt.tables.names import shown
 
 AGGREGATES = ("sum", "absolute", "rank", "rank_where_used")
 
@@ -41,8 +41,7 @@ def aggregate_trees(
 
     ``individual`` is what ``attributions.per_row.individual.as_individual`` takes.
     """
-    if aggregate not in AGGREGATES:
-        raise ValueError(f"aggregate={shown(aggregate)}; use one of {AGGREGATES}.")
+    check_one_of(AGGREGATES, aggregate=aggregate)
     if aggregate == "sum":
         return attribute(ensemble, X, individual, n_jobs).values
     if ensemble.n_outputs > 1:

@@ -30,14 +30,9 @@ class Judge(Intake):
         """Take the model, the table and the attribution that a public function was given."""
         taken, individual = Intake.of_model(model, X, training, columns), as_individual(ifa)
         ensemble = taken.ensemble
-        return cls(
-            ensemble,
-            taken.classes_,
-            individual.name,
-            [bound_to(individual, output) for output in ensemble.outputs],
-            [_touched(output, individual) for output in ensemble.outputs],
-            encode=taken.encode,
-        )
+        bounds = [bound_to(individual, output) for output in ensemble.outputs]
+        touched = [_touched(output, individual) for output in ensemble.outputs]
+        return cls(**vars(taken), ifa_name=individual.name, bounds=bounds, touched=touched)
 
     def put_tree(
         self, output: int, m: int, block: np.ndarray, row_weight: np.ndarray, r: np.ndarray

@@ -56,9 +56,7 @@ def saabas(
 ) -> LocalAttribution:
     """Split predictions by the changes of the mean leaf value along the paths of the trees.
 
-    A row walks from the root of every tree to a leaf. At each step the mean of the leaf values
-    below the row's node changes, and the change is credited to the feature on which the node
-    splits.
+    It is `predecomp` with the mean of the leaf values below a node in place of the node's own.
 
     Parameters
     ----------

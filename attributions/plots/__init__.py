@@ -18,10 +18,11 @@ and on other axes if need be, sets ``ax_`` and ``figure_``, and returns the disp
 All ``plot`` take ``ax`` (where to draw), ``title`` and ``figsize`` (of a new figure, in inches).
 Displays of many features are made with ``max_display`` (how many to show, or to name, at most).
 
-Blue helps, vermilion hurts, and of what is grey it cannot be told, since its interval has 0 in it.
-What moves a single prediction up is vermilion, down blue, as in shap. The two are told apart by
-colour-blind readers too (Okabe and Ito 2008). Bars and points are hollow where an interval is not
-to be relied on (``is_reliable``). Other colours are those of the axes, so dark styles stay dark.
+Blue helps, vermilion hurts, and grey cannot be told, since its interval has 0 in it. Contributions
+to a single prediction are vermilion if they move it up and blue if down, as in shap. Colour-blind
+readers tell the two apart, too (Okabe and Ito 2008). Bars and points are hollow where an interval
+is not to be relied on (``is_reliable``). Other colours are those of the axes, so dark styles stay
+dark.
 Names are drawn as they are, cut in the middle where they are too long; a figure of one's own leaves
 room for them with ``layout="constrained"``. If nearly all values would coincide on an axis, it
 becomes a symlog axis, and its label says so. Matplotlib is imported when something is drawn.
@@ -36,17 +37,7 @@ from attributions.plots.tree import TreeDisplay
 from attributions.plots.used_useful import UsedUsefulDisplay
 
 __all__ = [
-    "BLUE",
-    "GREY",
-    "INK",
-    "VERMILION",
-    "BoostingDisplay",
-    "ByLabelDisplay",
-    "CurveDisplay",
-    "ForWhomDisplay",
-    "ImportanceDisplay",
-    "LocalAttributionDisplay",
-    "PairsDisplay",
-    "TreeDisplay",
-    "UsedUsefulDisplay",
-]
+    "BLUE", "GREY", "INK", "VERMILION", "BoostingDisplay", "ByLabelDisplay", "CurveDisplay",
+    "ForWhomDisplay", "ImportanceDisplay", "LocalAttributionDisplay", "PairsDisplay",
+    "TreeDisplay", "UsedUsefulDisplay",
+]  # fmt: skip

@@ -9,7 +9,6 @@ from attributions.methods import METHODS, facts_of
 from attributions.names import on_one_line
 from attributions.plots.captions import unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
-from attributions.plots.places import spread
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import Curve, PerFeature
 
@@ -111,6 +110,24 @@ def name_curves(
         )  # fmt: skip
 
 
+def spread(places: np.ndarray, gap: float, low: float, high: float) -> np.ndarray:
+    """Move places of names, as little as needed, until neighbours are ``gap`` apart.
+
+    With the gaps before it subtracted, no name may be lower than the name before: what is nearest
+    to the names' own places is their isotonic regression. At last, all are moved between ``low``
+    and ``high``, which does not bring neighbours closer.
+    """
+    from sklearn.isotonic import isotonic_regression
+
+    if not len(places):
+        return places
+    order, steps = np.argsort(places, kind="stable"), gap * np.arange(len(places))
+    level = isotonic_regression(places[order] - steps)
+    moved = np.empty(len(places))
+    moved[order] = np.clip(level, low, max(high - steps[-1], low)) + steps
+    return moved
+
+
 class CurveDisplay(Display):
     """The mean raw prediction as a function of one feature.
 
@@ -180,7 +197,7 @@ class CurveDisplay(Display):
     def _draw_distribution(self, sheet: Sheet, edges: np.ndarray) -> None:
         """Draw the shares of the intervals, each spread evenly, as bars at the foot of the axes.
 
-        How far the rows beyond the first and the last cut reach is not known: they have no bar.
+        Rows beyond the first and the last cut have no bar: it is not known how far they reach.
         """
         up_to = np.cumsum(np.asarray(self.curve.shares)[: len(edges) - 2])  # at every cut
         if len(up_to) < 2:

@@ -7,6 +7,7 @@ import numpy as np
 
 from attributions.methods import facts_of
 from attributions.names import on_one_line
+from attributions.options import check_one_of
 from attributions.plots.captions import (
     OF_CONSTANT,
     TWO_SIDED_95,
@@ -22,7 +23,6 @@ from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
 from attributions.plots.shown import PerFeature, PerGroup, PerLabel
-from gbt.tables.names import shown
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
@@ -129,11 +129,10 @@ class ByLabelDisplay(Display):
         kind: str | None = None,
         max_display: int | None = None,
     ):
-        if kind not in (None, *KINDS):
-            raise ValueError(f"kind={shown(kind)}; use 'lines', 'dots' or 'heat'.")
         if kind is None:
             few = len(attribution.labels) <= MOST_DOTS
             kind = "lines" if attribution.is_ordered else "dots" if few else "heat"
+        check_one_of(KINDS, kind=kind)
         self.kind = kind
         usual = N_LINES if kind == "lines" else N_ROWS
         n_features = len(attribution.feature_names)

@@ -7,12 +7,12 @@ import numpy as np
 
 from attributions.methods import facts_of
 from attributions.names import find_row, on_one_line
+from attributions.options import check_one_of
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerRow
-from gbt.tables.names import shown as as_shown
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -25,7 +25,7 @@ BESIDE = 0.75  # of the bars' width, beside them, for names in a force plot
 MOST_FORCES = 10  # features of a force plot
 
 
-class Steps(NamedTuple):
+class Way(NamedTuple):
     """The way of one row from its start to its end: the strongest features, then all others."""
 
     names: tuple[str, ...]  # of all features, and one of those that are not shown
@@ -39,9 +39,9 @@ class Steps(NamedTuple):
 class LocalAttributionDisplay(Display):
     """One row as a waterfall or a force plot, or a swarm of all rows for each feature.
 
-    What raises a prediction is vermilion, what lowers it blue, as in shap. Where numbers say
-    whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue helped and
-    vermilion hurt, as everywhere else.
+    Contributions that raise a prediction are vermilion, those that lower it blue, as in shap. Where
+    numbers say whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue helped
+    and vermilion hurt, as everywhere else.
 
     Parameters
     ----------
@@ -62,8 +62,7 @@ class LocalAttributionDisplay(Display):
         n_rows, n_features = attribution.values.shape
         if n_rows == 0:
             raise ValueError("The attribution has no rows; a picture needs at least one.")
-        if kind not in KINDS:
-            raise ValueError(f"kind={as_shown(kind)}; use 'waterfall' or 'force'.")
+        check_one_of(KINDS, kind=kind)
         self.row = None if row is None else find_row(row, n_rows, attribution.index)
         self.kind = kind
         self.max_display = as_max_display(max_display, n_features)
@@ -119,7 +118,7 @@ class LocalAttributionDisplay(Display):
             return f"{unit} (above 0: helped)"
         return "raw prediction" if self.is_whole else self.facts.unit_of_row
 
-    def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Steps:
+    def _steps(self, contributions: np.ndarray, shown: np.ndarray) -> Way:
         """Return what leads from the base value, or from 0, to the sum of all contributions."""
         result = self.attribution
         start = float(result.base_values[self.row]) if self.is_whole else 0.0
@@ -132,7 +131,7 @@ class LocalAttributionDisplay(Display):
             columns, said = [*columns, len(contributions)], [*said, ""]
             moves = np.append(moves, contributions.sum() - moves.sum())
         names = (*result.feature_names, f"{n_others:,} other feature{'s' * (n_others > 1)}")
-        return Steps(names, columns, said, moves, start, start + float(contributions.sum()))
+        return Way(names, columns, said, moves, start, start + float(contributions.sum()))
 
     def _color(self, sheet: Sheet, move: float) -> Any:
         return sheet.drawn_in(self.up if move > 0 else self.down)
@@ -157,7 +156,7 @@ class LocalAttributionDisplay(Display):
         sheet.name_rows(steps.names, steps.columns, fontsize, steps.said)
         self._write_sums(sheet, steps, fontsize)
 
-    def _write_sums(self, sheet: Sheet, steps: Steps, fontsize: float) -> None:
+    def _write_sums(self, sheet: Sheet, steps: Way, fontsize: float) -> None:
         """Mark where the way starts, above the first bar, and where it ends, below the last."""
         ax, n = sheet.ax, len(steps.moves)
         said = [("base value", steps.start, -1.1), ("prediction", steps.end, n + 0.1)]

@@ -1,14 +1,13 @@
 """Axes made ready for a picture: size, colours, lettering, captions, scales, layout."""
 
-import operator
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from attributions.options import imported, whole
 from attributions.plots.colors import DRAWN, mixed, readable, seen_through
 from attributions.plots.lettering import Lettering, wrap
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -254,10 +253,9 @@ def new_axes(
     figsize: tuple[float, float] | None, size: tuple[float, float], n_rows: float
 ) -> "Axes":
     """Return the axes of a new figure."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError("plots need Matplotlib: pip install matplotlib.") from error
+    imported("matplotlib", "A picture")
+    from matplotlib import pyplot
+
     if figsize is None:
         figsize = size[0], min(size[1] + ROOMY_HEIGHT * n_rows * tick_size() / 72, TALLEST)
     return pyplot.subplots(figsize=figsize, layout="constrained")[1]
@@ -290,17 +288,7 @@ def tick_size() -> float:
 
 def as_max_display(max_display: int | None, n_features: int) -> int:
     """Return how many features to show; refuse what is not a whole number from 1, or None."""
-    if max_display is None:
-        return n_features
-    try:
-        count = operator.index(max_display)
-    except TypeError:
-        count = 0
-    if count < 1 or isinstance(max_display, bool):
-        raise ValueError(
-            f"max_display={shown(max_display)}; it must be a whole number, from 1, or None for all."
-        )
-    return min(count, n_features)
+    return n_features if max_display is None else min(whole(1, max_display=max_display), n_features)
 
 
 def is_crowded(values: np.ndarray) -> bool:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from attributions.names import elided, on_one_line
+from attributions.options import whole
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Display, Paper, Sheet
 from gbt.tables.categories import Categories, level_names
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     from matplotlib.text import Text
@@ -87,10 +87,8 @@ class TreeDisplay(Display):
         statistics: Iterable[str] = tuple(LEGEND),
         categories: Categories | None = None,
     ):
-        if max_depth is not None and not (isinstance(max_depth, int) and max_depth >= 0):
-            raise ValueError(
-                f"max_depth={shown(max_depth)}; it must be a whole number, from 0, or None for all."
-            )
+        if max_depth is not None:
+            max_depth = whole(0, max_depth=max_depth)
         self._columns = np.unique(tree.feature[tree.feature >= 0]).tolist()
         n_needed = max(self._columns, default=-1) + 1
         if feature_names is None:
@@ -216,7 +214,7 @@ class TreeDisplay(Display):
         levels = level_names(self.categories, sets, k, t)
         if not levels:  # an empty set: missing values alone go left
             return "is missing"
-        names = [elided(on_one_line(level), LEVEL_LETTERS) for level in levels[:MOST_SHOWN]]
+        names = [elided(level, LEVEL_LETTERS) for level in levels[:MOST_SHOWN]]
         more = f" or {len(levels) - MOST_SHOWN} more" * (len(levels) > MOST_SHOWN)
         return f"is {', '.join(names)}{more}"
 

@@ -1,6 +1,7 @@
 """How much the model uses each feature, and how far that helps, as points."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,15 +14,17 @@ from attributions.plots.captions import (
     unit_of,
     verdict_colors,
 )
-from attributions.plots.places import place_beside
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
-    from matplotlib.transforms import Bbox
+    from matplotlib.transforms import Bbox, BboxBase
 
 SEEN = "What the model uses, and what of it helps"
 NAMES_WIDTH = 0.3  # of the axes
+# Where a name may stand beside its point, best first: the corners are clear of intervals.
+SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)])
+DISTANCES = (0, 1, 2, 3, 4.5, 6, 8, 11)  # from the point, in line heights
 
 
 class UsedUsefulDisplay(Display):
@@ -134,6 +137,34 @@ class UsedUsefulDisplay(Display):
                 ha="center", va="center", zorder=5, path_effects=sheet.halo(),
                 arrowprops=line if is_far else None, **sheet.write,
             )  # fmt: skip
+
+
+def place_beside(
+    point: Any, size: Any, points: Any, gap: float, taken: "Sequence[Bbox]", frame: "BboxBase"
+) -> "tuple[Bbox, bool] | None":
+    """Return a free place for a name of some size near its point, and whether it is far off.
+
+    A place is free if it lies in the frame and meets none of those ``taken`` by other names; None
+    if there is none. Returned is the nearest that hides none of the ``points``, (n, 2), or else the
+    one that hides the fewest. All is in pixels; ``gap`` is kept between the point and its name.
+    """
+    from matplotlib.transforms import Bbox
+
+    fewest, best = np.inf, None
+    for distance in DISTANCES:
+        for side in SIDES:
+            away = gap / np.abs(side).sum() + distance * size[1]
+            low = point + side * (size / 2 + away) - size / 2
+            box = Bbox([low, low + size])
+            is_within = frame.contains(*box.min) and frame.contains(*box.max)
+            if not is_within or box.count_overlaps(taken):
+                continue
+            n_hidden = box.padded(gap / 2).count_contains(points)
+            if n_hidden < fewest:
+                fewest, best = n_hidden, (box, distance > 0)
+        if fewest == 0:
+            break
+    return best
 
 
 def _bulk(values: np.ndarray) -> float:

@@ -1,7 +1,7 @@
 """Standard errors of sums over rows, in plain loops: the page after ``definitions``.
 
 A per-feature attribution is a sum z_1 + ... + z_n of what n rows contribute. Other rows of the same
-kind would have given another sum. How much the sum varies can be estimated from the rows::
+kind would have given another sum. The rows themselves tell how much the sum varies::
 
     rows are drawn independently        variance of the sum  =  n * variance of one z
     the rows estimate the latter        variance of one z    ~  sum_i (z_i - mean)^2 / (n - 1)

@@ -119,7 +119,7 @@ def given_others(
     given = Chunk(X, y, groups=groups, init_score=init_score)
     rows = Rows.of(Intake.of_model(model, X, training), given)
     ensemble, n_rows = rows.ensemble, len(rows.X)
-    rows.warn_if_seen(n_jobs, stacklevel=2)
+    rows.warn_if_seen(n_jobs)
     tables, names, steps = [fitted_on.X, X], ensemble.feature_names, ensemble.preparation
     if steps is not None:
         tables, names = [*map(steps.in_order, tables)], steps.names

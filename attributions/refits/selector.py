@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
+from attributions.options import check_one_of, check_share
 from attributions.refits.cross_fit import cross_fit, kind_of_split
 from attributions.refits.measures import (
     GivenRows,
@@ -36,9 +37,6 @@ from attributions.refits.measures import (
 )
 from gbt.model.credit import Group, members_of
 from gbt.tables.given import as_given, collected
-from gbt.tables.names import shown
-
-CORRECTIONS = ("bh", "by")
 
 
 class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
@@ -120,14 +118,10 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         y, groups, sample_weight, init_score
             As for `cross_fit`; groups are not cut in two.
         """
-        if not (isinstance(self.fdr, float | int | np.number) and 0 < self.fdr < 1):
-            raise ValueError(f"fdr={shown(self.fdr)}; it must lie between 0 and 1, as 0.1 does.")
-        if self.correction not in CORRECTIONS:
-            raise ValueError(f"correction={shown(self.correction)}; use one of {CORRECTIONS}.")
-        if self.cv is None and not 0 < self.test_size < 1:
-            raise ValueError(
-                f"test_size={shown(self.test_size)}; it is a share, between 0 and 1, as 0.5 is."
-            )
+        check_share(0.1, fdr=self.fdr)
+        check_one_of(("bh", "by"), correction=self.correction)
+        if self.cv is None:
+            check_share(0.5, test_size=self.test_size)
         refuse_no_estimator(self.estimator, "estimator")
         X = collected(X)
         if hasattr(X, "columns"):  # the estimator is to see the frame, with names and dtypes

@@ -7,9 +7,9 @@
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
+from attributions.methods import facts_of, is_of_fits, is_testable, methods_with, of_rows
+from attributions.options import check_one_of, check_share
 from attributions.results import simultaneous as simultaneous_of
-from attributions.results.feature_table import is_testable
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import warn_of_few_groups
 from gbt.tables.names import shown
@@ -84,8 +84,8 @@ class WithErrors:
         fitting, tuning or early stopping. A feature that only a few rows reach may be covered less
         often than stated.
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level={shown(level)}; it must lie between 0 and 1, as 0.95 does.")
+        check_share(0.95, level=level)
+        check_one_of(("normal", "bootstrap-t"), method=method)
         standard_error = self._standard_error("confidence intervals")
         if simultaneous:
             if method != "normal":
@@ -94,12 +94,10 @@ class WithErrors:
                 )
             return simultaneous_of.intervals(self, standard_error, level)
         if method == "bootstrap-t":
-            factor = symmetric_t(self._kept_contributions(method), level, random_state)
-        elif method == "normal":
-            warn_of_few_groups(self.groups, stacklevel=2)
-            factor = np.full(len(self.values), ndtri((1 + level) / 2))
+            factor = symmetric_t(self._kept_contributions(), level, random_state)
         else:
-            raise ValueError(f"method={shown(method)}; use 'normal' or 'bootstrap-t'.")
+            warn_of_few_groups(self.groups)
+            factor = np.full(len(self.values), ndtri((1 + level) / 2))
         half_width = np.zeros(len(self.values))
         np.multiply(factor, standard_error, out=half_width, where=standard_error > 0)
         return np.column_stack([self.values - half_width, self.values + half_width])
@@ -137,25 +135,24 @@ class WithErrors:
           `is_reliable` is False, or not known and tails long.
         * "Not significant" is not "noise": a weak but real feature may be missed.
         """
-        if not is_testable(self):
+        if not is_testable(self.method):
             raise ValueError(
                 f"{self.method} has no p-values: a feature without effect can have a value above 0"
                 f" for other reasons than chance. Use {methods_with('is_testable')} on held-out"
                 " rows."
             )
+        check_one_of(("joint", None), adjust=adjust)
         standard_error = self._standard_error("p-values")
         if adjust == "joint":
             return simultaneous_of.p_values(self, standard_error)
-        if adjust is not None:
-            raise ValueError(f"adjust={shown(adjust)}; use 'joint' or None.")
-        warn_of_few_groups(self.groups, stacklevel=2)
+        warn_of_few_groups(self.groups)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)
         with np.errstate(divide="ignore"):
             np.divide(self.values, standard_error, out=z, where=moved)
         return ndtr(-z)
 
-    def _kept_contributions(self, wanted: str) -> np.ndarray:
+    def _kept_contributions(self) -> np.ndarray:
         """Return what every row contributes, or raise an error that says which results keep it."""
         if self.contributions is None:
             rows = f"{of_rows(self.method)}_rows(model, X, y)"
@@ -163,8 +160,8 @@ class WithErrors:
             if is_of_fits(self.method):
                 make = "Take method='normal', which allows for several fits."
             raise ValueError(
-                f"{wanted} needs the contributions of single rows, which this result does not keep."
-                f" {make}"
+                "bootstrap-t needs the contributions of single rows, which this result does not"
+                f" keep. {make}"
             )
         return self.contributions
 

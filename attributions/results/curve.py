@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attributions.options import whole
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.model.ensemble import ZERO_WITHIN
@@ -119,7 +120,7 @@ class FeatureCurve(tables.ShownAsTable):
             for low, high in pairwise(edges)
         ]
         names = [*(where if self.levels is None else map(str, self.levels)), "missing"]
-        shown = names[: tables.as_count(n)]
+        shown = names[: whole(0, n=n)]
         of_outputs = np.atleast_2d(self._with_missing()[: len(shown)].T)
         outputs = self.output_names or range(len(of_outputs))
         headings = ["value"] if self.values.ndim == 1 else map(str, outputs)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from attributions.methods import facts_of, is_of_fits, methods_with, of_rows
+from attributions.names import find_feature
 from attributions.statistics.row_sums import RowSums
 from gbt.model.credit import Group, members_of
 from gbt.tables.names import shown
@@ -105,23 +106,18 @@ def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str
             f"Groups are a dict from names to lists of features, such as {{'size': ['height',"
             f" 'weight']}}; got {shown(members)}."
         )
-    position = {name: k for k, name in enumerate(feature_names)}
-    group_of: dict[str, str] = {}
+    group_of: dict[int, str] = {}
     for group, features in members.items():
         if isinstance(features, str):
             raise ValueError(f"Group {group!r} is the string {features!r}; give a list of names.")
         for name in features:
-            if name not in position:
+            k = find_feature(name, feature_names)
+            if k in group_of:
                 raise ValueError(
-                    f"Group {group!r} names {name!r}, which is not a feature; the features begin"
-                    f" with {list(feature_names[:5])}."
+                    f"{name!r} is in the groups {group_of[k]!r} and {group!r}; leave it in one."
                 )
-            if name in group_of:
-                raise ValueError(
-                    f"{name!r} is in the groups {group_of[name]!r} and {group!r}; leave it in one."
-                )
-            group_of[name] = group
-    alone = [name for name in feature_names if name not in group_of]
+            group_of[k] = group
+    alone = [name for k, name in enumerate(feature_names) if k not in group_of]
     taken = sorted(set(members) & set(alone))
     if taken:
         raise ValueError(
@@ -129,7 +125,6 @@ def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str
         )
     names = (*members, *alone)
     belongs = np.zeros((len(feature_names), len(names)))
-    column = {name: j for j, name in enumerate(names)}
-    for name, k in position.items():
-        belongs[k, column[group_of.get(name, name)]] = 1.0
+    for k, name in enumerate(feature_names):
+        belongs[k, names.index(group_of.get(k, name))] = 1.0
     return names, belongs

@@ -1,8 +1,8 @@
 """Attributions of features: one number each, over all rows.
 
 Where that number is a sum over rows it comes with the standard error of the sum, and the results of
-separate chunks of rows merge into the result of all rows (``attributions.results.merging``). What
-errors say, intervals and p-values, is in ``attributions.results.certainty``.
+separate chunks of rows merge into the result of all rows (``attributions.results.merging``).
+``attributions.results.certainty`` makes intervals and p-values of errors.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attributions.inputs import as_weight
+from attributions.methods import facts_of, is_testable
 from attributions.names import find_feature
+from attributions.options import check_one_of, imported, whole
 from attributions.results import tables
 from attributions.results.certainty import WithErrors
-from attributions.results.feature_table import is_testable, shows_percent, table_of
 from attributions.results.grouping import Shareable, grouped
 from attributions.results.merging import merged
 from attributions.results.per_row import LocalAttribution, as_floats
 from attributions.statistics.groups import Groups
 from attributions.statistics.powers_of_two import exponent_of_columns
 from attributions.statistics.row_sums import RowSums, sum_over_rows
-from gbt.tables.names import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -117,16 +117,48 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         It has rank, feature, value and, where there are any, standard error, p-value and doubt
         (`is_reliable`); ``to_frame`` has them to calculate with.
         """
-        return table_of(self, np.arange(min(tables.as_count(n), len(self))))
+        return self._table(np.arange(min(whole(0, n=n), len(self))))
 
     def _shown(self) -> tables.ShownTable:
         """Return the best and the worst features, or all where they are few."""
         p, n_best = len(self), N_SHOWN - N_WORST
         if p <= N_SHOWN + 1:
             return self.head(p)
-        if not is_testable(self):
+        if not is_testable(self.method):
             return self.head()
-        return table_of(self, np.r_[:n_best, p - N_WORST : p], note_after=n_best)
+        return self._table(np.r_[:n_best, p - N_WORST : p], note_after=n_best)
+
+    @property
+    def _shown_percent(self) -> float | None:
+        """What a value of 1 is in per cent, for methods whose tables and frames say so."""
+        return self.percent_of_one if facts_of(self.method).is_in_percent else None
+
+    def _table(self, places: np.ndarray, note_after: int | None = None) -> tables.ShownTable:
+        """Return a table of the features at some places of the ranking, which count from 0."""
+        shown = self.ranking()[places]
+        unit, heading, write = 1.0, "value", tables.numbers
+        if self._shown_percent is not None:
+            unit, heading, write = self._shown_percent, "per cent", tables.per_cent
+        columns = [
+            tables.ShownColumn("rank", [str(place + 1) for place in places]),
+            tables.words("feature", [self.feature_names[k] for k in shown]),
+            write(heading, unit * self.values[shown]),
+        ]
+        if self.standard_error is not None:
+            columns.append(write("standard error", abs(unit) * self.standard_error[shown]))
+            if is_testable(self.method):
+                columns.append(tables.p_values("p-value", self.p_values()[shown]))
+        if self.is_reliable is not None:
+            doubts = ["" if reliable else "unreliable" for reliable in self.is_reliable[shown]]
+            columns.append(tables.words("", doubts))
+        title = f"{self.method}, {len(self)} features"
+        if not facts_of(self.method).no_sum:
+            title += f", sum over {self.n_samples:,} rows"
+        if self.groups is not None:
+            title += f", {self.n_draws:,} group{'s' * (self.n_draws != 1)}"
+            title += ": no standard errors" * (self.n_draws == 1)
+        hidden = len(self) - len(shown)
+        return tables.ShownTable(title, columns, tables.more(hidden, "feature"), note_after)
 
     @classmethod
     def from_rows(
@@ -199,8 +231,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
 
         The norm is the sum of absolute values or, with ``ord=2``, the root of the sum of squares.
         """
-        if ord not in (1, 2):
-            raise ValueError(f"ord={shown(ord)}; use 1 or 2.")
+        check_one_of((1, 2), ord=ord)
         values = np.ldexp(self.values, -exponent_of_columns(self.values))  # to be squared
         norm = np.linalg.norm(values, ord)
         return values / norm if norm > 0 else self.values.copy()
@@ -246,15 +277,15 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         ``p_value`` and ``is_reliable``. A ``level``, such as 0.95, adds ``lower`` and ``upper``,
         the ends of `confidence_interval`.
         """
-        pandas = tables.import_pandas(".values and .feature_names")
+        pandas = imported("pandas", "to_frame", ", or use .values and .feature_names")
         columns = {"value": self.values}
-        if shows_percent(self):
+        if self._shown_percent is not None:
             columns["percent"] = self.percent()
         if self.standard_error is not None:
             columns["standard_error"] = self.standard_error
         if level is not None:
             columns["lower"], columns["upper"] = self.confidence_interval(level).T
-        if self.standard_error is not None and is_testable(self):
+        if self.standard_error is not None and is_testable(self.method):
             columns["p_value"] = self.p_values()
         if self.is_reliable is not None:
             columns["is_reliable"] = self.is_reliable

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attributions.names import find_feature
+from attributions.options import imported, whole
 from attributions.results import tables
 from attributions.results.grouping import Shareable
 from gbt.tables.categories import Categories
@@ -142,7 +143,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             more = f"{len(self.output_names) - 1} more outputs, see .output"
             return replace(table, note=" and ".join(filter(None, [table.note, more])))
         n_rows, n_features = self.values.shape
-        n_shown = min(tables.as_count(n), n_rows)
+        n_shown = min(whole(0, n=n), n_rows)
         labels = range(n_rows) if self.index is None else self.index
         left = [
             tables.words("row", labels[:n_shown]),
@@ -184,7 +185,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         for two classes). The index is that of the frame that was explained. With several outputs
         there is a column for every pair of a feature and an output.
         """
-        pandas = tables.import_pandas(".values and .feature_names")
+        pandas = imported("pandas", "to_frame", ", or use .values and .feature_names")
         columns = list(self.feature_names)
         if self.output_names is not None:
             pairs = [self.feature_names, self.output_names]
@@ -198,11 +199,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         Several outputs are a last axis of values and base values; shap's plots draw one of them,
         ``explanation[..., k]``.
         """
-        try:
-            import shap
-        except ImportError as error:
-            raise ImportError("to_shap needs shap: pip install shap.") from error
-        return shap.Explanation(
+        return imported("shap", "to_shap").Explanation(
             values=self.values,
             base_values=self.base_values,
             data=self.data,

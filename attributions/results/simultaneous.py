@@ -22,7 +22,7 @@ from attributions.statistics.together import (
     BELOW,
     BEYOND_0,
     MOST_FEATURES,
-    Steps,
+    StepDown,
     draw_scores,
 )
 
@@ -48,7 +48,7 @@ def p_values(result: Any, error: np.ndarray) -> np.ndarray:
     return p_values
 
 
-def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, Steps]]:
+def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, StepDown]]:
     """Yield 1 and -1, the features that have a lower, or an upper, end, and the steps to it.
 
     Only these count among the features whose ends must hold together.
@@ -64,7 +64,7 @@ def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, St
         if counted.any():
             t = sign * result.values[counted] / error[counted]
             drawn = None if scores is None else scores[counted[has_lower]]
-            yield sign, counted, Steps.of(t, result.n_draws, share, drawn)
+            yield sign, counted, StepDown.of(t, result.n_draws, share, drawn)
 
 
 def _scores(result: Any, counted: np.ndarray) -> np.ndarray | None:

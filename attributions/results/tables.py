@@ -3,17 +3,15 @@
 Numbers of one column have the same number of decimals, so that their points are aligned.
 """
 
-import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from attributions.names import elided, on_one_line, printed_width
-from gbt.tables.names import shown
 
 WIDTH = 100  # of a line in a terminal
 NAME_WIDTH = 40
@@ -137,25 +135,3 @@ def p_values(heading: str, values: np.ndarray) -> ShownColumn:
 def more(n: int, what: str) -> str:
     """Say how many of something are not shown; nothing if all are."""
     return f"{n:,} more {what}{'s' * (n > 1)}" if n else ""
-
-
-def import_pandas(instead: str) -> Any:
-    """Import pandas for ``to_frame``, or raise an error that says what to use instead."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            f"to_frame needs pandas: pip install pandas, or use {instead}."
-        ) from error
-    return pandas
-
-
-def as_count(n: int) -> int:
-    """Return n, a number of rows; refuse what is not a whole number from 0."""
-    try:
-        count = operator.index(n)
-    except TypeError:
-        count = -1
-    if count < 0:
-        raise ValueError(f"n={shown(n)}; it must be a whole number, from 0.")
-    return count

@@ -7,12 +7,12 @@ rows in every formula of ``attributions.statistics.row_sums``. A model must not 
 other rows of the groups that judge it (``sklearn.model_selection.GroupKFold`` keeps groups whole).
 """
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from attributions.inputs import warn_caller
 from gbt.tables.given import is_missing
 
 ENOUGH_GROUPS = 30  # for the normal tail; with 30, Student's p of 2.0 errors is 0.027, not 0.023
@@ -61,20 +61,14 @@ class Groups:
         return present, np.add.reduceat(values[order], first, axis=0)
 
 
-def labels_of(groups: Groups | None) -> np.ndarray | None:
-    """Return the distinct labels, for a result to keep."""
-    return None if groups is None else groups.labels
-
-
-def warn_of_few_groups(labels: np.ndarray | None, stacklevel: int) -> None:
+def warn_of_few_groups(labels: np.ndarray | None) -> None:
     """Warn if normal intervals or p-values are made from the errors of few groups."""
     if labels is not None and len(labels) < ENOUGH_GROUPS:
-        warnings.warn(
+        warn_caller(
             f"The standard errors come from {len(labels)} groups. With fewer than"
             f" {ENOUGH_GROUPS} or so, normal intervals are too narrow and p-values too small: judge"
             " by more groups, or take neither at face value.",
             FewGroupsWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

@@ -60,7 +60,7 @@ def draw_scores(products: np.ndarray | None) -> np.ndarray | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class StepDown:
     """Lower ends of m features, step by step; of -t they are upper ends."""
 
     t: np.ndarray  # (m,) values over standard errors
@@ -70,7 +70,7 @@ class Steps:
     largest: np.ndarray | None  # (m, N_SETS) normal scores, the largest left after j steps in row j
 
     @classmethod
-    def of(cls, t: np.ndarray, n_draws: int, share: float, scores: np.ndarray | None) -> "Steps":
+    def of(cls, t: np.ndarray, n_draws: int, share: float, scores: np.ndarray | None) -> "StepDown":
         """Order features; ``n_draws`` is the number of rows, or of groups, ``scores`` are drawn."""
         order = np.argsort(-t, kind="stable")
         largest = None

@@ -2,8 +2,8 @@
 
 A float64 sum of n terms is wrong by at most n * eps * sum|terms|, and in practice by a few eps of
 it. So a test says which terms were added and gets ``k * eps * sum|terms|``: wide where large terms
-cancel, narrow where nothing does, and never ``rtol``, which is neither. What arithmetic does
-exactly (counts, routing, parents that add up their children) is compared with `assert_same`.
+cancel, narrow where nothing does, and never ``rtol``, which is neither. `assert_same` compares what
+arithmetic does exactly: counts, routing, parents that add up their children.
 
 Both raise AssertionError themselves, so that ``python -O`` does not take the checks away.
 """

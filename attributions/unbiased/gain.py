@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from attributions.inputs import with_changes
+from attributions.options import check_one_of, whole
 from attributions.results import GlobalAttribution
 from attributions.rows import Intake
 from attributions.unbiased.closed_forms import JudgedSplits
@@ -42,7 +43,6 @@ from attributions.unbiased.subsets import gain_of_subsets, mean_ratio, mean_rati
 from attributions.walk.rows_at_spots import NodeTotals
 from gbt.model.seen_rows import SeenRows
 from gbt.parallel.chunks import Chunk
-from gbt.tables.names import shown
 
 FORMS = ("symmetric", "paper", "sampled")
 
@@ -88,11 +88,8 @@ def unbiased_gain(
     sample_weight_train, sample_weight_valid : arrays of shape (n,) and (n',), optional
         Not negative; rows of weight 0 are left out. In the symmetric form a row of weight 2 counts
         as two rows. The other forms draw rows, whose g' and h' are multiplied by their weight.
-    groups_valid : array of shape (n',), optional
-        Labels of validation rows that belong together, such as those of one patient. Standard
-        errors then count groups as independent, not rows; values do not change.
-    init_score_train, init_score_valid : arrays of shape (n,) and (n',), or (., K), optional
-        Raw predictions from which the rows start, if the model was fitted with such.
+    groups_valid, init_score_train, init_score_valid, columns, n_jobs
+        As ``groups``, ``init_score``, ``columns`` and ``n_jobs`` of `held_out_gain`.
     min_samples : int
         A split counts 0 if a child has fewer validation rows; 5 in the authors' code.
         Since the rule depends on sizes alone, expectations of 0 remain 0.
@@ -104,10 +101,6 @@ def unbiased_gain(
         two for every validation row and tree, up to 512 MB.
     random_state : int, optional
         Seed of the random subsets of ``"sampled"``.
-    columns : {"given", "transformed"}
-        As for `held_out_gain`.
-    n_jobs : int, optional
-        Threads; None for all cores. The result does not depend on it.
 
     Returns
     -------
@@ -122,10 +115,8 @@ def unbiased_gain(
     A feature without effect has the expectation 0 in the first tree only, so there are no p-values;
     ``attributions.held_out_gain`` has them.
     """
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {FORMS}; got {shown(form)}.")
-    if not min_samples >= 1:
-        raise ValueError(f"min_samples={shown(min_samples)}; either child needs at least 1 row.")
+    check_one_of(FORMS, form=form)
+    min_samples = whole(1, min_samples=min_samples)
     intake = Intake.of_model(model, X_valid, columns=columns)
     ensemble = intake.ensemble
     given_train = Chunk(X_train, y_train, sample_weight_train, None, init_score_train)

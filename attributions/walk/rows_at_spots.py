@@ -1,7 +1,7 @@
 r"""Rows that judge the nodes of a model, walked twice, in memory or in chunks of Dask.
 
-What a split is worth follows from sums of all rows at its children. So a first walk adds up the
-sums of nodes, and only a second one can tell what single rows add to the result::
+The sums of all rows at its children tell what a split is worth. So a first walk adds up the sums of
+nodes, and only a second one can tell what single rows add to the result::
 
     rows, or chunks of them  ->  sums of nodes  ->  a number a split  ->  values
                                                          |
@@ -23,7 +23,7 @@ import numpy as np
 from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
 from attributions.kernels.spots import Spots, odds, predict_before
 from attributions.rows import Rows
-from attributions.statistics.groups import labels_of, merge_groups
+from attributions.statistics.groups import merge_groups
 from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import NO_LEAVES, find_spots
@@ -213,8 +213,8 @@ class NodeTotals:
     @classmethod
     def of(cls, rows: RowsAtSpots, n_jobs: int | None, keep: bool = False) -> "NodeTotals":
         """Walk the rows once; ``keep`` says that a second walk will follow."""
-        sums = rows.node_sums(n_jobs, keep)
-        return cls(len(rows.X), sums, labels_of(rows.groups), rows.targets())
+        labels = None if rows.groups is None else rows.groups.labels
+        return cls(len(rows.X), rows.node_sums(n_jobs, keep), labels, rows.targets())
 
     def __add__(self, other: "NodeTotals") -> "NodeTotals":
         """Return the totals of the rows of both."""

@@ -98,8 +98,8 @@ def test_groups_and_names_of_options():
     for measure, option, message in (
         (held_out_gain, {"groups": np.arange(3)}, "one label for each row"),
         (tree_inner, {"ifa": "gain"}, "ifa='gain'"),
-        (forest_inner, {"variant": "both"}, "variant must be one of.*'both'"),
-        (absolute, {"level": "leaf"}, "level must be one of.*'leaf'"),
+        (forest_inner, {"variant": "both"}, "variant='both'; use 'residual' or 'target'"),
+        (absolute, {"level": "leaf"}, "level='leaf'; use 'tree' or 'forest'"),
     ):
         rows = (X_NEW,) if measure is absolute else (X_NEW, Y_NEW)
         with pytest.raises(ValueError, match=message):

@@ -394,7 +394,7 @@ def test_what_cannot_be_traced_or_transformed_is_refused_with_the_name_of_the_st
     pipeline.steps[1][1].fit(numbers, y)
     with pytest.raises(ValueError, match=r"Step 'half' \(Halving\) makes 10 rows of 20"):
         tree_inner(pipeline, new, y_new)
-    with pytest.raises(ValueError, match="columns='own'; use one of"):
+    with pytest.raises(ValueError, match="columns='own'; use 'given' or 'transformed'"):
         total_gain(fitted(), columns="own")
     with pytest.raises(ValueError, match=r"partial dependence of a pipeline .* give X"):
         partial_dependence(fitted(), "age")

@@ -29,7 +29,7 @@ FLOORS_OF_GBT = [
     {"estimators"},
 ]
 FLOORS_OF_ATTRIBUTIONS = [
-    {"kernels", "names", "methods"},
+    {"kernels", "options", "names", "methods"},
     {"statistics", "inputs", "simulated"},
     {"rows"},
     {"walk"},
@@ -251,8 +251,8 @@ def test_a_module_or_function_that_is_too_long_is_found():
 
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
-    "gbt": 27_237,
-    "attributions": 24_159,
+    "gbt": 27_409,
+    "attributions": 23_979,
     "benchmarks": 14_198,
     "tests": 34_178,
 }

@@ -1,14 +1,15 @@
 """How good a model is on held-out rows, what each feature brings, and what is said of it.
 
 The model is compared with the *constant model*, which predicts for every row the mean of the
-training rows, or the shares of the classes there. What a feature brings is its held-out gain
-(``attributions.held_out.gain``), in per cent of the loss of the best constant on the held-out rows.
-What its splits promised is its share of the total gain, which comes from the training rows.
+training rows, or the shares of the classes there. A feature's held-out gain
+(``attributions.held_out.gain``), in per cent of the loss of the best constant on the held-out rows,
+says what it brings, and its share of the total gain, which comes from the training rows, what its
+splits promised.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,21 +24,19 @@ from attributions.command.table.task import Task
 from attributions.command.unusable import UnusableTableError
 from attributions.command.wording import shown_names
 from attributions.held_out.constant_loss import Targets, least_loss, percent_of_one
-from attributions.held_out.gain import held_out_gain_of_batches, held_out_gain_rows
+from attributions.held_out.gain import gain_by, held_out_gain_rows
+from attributions.held_out.rows_at_splits import RowsAtSplits
+from attributions.held_out.splits import StepsOfModel
+from attributions.held_out.steps import Wanted
 from attributions.plots.captions import are_doubtful
 from attributions.results import GlobalAttribution
+from attributions.rows import RowsInBatches
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
-from gbt.model.known_by_leaves import (
-    LeafCells,
-    amount_at_root,
-    are_training_rows,
-    may_be_training_rows,
-)
+from gbt.model.known_by_leaves import amount_at_root
 from gbt.parallel.chunks import Chunk
 
 MODEL, CONSTANT = "model", "constant"
-Batches = Iterable[tuple[np.ndarray, np.ndarray, np.ndarray | None]]  # X, y and groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,21 +132,23 @@ class Findings:
         return gains.values * self.per_cent_of_row
 
 
-def findings_of(model: Ensemble, task: Task, read: Callable[[], Batches] | None = None) -> Findings:
+def findings_of(
+    model: Ensemble, task: Task, read: Callable[[], Iterable[Chunk]] | None = None
+) -> Findings:
     """Judge a model on the held-out rows of a task, or on rows that come some at a time.
 
-    ``read`` is called several times, and yields X, y and groups of each batch. What is kept of a
-    row is its target and its raw prediction.
+    ``read`` is called several times. Of a row its target and its raw prediction are kept.
     """
     known = None if read else model.seen_rows
-    read = read or (lambda: [(task.X_valid, task.y_valid, task.groups)])
+    read = read or (lambda: [Chunk(task.X_valid, task.y_valid, groups=task.groups)])
     targets, predictions, moved = [], [], np.zeros(len(task.feature_names))
-    for X, y, _ in read():
-        targets.append(y)
-        predictions.append(model.raw_predict(X))
-        moved += absolute(model, X).values
+    for batch in read():
+        targets.append(batch.y)
+        predictions.append(model.raw_predict(batch.X))
+        moved += absolute(model, batch.X).values
     y, raw_prediction = np.concatenate(targets), np.concatenate(predictions)
-    useful = held_out_gain_of_batches(model, read)
+    rows = RowsInBatches(RowsAtSplits, StepsOfModel.of(model), read, rows=None, n_jobs=None)
+    useful = gain_by(rows, Wanted(per_tree=True, second_moments=None))
     # Of the training rows, as far as they are there.
     best = model.loss.best_constant(task.y_train if len(task.y_train) else task.y_valid, np.ones(1))
     predicted = {MODEL: raw_prediction, CONSTANT: np.broadcast_to(best, (len(y), *np.shape(best)))}
@@ -175,20 +176,10 @@ def findings_of(model: Ensemble, task: Task, read: Callable[[], Batches] | None 
         per_cent_of_row=per_cent * len(y),
         constant_loss=float(constant_loss),
         n_seen=0 if known is None else known.count(model.as_input(task.X_valid), y),
-        on_training_rows=_are_training_rows(model, y, read),
+        # A model that was fitted here knows single rows.
+        on_training_rows=model.seen_rows is None
+        and rows.are_those_of_training(amount_at_root(model, y, None)),
     )
-
-
-def _are_training_rows(model: Ensemble, y: np.ndarray, read: Callable[[], Batches]) -> bool:
-    """Say whether rows in batches are those of a given model's training."""
-    if model.seen_rows is not None:  # it was fitted here, and knows single rows
-        return False
-
-    def fold(part_of: Callable[[Chunk], LeafCells], merge: Callable[..., LeafCells]) -> LeafCells:
-        return reduce(merge, (part_of(Chunk(model.as_input(X), y)) for X, y, _ in read()))
-
-    may_be = may_be_training_rows(model, amount_at_root(model, y, None))
-    return may_be and are_training_rows(model, fold)
 
 
 def excess(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:

@@ -14,7 +14,6 @@ columns bring.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from attributions.command.judging.findings import Findings, excess
 from attributions.command.judging.simpler import some_rows
 from attributions.command.rules.target import differ
 from attributions.command.table.task import Task
-from attributions.held_out.gain import held_out_gain_of_batches
+from attributions.held_out.gain import held_out_gain
 from gbt.model.ensemble import Ensemble
 
 LEAST_SAVED = 50.0  # per cent, below which nothing is given away, and no model of one is fitted
@@ -62,8 +61,8 @@ def with_given_away(found: Findings, fit: Callable[[Task], Ensemble]) -> Finding
         part, model, saved_by_others = fitted(others)
         if saved_by_others < NEARLY_AS_GOOD * found.saved:
             break
-        held_out = partial(iter, [(part.X_valid, part.y_valid, None)])
-        best = others[int(np.argmax(held_out_gain_of_batches(model, held_out).values))]
+        gain = held_out_gain(model, part.X_valid, part.y_valid, standard_error=False)
+        best = others[int(gain.ranking()[0])]
         if fitted([best])[2] < NEARLY_AS_GOOD * found.saved:
             break
         named.append(best)

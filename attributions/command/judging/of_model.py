@@ -11,13 +11,13 @@ look at the rest of the file. Of every row the target and the prediction are kep
 scores such as the AUC need all rows at once; while they are computed they take several times that.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from attributions.command.judging.findings import Batches, Findings, findings_of
+from attributions.command.judging.findings import Findings, findings_of
 from attributions.command.judging.of_table import of_given_model
 from attributions.command.model_file import ModelFile
 from attributions.command.question import Question
@@ -43,6 +43,7 @@ from attributions.command.unusable import UnusableTableError, listed
 from attributions.names import elided
 from gbt.losses.survival.times import bounds_of
 from gbt.model.ensemble import Ensemble
+from gbt.parallel.chunks import Chunk
 from gbt.tables.categories import EncodedRows
 from gbt.tables.spelled import plain_number
 
@@ -68,14 +69,15 @@ def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> 
     is_known = target.is_known
     readers = []  # the first counts strays; the others, when rows are read again, count the same
 
-    def read() -> Batches:
+    def read() -> Iterator[Chunk]:
         readers.append(Reader(given.ensemble, task.feature_names))
         start = 0
         for columns in file.batches(task.feature_names):
             X = readers[-1].rows(columns)
             rows = start + np.flatnonzero(is_known[start : start + len(X)])
             if len(rows):
-                yield X[rows - start], target.y[rows], None if groups is None else groups[rows]
+                own = None if groups is None else groups[rows]
+                yield Chunk(X[rows - start], target.y[rows], groups=own)
             start += len(X)
 
     found = _judged(task, given, read)
@@ -90,7 +92,9 @@ def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> 
     return replace(found, task=replace(task, description=described, unseen=reader.unseen_shares))
 
 
-def _judged(task: Task, given: ModelFile, read: Callable[[], Batches] | None = None) -> Findings:
+def _judged(
+    task: Task, given: ModelFile, read: Callable[[], Iterator[Chunk]] | None = None
+) -> Findings:
     """Judge a model, under the names that the table has for its features."""
     model = replace(given.ensemble, feature_names=task.feature_names)
     found = findings_of(model, task, read)

@@ -1,20 +1,15 @@
 """The verdict on each feature in plain language, its interval and its p-value, by one rule.
 
 A verdict is about this model's use of the feature on rows that it has not seen. It is read off the
-interval of the feature's held-out gain. The first line that applies is the verdict:
-
-``not used``         no tree splits on the feature
-``cannot be told``   the rows are those of the training; or the interval lies above 0, but the model
-                     is no better than a constant
-``helps``            the interval lies above 0
-``hurts``            the interval lies below 0
-``cannot be told``   the interval has 0 in it
+interval of the feature's held-out gain, as ``RULES`` says.
 
 The intervals of all used features hold together in at least 19 of 20 tables
 (``attributions.statistics.together``). So at most one table in twenty has a false verdict, and a
 p-value is at most 0.05 where the verdict is helps or hurts, and only there. Where a verdict is
-withheld there is neither interval nor p-value. Where few rows may carry the gain, an interval has
-no upper end, so that a feature may help but not hurt; where nothing is known, it has neither end.
+withheld, because the rows are those of the training, or the model is no better than a constant and
+the interval lies above 0, there is neither interval nor p-value. Where few rows may carry the gain,
+an interval has no upper end, so that a feature may help but not hurt; where nothing is known, it
+has neither end.
 
 Whoever reads a list of features that help takes each of them for granted, so that the share of
 mistakes among them, which Benjamini and Hochberg bound, is not enough. With many rows the smallest

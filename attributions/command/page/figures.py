@@ -18,7 +18,8 @@ from attributions.command.judging.findings import Findings
 from attributions.command.judging.over import Over
 from attributions.command.page.markup import Markup, element, join
 from attributions.command.page.tables import over as table
-from attributions.command.wording import amount, cell, shortened
+from attributions.command.wording import LONGEST, amount, cell
+from attributions.names import elided
 from attributions.plots import (
     BoostingDisplay,
     ByLabelDisplay,
@@ -122,7 +123,7 @@ def _dependence(found: Findings, k: int) -> Markup:
     if curve.levels is not None:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)
-    if names := [shortened(name) for name in found.task.classes]:
+    if names := [elided(name, LONGEST) for name in found.task.classes]:
         some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
         values, missing = curve.values[:, some], np.asarray(curve.missing)[some]
         own = tuple(names[c] for c in some)  # of those that change most
@@ -164,7 +165,7 @@ def raw_unit(found: Findings) -> tuple[str, str]:
     if loss.name in RAW_UNITS:
         return RAW_UNITS[loss.name]
     is_link = loss.inverse_link(np.ones(1)) != 1.0
-    own = f"units of {shortened(found.task.target.name)}"
+    own = f"units of {elided(found.task.target.name, LONGEST)}"
     return "the raw prediction's unit" if is_link else own, ""
 
 
@@ -203,5 +204,5 @@ def as_markup(svg: str, label: str) -> Markup:
 def _listed(found: Findings, what: Callable[[int], str], order: Iterable[int] | None = None) -> str:
     """Return a sentence that says something of each of the first features."""
     first = [*(found.order if order is None else order)][:N_SAID_OF]
-    said = [f"{shortened(found.task.feature_names[k])}: {what(k)}" for k in first]
+    said = [f"{elided(found.task.feature_names[k], LONGEST)}: {what(k)}" for k in first]
     return "; ".join(said) + "."

@@ -1,9 +1,9 @@
 """Single rows as data for the page's script: which features moved the prediction, and helped.
 
 Contributions are those of PreDecomp, which add up to the prediction; with several classes, to that
-of the row's most probable class. Whether they helped is shown by the row's parts of the held-out
-gain, whose mean over all rows is the importance. Each row keeps the features that moved it most,
-and the sum over the others.
+of the row's most probable class. The row's parts of the held-out gain, whose mean over all rows is
+the importance, show whether they helped. Each row keeps the features that moved it most, and the
+sum over the others.
 """
 
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 from attributions.command.judging.findings import Findings, excess
 from attributions.command.page.figures import raw_unit
 from attributions.command.table.task import Task
-from attributions.command.wording import amount, apart, cell, shortened
+from attributions.command.wording import LONGEST, amount, apart, cell
+from attributions.names import elided
 from attributions.per_row.predecomp import predecomp
 
 MOST_ROWS = 200  # that can be looked at
@@ -66,7 +67,7 @@ def row_data(found: Findings, seed: int) -> dict[str, Any]:
     start, rounding = np.ravel(explained.base_values[0]), 1e-12 * np.abs(found.raw_prediction).max()
     base = [_rounded(number) if abs(number) > rounding else 0.0 for number in start]
     return {
-        "names": apart(task.feature_names, shortened),
+        "names": apart(task.feature_names, LONGEST),
         "base": base if task.classes else base[0],
         "unit": unit,
         "rows": rows,
@@ -104,9 +105,10 @@ def predicted(task: Task, number: Any, c: int | None) -> str:
     """
     if not task.is_classification:
         return amount(number)
-    label = truth(task, int(np.argmax(task.y_valid))) if c is None else shortened(task.classes[c])
-    chance = number if c is None else number[c]
-    return f"{100 * chance:.1f} % for {shortened(task.target.name)} = {label}"
+    label, chance = truth(task, int(np.argmax(task.y_valid))), number
+    if c is not None:
+        label, chance = elided(task.classes[c], LONGEST), number[c]
+    return f"{100 * chance:.1f} % for {elided(task.target.name, LONGEST)} = {label}"
 
 
 def truth(task: Task, row: int) -> str:

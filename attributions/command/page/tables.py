@@ -14,12 +14,13 @@ from attributions.command.rules.columns import Column
 from attributions.command.said.in_short import ranks
 from attributions.command.wording import (
     ABOVE_100,
+    LONGEST,
     alike,
     cell,
     fixed,
-    shortened,
     value_and_interval,
 )
+from attributions.names import elided
 
 SCORES = {  # what each measure is, for readers who do not know it
     "AUC": "how often a row of the class gets a higher prediction than one of the others; best 1",
@@ -115,11 +116,7 @@ def _row_of(
     shown_value, shown_ends = value_and_interval(value, ends)
     interval = join(interval_bar(found, k, axis), element("span", shown_ends, class_="ends"))
     start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
-    p_value, verdict, share = (
-        float(found.said.p_values[k]),
-        found.said.verdicts[k],
-        found.gain_share[k],
-    )
+    verdict, p_value, share = found.said.verdicts[k], found.said.p_values[k], found.gain_share[k]
     shown_p = "" if np.isnan(p_value) else "<0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
     told = join(verdict, "*" * bool(found.doubtful[k]))
     if k in found.twins:
@@ -222,6 +219,6 @@ def _range(column: Column) -> str:
     if column.words:
         counts = np.bincount(known.astype(np.int64))
         frequent = np.argsort(-counts, kind="stable")[:3]
-        shown = ", ".join(shortened(column.words[j]) for j in frequent if counts[j])
+        shown = ", ".join(elided(column.words[j], LONGEST) for j in frequent if counts[j])
         return shown + ", ..." * (column.n_distinct > len(frequent))
     return f"{cell(column, known.min())} to {cell(column, known.max())}"

@@ -2,7 +2,7 @@
 
 Text with a line of column names (``text``); Parquet and Arrow (Feather) files, which pyarrow reads;
 workbooks of Excel; JSON: a list of objects, one object of columns, or an object a line. Any of them
-may be packed by gzip. What was found out is told in ``TableFile.read_as``.
+may be packed by gzip. ``TableFile.read_as`` tells what was found out.
 """
 
 import gzip

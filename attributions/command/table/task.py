@@ -1,8 +1,7 @@
 """A table becomes a task: what is predicted, from which columns, and on which rows it is judged.
 
-What the target holds says which kind of task it is (``attributions.command.rules.target``), what a
-column holds whether it can be a feature (``attributions.command.rules.columns``), and ``halves``
-which rows are held out.
+``attributions.command.rules`` tell the kind of task by the values of the target, and by those of a
+column whether it can be a feature; ``halves`` says which rows are held out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -100,7 +100,7 @@ def test_groups_in_noise_are_found_and_not_confirmed():
 def test_bad_input(judged):
     model, X, y = judged
     for wrong in (1, 2.5, "3"):
-        with pytest.raises(ValueError, match="max_groups must be an integer of 2 or more; got"):
+        with pytest.raises(ValueError, match=f"max_groups={wrong!r}; it must be a whole"):
             for_whom(model, X, y, "dose", max_groups=wrong)
     with pytest.raises(ValueError, match="columns is empty"):
         for_whom(model, X, y, "dose", columns=[])

@@ -157,7 +157,7 @@ def test_a_given_model_of_times(loss, judge, tmp_path):
     assert "helps, 1 of 2: x" in out
     status, err = judge(new, *given)
     assert status == 2
-    assert "another column, to be named with --event, whether the event had come" in err
+    assert "name with --event what says whether it had come by the time in days" in err
     new["days"][0], new["status"][0] = 0, "dead"
     status, err = judge(new, *given, "--event", "status")
     assert (status == 2) == isinstance(loss, Aft)

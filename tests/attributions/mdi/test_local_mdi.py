@@ -273,7 +273,7 @@ def test_rows_out_of_bag_that_do_not_exist():
             attributions.local_mdi(model, X, target, rows="oob")
     with refused("mdi_oob needs rows that a tree did not draw.*bootstrap=True"):
         attributions.mdi_oob(extra, X, y)
-    with refused("rows='none'; use one of"):
+    with refused("rows='none'; use 'all', 'inbag', 'oob' or 'uniform'"):
         attributions.local_mdi(extra, X, y, rows="none")
 
 
@@ -283,7 +283,7 @@ def test_rows_out_of_bag_that_do_not_exist():
         ({"y_train": np.where(np.arange(N) == 3, np.nan, y)}, "y holds nan in row 3"),
         ({"X_train": X[:, :-1]}, "needs a table with 5 columns"),
         ({"X": X[:, :-1]}, "needs a table with 5 columns"),
-        ({"aggregate": "mean"}, "aggregate='mean'; use one of"),
+        ({"aggregate": "mean"}, "aggregate='mean'; use 'sum', 'absolute', 'rank'"),
         ({"linear_model": "lasso"}, "linear_model='lasso'; use one of"),
         ({"linear_model": Ridge(folds=0)}, "folds=0; use from"),
         ({"linear_model": Ridge(folds=N + 1)}, "folds=151; use from"),

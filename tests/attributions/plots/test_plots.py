@@ -20,7 +20,7 @@ from attributions.plots import (
     ImportanceDisplay,
     UsedUsefulDisplay,
 )
-from attributions.plots.places import spread
+from attributions.plots.curves import spread
 from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.pictures import drawn, tick_labels, words_on

@@ -297,9 +297,9 @@ def test_unusable_parameters_are_refused():
     for options, message in (
         ({"fdr": 5}, "fdr=5; it must lie between 0 and 1"),
         ({"fdr": "0.1"}, "fdr='0.1'; it must lie between 0 and 1"),
-        ({"correction": "holm"}, "correction='holm'; use one of"),
-        ({"cv": None, "test_size": 0}, "test_size=0; it is a share"),
-        ({"cv": None, "test_size": 1}, "test_size=1; it is a share"),
+        ({"correction": "holm"}, "correction='holm'; use 'bh' or 'by'"),
+        ({"cv": None, "test_size": 0}, "test_size=0; it must lie between 0 and 1"),
+        ({"cv": None, "test_size": 1}, "test_size=1; it must lie between 0 and 1"),
         ({"measure": lambda m, X, y: absolute(m, X)}, "has no p-values"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -168,7 +168,7 @@ def test_what_cannot_be_summed_is_refused():
     ensemble, X, y = fitted_rows(30)
     with pytest.raises(ValueError, match=r"needs the contributions of single rows.*from_rows"):
         tree_inner(ensemble, X, y).grouped({})
-    with pytest.raises(ValueError, match="'weather' names 'snow', which is not a feature"):
+    with pytest.raises(ValueError, match="No feature is called 'snow'"):
         tree_inner(ensemble, X, y).grouped({"weather": ["snow"]})  # a slip is told first
     for result in (absolute(ensemble, X), permutation(ensemble, X, y)):
         with pytest.raises(ValueError, match=r"does not add up over features.*tree_inner"):
@@ -177,7 +177,7 @@ def test_what_cannot_be_summed_is_refused():
     for members, message in (
         (["rain", "wind"], r"Groups are a dict .* got \['rain', 'wind'\]"),
         ({"weather": "rain"}, "'weather' is the string 'rain'; give a list"),
-        ({"weather": ["snow"]}, "'weather' names 'snow', which is not a feature"),
+        ({"weather": ["snow"]}, "No feature is called 'snow'"),
         ({"a": ["rain"], "b": ["wind", "rain"]}, "'rain' is in the groups 'a' and 'b'"),
         ({"hour": ["rain", "wind"]}, "'hour' is the name of a group and of a feature"),
     ):

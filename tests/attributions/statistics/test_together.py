@@ -13,7 +13,7 @@ from attributions.statistics.together import (
     BEYOND_0,
     FOR_FOUND,
     MOST_FEATURES,
-    Steps,
+    StepDown,
     draw_scores,
 )
 from tests.asserts import assert_same
@@ -29,7 +29,7 @@ def result_of(values, n=10_001, moments=None, **fields):
 
 def far_end(m, alpha, n=10_001, products=None):
     """Return how far below its value, in errors, the interval of each of m features at 0 ends."""
-    return -Steps.of(np.zeros(m), n, 1.0, draw_scores(products)).lower_ends(alpha)[0]
+    return -StepDown.of(np.zeros(m), n, 1.0, draw_scores(products)).lower_ends(alpha)[0]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.9])

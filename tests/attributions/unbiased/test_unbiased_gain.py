@@ -408,8 +408,8 @@ def test_groups_are_counted_instead_of_rows(form):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"form": "plain"}, r"form must be one of .* got 'plain'"),
-        ({"min_samples": 0}, "at least 1 row"),
+        ({"form": "plain"}, "form='plain'; use 'symmetric', 'paper' or 'sampled'"),
+        ({"min_samples": 0}, "min_samples=0; it must be a whole number, from 1"),
         ({"y_valid": np.ones(100)}, "y_valid holds one class only"),
         ({"y_train": np.zeros(100)}, "y_train holds one class only"),
         ({"y_valid": np.full(100, 2.0)}, r"Of X_valid.*y holds 2"),
