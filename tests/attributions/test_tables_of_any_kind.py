@@ -6,14 +6,7 @@ import polars as pl
 import pyarrow
 import pytest
 
-from attributions import (
-    HeldOutSelector,
-    compare,
-    cross_fit,
-    held_out_gain,
-    permutation,
-    tree_shap,
-)
+from attributions import HeldOutSelector, compare, cross_fit, held_out_gain, permutation, tree_shap
 from gbt import GBTRegressor
 from tests.asserts import assert_same
 from tests.attributions.measures import MEASURES

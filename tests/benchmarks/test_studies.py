@@ -78,8 +78,7 @@ def test_what_is_timed_runs_on_small_data(study, name):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in STUDIES],
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in STUDIES]
 )
 def test_the_page_says_what_the_files_say(name):
     assert STUDIES[name].has_written()

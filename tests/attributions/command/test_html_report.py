@@ -18,13 +18,7 @@ from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.page.rows import MOST_ROWS, choose_rows
 from gbt.formats import as_ensemble
 from tests.asserts import peer
-from tests.attributions.command.tables import (
-    HOSTILE,
-    columns,
-    explored,
-    several_classes,
-    write_csv,
-)
+from tests.attributions.command.tables import HOSTILE, columns, explored, several_classes, write_csv
 from tests.html_checks import Page
 
 

@@ -297,11 +297,7 @@ def test_classes_that_are_in_one_half_only_are_left_out(others):
 @pytest.mark.parametrize(
     ("table", "question", "why"),
     [
-        (
-            {"x": ["1"], "z": ["2"]},
-            {},
-            "t.csv has no column 'y'; its columns are 'x', 'z'",
-        ),
+        ({"x": ["1"], "z": ["2"]}, {}, "t.csv has no column 'y'; its columns are 'x', 'z'"),
         ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
         ({"readmitted": ["1"], "y": ["2"]}, {"keep": ["Readmission"]}, "did you mean 'readmitted'"),
         ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),

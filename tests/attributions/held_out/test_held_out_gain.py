@@ -24,13 +24,7 @@ from attributions.kernels.spots import MAX_ODDS
 from attributions.reference import held_out as reference_held_out
 from attributions.testing import ensembles, judged
 from gbt import GBTClassifier, GBTRegressor
-from gbt.losses import (
-    HalfLogistic,
-    HalfSquaredError,
-    Poisson,
-    Quantile,
-    Softmax,
-)
+from gbt.losses import HalfLogistic, HalfSquaredError, Poisson, Quantile, Softmax
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_by_hand import two_levels

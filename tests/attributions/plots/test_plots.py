@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from attributions import (
-    GlobalAttribution,
-    LocalAttribution,
-    held_out_gain,
-    held_out_gain_rows,
-)
+from attributions import GlobalAttribution, LocalAttribution, held_out_gain, held_out_gain_rows
 from attributions.plots import (
     BLUE,
     VERMILION,

@@ -196,10 +196,7 @@ def test_weights_are_those_of_fitting_and_of_judging(cv):
     judged, fitted = [], []
 
     def remember(model, X, y, training, sample_weight, groups):
-        for rows, given, places in (
-            (X, sample_weight, judged),
-            (training[0], training[2], fitted),
-        ):
+        for rows, given, places in ((X, sample_weight, judged), (training[0], training[2], fitted)):
             places.extend(row[tuple(x)] for x in rows)
             assert_same(given, weight[places[-len(rows) :]])
         expected = clone(MODEL).fit(training[0], training[1], training[2])

@@ -8,9 +8,7 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-from sklearn.ensemble import (
-    HistGradientBoostingRegressor,
-)
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking

@@ -282,11 +282,7 @@ REFUSED = [
     (BACK, {"X_val": X_NEW, "y_val": Y_NEW}, "^refit=True gives back the rows"),
     (BACK | {"warm_start": True}, {}, "^refit=True grows the trees anew and warm_start=True"),
     *(
-        (
-            {"callbacks": set_rate(rate)},
-            {},
-            "^A callback set learning_rate=.* after tree 0; it",
-        )
+        ({"callbacks": set_rate(rate)}, {}, "^A callback set learning_rate=.* after tree 0; it")
         for rate in (0.0, -1, np.nan, np.inf, "0.1", None, True)
     ),
 ]

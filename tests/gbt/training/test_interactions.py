@@ -16,9 +16,7 @@ from gbt.reference.sets import drawn_columns
 from gbt.splitting import Greedy, interactions
 from gbt.splitting.frontier import Limits
 from gbt.splitting.interactions import following_of, groups_of
-from tests.asserts import (
-    assert_same_ensemble,
-)
+from tests.asserts import assert_same_ensemble
 
 SPLITTERS = ["greedy", "unbiased", "cross_validated"]
 

@@ -28,11 +28,7 @@ from gbt import Ensemble, GBTClassifier
 from gbt.losses.half import LOSSES
 from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.splitting.greedy import Greedy
-from tests.asserts import (
-    assert_close,
-    assert_same,
-    peer,
-)
+from tests.asserts import assert_close, assert_same, peer
 from tests.gbt.losses.test_losses import Squared
 from tests.greedy import GreedyClassifier
 
