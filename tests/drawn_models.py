@@ -84,9 +84,7 @@ TARGETS = {
     "three numbers": lambda rng, score: np.digitize(score, [0.0, 1.0]),
     "three labels": lambda rng, score: LABELS[np.digitize(score, [0.0, 1.0])],
     "four labels": lambda rng, score: LABELS[np.digitize(score, [-0.5, 0.3, 1.2])],
-    "two targets": lambda rng, score: np.column_stack(
-        [score, score**2 + rng.normal(size=len(score))]
-    ),
+    "two targets": lambda rng, score: np.c_[score, score**2 + rng.normal(size=len(score))],
 }
 
 

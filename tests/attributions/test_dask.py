@@ -41,6 +41,7 @@ from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.held_out.test_inner import fitted_rows
 from tests.attributions.unbiased.test_unbiased_gain import judged as judged_at_splits
 from tests.attributions.unbiased.test_unbiased_gain import silent
+from tests.greedy import GreedyRegressor
 
 dask = da = dd = None  # modules, once a test asks for them: see `in_this_process`
 
@@ -180,9 +181,7 @@ def test_targets_in_memory_are_cut_where_the_rows_are(is_known):
 def test_counts_of_a_chunk_may_all_be_0():
     X, y = np.random.default_rng(0).normal(size=(N, 3)), np.zeros(N)
     y[:30] = 1.0
-    model = GBTRegressor(n_estimators=3, loss="poisson", min_child_weight=0, splitter="greedy").fit(
-        X + 1, y
-    )
+    model = GreedyRegressor(3, loss="poisson", min_child_weight=0).fit(X + 1, y)
     result = tree_inner(model, table_of(X), y)
     assert_same_sums(result, tree_inner(model, X, y), terms_of(model, X, y))
 

@@ -4,6 +4,8 @@ Models have words, levels that training has not seen, missing values, several ou
 all losses; rows that judge have ties, weights and groups.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -138,12 +140,8 @@ def individual(ensemble):
     def of_means(tree, x):
         return definitions.saabas(tree, x, getattr(tree, cover))
 
-    yield Saabas(weights), lambda model, X: saabas(model, X, weights=weights), of_means
-    yield (
-        TreeShap(cover=weights),
-        lambda model, X: tree_shap(model, X, cover=weights),
-        of_coalitions,
-    )
+    yield Saabas(weights), partial(saabas, weights=weights), of_means
+    yield TreeShap(cover=weights), partial(tree_shap, cover=weights), of_coalitions
     if "values" in ensemble.statistics:
         yield "predecomp", predecomp, definitions.predecomp
 

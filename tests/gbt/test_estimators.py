@@ -55,10 +55,7 @@ def state(estimator):
     return {name: value for name, value in vars(estimator).items() if name not in PARAMETERS}
 
 
-PARAMETERS = {
-    **inspect.signature(GBTRegressor).parameters,
-    **inspect.signature(GBTClassifier).parameters,
-}
+PARAMETERS = inspect.signature(GBTClassifier).parameters  # which has all of the other, too
 
 
 # By hand --------------------------------------------------------------------------------------

@@ -237,11 +237,7 @@ def test_what_is_refused(model):
         (result.changes, {"reference": "c"}, r"reference='c' is not there; the labels are a, b\."),
         (result.changes, {}, r"labels with an order.*reference=, one of them"),
         (result.trend, {}, "A trend needs labels with an order"),
-        (
-            result.changes,
-            {"reference": "a", "unit": "per mille"},
-            "unit='per mille'; use 'percent'",
-        ),
+        (result.changes, {"reference": "a", "unit": "per mille"}, "'per mille'; use 'percent'"),
         (result.changes, {"reference": "a", "adjust": "holm"}, "adjust='holm'; use 'joint' or N"),
         (held_out_gain(model, X, y, by=np.zeros(60)).changes, {}, "one label only"),
     ):

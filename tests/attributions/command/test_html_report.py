@@ -159,17 +159,9 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
             ["--model", "two.json", "--task", "regression"],
             "predicts classes; leave out --task",
         ),
-        (
-            None,
-            ["--model", "number.json", "--positive", "no"],
-            "predicts numbers; leave out --positive",
-        ),
+        (None, ["--model", "number.json", "--positive", "no"], "predicts numbers; leave out --pos"),
         (None, ["--model", "number.json", "--task", "classification"], "numbers; leave out --task"),
-        (
-            None,
-            ["--model", "number.json"],
-            "leave out the --task or --model that asks for a regression",
-        ),
+        (None, ["--model", "number.json"], "leave out the --task or --model that asks for a regr"),
         (
             {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]},
             ["--model", "two.json"],

@@ -21,9 +21,7 @@ WORKBOOK = b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"  # and nothing more
 
 def cells_of(table):
     """Return the cells of each column: numbers, or words, "" where there is none."""
-    found = {
-        name: column_of(name, cells, may_be_codes=True) for name, cells in table.columns.items()
-    }
+    found = {name: column_of(name, c, may_be_codes=True) for name, c in table.columns.items()}
     return {
         name: [c.words[int(x)] if x >= 0 else "" for x in c.numbers] if c.words else [*c.numbers]
         for name, c in found.items()
@@ -194,9 +192,7 @@ def test_numbers_of_text_are_those_of_python_and_codes_are_found_wherever_they_s
 )
 def test_what_is_not_installed_is_named_with_the_extra(read, monkeypatch, content, package):
     hide(monkeypatch, package)
-    with pytest.raises(
-        UnusableTableError, match=rf"pip install {package}, or pip install '.\[comm"
-    ):
+    with pytest.raises(UnusableTableError, match=rf"pip install {package}, or pip install '.\[com"):
         read(content)
 
 

@@ -196,9 +196,8 @@ def two_stumps(base_score):
         replace(stump_on(k, threshold=0.5), value=np.array(value))
         for k, value in ((0, [2.0, 1, 4]), (1, [3.0, 2, 5]))
     ]
-    return ensemble_of(
-        stumps, n_features=2, learning_rate=0.5, base_score=base_score, is_forest=True
-    )
+    asked = {"learning_rate": 0.5, "base_score": base_score, "is_forest": True}
+    return ensemble_of(stumps, n_features=2, **asked)
 
 
 @pytest.mark.parametrize(

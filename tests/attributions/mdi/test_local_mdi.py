@@ -46,9 +46,7 @@ MODELS = {
     "boosted": (BOOSTED, y),
     "log": (CLASSIFIER, labels),
     "softmax": (
-        GreedyClassifier(n_estimators=3, max_depth=3, subsample=0.8, random_state=0).fit(
-            X, CLASSES
-        ),
+        GreedyClassifier(3, max_depth=3, subsample=0.8, random_state=0).fit(X, CLASSES),
         CLASSES,
     ),
     "classes": (RandomForestClassifier(3, **SETTINGS).fit(X, CLASSES), CLASSES),

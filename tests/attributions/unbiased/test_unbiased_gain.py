@@ -337,14 +337,11 @@ def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
     monkeypatch.setattr(subset_ratios, "N_DRAWS", 5_000)
     rng = np.random.default_rng(6)
     X, y = some_data(rng, 80, loss, signal=1.0)
-    ensemble = fit_values(
-        ensemble_of([stump_on(0, 0.1), stump_on(3, 30.0)], 4, loss=LOSSES[loss]), X, y
-    )
+    stumps = ensemble_of([stump_on(0, 0.1), stump_on(3, 30.0)], 4, loss=LOSSES[loss])
+    ensemble = fit_values(stumps, X, y)
     rows = X[:40], y[:40], X[40:], y[40:]
     paper = unbiased_gain(ensemble, *rows, "paper")
-    sampled = [
-        unbiased_gain(ensemble, *rows, "sampled", random_state=seed).values for seed in range(6)
-    ]
+    sampled = [unbiased_gain(ensemble, *rows, "sampled", random_state=s).values for s in range(6)]
     used = [0, 3]
     error = np.std(sampled, axis=0, ddof=1)[used] / np.sqrt(6)
     distance = np.abs(np.mean(sampled, axis=0) - paper.values)[used]
@@ -359,11 +356,7 @@ def test_sampling_comes_to_the_closed_form(loss, monkeypatch):
 def fitted(loss="half_logistic"):
     rng = np.random.default_rng(7)
     X, y = some_data(rng, 200, loss, signal=1.0)
-    return (
-        ESTIMATORS[loss](n_estimators=2, max_depth=2, splitter="greedy").fit(X[:100], y[:100]),
-        X,
-        y,
-    )
+    return ESTIMATORS[loss](2, max_depth=2, splitter="greedy").fit(X[:100], y[:100]), X, y
 
 
 def test_errors_are_left_out_where_they_are_not_wanted_or_not_known():

@@ -81,18 +81,12 @@ def lowered(nodes, fields):
 DEFECTS = {
     "thresholds swapped": swapped,
     "thresholds one number lower": lowered,
-    "values times a weight": lambda nodes, fields: (
-        nodes, fields | {"value": 0.9 * fields["value"]}
-    ),
-    "base score": lambda nodes, fields: (
-        nodes, fields | {"base_score": fields["base_score"] + 1e-3}
-    ),
+    "values times a weight": lambda nodes, of: (nodes, of | {"value": 0.9 * of["value"]}),
+    "base score": lambda nodes, of: (nodes, of | {"base_score": of["base_score"] + 1e-3}),
     "sides of columns": lambda nodes, fields: (
         nodes._replace(feature=1 - np.minimum(nodes.feature, 1)), fields
     ),
-    "missing values": lambda nodes, fields: (
-        nodes._replace(missing_left=~nodes.missing_left), fields
-    ),
+    "missing values": lambda nodes, of: (nodes._replace(missing_left=~nodes.missing_left), of),
 }  # fmt: skip
 
 

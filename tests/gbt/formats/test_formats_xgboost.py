@@ -99,9 +99,7 @@ def test_hand_example(learning_rate, base_score):
 
 
 def test_without_lambda_the_hand_example_predicts_but_has_no_gradients():
-    ensemble = imported_without_gradients(
-        hand_json(), "reg_lambda is in no file, and several would do"
-    )
+    ensemble = imported_without_gradients(hand_json(), "reg_lambda is in no file, and several")
     expected = from_xgboost(hand_json(), reg_lambda=2)
     X = [[0.0, 0.0], [0.0, 3.0], [1.0, 0.0]]
     assert_same(ensemble.raw_predict(X), expected.raw_predict(X))
@@ -196,9 +194,7 @@ def test_files(tmp_path):
         assert_same(from_xgboost(name, reg_lambda=2).sum_gradient, [4, 0, -2, 2, 4])
     for damaged in (path.read_bytes()[:-9], b"{L\x00\x00\xff", b""):
         path.write_bytes(damaged)
-        with pytest.raises(
-            InvalidModelError, match=r"is not (UB)?JSON.*save_model\('model\.json'\)"
-        ):
+        with pytest.raises(InvalidModelError, match=r"is not (UB)?JSON.*save_model\('model\.json'"):
             from_xgboost(path, reg_lambda=2)
 
 
@@ -310,9 +306,7 @@ WITHOUT_GRADIENTS = {
     "a margin, logitraw": (
         lambda: train_with_margin("binary:logitraw"), "gradients (add|is larger)", VALUED
     ),
-    "an objective": (
-        train_with_own_objective, "weigh differently, which half the squared error", VALUED
-    ),
+    "an objective": (train_with_own_objective, "differently, which half the squared", VALUED),
     "an objective, with a base score": (
         lambda: train_with_own_objective(base_score=0.25), "weigh differently", VALUED
     ),

@@ -71,10 +71,7 @@ REFUSED = {
         lambda: RFE(classifier(), n_features_to_select=2),
         "model.estimator_ is, with the rows and targets that it sees",
     ),
-    "steps alone": (
-        lambda: make_column_transformer(("passthrough", [0])),
-        "give the whole pipeline",
-    ),
+    "steps alone": (lambda: make_column_transformer(("passthrough", [0])), "give the whole pipe"),
     "not refitted": (
         lambda: GridSearchCV(classifier(), {}, cv=2, refit=False),
         "This GridSearchCV has no model: it has not been fitted, or not refitted",

@@ -350,9 +350,7 @@ def test_what_an_own_loss_returns_is_checked(returned, message):
     loss = Squared()
     loss.gradient_hessian = lambda y, f: returned
     with pytest.raises(ValueError, match=message):
-        GreedyRegressor(loss=loss, base_score=0.0).fit(
-            np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0]
-        )
+        GreedyRegressor(loss=loss, base_score=0.0).fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize("method", ["value", "gradient_hessian"])

@@ -161,10 +161,7 @@ def test_values_under_a_mask_are_no_levels(dtype):
     table, y = np.array([[1, 0], [0, 1], [9, 2], [0, 3]] * 5), np.arange(20.0)
     masked = np.ma.array(table.astype(dtype), mask=table == 9)
     missing = np.where(table == 9, np.nan, table.astype(dtype))
-    models = [
-        GreedyRegressor(n_estimators=3, categorical_features=[0]).fit(X, y)
-        for X in (masked, missing)
-    ]
+    models = [GreedyRegressor(3, categorical_features=[0]).fit(X, y) for X in (masked, missing)]
     assert [model.ensemble_.categories for model in models] == [((0, 1), None)] * 2
     assert_same(models[0].predict(masked), models[1].predict(missing))
 
@@ -209,7 +206,5 @@ def test_names_that_hold_digits_give_none(word):
 @pytest.mark.filterwarnings("error")
 def test_quantities_that_are_named_as_categories_give_none():
     frame = pd.DataFrame({"size": [f"{i / 2}" for i in range(60)]})
-    model = GreedyRegressor(n_estimators=1, categorical_features=["size"]).fit(
-        frame, np.arange(60.0)
-    )
+    model = GreedyRegressor(1, categorical_features=["size"]).fit(frame, np.arange(60.0))
     assert len(model.ensemble_.categories[0]) == 60

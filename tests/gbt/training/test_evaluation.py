@@ -283,9 +283,7 @@ def test_what_must_be_equal(parameters, changed, message):
 @pytest.mark.parametrize("is_pickled", [False, True])
 def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
     weight = np.linspace(1, 2, 200)
-    model = GreedyRegressor(n_estimators=3, warm_start=True, base_score=base_score).fit(
-        X, Y, weight
-    )
+    model = GreedyRegressor(3, warm_start=True, base_score=base_score).fit(X, Y, weight)
     if is_pickled:
         model = pickle.loads(pickle.dumps(model))
     model.set_params(n_estimators=4)

@@ -159,9 +159,7 @@ def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):
     with pytest.raises(ValueError, match="interaction_constraints='no_interactions' was set after"):
         model.save(tmp_path / "model.json")
     model.set_params(interaction_constraints=None).fit(X, y)
-    with pytest.raises(
-        ValueError, match=r"do not keep interaction_constraints=\[\[0, 1\], \[2\]\]"
-    ):
+    with pytest.raises(ValueError, match=r"not keep interaction_constraints=\[\[0, 1\], \[2\]\]"):
         model.set_params(n_estimators=6, **asked).fit(X, y)
 
 

@@ -47,12 +47,7 @@ def table(n=300, n_classes=3, seed=0):
 def fitted(n=300, n_classes=3, labels=None, **parameters):
     X, y = table(n, n_classes)
     y = y if labels is None else np.asarray(labels)[y]
-    asked = {
-        "n_estimators": 6,
-        "max_depth": 3,
-        "random_state": 0,
-        "splitter": "greedy",
-    } | parameters
+    asked = {"n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters}
     return GBTClassifier(**asked).fit(X, y), X, y
 
 
