@@ -28,6 +28,7 @@ from attributions import (
 from attributions.statistics.row_sums import RowSums
 from gbt import GBTRegressor
 from tests.asserts import assert_same, peer
+from tests.greedy import GreedyRegressor
 
 LEAST, MOST = -460, 480  # of k; beyond that gains, which are squares, do not fit into float64
 RNG = np.random.default_rng(0)
@@ -142,7 +143,7 @@ def test_unbiased_gain(k):
 
 @pytest.mark.parametrize("k", [-440, -200, 150, MOST])
 def test_given_others(k):
-    few = GBTRegressor(n_estimators=5, max_depth=2, splitter="greedy")
+    few = GreedyRegressor(n_estimators=5, max_depth=2)
     found, expected = (
         given_others(
             model_of(e, "greedy"), X[NEW], np.ldexp(Y[NEW], e),
@@ -176,7 +177,7 @@ def test_blocks_of_rows_of_any_size(k, n, data):
 )
 def test_targets_whose_gains_do_not_fit_are_refused(factor, said, loss):
     with pytest.raises(ValueError, match=f"Sums of gradients .*{said}.* Divide them by a constant"):
-        GBTRegressor(n_estimators=3, loss=loss, splitter="greedy").fit(X, factor * Y)
+        GreedyRegressor(n_estimators=3, loss=loss).fit(X, factor * Y)
 
 
 @pytest.mark.parametrize("of_groups", [False, True])

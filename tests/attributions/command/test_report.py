@@ -19,8 +19,8 @@ from attributions.command.said.next_steps import next_steps
 from attributions.command.table.task import Task
 from attributions.names import elided
 from attributions.results import GlobalAttribution
-from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
 NAMES = ("large", "small", "tiny", "unused", "a name of more than thirty-two letters")
 VALUES = [41.23, 0.1234, 1.2e-6, 0.0, -5.0]
@@ -46,11 +46,7 @@ def model():
     """Return a model that splits at all features but the fourth."""
     X = np.random.default_rng(0).normal(size=(400, len(NAMES)))
     X[:, 3] = 0.0
-    model = (
-        GBTRegressor(n_estimators=50, max_depth=3, splitter="greedy")
-        .fit(X, X @ [1, 2, 3, 0, 4])
-        .ensemble_
-    )
+    model = GreedyRegressor(n_estimators=50, max_depth=3).fit(X, X @ [1, 2, 3, 0, 4]).ensemble_
     assert set(model.feature[model.feature >= 0]) == {0, 1, 2, 4}
     return model
 

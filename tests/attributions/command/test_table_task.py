@@ -18,8 +18,8 @@ from attributions.command.table.file import TableFile, read_table
 from attributions.command.table.halves import random_halves
 from attributions.command.table.task import read_columns, table_task
 from attributions.command.unusable import UnusableTableError
-from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
 
 def target(cells, **options):
@@ -340,9 +340,7 @@ def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
     rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
     (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
     question = Question("price", "regression")
-    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(
-        np.arange(6.0)[:, np.newaxis], np.arange(6.0)
-    )
+    model = GreedyRegressor(n_estimators=1).fit(np.arange(6.0)[:, np.newaxis], np.arange(6.0))
     ensemble = replace(model.ensemble_, feature_names=("floor_area",))
     table = read_table(tmp_path / "table.csv")
     columns, target = read_columns(table, question)

@@ -20,8 +20,8 @@ from attributions.mdi.least_squares import (
 )
 from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import stumps as plain
-from gbt import GBTRegressor
 from tests.asserts import assert_close
+from tests.greedy import GreedyRegressor
 from tests.kernel_call import call
 from tests.stump_cases import case_of, cases
 
@@ -101,9 +101,7 @@ def fitted_case(seed, raw=True, n=240, folds=3, p=6):
     X, y = make_friedman1(n, p, noise=1.0, random_state=seed)
     rng = np.random.default_rng(seed)
     grown = rng.poisson(1.0, n).astype(float)
-    tree = GBTRegressor(n_estimators=1, max_depth=6, reg_lambda=0.0, splitter="greedy").fit(
-        X, y, grown
-    )
+    tree = GreedyRegressor(n_estimators=1, max_depth=6, reg_lambda=0.0).fit(X, y, grown)
     weight = np.where(grown == 0, 1.0, grown)
     edges = np.cumsum([0, *[n // folds] * folds])
     return case_of(tree.ensemble_.trees[0], X, y, grown, weight, raw, edges)

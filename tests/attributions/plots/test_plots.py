@@ -16,8 +16,8 @@ from attributions.plots import (
     UsedUsefulDisplay,
 )
 from attributions.plots.places import spread
-from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyRegressor
 from tests.pictures import drawn, tick_labels, words_on
 
 VALUES = np.array([0.5, -1.0, 3.0, 0.0])
@@ -50,7 +50,7 @@ def fitted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     y = X[:, 0] + rng.normal(size=200)
-    model = GBTRegressor(n_estimators=20, splitter="greedy").fit(X[:100], y[:100])
+    model = GreedyRegressor(n_estimators=20).fit(X[:100], y[:100])
     return model, X[100:], y[100:]
 
 

@@ -9,9 +9,9 @@ from matplotlib.colors import to_rgba
 
 from attributions import FeatureCurve, LocalAttribution, partial_dependence
 from attributions.plots import VERMILION, CurveDisplay, TreeDisplay
-from gbt import GBTClassifier, GBTRegressor
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
 
 
@@ -112,7 +112,7 @@ def test_of_models():
         display = partial_dependence(model, name, frame).plot()
         assert len(display.lines_) == 3
         assert_inside(written(display.figure_), display.figure_.bbox.extents)
-    stub = GBTRegressor(n_estimators=1, splitter="greedy").fit(frame[["x"]], np.ones(90))
+    stub = GreedyRegressor(n_estimators=1).fit(frame[["x"]], np.ones(90))
     assert len(partial_dependence(stub, "x", frame[["x"]]).plot().lines_) == 1
 
 
@@ -136,7 +136,7 @@ def grown(depth, n_rows=3000):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 5))
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=n_rows)
-    return GBTRegressor(n_estimators=2, max_depth=depth, splitter="greedy").fit(X, y).ensemble_
+    return GreedyRegressor(n_estimators=2, max_depth=depth).fit(X, y).ensemble_
 
 
 def test_boxes_say_what_the_nodes_remember():
@@ -256,7 +256,7 @@ def test_what_rounding_leaves_of_0_is_0():
 def test_a_tree_of_several_classes_says_whose_it_is():
     X = np.random.default_rng(0).normal(size=(90, 2))
     labels = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    model = GBTClassifier(n_estimators=2, max_depth=1, splitter="greedy").fit(
+    model = GreedyClassifier(n_estimators=2, max_depth=1).fit(
         X, labels
     )  # classes: high, low, middle
     title = TreeDisplay.from_model(model, 4).ax_.get_title(loc="left")

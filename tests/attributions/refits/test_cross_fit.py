@@ -25,11 +25,11 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.reference import definitions as reference
-from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.attributions.refits.test_selector import table
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
-MODEL = GBTRegressor(n_estimators=10, max_depth=2, splitter="greedy")
+MODEL = GreedyRegressor(n_estimators=10, max_depth=2)
 WIDER = 1.2  # than independent rows would have it: folds vary together (docs/inference.md)
 
 
@@ -251,8 +251,8 @@ def test_missing_labels_are_refused_before_rows_are_cut():
     X = np.arange(24.0).reshape(12, 2)
     y = np.array(["a", "b", None] * 4, dtype=object)
     for cut in (
-        partial(cross_fit, GBTClassifier(splitter="greedy")),
-        HeldOutSelector(GBTClassifier(splitter="greedy")).fit,
+        partial(cross_fit, GreedyClassifier()),
+        HeldOutSelector(GreedyClassifier()).fit,
     ):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)

@@ -36,8 +36,9 @@ from attributions import (
 )
 from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
-MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
+MODEL = GreedyRegressor(n_estimators=30, max_depth=2)
 
 
 @pytest.mark.slow
@@ -311,7 +312,7 @@ def test_times_to_an_event_of_every_form_are_handed_on():
         [*zip(event, time, strict=True)], dtype=[("event", bool), ("time", float)]
     )
     pairs = np.column_stack([time, event])
-    model = GBTRegressor(loss="cox", n_estimators=10, max_depth=2, splitter="greedy")
+    model = GreedyRegressor(loss="cox", n_estimators=10, max_depth=2)
     selectors = [HeldOutSelector(model).fit(X, y) for y in (pairs, structured, pairs.tolist())]
     for selector in selectors:
         assert selector.support_[0]

@@ -18,10 +18,10 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
-from gbt import GBTClassifier
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
+from tests.greedy import GreedyClassifier
 
 MEASURES = [(tree_inner, tree_inner_rows), (partial_inner, partial_inner_rows)]
 
@@ -153,7 +153,7 @@ def test_parts_of_trees_and_outputs_add_up_as_well():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     label = np.digitize(X[:, 0] - X[:, 1] + X[:, 3], [-1, 1])
-    model = GBTClassifier(n_estimators=5, splitter="greedy").fit(X, label)
+    model = GreedyClassifier(n_estimators=5).fit(X, label)
     gain = total_gain(model, per_tree=True, per_output=True)
     sums = gain.grouped({"both": ["x0", "x3"]})
     assert sums.feature_names == ("both", "x1", "x2")

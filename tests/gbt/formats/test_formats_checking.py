@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingRegressor
 
-from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
 from tests.asserts import peer
 from tests.gbt.formats.read_models import MODELS, cat, lgb, skl, xgb
+from tests.greedy import GreedyRegressor
 
 pandas = pytest.importorskip("pandas")
 
@@ -171,5 +171,5 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
 
 def test_models_of_ours_and_files_are_not_checked(monkeypatch):
     monkeypatch.setattr(checking, "rows_to_try", lambda *_, **__: pytest.fail("rows are made"))
-    as_ensemble(GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y))
+    as_ensemble(GreedyRegressor(n_estimators=2).fit(X, Y))
     as_ensemble(json.loads(small("xgboost numbers, defaults").save_raw("json")))

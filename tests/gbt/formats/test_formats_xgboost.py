@@ -19,6 +19,7 @@ from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.xgboost.model import from_xgboost
 from tests.asserts import EPS_32, assert_close, assert_same, assert_valid_ensemble, peer
+from tests.greedy import GreedyRegressor
 from tests.spoilt import GONE, paths_in, put
 
 # Propositions 1 and 3 are about training rows, of which held-out measures warn.
@@ -519,7 +520,7 @@ def test_refused(asked, message):
 
 
 def test_ensembles_and_our_estimators():
-    model = GBTRegressor(n_estimators=2, splitter="greedy")
+    model = GreedyRegressor(n_estimators=2)
     with pytest.raises(NotFittedError):
         as_ensemble(model)
     ensemble = model.fit([[0.0], [1.0]], [0.0, 1.0]).ensemble_

@@ -18,8 +18,9 @@ from attributions import (
     tree_inner,
     unbiased_gain,
 )
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
 NAMES = ["bmi", "age", "pressure"]
@@ -127,7 +128,7 @@ def test_a_target_of_one_column_is_a_target():
         with pytest.warns(DataConversionWarning):
             result = measure(model, FRAME[NEW], Y[NEW].to_frame())
         assert_same(result.values, measure(model, *ROWS).values)
-    classifier = GBTClassifier(n_estimators=2, splitter="greedy").fit(FRAME[OLD], labels[OLD])
+    classifier = GreedyClassifier(n_estimators=2).fit(FRAME[OLD], labels[OLD])
     with pytest.warns(DataConversionWarning):
         result = held_out_gain(classifier, FRAME[NEW], labels[NEW].to_frame())
     assert_same(result.values, held_out_gain(classifier, FRAME[NEW], labels[NEW]).values)
@@ -135,7 +136,7 @@ def test_a_target_of_one_column_is_a_target():
 
 def test_targets_whose_labels_are_those_of_the_rows_in_another_order_are_told():
     swapped = Y[NEW].abs().iloc[[0, 2, 1, *range(3, 60)]]
-    of_one_tree = GBTRegressor(n_estimators=1, splitter="greedy")
+    of_one_tree = GreedyRegressor(n_estimators=1)
     for name, use in (
         ("y", lambda: held_out_gain(fitted(), FRAME[NEW], swapped)),
         ("y", lambda: of_one_tree.fit(FRAME[NEW], swapped)),

@@ -18,6 +18,7 @@ from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
+from tests.greedy import GreedyRegressor
 
 RNG = np.random.default_rng(0)
 
@@ -64,8 +65,8 @@ def test_columns_of_more_values_than_bins(dtype, kind):
     if kind == "heavy ties":
         X[RNG.random(X.shape) < 0.5] = 0.25
     y = X[:, 0] * X[:, 1] + RNG.normal(size=len(X))
-    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
-    shared = GBTRegressor(n_estimators=3, splitter="greedy", n_jobs=2)
+    in_memory = GreedyRegressor(n_estimators=3).fit(X, y)
+    shared = GreedyRegressor(n_estimators=3, n_jobs=2)
     assert_same_model(in_memory, shared.fit(cut(X, [10, 7_000, 7_000, 15_001]), y))
 
 
@@ -97,10 +98,10 @@ def test_frames_and_what_stands_beside_them():
     table = pandas.DataFrame(RNG.normal(size=(200, 3)), columns=["a", "b", "c"])
     table["n"] = RNG.integers(0, 5, 200)
     y, weight = table["a"] + RNG.normal(size=200), pandas.Series(RNG.random(200))
-    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(table, y, weight)
+    model = GreedyRegressor(n_estimators=5).fit(table, y, weight)
     of_frame = dd.from_pandas(table.assign(y=y, w=weight), npartitions=7)
     names = list(table.columns)
-    shared = GBTRegressor(n_estimators=5, splitter="greedy")
+    shared = GreedyRegressor(n_estimators=5)
     shared.fit(of_frame[names], of_frame["y"], of_frame["w"])
     assert_same_model(model, shared)
     assert shared.feature_names_in_.tolist() == names
@@ -153,7 +154,7 @@ def test_what_is_refused_by_name(parameters, X, others, said):
 def test_sparse_chunks_are_refused_by_name():
     sparse = cut(np.eye(20), [10]).map_blocks(csr_matrix)
     with pytest.raises(ValueError, match=r"sparse rows.*X\.compute\(\)"):
-        GBTRegressor(splitter="greedy").fit(sparse, Y)
+        GreedyRegressor().fit(sparse, Y)
 
 
 def words(n=600):
@@ -205,7 +206,7 @@ def test_partitions_may_number_their_categories_each_in_its_own_way():
 
 def test_what_levels_may_not_be_is_refused_by_name():
     pandas, dd = peer("pandas"), peer("dask.dataframe")
-    model = GBTRegressor(splitter="greedy")
+    model = GreedyRegressor()
     many = pandas.DataFrame({"a": np.arange(256.0), "town": [f"t{i}" for i in range(256)]})
     with pytest.raises(ValueError, match=r"'town' has 256 levels.*255.*X\.compute\(\)"):
         model.fit(dd.from_pandas(many, npartitions=2), np.arange(256.0))
