@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import (
-    SeenRowsWarning,
     held_out_gain,
     held_out_gain_rows,
     partial_inner,
     total_gain,
     tree_inner,
-    tree_inner_rows,
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
@@ -40,29 +38,6 @@ def two_stumps():
     ensemble = fit_values(blank, [[-1.0], [1.0]], np.array([-1.0, 3.0]))
     assert_same(ensemble.value, [0.5, -0.5, 1.5, 0.25, -0.25, 0.75])
     return ensemble
-
-
-def test_two_stumps_by_hand():
-    """Two rows go left and one right; base score 0, learning rate 1/2."""
-    X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])
-
-    result = held_out_gain(two_stumps(), X, y, per_tree=True)
-
-    # First tree: e = y has the means 0 and 4, d = -2. 2 * 2/3 * -2 * (0 - 4) = 32/3.
-    # Second: e = y - f + F, with f = -1/2, 3/2 and F = -1, 1: y - 1/2. Means -1/2 and 7/2, d = -1.
-    # 2 * 2/3 * -1 * (-1/2 - 7/2) = 16/3.
-    assert_close(result.per_tree, [[32 / 3], [16 / 3]], np.array([[32 / 3], [16 / 3]]), k=4)
-    assert_close(result.values, [16.0], 16.0, k=4)
-    # Steps from the mean of the rows: -2/3, -2/3, 4/3, then half of that. e less its mean: y - 4/3.
-    # Times 2: 4/9, 28/9, 64/9 and 2/9, 14/9, 32/9.
-    rows = held_out_gain_rows(two_stumps(), X, y)
-    assert_close(rows.values, [[2 / 3], [14 / 3], [32 / 3]], 16.0, k=4)
-    assert_same(rows.base_values, np.zeros(3))
-    # Of three rows: times sqrt(3/2). The mean is 16/3; squares of the rest (196 + 4 + 256)/9.
-    assert_close(result.standard_error, [np.sqrt(3 / 2 * 3 / 2 * 456 / 9)], 16.0, k=4)
-    assert result.n_samples == 3
-    assert result.method == rows.method == "held_out_gain"
-    assert result.feature_names == rows.feature_names == ("x0",)
 
 
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Quantile(0.9)])
@@ -195,15 +170,6 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
         result = held_out_gain(model, *rows, sample_weight=weight)
         assert_close(result.values, reference_held_out.held_out_gain(*case), terms)
         assert_close(result.standard_error, reference_held_out.error_of_held_out_gain(*case), terms)
-
-
-def test_seen_rows_are_told():
-    X, y = some_rows(6)
-    model = GreedyRegressor(n_estimators=3).fit(X, y)
-    for measure in (held_out_gain, held_out_gain_rows, tree_inner_rows):
-        with pytest.warns(SeenRowsWarning, match="150 of the 160 rows") as caught:
-            measure(model, np.vstack([X[:150], X[:10] + 0.5]), np.append(y[:150], y[:10]))
-        assert caught[0].filename == __file__
 
 
 # ------------------------------------------------------------------- how many rows carry a sum

@@ -32,20 +32,6 @@ PENALTIES = st.sampled_from([0.1, 1.0, 30.0])
 K = 2.0**16
 
 
-@given(cases(), PENALTIES)
-def test_ridge_is_that_of_the_explicit_columns(case, penalty):
-    found = Ridge(penalty).fit(case.problem)
-    assert found.penalty == penalty
-    columns, _ = case.columns
-    intercept, coefficients = plain.ridge(columns, case.y, case.weight, penalty)
-    expected = intercept + columns @ coefficients
-    terms = np.abs(case.y).max() + np.abs(columns) @ np.abs(coefficients)
-    assert_close(case.fitted(found), expected, terms, k=K)
-    n_stumps = (case.tree.left >= 0).sum()
-    if len(found.gamma):
-        assert_close(found.gamma, coefficients[n_stumps:], 1 + np.abs(case.y).max(), k=K)
-
-
 @given(cases(), PENALTIES | st.just(0.0))
 def test_the_fast_ridge_is_the_ridge(case, penalty):
     """Fitted values of the rows: without a penalty coefficients may differ where columns depend."""

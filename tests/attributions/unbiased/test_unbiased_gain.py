@@ -110,17 +110,6 @@ def test_a_stump_by_hand():
     assert_same(none.standard_error, [0.0, 0.0])
 
 
-@given(case=judged(), min_samples=st.integers(1, 3))
-def test_it_is_its_definition(case, min_samples):
-    result = silent(*case.arguments, **case.weights, min_samples=min_samples, per_tree=True)
-    expected = reference.unbiased_gain(
-        case.ensemble, case.train, case.valid, reference.symmetric_gain, min_samples
-    )
-    terms = case.terms(min_samples)
-    assert_close(result.values, expected, terms)
-    assert_close(result.per_tree.sum(axis=0), expected, terms)
-
-
 @given(case=judged(max_rows=7, max_trees=2, max_depth=2), min_samples=st.integers(1, 2))
 def test_the_paper_form_is_its_definition(case, min_samples):
     result = silent(*case.arguments, form="paper", **case.weights, min_samples=min_samples)
@@ -232,18 +221,6 @@ def some_data(rng, n, loss, signal=0.0):
 
 
 # ------------------------------------------------------------------------------ what it is made of
-
-
-@given(case=judged(loss="half_squared_error"))
-def test_on_the_training_rows_it_is_the_total_gain_without_regularisation(case):
-    X, y, weight = case.train
-    ensemble = replace(case.ensemble, reg_lambda=0.0).refit_statistics(X, y, weight)
-    same = replace(case, valid=case.train)
-    result = silent(
-        ensemble, X, y, X, y, sample_weight_train=weight, sample_weight_valid=weight, min_samples=1
-    )
-    terms = same.terms(1) + np.abs(ensemble.total_gain())
-    assert_close(result.values, ensemble.total_gain(), terms)
 
 
 @both_losses

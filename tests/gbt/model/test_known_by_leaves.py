@@ -2,12 +2,9 @@
 
 import warnings
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import multinomial
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -217,32 +214,6 @@ def test_tables_that_are_drawn(n_leaves, n_each, chance):
     assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
     of_classes = cells._replace(key=np.column_stack([cells.key[:, 1], cells.key[:, 1]]))
     assert of_classes.would_be_filled_by_others(counting)
-
-
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=30), st.data())
-def test_cells_of_pieces_are_those_of_all_rows(numbers, data):
-    rng = np.random.default_rng(len(numbers))
-    y = np.array(numbers, dtype=float) % 2
-    X = np.column_stack([numbers, rng.normal(size=len(y))]).astype(float)
-    ensemble = ensemble_of([stump_on(0, 1.5), stump_on(1, 0.0)], 2)
-    cuts = sorted(data.draw(st.sets(st.integers(1, len(y) - 1), max_size=3)))
-    pieces = [
-        LeafCells.of(ensemble, LeafRows(*both))
-        for both in zip(np.split(X, cuts), np.split(y, cuts), strict=True)
-    ]
-    merged, whole = reduce(LeafCells.merge, pieces), LeafCells.of(ensemble, LeafRows(X, y))
-    assert_same(merged.key, whole.key)
-    assert_same(merged.n_rows, whole.n_rows)
-    for name in ("amount", "gradient", "magnitude", "square"):
-        terms = whole.amount * (1 + np.abs(getattr(whole, name)))
-        assert_close(getattr(merged, name), getattr(whole, name), terms)
-    expected = {}
-    for label, row in zip(y, X, strict=True):  # node 1 is left, node 2 right
-        cell = (int(label), 1 + int(row[0] > 1.5), 1 + int(row[1] > 0.0))
-        expected[cell] = expected.get(cell, 0) + 1
-    assert {
-        tuple(key): n for key, n in zip(whole.key.tolist(), whole.n_rows, strict=True)
-    } == expected
 
 
 def test_models_that_know_neither_rows_nor_hessians_are_not_asked():

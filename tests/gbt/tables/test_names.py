@@ -71,14 +71,6 @@ def test_names_of_a_model_are_its_own_and_numbers_keep_their_order():
         held_out_gain(of_lightgbm, FRAME[NEW].set_axis(["c d", "a b", "e"], axis=1), Y[NEW])
 
 
-def test_columns_of_one_name_are_refused():
-    X = FRAME.set_axis(["a", "b", "a"], axis=1)
-    message = r"X has columns of the same name: 'a' is the name of the columns \[0, 2\]"
-    for use in (lambda: fitted(X), lambda: held_out_gain(fitted(FRAME.to_numpy()), X[NEW], Y[NEW])):
-        with pytest.raises(ValueError, match=message):
-            use()
-
-
 TAKES_NO_TABLE = {
     "a parameter": lambda X: GBTRegressor(X).fit(X, Y),
     "an estimator": lambda X: cross_fit(X, Y, GBTRegressor()),

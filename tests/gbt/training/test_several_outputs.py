@@ -1,8 +1,6 @@
 """Several classes: softmax, rounds of K trees, and what attributions make of them."""
 
 import warnings
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,16 +14,12 @@ import gbt.training.histogram_growth
 import gbt.training.outputs
 from attributions import (
     GlobalAttribution,
-    absolute,
-    forest_inner,
     partial_inner,
     permutation,
     predecomp,
     tree_inner,
-    unbiased_gain,
 )
 from gbt import Ensemble, GBTClassifier
-from gbt.losses.half import LOSSES
 from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, peer
@@ -216,46 +210,6 @@ def test_edited_files_are_refused(old, new, message, tmp_path):
 
 
 # Attributions
-
-
-MEASURES = {
-    "absolute": lambda model, X, y: absolute(model, X, per_output=True),
-    "absolute of the forest": lambda model, X, y: absolute(
-        model, X, level="forest", per_output=True
-    ),
-    **{
-        of.__name__: partial(of, per_output=True, per_tree=True)
-        for of in (tree_inner, partial_inner)
-    },
-    "forest_inner": forest_inner,
-    "forest_inner of the target": partial(forest_inner, variant="target"),
-    **{
-        f"unbiased_gain, {form}": lambda model, X, y, form=form: unbiased_gain(
-            model, X[:250], y[:250], X[250:], y[250:], form, per_tree=True
-        )
-        for form in ("symmetric", "paper")
-    },
-}
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_measures_add_up_those_of_every_output(name):
-    """Several targets have derivatives that do not depend on each other's raw predictions.
-
-    What measures are under the softmax is tested in `tests.attributions.test_drawn_models`.
-    """
-    model, measure = fitted()[0].ensemble_, MEASURES[name]
-    X, _ = table(400, seed=4)
-    Y = np.random.default_rng(0).normal(size=(400, 3))
-    result = measure(replace(model, loss=SeveralTargets(3)), X, Y)
-    alone = [
-        measure(replace(output, loss=LOSSES["half_squared_error"]), X, Y[:, k])
-        for k, output in enumerate(model.outputs)
-    ]
-    of_outputs = np.array([of_one.values for of_one in alone])
-    assert_close(result.values, of_outputs.sum(axis=0), np.abs(of_outputs).sum() + 1e3)
-    if result.per_output is not None:
-        assert_close(result.per_output, of_outputs, np.abs(of_outputs) + 1e3)
 
 
 def test_permutation_is_the_drop_of_the_log_likelihood():
