@@ -358,9 +358,8 @@ def test_errors_of_permutation_are_those_of_all_rows_or_groups(groups):
     ensemble, X, y = fitted_rows(N)
     edges, n_repeats = np.cumsum([0, *SIZES]), 3
     given = None if len(np.unique(groups)) == N else groups
-    result = permutation(
-        ensemble, table_of(X), y, groups=given, n_repeats=n_repeats, random_state=7
-    )
+    asked = {"n_repeats": n_repeats, "random_state": 7}
+    result = permutation(ensemble, table_of(X), y, groups=given, **asked)
     for k in (0, 1):  # the columns that it splits on
         orders = np.zeros((n_repeats, N), dtype=int)
         for number, (a, b) in enumerate(pairwise(edges)):

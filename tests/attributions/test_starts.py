@@ -101,9 +101,8 @@ def test_with_the_squared_error_starts_may_be_taken_off_the_targets(seed):
 def as_plain(model, start):
     """Return what the plain pages ask of a model, with the starting values as base score."""
     names = ("trees", "loss", "learning_rate", "is_forest", "statistics")
-    return SimpleNamespace(
-        **{name: getattr(model.ensemble_, name) for name in names}, base_score=start
-    )
+    of_model = {name: getattr(model.ensemble_, name) for name in names}
+    return SimpleNamespace(**of_model, base_score=start)
 
 
 @given(numbers, kinds)

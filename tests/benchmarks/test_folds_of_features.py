@@ -61,10 +61,8 @@ def test_splits_of_folds_of_features_are_those_of_the_page(case, n_folds):
     splits = FoldsOfFeatures(n_folds).split(frontier, limits, 1)
     drawn = random_folds(again, n_folds)
     for j in range(len(frontier)):
-        counts = [
-            np.bincount(of_feature, minlength=n_folds)
-            for of_feature in drawn[:, frontier.rows_of(j)]
-        ]
+        of_node = drawn[:, frontier.rows_of(j)]
+        counts = [np.bincount(of_feature, minlength=n_folds) for of_feature in of_node]
         assert np.ptp(counts, axis=1).max() <= 1
     parameters = reference.Parameters(
         reg_lambda=limits.reg_lambda,

@@ -124,18 +124,15 @@ def test_a_loss_that_is_not_0_at_best_counts_from_its_least(tables):
 
 def test_two_models_on_the_same_rows(tables):
     train, (X, y), _ = tables
-    a, b = (
-        fitted(GBTRegressor, train[0].drop(columns="price"), train[1]),
-        fitted(GBTRegressor, *train),
-    )
+    without_price = train[0].drop(columns="price"), train[1]
+    a, b = fitted(GBTRegressor, *without_price), fitted(GBTRegressor, *train)
     result = compare(a, b, X, y)
     losses = [half_square(y, m.predict(X[list(m.feature_names_in_)])) for m in (a, b)]
     gap = losses[1] - losses[0]
     np.testing.assert_allclose(result.losses, [loss.mean() for loss in losses], rtol=1e-12)
     np.testing.assert_allclose(result.loss.values[0, 0], gap.mean(), rtol=1e-9)
-    np.testing.assert_allclose(
-        result.loss.standard_error[0, 0], gap.std(ddof=1) / np.sqrt(len(y)), rtol=1e-9
-    )
+    error = gap.std(ddof=1) / np.sqrt(len(y))
+    np.testing.assert_allclose(result.loss.standard_error[0, 0], error, rtol=1e-9)
     assert result.parts == (SPREAD, LEVEL, LEFT, "season", "weekday", "noise", "price")
     assert (result.before[-1], result[SPREAD]) == (0.0, 0.0)
     assert result["price"] < -0.5

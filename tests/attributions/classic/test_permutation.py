@@ -130,9 +130,8 @@ def test_values_and_errors_are_their_definition(metric, drawn):
         assert_close(result.standard_error[k] ** 2, error**2, 8 * largest**2)
     assert_same(X, before)
     if metric is None:
-        assert (
-            result.method == f"permutation({'roc_auc' if is_class else 'neg_mean_squared_error'})"
-        )
+        metric = "roc_auc" if is_class else "neg_mean_squared_error"
+        assert result.method == f"permutation({metric})"
 
 
 def my_rmse(y, prediction):

@@ -237,9 +237,8 @@ def test_the_larger_kurtosis_counts(loss):
 def test_a_feature_of_which_no_row_tells_is_not_reliable():
     """All rows go left at the second split; the third feature is in no split."""
     stumps = [replace(stump_on(k, 0.0), value=np.array([0.0, -1, 1])) for k in (0, 1)]
-    model = replace(
-        ensemble_of(stumps, 3), sum_hessian=np.ones(6), n_samples=np.array([2, 1, 1] * 2)
-    )
+    known = {"sum_hessian": np.ones(6), "n_samples": np.array([2, 1, 1] * 2)}
+    model = replace(ensemble_of(stumps, 3), **known)
     X = np.column_stack([np.tile([-1.0, 1.0], 200), np.full(400, -1.0), np.zeros(400)])
     result = held_out_gain(model, X, X[:, 0] + np.tile([0.5, 0.5, -0.5, -0.5], 100))
     assert_same(result.values[1:], np.zeros(2))

@@ -9,7 +9,6 @@ from hypothesis import given
 from attributions import PairAttribution, tree_inner, tree_inner_pairs
 from attributions.testing import judged
 from gbt.model.tree import NODE_DTYPES, Tree
-from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
 from tests.tree_cases import ensemble_of
@@ -64,16 +63,6 @@ def test_steps_of_saabas_add_up_as_well(case):
     rows = {"X": case.X, "y": case.y, "ifa": "saabas", "sample_weight": case.weight}
     whole = tree_inner(case.ensemble, **rows).values
     assert_close(tree_inner_pairs(case.ensemble, **rows).importance(), whole, case.terms)
-
-
-def test_groups():
-    ensemble, X, y = fitted_rows(3 * ROWS_PER_BLOCK + 7)
-    groups = np.arange(len(X)) % 41
-    one = tree_inner_pairs(ensemble, X, y, groups=groups)
-    # Stumps have no splits above: every feature is alone, with the error that it has by itself.
-    alone = tree_inner(ensemble, X, y, groups=groups)
-    assert_same(one.pairs, [[0, 0], [1, 1]])
-    assert_same(one.standard_error, alone.standard_error[:2])
 
 
 def test_only_splits_have_others_above():

@@ -134,9 +134,8 @@ def test_used_against_useful():
     assert len({*grey[:3]}) == 1
     assert {name for name in NAMES if name in words} == {"rooms", "income"}
     assert "TreeInner (useful)" in words
-    assert any(
-        line.startswith("mean absolute contribution to the raw prediction (used)") for line in words
-    )
+    used = "mean absolute contribution to the raw prediction (used)"
+    assert any(line.startswith(used) for line in words)
     assert display.ax_.get_xlim()[0] == 0
     zero_lines = [line for line in display.ax_.lines if np.all(np.equal(line.get_ydata(), 0))]
     assert zero_lines
@@ -265,16 +264,6 @@ def test_names_are_moved_apart_and_no_further():
     assert_close(spread(np.array([0.0, 1.0, 2.0]), 2.0, 0.0, 5.0), [0.0, 2.0, 4.0], 4.0)
     assert_close(spread(np.array([9.0, 1.0, 9.0]), 2.0, 0.0, 9.0), [7.0, 1.0, 9.0], 9.0)
     assert len(spread(np.array([]), 0.1, 0.0, 1.0)) == 0
-
-
-def test_the_package_shows_what_it_is_for():
-    import attributions
-
-    names = {name for name in dir(attributions) if not name.startswith("__")}
-    assert names == set(attributions.__all__)
-    assert "plots" in names
-    for name in names:
-        assert f"``{name}``" in attributions.__doc__
 
 
 def test_without_matplotlib_the_message_says_what_to_install(monkeypatch):

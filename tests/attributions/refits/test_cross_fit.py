@@ -222,9 +222,7 @@ def test_what_no_targets_judge_has_the_error_of_independent_rows():
     X, y = table(n=90, p=3)
     folds = KFold(3)
     values = np.abs(out_of_fold(lambda model, X, y: predecomp(model, X), folds.split(X), X, y))
-    result = cross_fit(
-        MODEL, X, y, lambda model, X, y: absolute(model, X, level="forest"), cv=folds
-    )
+    result = cross_fit(MODEL, X, y, lambda m, X, y: absolute(m, X, level="forest"), cv=folds)
     assert_close(result.values, values.sum(axis=0), values.sum(axis=0))
     expected = reference.standard_error(values, np.arange(90))
     assert_close(result.standard_error, expected, values.sum(axis=0))

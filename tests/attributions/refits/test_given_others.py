@@ -71,9 +71,8 @@ def test_it_is_its_definition(task, regressor):
     groups = np.arange(60) // 3
 
     result = given_others(model, X[60:], y[60:], training=training, regressor=regressor)
-    grouped = given_others(
-        model, X[60:], y[60:], training=training, regressor=regressor, groups=groups
-    )
+    asked = {"training": training, "regressor": regressor}
+    grouped = given_others(model, X[60:], y[60:], groups=groups, **asked)
 
     q = by_definition(model, X[60:], y[60:], training, [model] * 3, [regressor] * 3)
     terms = 60 * np.abs(q).max()
@@ -142,9 +141,8 @@ def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, ki
         table = pyarrow.Table.from_pandas(table)
     model = clone(estimator).fit(table[:100], y[:100])
 
-    result = given_others(
-        model, table[100:], y[100:], training=(table[:100], y[:100]), regressor=estimator
-    )
+    training = table[:100], y[:100]
+    result = given_others(model, table[100:], y[100:], training=training, regressor=estimator)
 
     fits = [clone(plain).set_params(**{parameter: of_rest}) for of_rest in moved]
     q = by_definition(model, X[100:], y[100:], (X[:100], y[:100]), fits, fits)

@@ -221,9 +221,7 @@ def test_weights_that_cannot_be_are_refused_and_so_are_measures_that_take_none()
         with pytest.raises(ValueError, match=told):
             cross_fit(MODEL, X, y, sample_weight=weight)
     with pytest.raises(TypeError, match="sample_weight"):
-        HeldOutSelector(MODEL, measure=lambda model, X, y: None).fit(
-            X, y, sample_weight=np.ones(40)
-        )
+        HeldOutSelector(MODEL, measure=lambda m, X, y: None).fit(X, y, sample_weight=np.ones(40))
 
 
 def test_it_is_a_step_of_a_pipeline():
@@ -243,10 +241,7 @@ def test_what_is_no_measure_or_no_estimator_is_refused():
     ):
         for measure, message in (
             ("partial_inner", "such as tree_inner itself and not its name; got 'partial_inner'"),
-            (
-                total_gain,
-                r"must take \(model, X, y\), as tree_inner.*; total_gain does not: too many",
-            ),
+            (total_gain, r"must take \(model, X, y\), as tree_inner.*; total_gain does not: too"),
             (unbiased_gain, r"; unbiased_gain does not: missing .*'X_valid'"),
             (regressor, r"regressor must be an estimator, .*; got 'ridge'"),
         ):
@@ -308,9 +303,8 @@ def test_times_to_an_event_of_every_form_are_handed_on():
     X, _ = table()
     time = np.random.default_rng(1).exponential(np.exp(X[:, 0]))
     event = time < 2
-    structured = np.array(
-        [*zip(event, time, strict=True)], dtype=[("event", bool), ("time", float)]
-    )
+    fields = [("event", bool), ("time", float)]
+    structured = np.array([*zip(event, time, strict=True)], dtype=fields)
     pairs = np.column_stack([time, event])
     model = GreedyRegressor(loss="cox", n_estimators=10, max_depth=2)
     selectors = [HeldOutSelector(model).fit(X, y) for y in (pairs, structured, pairs.tolist())]

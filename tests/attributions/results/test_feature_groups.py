@@ -51,9 +51,8 @@ def test_sums_are_those_of_added_columns(data):
     numbers = st.floats(-100, 100)
     values = np.array(data.draw(st.lists(st.tuples(*[numbers] * 4), min_size=2, max_size=8)))
     of_feature = data.draw(st.lists(st.sampled_from(["a", "b", None]), min_size=4, max_size=4))
-    groups = np.array(
-        data.draw(st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values)))
-    )
+    n = len(values)
+    groups = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     members = {
         group: [name for name, g in zip(NAMES, of_feature, strict=True) if g == group]
         for group in ("a", "b")

@@ -28,9 +28,8 @@ from tests.attributions.statistics.test_bootstrap import rows_of
 
 def test_two_subjects_by_hand():
     """Subject a has 1 and 2, subject b 5 and -1: sums 3 and 4, squares about 3.5 are a half."""
-    result = GlobalAttribution.from_rows(
-        rows_of([[1], [5], [2], [-1]]), groups=["a", "b", "a", "b"]
-    )
+    rows = rows_of([[1], [5], [2], [-1]])
+    result = GlobalAttribution.from_rows(rows, groups=["a", "b", "a", "b"])
     assert_same(result.values, [7.0])
     assert_same(result.standard_error, [1.0])  # sqrt(2 / 1 * .5)
     assert result.n_samples == 4

@@ -217,8 +217,7 @@ def test_tables_that_are_drawn(n_leaves, n_each, chance):
 
 
 def test_models_that_know_neither_rows_nor_hessians_are_not_asked():
-    ensemble = replace(
-        ensemble_of([stump_on(0, 0.0)], 1), statistics=frozenset({"values"}), seen_rows=None
-    )
+    known = {"statistics": frozenset({"values"}), "seen_rows": None}
+    ensemble = replace(ensemble_of([stump_on(0, 0.0)], 1), **known)
     assert not may_be_training_rows(ensemble, 0.0)
     assert not may_be_training_rows(ensemble.truncate(0), 5.0)

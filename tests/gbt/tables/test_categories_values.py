@@ -54,9 +54,8 @@ def tables_of(column):
     if column.dtype != np.float16:  # pandas has no categories of these
         categories = pd.Series(column).astype("category")
         yield pd.DataFrame({"c": categories})
-        yield pd.DataFrame(
-            {"c": categories.cat.reorder_categories(categories.cat.categories[::-1])}
-        )
+        other_order = categories.cat.categories[::-1]
+        yield pd.DataFrame({"c": categories.cat.reorder_categories(other_order)})
 
 
 @given(st.sampled_from(DTYPES).flatmap(lambda dtype: st.tuples(columns(dtype), columns(dtype))))
@@ -76,9 +75,8 @@ def test_numbers_are_looked_up_as_in_plain_loops(drawn):
         assert_same(np.asarray(encoded.given, dtype=float)[:, 0], numbers)
     _, numbers = in_plain_loops(later.tolist(), levels)
     for table in tables_of(later):
-        encoded = encode(
-            Table(table), (levels, None)[: table.shape[1]], ["c", "d"][: table.shape[1]]
-        )
+        n = table.shape[1]
+        encoded = encode(Table(table), (levels, None)[:n], ["c", "d"][:n])
         assert_same(np.asarray(encoded.given, dtype=float)[:, 0], numbers)
 
 

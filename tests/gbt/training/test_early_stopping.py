@@ -94,9 +94,8 @@ def test_validation_rows_by_name_are_the_last_evaluation_set(estimator):
     weight = np.linspace(1, 2, 200)
     listed = estimator(n_estimators=30, early_stopping_rounds=3)
     listed.fit(X, Y, eval_set=[(X, Y), (X_NEW, Y_NEW, weight)])
-    named = clone(listed).fit(
-        X, Y, eval_set=[(X, Y)], X_val=X_NEW, y_val=Y_NEW, sample_weight_val=weight
-    )
+    beside = {"X_val": X_NEW, "y_val": Y_NEW, "sample_weight_val": weight}
+    named = clone(listed).fit(X, Y, eval_set=[(X, Y)], **beside)
     assert named.evals_result_ == listed.evals_result_
     assert_same_trees(named, listed)
 

@@ -5,16 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import gbt
 import gbt.training.histogram_growth
 import gbt.training.outputs
 from attributions import (
     GlobalAttribution,
-    partial_inner,
     permutation,
     predecomp,
     tree_inner,
@@ -59,19 +55,6 @@ def test_softmax_by_hand():
     assert Softmax(2, 1.0).gradient_hessian(np.array([0.0]), np.array([[900.0, 0.0]]))[1].min() > 0
 
 
-@given(st.integers(2, 5), st.data())
-def test_derivatives_are_those_of_the_value(n_classes, data):
-    loss = Softmax(n_classes, hessian_factor=1.0)
-    f = data.draw(arrays(np.float64, n_classes, elements=st.floats(-4, 4)))
-    y = np.array([float(data.draw(st.integers(0, n_classes - 1)))])
-    gradient, hessian = loss.gradient_hessian(y, f[np.newaxis])
-    for k in range(n_classes):
-        shifted = [f + d * (np.arange(n_classes) == k) for d in (-1e-4, 0, 1e-4)]
-        before, here, after = (loss.value(y, g[np.newaxis])[0] for g in shifted)
-        assert gradient[0, k] == pytest.approx((after - before) / 2e-4, abs=1e-7)
-        assert hessian[0, k] == pytest.approx((after - 2 * here + before) / 1e-8, abs=1e-6)
-
-
 def test_what_is_no_target_or_prediction_of_classes():
     loss, y = Softmax(3), np.array([0.0, 2.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="they need 3 columns"):
@@ -80,12 +63,6 @@ def test_what_is_no_target_or_prediction_of_classes():
         loss.check_target(np.array([0.0, 3.0]))
     with pytest.raises(ValueError, match="two classes or more"):
         Softmax(1)
-
-
-def test_best_constant_is_the_shares_of_the_classes():
-    y, weight = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 2.0, 3.0])
-    assert_close(Softmax(3).best_constant(y, weight), np.log([1 / 8, 2 / 8, 5 / 8]), 10)
-    assert_close(Softmax(3).best_constant(y, weight[:1]), np.log([1 / 4, 1 / 4, 1 / 2]), 10)
 
 
 # Boosting
@@ -229,20 +206,6 @@ def test_permutation_is_the_drop_of_the_log_likelihood():
         permutation(model, X, labels, metric=own, n_repeats=3, random_state=0).values,
         result.values,
         10.0,
-    )
-
-
-@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
-@pytest.mark.parametrize("measure", [tree_inner, partial_inner])
-def test_merging_adds_what_outputs_have(measure):
-    model, _, _ = fitted()
-    X, y = table(400, seed=4)
-    whole, *parts = (
-        measure(model, X[rows], y[rows], per_output=True)
-        for rows in (slice(None), slice(150), slice(150, None))
-    )
-    assert_close(
-        parts[0].merge(parts[1]).per_output, whole.per_output, 1e3 + np.abs(whole.per_output)
     )
 
 

@@ -5,8 +5,6 @@ That it is for any table, cut anywhere, is tested in ``tests.gbt.training.test_s
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
@@ -14,7 +12,6 @@ from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
 from gbt.training.shares.edges import MOST_FINE, choose_edges
-from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
@@ -76,9 +73,8 @@ def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     X = RNG.normal(size=(n_rows, 2))
     y = X[:, 0] + RNG.normal(size=n_rows)
     asked = {"n_estimators": 3, "random_state": 0, "early_stopping_rounds": 2, "refit": True}
-    in_memory, shared = (
-        GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [17, n_rows // 2]))
-    )
+    tables = X, cut(X, [17, n_rows // 2])
+    in_memory, shared = (GBTRegressor(**asked).fit(rows, y) for rows in tables)
     assert in_memory.splitter_ == shared.splitter_ == (POOLED if n_rows == 60 else "greedy")
     assert_same_model(in_memory, shared)
 
@@ -199,9 +195,8 @@ def test_partitions_may_number_their_categories_each_in_its_own_way():
         part["town"] = pandas.Categorical(part["town"], part["town"].dropna().unique()[::-1])
     table = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
     asked = {"n_estimators": 5, "splitter": "greedy"}
-    assert_same_model(
-        GBTRegressor(**asked).fit(frame, y), GBTRegressor(**asked, n_jobs=2).fit(table, y)
-    )
+    in_memory = GBTRegressor(**asked).fit(frame, y)
+    assert_same_model(in_memory, GBTRegressor(**asked, n_jobs=2).fit(table, y))
 
 
 def test_what_levels_may_not_be_is_refused_by_name():
@@ -214,15 +209,6 @@ def test_what_levels_may_not_be_is_refused_by_name():
     model.categorical_features = [0]
     with pytest.raises(ValueError, match="words such as 'a' and numbers such as 1"):
         model.fit(mixed, np.arange(2.0))
-
-
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=64, max_size=64), st.integers(0, 62))
-def test_numbers_are_sent_in_as_few_bytes_as_they_need_and_arrive(numbers, shift):
-    sums = (np.array(numbers) >> shift).reshape(2, 8, 4)
-    word, (arrived,) = unpacked(packed(("as it is", [sums])))
-    assert_same(arrived, sums)
-    assert word == "as it is"
-    assert len(packed(sums)) - len(packed(0 * sums)) <= 64 * (8 - shift // 8)
 
 
 def test_a_value_of_many_rows_has_a_bin_of_its_own():
