@@ -130,13 +130,9 @@ STEPS = {
 }
 FEW = {"n_estimators": 4, "max_depth": 3, "learning_rate": 0.5}
 OF_CATBOOST = {
-    "iterations": 4,
-    "depth": 3,
-    "learning_rate": 0.5,
-    "verbose": 0,
-    "thread_count": 1,
+    "iterations": 4, "depth": 3, "learning_rate": 0.5, "verbose": 0, "thread_count": 1,
     "allow_writing_files": False,
-}
+}  # fmt: skip
 MODELS = {
     "ours": lambda: GreedyRegressor(**FEW),
     "unbiased": lambda: GBTRegressor(splitter="unbiased", **FEW),

@@ -242,7 +242,7 @@ AT_LEAST = [  # of how many rows, with what splitter, the parts that it divides 
     (
         8,
         {"splitter": Unbiased(), "min_samples_leaf": 2},
-        "3 parts, .*_leaf=2 on .*: at least 12 ro",
+        "3 parts, .*_leaf=2 on .*: at least 12 r",
     ),
     (3, {"splitter": Unbiased(merged=True)}, "2 parts, .*: at least 4 rows; got 3.$"),
     (8, {"splitter": "unbiased", "subsample": 0.5}, "rows of a tree into 3 parts, .*rows; got 4.$"),

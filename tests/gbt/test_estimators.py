@@ -225,12 +225,9 @@ def test_early_stopping_holds_out_rows(estimator):
     X, y = table(n=200)
     w = np.where(np.arange(len(y)) % 10 == 0, 0.0, 1.5)
     model = estimator(
-        n_estimators=200,
-        early_stopping_rounds=3,
-        validation_fraction=0.25,
-        random_state=0,
+        n_estimators=200, early_stopping_rounds=3, validation_fraction=0.25, random_state=0,
         splitter="greedy",
-    ).fit(X, y, w)
+    ).fit(X, y, w)  # fmt: skip
     seen = model.sampled_rows(0)
     kept = np.flatnonzero(w)
     held_out = np.setdiff1d(kept, seen)

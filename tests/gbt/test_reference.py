@@ -48,15 +48,9 @@ def test_example_1_of_sun_2022(swap, fixed_point):
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])[:, :: -1 if swap else 1]
     y = np.array([0.0, 1.0, -1.0])
     model = boost(
-        X,
-        y,
-        n_estimators=1,
-        base_score=0.0,
-        max_depth=1,
-        learning_rate=1.0,
-        reg_lambda=1.0,
+        X, y, n_estimators=1, base_score=0.0, max_depth=1, learning_rate=1.0, reg_lambda=1.0,
         fixed_point=fixed_point,
-    )
+    )  # fmt: skip
     sign = -1.0 if swap else 1.0
     assert model.trees == [
         [

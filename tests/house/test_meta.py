@@ -63,13 +63,9 @@ def hand_ensemble() -> Ensemble:
     """Two times the tree, and a single leaf between them."""
     leaf = replace(hand_tree(), **{name: getattr(hand_tree(), name)[3:4] for name in NODE_DTYPES})
     return Ensemble.from_trees(
-        [hand_tree(), leaf, hand_tree()],
-        base_score=0.25,
-        learning_rate=0.5,
-        reg_lambda=1.0,
-        loss=LOSSES["half_squared_error"],
-        feature_names=("age", "height"),
-    )
+        [hand_tree(), leaf, hand_tree()], base_score=0.25, learning_rate=0.5, reg_lambda=1.0,
+        loss=LOSSES["half_squared_error"], feature_names=("age", "height"),
+    )  # fmt: skip
 
 
 def changed(nodes, **entries):

@@ -54,14 +54,10 @@ def test_other_names_are_not(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "YearBuilt",
-        "birth_year",
-        "hours_per_week",
-        "survival time",
-        "TrainingTimesLastYear",
+        "YearBuilt", "birth_year", "hours_per_week", "survival time", "TrainingTimesLastYear",
         "NumWebVisitsMonth",
     ],
-)
+)  # fmt: skip
 def test_years_of_birth_and_durations_are_no_times(name):
     assert columns_of_time(columns(**{name: PERSON, "y": NOISE}), "y") == []
 

@@ -21,12 +21,9 @@ def patients(n=400, seed=0):
     time, end = rng.exponential(300 * np.exp(-x)), rng.uniform(50, 900, n)
     days, dead = np.minimum(time, end).round(1), time <= end
     return {
-        "x": x,
-        "noise": noise,
-        "visits": np.floor(days / 20),
-        "days": days,
+        "x": x, "noise": noise, "visits": np.floor(days / 20), "days": days,
         "status": np.where(dead, "dead", "alive"),
-    }
+    }  # fmt: skip
 
 
 def test_a_table_of_times(judge):

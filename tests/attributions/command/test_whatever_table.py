@@ -163,12 +163,8 @@ def of_page(text, ran, found, table, target, sentences):
     for sentence in printed:
         assert " ".join(sentence.split()) in " ".join(page.text.split())
     order = [
-        'id="summary-title"',
-        'id="features"',
-        'id="warnings-title"',
-        "<details>",
-        RULES[HELPS],
-    ]
+        'id="summary-title"', 'id="features"', 'id="warnings-title"', "<details>", RULES[HELPS],
+    ]  # fmt: skip
     places = [text.index(words) for words in order]  # the answer comes first, and rules last
     assert places == sorted(places)
     verdicts = {name: cells(text, name)[1] for name in found.task.feature_names}

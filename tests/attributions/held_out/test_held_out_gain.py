@@ -178,11 +178,9 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
 def test_the_kurtosis_of_steps_by_hand():
     """Of a stump with 8 and 2 rows: steps -1 and 4, kurtosis 10 (8 + 2 256) / (8 + 2 16)^2."""
     stump = replace(
-        stump_on(0, 0.0),
-        value=np.array([1.0, 0, 5]),
-        n_samples=np.array([10, 8, 2]),
+        stump_on(0, 0.0), value=np.array([1.0, 0, 5]), n_samples=np.array([10, 8, 2]),
         sum_hessian=np.array([10.0, 8, 2]),
-    )
+    )  # fmt: skip
     steps = StepsOfModel.of(ensemble_of([stump], 2))
     assert_close(steps.kurtosis_of_steps(), [10 * 520 / 40**2, 0.0], [4.0, 0.0], k=4)
     twice_the_same = StepsOfModel.of(ensemble_of([stump] * 2, 2))

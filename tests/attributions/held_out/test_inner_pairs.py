@@ -74,13 +74,10 @@ def test_only_splits_have_others_above():
 
 def result_of():
     return PairAttribution(
-        values=np.array([1.0, -2.0, 4.0]),
-        standard_error=np.array([0.5, 1.0, 1.0]),
-        pairs=np.array([[0, 1], [1, 1], [2, 0]]),
-        n_samples=7,
-        feature_names=("a", "b", "c"),
+        values=np.array([1.0, -2.0, 4.0]), standard_error=np.array([0.5, 1.0, 1.0]),
+        pairs=np.array([[0, 1], [1, 1], [2, 0]]), n_samples=7, feature_names=("a", "b", "c"),
         method="tree_inner_pairs(predecomp)",
-    )
+    )  # fmt: skip
 
 
 def test_the_table():

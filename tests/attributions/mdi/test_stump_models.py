@@ -131,15 +131,10 @@ def test_ridge_finds_the_penalty_of_least_loss(raw):
 
 def test_parameters_of_linear_models():
     for wrong in (
-        lambda: Ridge(-1.0),
-        lambda: Ridge(np.nan),
-        lambda: ElasticNet(l1_ratio=0.0),
-        lambda: ElasticNet(l1_ratio=[0.5, 1.5]),
-        lambda: ElasticNet(penalty=0.1),
-        lambda: ElasticNet(folds="loo"),
-        lambda: LogisticRidge(0.0),
-        lambda: Ridge(n_penalties=0),
-    ):
+        lambda: Ridge(-1.0), lambda: Ridge(np.nan), lambda: ElasticNet(l1_ratio=0.0),
+        lambda: ElasticNet(l1_ratio=[0.5, 1.5]), lambda: ElasticNet(penalty=0.1),
+        lambda: ElasticNet(folds="loo"), lambda: LogisticRidge(0.0), lambda: Ridge(n_penalties=0),
+    ):  # fmt: skip
         with pytest.raises(ValueError, match=r"penalt|l1_ratio|folds"):
             wrong()
 

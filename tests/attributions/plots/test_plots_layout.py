@@ -72,13 +72,10 @@ def pairs(names, values=None, **options):
     below = np.column_stack([np.arange(p), (np.arange(p) + 1) % p])
     alone = np.column_stack([np.arange(p), np.arange(p)])
     result = PairAttribution(
-        values=np.concatenate([values, values / 2]),
-        standard_error=None,
-        pairs=np.concatenate([alone, below]),
-        n_samples=1234,
-        feature_names=names,
+        values=np.concatenate([values, values / 2]), standard_error=None,
+        pairs=np.concatenate([alone, below]), n_samples=1234, feature_names=names,
         method="tree_inner_pairs(predecomp)",
-    )
+    )  # fmt: skip
     return result.plot(**options)
 
 

@@ -109,15 +109,11 @@ def test_second_moments_are_about_the_mean():
     names = NAMES[:2]
     parts = [
         GlobalAttribution(
-            values=row + far,
-            standard_error=None,
-            n_samples=1,
-            feature_names=names,
-            method="tree_inner(predecomp)",
-            second_moments=np.zeros((2, 2)),
+            values=row + far, standard_error=None, n_samples=1, feature_names=names,
+            method="tree_inner(predecomp)", second_moments=np.zeros((2, 2)),
         )
         for row in near
-    ]
+    ]  # fmt: skip
     merged = parts[0].merge(parts[1]).merge(parts[2])
     assert_same(merged.second_moments, [[2.0, -1.0], [-1.0, 14.0]])
     assert_same(merged.grouped({"sum": names}).standard_error, [np.sqrt(3 / 2 * 14)])

@@ -155,13 +155,9 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="loss must be one of"):
         model.ensemble_.outputs[1].save("nowhere.json")
     broken = Ensemble.from_trees(
-        list(model.ensemble_.trees)[:-1],
-        base_score=model.ensemble_.base_score,
-        learning_rate=0.1,
-        reg_lambda=1.0,
-        loss=Softmax(3),
-        feature_names=model.ensemble_.feature_names,
-    )
+        list(model.ensemble_.trees)[:-1], base_score=model.ensemble_.base_score, learning_rate=0.1,
+        reg_lambda=1.0, loss=Softmax(3), feature_names=model.ensemble_.feature_names,
+    )  # fmt: skip
     with pytest.raises(ValueError, match="every output has a tree in a round"):
         broken.validate()
 
