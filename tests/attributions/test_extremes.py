@@ -63,10 +63,7 @@ def in_chunks(model, rows, y):
 
 
 MEASURES = {
-    "tree_inner": tree_inner,
-    "partial_inner": partial_inner,
-    "forest_inner": forest_inner,
-    "held_out_gain": held_out_gain,
+    **{of.__name__: of for of in (tree_inner, partial_inner, forest_inner, held_out_gain)},
     "groups": partial(tree_inner, groups=GROUPS),
     "merged": halves(tree_inner),
     "merged, partial": halves(partial_inner),

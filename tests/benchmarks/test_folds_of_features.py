@@ -65,14 +65,12 @@ def test_splits_of_folds_of_features_are_those_of_the_page(case, n_folds):
         counts = [np.bincount(of_feature, minlength=n_folds) for of_feature in of_node]
         assert np.ptp(counts, axis=1).max() <= 1
     parameters = reference.Parameters(
-        reg_lambda=limits.reg_lambda,
-        min_child_weight=limits.min_child_weight,
-        min_samples_leaf=limits.min_samples_leaf,
-        min_split_gain=limits.min_split_gain,
+        reg_lambda=limits.reg_lambda, min_child_weight=limits.min_child_weight,
+        min_samples_leaf=limits.min_samples_leaf, min_split_gain=limits.min_split_gain,
         categorical=tuple(np.flatnonzero(n_levels)),
         categorical_smoothing=limits.categorical_smoothing,
         weight_scale=frontier.derivatives.weight_scale,
-    )
+    )  # fmt: skip
     own = frontier.derivatives
     for j in range(len(frontier)):
         rows = frontier.rows_of(j)

@@ -86,11 +86,9 @@ def expected_parts(name, rows, raw, penalty):
     parts, intercepts = {}, {}
     for k, tree, response, hessian, drawn in steps_of(model, target):
         weight = {
-            "all": np.where(drawn > 0, drawn, 1.0),
-            "inbag": drawn,
-            "oob": (drawn == 0) * 1.0,
+            "all": np.where(drawn > 0, drawn, 1.0), "inbag": drawn, "oob": (drawn == 0) * 1.0,
             "uniform": np.ones(N),
-        }[rows]
+        }[rows]  # fmt: skip
         columns, blocks = plain.mdi_columns(tree, X, hessian * drawn, raw)
         b, c = plain.ridge(columns, response, hessian * weight, penalty)
         parts.setdefault(k, []).append(rate * plain.by_block(columns, blocks, c, P))

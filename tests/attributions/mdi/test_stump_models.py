@@ -168,18 +168,11 @@ def test_folds_are_judged_by_fits_to_the_others():
     strength = problem.without.weight[:, :1] * penalties
     found, losses = no_fits(problem, 2, 3), np.empty((3, 2))
     call(
-        hold_out_folds,
-        stumps=problem.stumps,
-        without=problem.without,
-        held_out=problem.folds,
-        l1=0.5 * strength,
-        l2=0.5 * strength,
-        tolerance=1e-16 * problem.without.gram[:, 0, 0],
-        begin=no_fits(problem, 3),
-        room=room_for(problem.stumps, 1 + problem.n_raw),
-        found=found,
+        hold_out_folds, stumps=problem.stumps, without=problem.without, held_out=problem.folds,
+        l1=0.5 * strength, l2=0.5 * strength, tolerance=1e-16 * problem.without.gram[:, 0, 0],
+        begin=no_fits(problem, 3), room=room_for(problem.stumps, 1 + problem.n_raw), found=found,
         losses=losses,
-    )
+    )  # fmt: skip
     for fold in range(3):
         outside, inside = folds != fold, folds == fold
         for j, penalty in enumerate(penalties):

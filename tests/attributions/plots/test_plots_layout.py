@@ -86,14 +86,10 @@ def tree(names, values=None, **options):
     nodes = Tree(
         feature=np.array([0, 1, -1, -1, 2, -1, -1]),
         threshold=np.array([0.5, -1.25, 0, 0, 1e-7, 0, 0]),
-        left=np.array([1, 2, -1, -1, 5, -1, -1]),
-        right=np.array([4, 3, -1, -1, 6, -1, -1]),
+        left=np.array([1, 2, -1, -1, 5, -1, -1]), right=np.array([4, 3, -1, -1, 6, -1, -1]),
         missing_left=np.array([True, False, False, False, True, False, False]),
-        sum_hessian=np.full(7, 12.0),
-        n_samples=np.full(7, 12_345),
-        value=values,
-        **fields,
-    )
+        sum_hessian=np.full(7, 12.0), n_samples=np.full(7, 12_345), value=values, **fields,
+    )  # fmt: skip
     options.pop("max_display", None)
     return drawn(TreeDisplay, nodes, feature_names=names, **options)
 

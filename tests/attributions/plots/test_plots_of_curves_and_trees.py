@@ -119,17 +119,14 @@ def test_of_models():
 def by_hand():
     """Return a root, a leaf at its left, and at its right a split into two leaves."""
     return Tree(
-        feature=np.array([1, -1, 0, -1, -1]),
-        threshold=np.array([2.5, 0.0, -1250000.0, 0.0, 0.0]),
-        left=np.array([1, -1, 3, -1, -1]),
-        right=np.array([2, -1, 4, -1, -1]),
+        feature=np.array([1, -1, 0, -1, -1]), threshold=np.array([2.5, 0.0, -1250000.0, 0.0, 0.0]),
+        left=np.array([1, -1, 3, -1, -1]), right=np.array([2, -1, 4, -1, -1]),
         missing_left=np.array([True, False, False, False, False]),
         sum_gradient=np.array([-3.0, 4.0, -7.0, -1.5, -5.5]),
         sum_hessian=np.array([2000.0, 1500.0, 500.0, 200.0, 300.0]),
-        n_samples=np.array([2000, 1500, 500, 200, 300]),
-        gain=np.array([1.0, 0.0, 1.0, 0.0, 0.0]),
+        n_samples=np.array([2000, 1500, 500, 200, 300]), gain=np.array([1.0, 0.0, 1.0, 0.0, 0.0]),
         value=np.array([-0.0, -0.25, 1.4, 0.5, 2.0]),
-    )
+    )  # fmt: skip
 
 
 def grown(depth, n_rows=3000):

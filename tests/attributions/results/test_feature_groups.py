@@ -122,13 +122,9 @@ def test_second_moments_are_about_the_mean():
 def test_members_that_cancel_but_for_rounding():
     """Squares of the sum are below 0 by rounding: an error of 0, not of nan."""
     result = GlobalAttribution(
-        [1.0, -1.0],
-        [1.0, 1.0],
-        3,
-        NAMES[:2],
-        "tree_inner(predecomp)",
+        [1.0, -1.0], [1.0, 1.0], 3, NAMES[:2], "tree_inner(predecomp)",
         second_moments=[[1.0, -1.0 - 2.0**-52], [-1.0 - 2.0**-52, 1.0]],
-    )
+    )  # fmt: skip
     assert_same(result.grouped({"both": NAMES[:2]}).standard_error, [0.0])
 
 

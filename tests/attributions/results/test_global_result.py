@@ -213,11 +213,9 @@ def attribution(**changes):
     """Return contributions of two features to three rows."""
     fields = {
         "values": np.array([[1.0, 2.0], [3.0, -4.0], [0.0, 0.5]]),
-        "base_values": np.array([10.0, 10.0, 10.0]),
-        "feature_names": ("age", "income"),
-        "method": "by hand",
-        "data": np.array([[7.0, 8.0], [9.0, np.nan], [1.0, 2.0]]),
-    }
+        "base_values": np.array([10.0, 10.0, 10.0]), "feature_names": ("age", "income"),
+        "method": "by hand", "data": np.array([[7.0, 8.0], [9.0, np.nan], [1.0, 2.0]]),
+    }  # fmt: skip
     return LocalAttribution(**{**fields, **changes})
 
 

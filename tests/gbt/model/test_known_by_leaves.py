@@ -6,18 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.stats import multinomial
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn import ensemble as forests
 
 import gbt
 from attributions import SeenRowsWarning, held_out_gain, permutation, tree_inner
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.model.known_by_leaves import (
     N_DRAWS,
@@ -33,27 +25,22 @@ from tests.tree_cases import ensemble_of, stump_on
 
 N = 200
 QUIET = {"verbose": 0, "allow_writing_files": False}
-FEW = {"n_estimators": 10, "max_depth": 3}
+FEW, STUMPS = {"n_estimators": 10, "max_depth": 3}, {"n_estimators": 16, "max_depth": 1}
+
+
+def of_scikit_learn(name, **asked):
+    return lambda kind: getattr(forests, f"{name}{kind}")(**asked)
+
+
 LIBRARIES = {
     "xgboost": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(**FEW),
-    "xgboost, stumps": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(
-        n_estimators=16, max_depth=1
-    ),
+    "xgboost, stumps": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(**STUMPS),
     "lightgbm": lambda kind: getattr(peer("lightgbm"), f"LGBM{kind}")(verbose=-1, **FEW),
     "catboost": lambda kind: getattr(peer("catboost"), f"CatBoost{kind}")(**QUIET, **FEW),
-    "histograms": lambda kind: {
-        "Regressor": HistGradientBoostingRegressor,
-        "Classifier": HistGradientBoostingClassifier,
-    }[kind](max_iter=10),
-    "gradient boosting": lambda kind: {
-        "Regressor": GradientBoostingRegressor,
-        "Classifier": GradientBoostingClassifier,
-    }[kind](n_estimators=10),
-    "extra trees": lambda kind: {
-        "Regressor": ExtraTreesRegressor,
-        "Classifier": ExtraTreesClassifier,
-    }[kind](n_estimators=10),
-    "ours": lambda kind: {"Regressor": GBTRegressor, "Classifier": GBTClassifier}[kind](**FEW),
+    "histograms": of_scikit_learn("HistGradientBoosting", max_iter=10),
+    "gradient boosting": of_scikit_learn("GradientBoosting", n_estimators=10),
+    "extra trees": of_scikit_learn("ExtraTrees", n_estimators=10),
+    "ours": lambda kind: getattr(gbt, f"GBT{kind}")(**FEW),
 }
 TASKS = ("numbers", "two classes", "three classes")
 
