@@ -125,8 +125,9 @@ def test_merging_by_hand():
     assert_close(both.standard_error, [np.sqrt(3 / 2 * (9 + 1 + 16))], 10.0)  # about the mean 4
     singles = GlobalAttribution.from_rows(rows_of([[1.0]])).merge(one)
     assert_close(singles.standard_error, [np.sqrt(2 * 2 * 3.5**2)], 10.0)
-    trees = result_of([1.0, 2.0], [1.0, 1.0], per_tree=[[1.0, 0.0], [0.0, 2.0]])
-    assert_same(trees.merge(trees).per_tree, [[2.0, 0.0], [0.0, 4.0]])
+    for of in ("per_tree", "per_output"):
+        parts = result_of([1.0, 2.0], [1.0, 1.0], **{of: np.array([[1.0, 0.0], [0.0, 2.0]])})
+        assert_same(getattr(parts.merge(parts), of), [[2.0, 0.0], [0.0, 4.0]])
     many, single = result_of([1.0]), replace(result_of([2.0]), n_samples=1)  # without errors
     for merged in (many.merge(many), many.merge(single), single.merge(many)):
         assert merged.standard_error is None

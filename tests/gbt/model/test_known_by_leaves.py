@@ -12,7 +12,6 @@ import gbt
 from attributions import SeenRowsWarning, held_out_gain, permutation, tree_inner
 from gbt.formats import as_ensemble
 from gbt.model.known_by_leaves import (
-    N_DRAWS,
     LeafCells,
     LeafRows,
     amount_at_root,
@@ -182,25 +181,6 @@ def test_a_stump_by_hand():
     assert not told_by_leaves(stump, X, y[::-1])
     doubtful = replace(stump, about_gradients="they may be another loss's")
     assert not told_by_leaves(doubtful, X, y)
-
-
-@pytest.mark.parametrize(("n_leaves", "n_each", "chance"), [(3, 2, 0.1235), (8, 50, 5.08e-9)])
-def test_tables_that_are_drawn(n_leaves, n_each, chance):
-    """Three leaves of two rows each are filled by 6! / (2!^3 3^6) = .12 of tables, and so on.
-
-    Where leaves are classes, all tables fill them.
-    """
-    n = n_leaves * n_each
-    by_definition = multinomial.pmf([n_each] * n_leaves, n, [1 / n_leaves] * n_leaves)
-    assert by_definition == pytest.approx(chance, rel=1e-3)
-    leaves = np.repeat(np.arange(1, n_leaves + 1), n_each)
-    key = np.column_stack([0 * leaves, leaves])
-    cells = LeafCells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
-    counting = GreedyRegressor(n_estimators=1).fit([[0.0], [1.0]], [0, 1]).ensemble_
-    assert round(1 / (np.e * N_DRAWS), 4) == 0.0012  # the promise of the module's docstring
-    assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
-    of_classes = cells._replace(key=np.column_stack([cells.key[:, 1], cells.key[:, 1]]))
-    assert of_classes.would_be_filled_by_others(counting)
 
 
 def test_models_that_know_neither_rows_nor_hessians_are_not_asked():

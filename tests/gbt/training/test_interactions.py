@@ -36,21 +36,6 @@ def paths_of(ensemble):
     return found
 
 
-# -------------------------------------------------------------------------------------- the groups
-
-
-def test_groups_by_names_and_indices():
-    names = ("a", "b", "c", "d")
-    for asked in ([["a", "b"], ["b", "c"]], [[1, 0], (2, 1)], [["a", 1], [1, "c", "b"]]):
-        assert groups_of(asked, names) == {frozenset({0, 1}), frozenset({1, 2}), frozenset({3})}
-    assert groups_of("no_interactions", names) == 1
-    assert groups_of("pairwise", names) == 2
-    for nothing in (None, [], [["a", "b", "c", "d"]], [["a"], [0, 1, 2, 3]]):
-        assert groups_of(nothing, names) is None
-    assert groups_of("no_interactions", names[:1]) is None
-    assert groups_of("pairwise", names[:2]) is None
-
-
 def table_of(asked, p, max_depth=None):
     return following_of(Limits(groups=groups_of(asked, range(p)), max_depth=max_depth), p)
 

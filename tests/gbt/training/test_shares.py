@@ -11,7 +11,6 @@ from sklearn.base import clone
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
-from gbt.training.shares.edges import MOST_FINE, choose_edges
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
@@ -209,14 +208,6 @@ def test_what_levels_may_not_be_is_refused_by_name():
     model.categorical_features = [0]
     with pytest.raises(ValueError, match="words such as 'a' and numbers such as 1"):
         model.fit(mixed, np.arange(2.0))
-
-
-def test_a_value_of_many_rows_has_a_bin_of_its_own():
-    X = RNG.normal(size=(1, 50_000))
-    X[0, ::3] = 0.5
-    edges = choose_edges([(X, 50_000)], np.zeros(1, dtype=int)).uppers[0]
-    assert len(edges) < MOST_FINE
-    assert {np.nextafter(0.5, 0), 0.5} <= set(edges.tolist())
 
 
 def test_dask_tells_models_with_the_same_parameters_apart():
