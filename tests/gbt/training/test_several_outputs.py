@@ -83,14 +83,6 @@ def test_rounds_outputs_and_shapes():
     assert "base_score=-1.09861, -1.09861, -1.09861" in repr(ensemble)
 
 
-def test_two_classes_have_one_output():
-    model, _, _ = fitted(n_classes=2)
-    assert (model.ensemble_.n_outputs, model.ensemble_.n_trees) == (1, 6)
-    assert model.ensemble_.loss.name == "half_logistic"
-    assert model.ensemble_.outputs == (model.ensemble_,)
-    assert "output" not in model.ensemble_.to_frame()
-
-
 def test_every_tree_of_a_round_draws_its_own_columns():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 12))
