@@ -97,13 +97,8 @@ MEASURES = {
     "of forests": without_target(partial(absolute, level="forest", per_output=True)),
     "unbiased_gain": of_the_same_rows,
 }
-EXPLAIN = {
-    "predecomp": without_target(predecomp),
-    "saabas": without_target(saabas),
-    "tree_shap": without_target(tree_shap),
-    "tree_inner": tree_inner_rows,
-    "partial_inner": partial_inner_rows,
-}
+EXPLAIN = {explain.__name__: without_target(explain) for explain in (predecomp, saabas, tree_shap)}
+EXPLAIN |= {explain.__name__: explain for explain in (tree_inner_rows, partial_inner_rows)}
 
 
 def terms_of(model, X, y):

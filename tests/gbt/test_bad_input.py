@@ -522,6 +522,27 @@ def test_booleans_among_objects_are_labels():
     assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
 
 
+NO_COLUMN = "names 'z', which is no column of X; these are 'x0', 'x1'"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("monotone_constraints", {"z": 1}, NO_COLUMN),
+        ("monotone_constraints", {2: 1}, "has column 2; X has the columns 0 to 1"),
+        ("monotone_constraints", [1], "has 1 numbers, and X has 2 columns"),
+        ("monotone_constraints", np.array([1, 0, 0]), "has 3 numbers, and X has 2 columns"),
+        ("monotone_constraints", {"x0": 2}, "must be None, a dict of .* columns to -1, 0 or 1"),
+        ("interaction_constraints", [["z"]], NO_COLUMN),
+        ("interaction_constraints", [[0, 2]], "has column 2; X has the columns 0 to 1"),
+        ("interaction_constraints", ["x0"], "must be None, 'no_interactions', 'pairwise', or a"),
+    ],
+)
+def test_constraints_of_a_table_of_two_columns(name, given, message):
+    with refused(f"{name} {message}"):
+        GBTRegressor(**{name: given}).fit(X[:, :2], y)
+
+
 @pytest.mark.parametrize(("p", "last"), [(10, "'x9'."), (11, "'x9', ...")])
 def test_a_message_lists_ten_columns(p, last):
     X = pd.DataFrame(np.eye(20, p), columns=[f"x{k}" for k in range(p)])

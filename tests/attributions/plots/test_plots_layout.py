@@ -95,15 +95,9 @@ def tree(names, values=None, **options):
 
 
 KINDS = {
-    "bars": bars,
-    "curves": curves,
-    "used": used,
-    "swarm": swarm,
-    "row": row,
-    "force": force,
-    "pairs": pairs,
-    "tree": tree,
-}
+    "bars": bars, "curves": curves, "used": used, "swarm": swarm,
+    "row": row, "force": force, "pairs": pairs, "tree": tree,
+}  # fmt: skip
 LONG = tuple(f"mean_temperature_of_station_{k:03d}_in_degrees_celsius" for k in range(12))
 MATH = ("$price$", "a_b^c", "cost in $", "$\\frac{", "new\nline", "100 %", "\\alpha_{", "#~&")
 NAMES = {

@@ -114,15 +114,10 @@ def test_names_cannot_tear_a_table():
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("a\u202eb", r"a\u202eb"),
-        ("a\u200db", "a\u200db"),
-        ("a\r\nb", "a  b"),
-        ("a\u2028b", "a b"),
-        ("$x_1^2$", "$x_1^2$"),
-        (" 名 ", " 名 "),
-        (3, "3"),
+        ("a\u202eb", r"a\u202eb"), ("a\u200db", "a\u200db"), ("a\r\nb", "a  b"),
+        ("a\u2028b", "a b"), ("$x_1^2$", "$x_1^2$"), (" 名 ", " 名 "), (3, "3"),
     ],
-)
+)  # fmt: skip
 def test_on_one_line(name, line):
     assert on_one_line(name) == line
 

@@ -232,11 +232,7 @@ REFUSED = {
         LABELS,
         "averages probabilities, and those of its GBTClassifier are no sums of trees",
     ),
-    "bag of log odds": (
-        bag(classifier(), BaggingClassifier),
-        LABELS,
-        "BaggingClassifier averages probabilities",
-    ),
+    "bag of log odds": (bag(classifier(), BaggingClassifier), LABELS, "averages probabilities"),
     "hard votes": (VotingClassifier(forests()), LABELS, "voting='hard'"),
     "amounts": (
         VotingRegressor([("one", boosted(loss="poisson"))]),

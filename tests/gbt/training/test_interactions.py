@@ -116,20 +116,6 @@ def test_a_policy_of_ones_own_is_told_what_is_open():
     assert policy.is_open.sum(axis=1).max() == 1
 
 
-@pytest.mark.parametrize(
-    ("constraints", "words"),
-    [
-        ([["z"]], "names 'z', which is no column of X; these are 'x0', 'x1'"),
-        ([[0, 2]], "has column 2; X has the columns 0 to 1"),
-        (["x0", "x1"], "must be None, 'no_interactions', 'pairwise', or a list of lists"),
-    ],
-)
-def test_what_is_refused(constraints, words):
-    X = np.arange(20.0).reshape(10, 2)
-    with pytest.raises(ValueError, match=f"interaction_constraints {words}"):
-        GBTRegressor(interaction_constraints=constraints).fit(X, np.arange(10) % 2)
-
-
 def test_a_warm_start_keeps_constraints_and_adds_none(tmp_path):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = X[:, 0] * X[:, 1]
