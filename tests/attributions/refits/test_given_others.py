@@ -150,19 +150,14 @@ def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, ki
 
 
 @pytest.mark.parametrize(
-    "parameter",
-    [
-        {"categorical_features": [1]},
-        {"monotonic_cst": [0, 1, 0]},
-        {"interaction_cst": [[0, 1], [2]]},
-    ],
+    ("name", "given"),
+    [("categorical_features", [1]), ("monotonic_cst", [0, 1, 0]), ("interaction_cst", [[0, 1]])],
 )
-def test_parameters_of_columns_of_other_libraries_are_refused_before_a_fit(parameter, monkeypatch):
+def test_parameters_of_columns_of_other_libraries_are_refused_first(name, given, monkeypatch):
     X, y = copies(120)
     X = X.round()
     training = X[:60], y[:60]
-    (name,) = parameter
-    theirs = HistGradientBoostingRegressor(max_iter=5, **parameter).fit(*training)
+    theirs = HistGradientBoostingRegressor(max_iter=5, **{name: given}).fit(*training)
     ours = clone(REGRESSOR).fit(*training)
     pairs = [(ours, theirs), (ours, make_pipeline(theirs))]
     pairs += [(theirs, REGRESSOR)] * (name != "monotonic_cst")  # which loses the sums of gradients
