@@ -283,14 +283,11 @@ def test_per_cent_of_the_relatives():
 @pytest.mark.parametrize(
     ("loss", "y"),
     [
-        ("poisson", [0.0, 1, 3, 0]),
-        ("gamma", [0.5, 1, 3, 0.1]),
-        ("tweedie", [0.0, 1, 3, 0.1]),
-        ("quantile", [0.0, 1, 3, 0.1]),
+        ("poisson", [0.0, 1, 3, 0]), ("gamma", [0.5, 1, 3, 0.1]), ("tweedie", [0.0, 1, 3, 0.1]),
         ("squared_log_error", [0.0, 1, 3, 0.1]),
-        ("huber", [0.0, 1, 3, 0.1]),
+        ("quantile", [0.0, 1, 3, 0.1]), ("huber", [0.0, 1, 3, 0.1]),
     ],
-)
+)  # fmt: skip
 def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y):
     y, weight = np.array(y), np.array([1.0, 2, 1, 0.5])
     loss = GreedyRegressor(n_estimators=1, loss=loss).fit(y[:, np.newaxis], y).ensemble_.loss
