@@ -17,21 +17,6 @@ from gbt.losses.known import is_same
 from gbt.model.ensemble import Ensemble
 from gbt.model.tree import NODE_DTYPES, Tree
 
-__all__ = [
-    "EPS",
-    "EPS_32",
-    "assert_close",
-    "assert_same",
-    "assert_same_as_page",
-    "assert_same_ensemble",
-    "assert_same_model",
-    "assert_same_trees",
-    "assert_sums_of_rows",
-    "assert_valid_ensemble",
-    "assert_valid_tree",
-    "peer",
-]
-
 
 def assert_valid_tree(tree: Tree, sums_eps: float = 0.0):
     """Check one tree: dtypes, preorder, what leaves hold, parents that add up their children.

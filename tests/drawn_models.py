@@ -84,9 +84,7 @@ TARGETS = {
     "three numbers": lambda rng, score: np.digitize(score, [0.0, 1.0]),
     "three labels": lambda rng, score: LABELS[np.digitize(score, [0.0, 1.0])],
     "four labels": lambda rng, score: LABELS[np.digitize(score, [-0.5, 0.3, 1.2])],
-    "two targets": lambda rng, score: np.column_stack(
-        [score, score**2 + rng.normal(size=len(score))]
-    ),
+    "two targets": lambda rng, score: np.c_[score, score**2 + rng.normal(size=len(score))],
 }
 
 
@@ -110,16 +108,11 @@ def ours(loss=None, target="number", **others):
         asked = {
             "n_estimators": int(rng.integers(2, 9)),
             "learning_rate": float(rng.choice([0.1, 0.3, 1.0])),
-            "max_depth": int(rng.integers(1, 6)),
-            "reg_lambda": float(rng.choice([0.0, 1.0, 10.0])),
-            "min_child_weight": 1e-3,
-            "subsample": float(rng.choice([1.0, 1.0, 0.7])),
-            "colsample": float(rng.choice([1.0, 1.0, 0.6])),
-            "splitter": str(rng.choice(policies)),
-            "random_state": int(rng.integers(100)),
-            "n_jobs": 1,
-            **others,
-        }
+            "max_depth": int(rng.integers(1, 6)), "reg_lambda": float(rng.choice([0.0, 1.0, 10.0])),
+            "min_child_weight": 1e-3, "subsample": float(rng.choice([1.0, 1.0, 0.7])),
+            "colsample": float(rng.choice([1.0, 1.0, 0.6])), "splitter": str(rng.choice(policies)),
+            "random_state": int(rng.integers(100)), "n_jobs": 1, **others,
+        }  # fmt: skip
         is_of_labels = "label" in target
         return (GBTClassifier(**asked) if is_of_labels else GBTRegressor(loss=loss, **asked)).fit
 

@@ -40,10 +40,7 @@ def growth_for(
     """
     weight = np.ones(columns.n_rows) if sample_weight is None else sample_weight
     nothing = np.zeros((2, columns.n_rows))
-    asked = {
-        "min_child_weight": 0.0,
-        "reg_lambda": 0.0,
-    } | parameters
+    asked = {"min_child_weight": 0.0, "reg_lambda": 0.0} | parameters
     training = Training(
         nothing[0], one_if_equal(weight), nothing[1], np.array(gradient), one_if_equal(hessian)
     )

@@ -34,12 +34,10 @@ def stump_on(feature: int, threshold: float) -> Tree:
 def ensemble_of(trees, n_features, **others) -> Ensemble:
     """Lay trees end to end, with defaults for what the case does not care about."""
     defaults = {
-        "base_score": 0.0,
-        "learning_rate": 1.0,
-        "reg_lambda": 0.0,
+        "base_score": 0.0, "learning_rate": 1.0, "reg_lambda": 0.0,
         "loss": LOSSES["half_squared_error"],
         "feature_names": tuple(f"x{k}" for k in range(n_features)),
-    }
+    }  # fmt: skip
     return Ensemble.from_trees(trees, **{**defaults, **others})
 
 

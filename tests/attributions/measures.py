@@ -9,15 +9,9 @@ from gbt import GBTRegressor
 
 EXPLAINING = ("predecomp", "saabas", "tree_shap", "tree_shap_pairs", "absolute")
 JUDGING = (
-    "held_out_gain",
-    "held_out_gain_rows",
-    "tree_inner",
-    "tree_inner_rows",
-    "partial_inner",
-    "partial_inner_rows",
-    "forest_inner",
-    "tree_inner_pairs",
-)
+    "held_out_gain", "held_out_gain_rows", "tree_inner", "tree_inner_rows", "partial_inner",
+    "partial_inner_rows", "forest_inner", "tree_inner_pairs",
+)  # fmt: skip
 FEW = {"n_estimators": 3, "splitter": "greedy", "random_state": 0}
 
 

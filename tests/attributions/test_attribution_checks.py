@@ -184,9 +184,8 @@ def tree_inner_and(by):
 
     def wrong(model, X, y, sample_weight=None, per_tree=False):
         result = tree_inner(model, X, y, sample_weight=sample_weight, per_tree=per_tree)
-        return SimpleNamespace(
-            values=result.values + by(X, sample_weight), per_tree=result.per_tree
-        )
+        values = result.values + by(X, sample_weight)
+        return SimpleNamespace(values=values, per_tree=result.per_tree)
 
     return wrong
 
@@ -213,9 +212,8 @@ def test_standard_errors_of_merged_chunks_are_compared(find):
     def with_wrong_errors(model, X, y, sample_weight=None):
         result = tree_inner(model, X, y, sample_weight=sample_weight)
         error = None if result.standard_error is None else result.standard_error + len(X)
-        return GlobalAttribution(
-            result.values, error, len(X), model.feature_names, "tree_inner(predecomp)"
-        )
+        names = model.feature_names
+        return GlobalAttribution(result.values, error, len(X), names, "tree_inner(predecomp)")
 
     with pytest.raises(AssertionError, match="check_sum_over_chunks: "):
         check_sum_over_chunks(with_wrong_errors)
@@ -235,40 +233,28 @@ def test_an_error_of_the_function_says_where_it_happened(find):
     assert any("in check_additivity" in note and " <= " in note for note in failure.value.__notes__)
 
 
-@pytest.mark.parametrize(
-    ("result", "message"),
-    [
-        (lambda X: X[0], r"values have shape \(4,\) for X of shape \(\d+, 4\)"),
-        (lambda X: np.full(X.shape, np.nan), "row 0 gets nan for feature 0"),
-        (
-            lambda X: SimpleNamespace(values=0 * np.nan_to_num(X), base_values=0.0),
-            r"base_values have shape \(\) for \d+ rows",
-        ),
-    ],
-)
-def test_what_is_no_attribution(result, message, find):
+def flat(X, base_values=0.0):
+    return SimpleNamespace(values=0 * np.nan_to_num(X), base_values=base_values)
+
+
+def one_tree(model, X, y, sample_weight, per_tree=False):
+    return SimpleNamespace(values=np.zeros(X.shape[1]), per_tree=np.zeros(X.shape[1]))
+
+
+WRONG = [  # a check, what it is given, and what it says
+    (check_attribution, lambda model, X: X[0], r"values have shape \(4,\) for X of shape \(\d+, 4"),
+    (check_attribution, lambda model, X: X + np.nan, "row 0 gets nan for feature 0"),
+    (check_attribution, lambda model, X: flat(X), r"base_values have shape \(\) for \d+ rows"),
+    (check_importance, lambda m, X, y, sample_weight: np.zeros(5), r"shape \(5,\) for 4 features"),
+    (check_importance, lambda m, X, y, sample_weight: np.full(4, np.inf), r"are \[inf, inf, inf"),
+    (check_sum_over_trees, one_tree, r"per_tree has shape \(4,\), not \(\d, 4\)"),
+]
+
+
+@pytest.mark.parametrize(("check", "function", "message"), WRONG)
+def test_what_is_no_attribution_and_no_importance(check, function, message, find):
     with pytest.raises(AssertionError, match=message):
-        check_attribution(lambda model, X: result(X))
-
-
-@pytest.mark.parametrize(
-    ("result", "message"),
-    [
-        (lambda p: np.zeros(p + 1), r"values have shape \(5,\) for 4 features"),
-        (lambda p: np.full(p, np.inf), r"the values are \[inf, inf, inf, inf\]"),
-    ],
-)
-def test_what_is_no_importance(result, message, find):
-    with pytest.raises(AssertionError, match=message):
-        check_importance(lambda model, X, y, sample_weight: result(X.shape[1]))
-
-
-def test_per_tree_of_another_shape(find):
-    def one_tree(model, X, y, sample_weight, per_tree=False):
-        return SimpleNamespace(values=np.zeros(X.shape[1]), per_tree=np.zeros(X.shape[1]))
-
-    with pytest.raises(AssertionError, match=r"per_tree has shape \(4,\), not \(\d, 4\)"):
-        check_sum_over_trees(one_tree)
+        check(function)
 
 
 def test_models_and_rows_as_text():

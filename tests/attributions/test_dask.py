@@ -34,13 +34,13 @@ from attributions import (
 )
 from attributions.classic.permutation import seed_of_chunk
 from attributions.classic.shuffled_tables import random_order
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.parallel.chunks import FAN_IN, Chunk, over_chunks
 from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.held_out.test_inner import fitted_rows
 from tests.attributions.unbiased.test_unbiased_gain import judged as judged_at_splits
 from tests.attributions.unbiased.test_unbiased_gain import silent
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 dask = da = dd = None  # modules, once a test asks for them: see `in_this_process`
 
@@ -97,13 +97,8 @@ MEASURES = {
     "of forests": without_target(partial(absolute, level="forest", per_output=True)),
     "unbiased_gain": of_the_same_rows,
 }
-EXPLAIN = {
-    "predecomp": without_target(predecomp),
-    "saabas": without_target(saabas),
-    "tree_shap": without_target(tree_shap),
-    "tree_inner": tree_inner_rows,
-    "partial_inner": partial_inner_rows,
-}
+EXPLAIN = {explain.__name__: without_target(explain) for explain in (predecomp, saabas, tree_shap)}
+EXPLAIN |= {explain.__name__: explain for explain in (tree_inner_rows, partial_inner_rows)}
 
 
 def terms_of(model, X, y):
@@ -180,9 +175,7 @@ def test_targets_in_memory_are_cut_where_the_rows_are(is_known):
 def test_counts_of_a_chunk_may_all_be_0():
     X, y = np.random.default_rng(0).normal(size=(N, 3)), np.zeros(N)
     y[:30] = 1.0
-    model = GBTRegressor(n_estimators=3, loss="poisson", min_child_weight=0, splitter="greedy").fit(
-        X + 1, y
-    )
+    model = GreedyRegressor(3, loss="poisson", min_child_weight=0).fit(X + 1, y)
     result = tree_inner(model, table_of(X), y)
     assert_same_sums(result, tree_inner(model, X, y), terms_of(model, X, y))
 
@@ -199,7 +192,7 @@ def test_training_rows_tell_what_is_reliable(is_chunked):
 
 def test_rows_that_the_model_has_seen_are_counted_over_chunks():
     X, y = np.random.default_rng(0).normal(size=(2, 300, 3))
-    model = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y[:, 0])
+    model = GreedyRegressor(n_estimators=2).fit(X, y[:, 0])
     seen = np.concatenate([X[:100], y[:100]]), np.concatenate([y[:100, 0], y[:100, 1]])
     rows = da.from_array(seen[0], chunks=(30, 3))
     for measure in (tree_inner, permutation):
@@ -231,7 +224,7 @@ def test_several_classes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
     y = np.array(["a", "b", "c"])[np.digitize(X[:, 0] + rng.normal(size=N), [-0.5, 0.5])]
-    model = GBTClassifier(n_estimators=4, max_depth=2, splitter="greedy").fit(X + 0.01, y)
+    model = GreedyClassifier(n_estimators=4, max_depth=2).fit(X + 0.01, y)
     target = da.from_array(y, chunks=(SIZES,))
     result = tree_inner(model, table_of(X), target, per_output=True)
     whole = tree_inner(model, X, y, per_output=True)
@@ -272,7 +265,7 @@ def test_what_unbiased_gain_says_of_chunks():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(N, 3))
     y = (X[:, 0] + rng.normal(size=N) > 0) * 1.0
-    model = GBTClassifier(n_estimators=2, max_depth=2, splitter="greedy").fit(X, y)
+    model = GreedyClassifier(n_estimators=2, max_depth=2).fit(X, y)
     new, order = X + 0.01, np.argsort(y)
     in_order = table_of(new[order])  # chunks of one class
     result = unbiased_gain(model, in_order, y[order], in_order, y[order])
@@ -360,9 +353,8 @@ def test_errors_of_permutation_are_those_of_all_rows_or_groups(groups):
     ensemble, X, y = fitted_rows(N)
     edges, n_repeats = np.cumsum([0, *SIZES]), 3
     given = None if len(np.unique(groups)) == N else groups
-    result = permutation(
-        ensemble, table_of(X), y, groups=given, n_repeats=n_repeats, random_state=7
-    )
+    asked = {"n_repeats": n_repeats, "random_state": 7}
+    result = permutation(ensemble, table_of(X), y, groups=given, **asked)
     for k in (0, 1):  # the columns that it splits on
         orders = np.zeros((n_repeats, N), dtype=int)
         for number, (a, b) in enumerate(pairwise(edges)):
@@ -445,7 +437,7 @@ def test_levels_are_looked_up_by_value_in_every_partition(dtype):
     frame = pd.DataFrame({"x": rng.normal(size=N), "city": rng.choice(["Bath", "Cork", "Oslo"], N)})
     y = frame.x + (frame.city == "Oslo") + rng.normal(size=N)
     frame.loc[40:60, "city"] = None
-    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(frame, y + 0.01)
+    model = GreedyRegressor(n_estimators=5).fit(frame, y + 0.01)
     edges = np.cumsum([0, *SIZES])
     parts = [frame.iloc[a:b] for a, b in pairwise(edges)]
     parts = [part.assign(city=part.city.astype(dtype)) for part in parts]
@@ -596,7 +588,7 @@ def test_columns_of_files_are_cut_where_the_other_columns_are(tmp_path):
         frame[start : start + 40].to_parquet(tmp_path / f"part.{start:03d}.parquet")
     table = dd.read_parquet(tmp_path)
     assert len(table["y"].to_delayed()) < table.npartitions
-    model = GBTRegressor(n_estimators=3, splitter="greedy")
+    model = GreedyRegressor(n_estimators=3)
     for names in (["x0", "x1"], frame.columns[:20].tolist()):
         model.fit(frame[names] + 1.0, frame["y"])
         there = tree_inner(model, table[names], table["y"])

@@ -4,6 +4,8 @@ Models have words, levels that training has not seen, missing values, several ou
 all losses; rows that judge have ties, weights and groups.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,7 @@ from tests.drawn_models import draw_model
 N_MODELS = 200
 N_SMALL = 100  # of which all measures are asked, of few rows: coalitions are enumerated
 ROUNDING = 1e-9  # of the sum of |terms|, over programs that add in other orders
+PARTS = {"per_tree": True, "per_output": True}
 
 
 def as_page_takes(case):
@@ -74,20 +77,24 @@ def near(found, expected, size):
     assert_close(found, expected, size, k=1, eps=ROUNDING)
 
 
+def by_output(found):
+    """Add up a result's trees by the output that they are of; a round has a tree of each."""
+    K = len(found.per_output)
+    return [found.per_tree[k::K].sum(axis=0) for k in range(K)]
+
+
 @pytest.mark.parametrize("number", range(N_MODELS))
 def test_held_out_gain_is_what_the_page_says(number):
     case = draw_model(number)
     rows = as_page_takes(case)
     ensemble, X, y, _ = rows
     asked = {"sample_weight": case.sample_weight, "groups": case.groups}
-    beside = {"per_tree": True, "per_output": True, "second_moments": True}
-    found = held_out_gain(case.model, case.X, case.y, **asked, **beside)
+    found = held_out_gain(case.model, case.X, case.y, **asked, **PARTS, second_moments=True)
     size = size_of_terms(*rows)
     near(found.values, page.held_out_gain(*rows), size)
     near(found.standard_error, page.error_of_held_out_gain(*rows, case.groups), size)
     near(found.per_tree.sum(axis=0), found.values, size)
-    K = ensemble.n_outputs
-    near(found.per_output, [found.per_tree[k::K].sum(axis=0) for k in range(K)], size)
+    near(found.per_output, by_output(found), size)
     quick = held_out_gain(case.model, case.X, case.y, **asked, standard_error=False)
     assert_same(quick.values, found.values)
     assert quick.standard_error is None
@@ -138,12 +145,8 @@ def individual(ensemble):
     def of_means(tree, x):
         return definitions.saabas(tree, x, getattr(tree, cover))
 
-    yield Saabas(weights), lambda model, X: saabas(model, X, weights=weights), of_means
-    yield (
-        TreeShap(cover=weights),
-        lambda model, X: tree_shap(model, X, cover=weights),
-        of_coalitions,
-    )
+    yield Saabas(weights), partial(saabas, weights=weights), of_means
+    yield TreeShap(cover=weights), partial(tree_shap, cover=weights), of_coalitions
     if "values" in ensemble.statistics:
         yield "predecomp", predecomp, definitions.predecomp
 
@@ -230,8 +233,9 @@ def test_sums_over_rows_are_what_the_pages_say(number):
         asked |= {"groups": case.groups, "ifa": ifa}
         check(tree_inner(*rows, **asked), of_page.inner, size)
         for standard_error in (True, False):  # the second adds up gradients by leaf
-            beside = {"per_tree": True, "standard_error": standard_error}
+            beside = PARTS | {"standard_error": standard_error}
             found = tree_inner(*rows, **asked, **beside)
+            near(found.per_output, by_output(found), size)
             near(found.per_tree, [(weighed * one).sum(axis=0) for one in of_page.by_tree], size)
             near(found.values, (weighed * of_page.inner).sum(axis=0), size)
             assert found.n_samples == len(X)
@@ -244,11 +248,14 @@ def test_sums_over_rows_are_what_the_pages_say(number):
             check(forest_inner(*rows, **asked, variant="target"), target, size * (1 + abs(y).max()))
         check(absolute(*rows[:2], **asked), of_page.moved, size)
         of_forest = np.abs(of_page.work).sum(axis=2)
-        check(absolute(*rows[:2], **asked, level="forest"), of_forest, size)
+        found = absolute(*rows[:2], **asked, level="forest", per_output=True)
+        check(found, of_forest, size)
+        near(found.per_output, np.einsum("i,ikj->jk", weight, np.abs(of_page.work)), size)
         if not ensemble.is_forest:
-            found = partial_inner(*rows, **asked, per_tree=True)
+            found = partial_inner(*rows, **asked, **PARTS)
             check(found, of_page.partial, size)
             near(found.per_tree.sum(axis=0), found.values, size)
+            near(found.per_output, by_output(found), size)
             near(partial_inner_rows(*rows, ifa=ifa).values, of_page.partial, size)
 
 

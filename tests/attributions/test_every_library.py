@@ -6,10 +6,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from attributions import (
-    held_out_gain,
-    local_mdi,
-)
+from attributions import held_out_gain, local_mdi
 from gbt.formats import as_ensemble
 from tests.asserts import peer
 

@@ -28,6 +28,7 @@ from attributions import (
 from attributions.statistics.row_sums import RowSums
 from gbt import GBTRegressor
 from tests.asserts import assert_same, peer
+from tests.greedy import GreedyRegressor
 
 LEAST, MOST = -460, 480  # of k; beyond that gains, which are squares, do not fit into float64
 RNG = np.random.default_rng(0)
@@ -62,10 +63,7 @@ def in_chunks(model, rows, y):
 
 
 MEASURES = {
-    "tree_inner": tree_inner,
-    "partial_inner": partial_inner,
-    "forest_inner": forest_inner,
-    "held_out_gain": held_out_gain,
+    **{of.__name__: of for of in (tree_inner, partial_inner, forest_inner, held_out_gain)},
     "groups": partial(tree_inner, groups=GROUPS),
     "merged": halves(tree_inner),
     "merged, partial": halves(partial_inner),
@@ -142,7 +140,7 @@ def test_unbiased_gain(k):
 
 @pytest.mark.parametrize("k", [-440, -200, 150, MOST])
 def test_given_others(k):
-    few = GBTRegressor(n_estimators=5, max_depth=2, splitter="greedy")
+    few = GreedyRegressor(n_estimators=5, max_depth=2)
     found, expected = (
         given_others(
             model_of(e, "greedy"), X[NEW], np.ldexp(Y[NEW], e),
@@ -176,7 +174,7 @@ def test_blocks_of_rows_of_any_size(k, n, data):
 )
 def test_targets_whose_gains_do_not_fit_are_refused(factor, said, loss):
     with pytest.raises(ValueError, match=f"Sums of gradients .*{said}.* Divide them by a constant"):
-        GBTRegressor(n_estimators=3, loss=loss, splitter="greedy").fit(X, factor * Y)
+        GreedyRegressor(n_estimators=3, loss=loss).fit(X, factor * Y)
 
 
 @pytest.mark.parametrize("of_groups", [False, True])

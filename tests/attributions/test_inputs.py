@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from attributions import absolute, forest_inner, held_out_gain, predecomp, tree_inner
-from gbt import GBTClassifier, GBTRegressor
 from tests.attributions.measures import EXPLAINING, JUDGING, MEASURES
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
 X, X_NEW = RNG.normal(size=(2, 60, 3))
 Y, Y_NEW = X[:, 0], X_NEW[:, 0]
-MODEL = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y)
-CLASSIFIER = GBTClassifier(n_estimators=2, splitter="greedy").fit(X, np.where(Y > 0, "yes", "no"))
+MODEL = GreedyRegressor(n_estimators=2).fit(X, Y)
+CLASSIFIER = GreedyClassifier(n_estimators=2).fit(X, np.where(Y > 0, "yes", "no"))
 
 ASK_TARGETS = (*JUDGING, "permutation", "unbiased_gain")
 ASK_WEIGHTS = (

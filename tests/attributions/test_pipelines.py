@@ -55,10 +55,11 @@ from attributions import (
 )
 from attributions.reference import held_out as reference
 from attributions.testing import assert_close, assert_same
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTRegressor
 from gbt.formats import as_ensemble, to_xgboost
 from gbt.model.credit import Credit, members_of
 from tests.asserts import peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = ("city", "age", "height", "weight")
@@ -129,17 +130,13 @@ STEPS = {
 }
 FEW = {"n_estimators": 4, "max_depth": 3, "learning_rate": 0.5}
 OF_CATBOOST = {
-    "iterations": 4,
-    "depth": 3,
-    "learning_rate": 0.5,
-    "verbose": 0,
-    "thread_count": 1,
+    "iterations": 4, "depth": 3, "learning_rate": 0.5, "verbose": 0, "thread_count": 1,
     "allow_writing_files": False,
-}
+}  # fmt: skip
 MODELS = {
-    "ours": lambda: GBTRegressor(splitter="greedy", **FEW),
+    "ours": lambda: GreedyRegressor(**FEW),
     "unbiased": lambda: GBTRegressor(splitter="unbiased", **FEW),
-    "classes": lambda: GBTClassifier(splitter="greedy", **FEW),
+    "classes": lambda: GreedyClassifier(**FEW),
     "xgboost": lambda: peer("xgboost").XGBRegressor(n_jobs=1, **FEW),
     "lightgbm": lambda: peer("lightgbm").LGBMRegressor(n_jobs=1, verbose=-1, **FEW),
     "catboost": lambda: peer("catboost").CatBoostRegressor(**OF_CATBOOST),
@@ -244,7 +241,7 @@ def test_what_prepared_columns_do_is_added_up_by_the_columns_of_the_table(steps,
 @pytest.mark.parametrize("feature", ["city", "age", "height"])
 def test_partial_dependence_is_the_mean_over_tables_with_one_value(feature):
     (X, y), (X_new, _) = draw(0), draw(1, 60)
-    model = make_pipeline(STEPS["indicators"], GBTClassifier(splitter="greedy", **FEW))
+    model = make_pipeline(STEPS["indicators"], GreedyClassifier(**FEW))
     pipeline = model.fit(X, np.digitize(y, [0, 1]))
     X_new["city"] = pd.Categorical(X_new["city"], ["Rome", "Lima", "Bern", "Oslo"])
     curve = partial_dependence(pipeline, feature, X_new)
@@ -325,7 +322,7 @@ def test_searches_thresholds_samplers_and_pipelines_in_pipelines():
 def test_labels_weights_and_rows_that_the_model_has_seen():
     X, y = draw(0)
     labels = np.where(y > 0.5, "yes", "no")
-    pipeline = make_pipeline(STEPS["one-hot"], GBTClassifier(splitter="greedy", **FEW))
+    pipeline = make_pipeline(STEPS["one-hot"], GreedyClassifier(**FEW))
     pipeline.fit(X, labels)
     with pytest.warns(SeenRowsWarning, match="10 of the 10 rows"):
         held_out_gain(pipeline, X[:10], labels[:10], sample_weight=np.arange(10))
@@ -381,9 +378,7 @@ def test_what_cannot_be_traced_or_transformed_is_refused_with_the_name_of_the_st
     (X, y), (X_new, y_new) = draw(0), draw(1, 20)
     numbers, new = X[NUMBERS].fillna(0.0), X_new[NUMBERS].fillna(0.0)
     nameless = Pipeline([("cut", Silent()), ("model", MODELS["ours"]())]).fit(numbers, y)
-    with pytest.raises(
-        ValueError, match=r"Step 'cut' \(Silent\) does not say which columns it was"
-    ):
+    with pytest.raises(ValueError, match=r"Step 'cut' \(Silent\) does not say which columns it"):
         tree_inner(nameless, new, y_new)
     pipeline = Pipeline([("cut", Silent(has_input=True)), ("model", MODELS["ours"]())])
     assert total_gain(pipeline.fit(numbers, y)).feature_names == ("x0", "x1", "x2", "x0 x x1 x x2")
@@ -406,9 +401,7 @@ def test_what_cannot_be_traced_or_transformed_is_refused_with_the_name_of_the_st
         local_mdi(fitted(), X, y)
     with pytest.raises(ValueError, match="nor the steps of a pipeline"):
         as_ensemble(fitted()).save("model.json")
-    with pytest.raises(
-        ValueError, match=r"the steps of a pipeline: give the model, pipeline\[-1\]"
-    ):
+    with pytest.raises(ValueError, match=r"steps of a pipeline: give the model, pipeline\[-1\]"):
         to_xgboost(fitted(), "model.json")
 
 

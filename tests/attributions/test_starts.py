@@ -23,9 +23,7 @@ from attributions import (
     local_mdi,
     partial_inner,
     permutation,
-    total_gain,
     tree_inner,
-    tree_inner_pairs,
     tree_inner_rows,
     unbiased_gain,
 )
@@ -59,20 +57,6 @@ def size_of(model, target, start, weight):
     """Return a bound of the terms that measures add up."""
     step = np.abs(model.ensemble_.value).max() + 1
     return (2 * weight.sum() + N) * step**2 * np.exp(np.abs(start).max() + step) * 10
-
-
-@given(numbers, kinds)
-def test_proposition_3_on_training_rows_tree_inner_is_total_gain(seed, kind):
-    model, X, y, target, weight, start = fitted(kind, seed)
-    expected, size = total_gain(model).values, size_of(model, target, start, weight)
-    asked = {"sample_weight": weight, "init_score": start}
-    for standard_error in (True, False):
-        result = tree_inner(model, X, y, standard_error=standard_error, **asked)
-        assert_close(result.values, expected, size)
-    assert_close(tree_inner_pairs(model, X, y, **asked).importance(), expected, size)
-    refitted = model.ensemble_.refit_statistics(X, target, weight, start)
-    assert_close(refitted.sum_gradient, model.ensemble_.sum_gradient, size)
-    assert_same(refitted.n_samples, model.ensemble_.n_samples)
 
 
 @given(numbers, kinds)
@@ -117,9 +101,8 @@ def test_with_the_squared_error_starts_may_be_taken_off_the_targets(seed):
 def as_plain(model, start):
     """Return what the plain pages ask of a model, with the starting values as base score."""
     names = ("trees", "loss", "learning_rate", "is_forest", "statistics")
-    return SimpleNamespace(
-        **{name: getattr(model.ensemble_, name) for name in names}, base_score=start
-    )
+    of_model = {name: getattr(model.ensemble_, name) for name in names}
+    return SimpleNamespace(**of_model, base_score=start)
 
 
 @given(numbers, kinds)

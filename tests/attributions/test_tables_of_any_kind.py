@@ -6,17 +6,10 @@ import polars as pl
 import pyarrow
 import pytest
 
-from attributions import (
-    HeldOutSelector,
-    compare,
-    cross_fit,
-    held_out_gain,
-    permutation,
-    tree_shap,
-)
-from gbt import GBTRegressor
+from attributions import HeldOutSelector, compare, cross_fit, held_out_gain, permutation, tree_shap
 from tests.asserts import assert_same
 from tests.attributions.measures import MEASURES
+from tests.greedy import GreedyRegressor
 
 RNG = np.random.default_rng(0)
 COLUMNS = {
@@ -36,7 +29,7 @@ FIT, NEW = part(slice(100)), part(slice(100, 160))
 
 
 def estimator():
-    return GBTRegressor(n_estimators=3, splitter="greedy", random_state=0)
+    return GreedyRegressor(n_estimators=3, random_state=0)
 
 
 def of_two_columns():

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks.accuracy import many
 from benchmarks.papers import propositions
 from benchmarks.papers.cvb import measures, methods
 from benchmarks.papers.cvb.methods import GREEDY, SCIKIT_LEARN, TRAINERS
@@ -91,17 +90,6 @@ def test_counts_by_hand():
     assert noise.counted(Result(), last) == expected
 
 
-def test_rates_of_data_sets_by_hand():
-    """Two data sets of two reliable columns, 2 and 0 found: rate .5, error sqrt(1 + 1) / 4."""
-    row = {"kind": "k", "n": 4, "found": 3, "n_reliable": 2}
-    rows = [{**row, "replication": i, "found_reliable": f} for i, f in enumerate((2, 0))]
-    (cell,) = noise.added_up(rows, ("kind",))
-    assert cell["data_sets"] == 2
-    assert noise.rate_and_error([cell]) == (0.5, np.sqrt(2) / 4)
-    assert noise.rate_and_error([cell, cell]) == (0.5, np.sqrt(4) / 8)
-    assert noise.rate_text([cell]) == "0.500 (0.354); 0.50"
-
-
 def test_distance_of_one_stump_by_hand(monkeypatch):
     """The first component is (a, 0, -a) with a^2 = 3/2; its cuts tie, the higher one is taken.
 
@@ -120,18 +108,6 @@ def test_critical_differences_are_those_of_demsar(n_methods, q):
     """Table 5 (a) of Demsar (2006), which rounds to three decimals."""
     expected = q * np.sqrt(n_methods * (n_methods + 1) / (6 * 30))
     assert critical_difference(n_methods, 30) == pytest.approx(expected, rel=5e-4)
-
-
-def test_losses_and_seconds_with_many_rows_by_hand():
-    rows = [
-        {"rows": 3000, "task": task, "trainer": trainer, "loss": loss, "seconds": seconds}
-        for task, trainer, loss, seconds in (
-            ("a", many.DEFAULT, 0.5, 1.0), ("a", many.LIGHTGBM, 0.6, 4.0),
-            ("b", many.DEFAULT, 0.7, 3.0), ("b", many.LIGHTGBM, 0.9, 2.0),
-        )
-    ]  # fmt: skip
-    assert f"| {many.DEFAULT} | 0.6000; 2.00 |" in many.means(rows)
-    assert "| a | 0.5000; 0.6000; 0.250 |\n| b | 0.7000; 0.9000; 1.50 |" in many.by_task(rows)
 
 
 def test_gain_and_shap_values_of_one_split():

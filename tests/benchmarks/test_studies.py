@@ -21,12 +21,9 @@ STUDIES |= {of.STUDY.name: of.STUDY for of in MODULES}
 for name in ("speed.growth", "accuracy", "ladder"):
     STUDIES[name.split(".")[-1]] = import_module(f"benchmarks.{name}.__main__").STUDY
 CORE = {
-    ("propositions", "noise"),
-    ("unbiased", "drift"),
-    ("report", "apart"),
-    ("inference", "rows"),
+    ("propositions", "noise"), ("unbiased", "drift"), ("report", "apart"), ("inference", "rows"),
     ("held_out", "nulls"),
-}
+}  # fmt: skip
 PARTS = [
     pytest.param(study, part, marks=[] if (study, part) in CORE else pytest.mark.slow)
     for study in STUDIES
@@ -78,8 +75,7 @@ def test_what_is_timed_runs_on_small_data(study, name):
 
 
 @pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in STUDIES],
+    "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "local_mdi_study")) for n in STUDIES]
 )
 def test_the_page_says_what_the_files_say(name):
     assert STUDIES[name].has_written()
@@ -89,17 +85,11 @@ def test_the_page_says_what_the_files_say(name):
 @pytest.mark.parametrize(
     ("study", "part"),
     [
-        ("unbiased", "ranks"),
-        ("cvb", "null"),
-        ("report", "apart"),
-        ("treeinner", "table4-chip"),
-        ("held_out", "power"),
-        ("inference", "tests"),
-        ("comparison", "real"),
-        ("rankings", "selection"),
-        ("local_mdi_study", "correlation"),
+        ("unbiased", "ranks"), ("cvb", "null"), ("report", "apart"), ("treeinner", "table4-chip"),
+        ("held_out", "power"), ("inference", "tests"), ("comparison", "real"),
+        ("rankings", "selection"), ("local_mdi_study", "correlation"),
     ],
-)
+)  # fmt: skip
 def test_a_quick_run_of_the_command(study, part, capsys):
     assert command.main(STUDIES[study], ["--quick", part, "--jobs", "1"]) == 0
     printed = capsys.readouterr()

@@ -2,17 +2,13 @@
 
 import csv
 import os
-import platform
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-import gbt
 from benchmarks.study import command, data, files
-from benchmarks.study.finished import Finished, made_by
-from benchmarks.study.part import SEED, Part
-from benchmarks.study.versions import OTHERS, versions
+from benchmarks.study.finished import Finished
+from benchmarks.study.part import Part
 
 
 def study(experiment, needs=()):
@@ -41,18 +37,6 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path, capsys):
     assert "none: there is no such folder" in capsys.readouterr().err
 
 
-def test_the_time_that_is_left_is_said(tmp_path, monkeypatch, capsys):
-    """Of four replications of 6 s each: after 12 s there are 12 left; the last is always said."""
-    clock = iter(np.arange(0.0, 100.0, 6.0))
-    monkeypatch.setattr(command, "perf_counter", lambda: next(clock))
-    part = study(lambda *_: [{"x": 1}]).parts["only"]
-    command.run(part, Finished(tmp_path, part, "quick"), "quick", 4, 1)
-    assert capsys.readouterr().err.splitlines() == [
-        "only: 2 of 4, 12 s left",
-        "only: 4 of 4, 0 s left",
-    ]
-
-
 def test_a_part_may_keep_a_summary_alone(tmp_path, capsys):
     """The file and the table have it; the folder of finished replications has all rows."""
     part = Part(
@@ -72,19 +56,6 @@ def test_a_table_gets_numbers_as_the_file_has_them(tmp_path, capsys):
     asked = replace(asked, all_parts=(part,))
     assert command.main(asked, ["--jobs", "1", "--out", str(tmp_path)]) == 0
     assert "only\n\n['a', 0, 0.5, 3]\n" in capsys.readouterr().out
-
-
-def test_headers_name_the_peers(tmp_path, monkeypatch):
-    assert files.header("python -m this").startswith(f"# python -m this; seed {SEED}; gbt ")
-    assert next(iter(versions())) == "gbt"
-    monkeypatch.setattr("benchmarks.study.versions.OTHERS", ("numpy", "no-such-program"))
-    assert versions() == {
-        "gbt": gbt.__version__,
-        "numpy": np.__version__,
-        "Python": platform.python_version(),
-    }
-    assert made_by("full") == {"seed": SEED, "size": "full", **versions()}
-    assert {"xgboost", "lightgbm", "catboost", "scikit-learn"} < set(OTHERS)
 
 
 def test_files_are_read_with_and_without_a_header(tmp_path):

@@ -51,7 +51,14 @@ BOTH = pytest.mark.parametrize("estimator", [GBTRegressor, GBTClassifier])
 # Tables ---------------------------------------------------------------------------------------
 
 WORDS = pd.DataFrame(X, columns=["age", "size", "weight"]).assign(town=["Ulm", "Bonn"] * 4)
+DATES = pd.to_datetime(["2020-02-02"] * 8)
 NO_NUMBERS = "not numbers: "
+
+
+def beside_size(**column):
+    return pd.DataFrame({"size": y, **column})
+
+
 TABLES = {
     "one dimension": (X[:, 0], "X has one dimension, .*Reshape your data: one row is"),
     "a row of a frame": (WORDS.iloc[0], r"X has one dimension.*X.iloc\[\[i\]\]"),
@@ -65,28 +72,25 @@ TABLES = {
         "X holds inf in row 5, column 'size'; numbers must be finite, or nan where",
     ),
     "complex": (X + 1j, "Complex data not supported"),
-    "dates": (
-        pd.DataFrame({"when": pd.to_datetime(["2020-02-02"] * 8), "size": y}),
-        rf"{NO_NUMBERS}'when' \(datetime64.*\)",
-    ),
+    "dates": (beside_size(when=DATES), rf"{NO_NUMBERS}'when' \(datetime64.*\)"),
     "array of dates": (
         np.full((8, 2), "2020-02-02", dtype="datetime64[D]"),
         r"column 0 \(datetime64\[D\]\), column 1 \(datetime64\[D\]\)\. Turn dates into",
     ),
     "dates as categories": (
-        pd.DataFrame({"size": y, "when": pd.Categorical(pd.to_datetime(["2020-02-02"] * 8))}),
+        beside_size(when=pd.Categorical(DATES)),
         rf"{NO_NUMBERS}'when' \(category of Timestamp.*\)\. Turn dates",
     ),
     "spans as categories": (
-        pd.DataFrame({"size": y, "when": pd.Categorical(pd.to_timedelta(y, "D"))}),
+        beside_size(when=pd.Categorical(pd.to_timedelta(y, "D"))),
         rf"{NO_NUMBERS}'when' \(category of Timedelta.*\)\. Turn dates",
     ),
     "text that spells numbers": (
-        pd.DataFrame({"size": y, "when": pd.Categorical(list("12341234"))}),
+        beside_size(when=pd.Categorical(list("12341234"))),
         rf"{NO_NUMBERS}'when' \(category of '1'\)\. .* name them .* Text that spells numbers",
     ),
     "sparse columns": (
-        pd.DataFrame({"size": y, "rare": pd.arrays.SparseArray(y)}),
+        beside_size(rare=pd.arrays.SparseArray(y)),
         rf"{NO_NUMBERS}'rare' \(Sparse\[float64, .*\]\)\. Make sparse columns dense",
     ),
     "structs": (
@@ -94,14 +98,11 @@ TABLES = {
         rf"{NO_NUMBERS}'place' \(Struct\(.*\)\)\. Give each place of a list",
     ),
     "masked text": (np.ma.array(X.astype(str), mask=X > 3), r"column 0 \(<U"),
-    "words": (
-        pd.DataFrame({"size": y, "age": labels}),
-        rf"{NO_NUMBERS}'age' \(.*\)\. Before fitting, name them in categorical_features",
-    ),
+    "words": (beside_size(age=labels), rf"{NO_NUMBERS}'age' \(.*\)\. Before fitting, name them in"),
 }
 NO_TABLES = {  # scikit-learn wants a TypeError here
     "NA among objects": (
-        pd.DataFrame({"size": y, "age": with_cell(y.astype(object), pd.NA)}),
+        beside_size(age=with_cell(y.astype(object), pd.NA)),
         rf"{NO_NUMBERS}'age' \(object, <NA> in row 5\)\. A missing value is nan or None;"
         r" astype\('Float64'\) takes NA among numbers\. Any other",
     ),
@@ -236,69 +237,54 @@ def test_targets_weights_and_evaluation_sets(estimator, given, message):
         estimator(splitter="greedy").fit(X, **{"y": target} | given)
 
 
-def few(n, **asked):
-    """Fit both estimators to few rows, which their splitters have to divide; raise what both do."""
-    told = []
-    for estimator, target in ((GBTRegressor, y), (GBTClassifier, labels)):
-        with pytest.raises(ValueError, match=r"^splitter='") as caught:
-            estimator(**asked).fit(X[:n], target[:n])
-        told.append(str(caught.value))
-    assert told[0] == told[1]
-    raise caught.value
-
-
-def evaluated(trained, others):
-    GreedyClassifier().fit(X, trained, eval_set=[(X, others)])
-
-
-LINE, RARE = np.arange(300.0)[:, np.newaxis], np.where(np.arange(300) < 2, "rare", "common")
-SHARE = {"early_stopping_rounds": 2, "validation_fraction": 0.8, "random_state": 0}
-CALLS = [
-    (lambda: few(5, splitter="unbiased"), "3 parts, .*_leaf=1 .*: at least 6 rows; got 5.$"),
+AT_LEAST = [  # of how many rows, with what splitter, the parts that it divides them into
+    (5, {"splitter": "unbiased"}, "3 parts, .*_leaf=1 .*: at least 6 rows; got 5.$"),
     (
-        lambda: few(8, splitter=Unbiased(), min_samples_leaf=2),
-        "divides .*3 parts, each of which needs min_samples_leaf=2 on .*: at least 12 rows; got 8.",
+        8,
+        {"splitter": Unbiased(), "min_samples_leaf": 2},
+        "3 parts, .*_leaf=2 on .*: at least 12 r",
     ),
-    (lambda: few(3, splitter=Unbiased(merged=True)), "2 parts, .*: at least 4 rows; got 3.$"),
-    (
-        lambda: few(8, splitter="unbiased", subsample=0.5),
-        "the rows of a tree into 3 parts, .*: at least 6 rows; got 4.$",
-    ),
-    (lambda: few(3, splitter="cross_validated"), "into n_folds=5 folds: at least 5 rows; got 3.$"),
-    (lambda: few(8, splitter=CrossValidated(9)), "n_folds=9 folds: at least 9 rows; got 8.$"),
-    (
-        lambda: GreedyRegressor(learning_rate=1000).fit(LINE, LINE[:, 0]),
-        "do not fit into float64.* Or learning_rate=1000 is too large",
-    ),
-    (
-        lambda: evaluated(labels, np.where(labels == "no", "no", "maybe")),
-        r"eval_set\[0\]: y has labels \['maybe'\]; the classes in",
-    ),
-    (
-        lambda: evaluated(np.array([0, 1] * 4), np.array(["0", "1"] * 4)),
-        r"labels \['0', '1'\]; the classes in",
-    ),
-    (lambda: evaluated(labels, labels == "yes"), r"labels \[False, True\]; the classes in"),
-    (lambda: evaluated(y > 3, y), r"labels \[2.0, 3.0, 4.0, 5.0, 6.0\] and 1 more; the classes in"),
-    (  # one row left
-        lambda: GreedyRegressor(early_stopping_rounds=5).fit(X, y, [1.0] + [0.0] * 7),
-        "holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set",
-    ),
-    (  # one of each class
-        lambda: GreedyClassifier(early_stopping_rounds=5).fit(X[:2], [0, 1]),
-        "holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set",
-    ),
-    (
-        lambda: GreedyClassifier(**SHARE).fit(LINE, RARE),
-        "validation_fraction=0.8 holds out all rows of a class.*eval_set",
-    ),
+    (3, {"splitter": Unbiased(merged=True)}, "2 parts, .*: at least 4 rows; got 3.$"),
+    (8, {"splitter": "unbiased", "subsample": 0.5}, "rows of a tree into 3 parts, .*rows; got 4.$"),
+    (3, {"splitter": "cross_validated"}, "into n_folds=5 folds: at least 5 rows; got 3.$"),
+    (8, {"splitter": CrossValidated(9)}, "n_folds=9 folds: at least 9 rows; got 8.$"),
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), CALLS)
-def test_calls(call, message):
-    with refused(message):
-        call()
+@pytest.mark.parametrize(("n", "asked", "message"), AT_LEAST)
+@BOTH
+def test_few_rows(estimator, n, asked, message):
+    target = labels if estimator is GBTClassifier else y
+    with refused(f"^splitter='.*{message}"):
+        estimator(**asked).fit(X[:n], target[:n])
+
+
+OTHER_LABELS = [  # those of training, and those of an evaluation set
+    (labels, np.where(labels == "no", "no", "maybe"), r"eval_set\[0\]: y has labels \['maybe'\]"),
+    (np.array([0, 1] * 4), np.array(["0", "1"] * 4), r"labels \['0', '1'\]"),
+    (labels, labels == "yes", r"labels \[False, True\]"),
+    (y > 3, y, r"labels \[2.0, 3.0, 4.0, 5.0, 6.0\] and 1 more"),
+]
+
+
+@pytest.mark.parametrize(("trained", "others", "message"), OTHER_LABELS)
+def test_other_labels(trained, others, message):
+    with refused(f"{message}; the classes in"):
+        GreedyClassifier().fit(X, trained, eval_set=[(X, others)])
+
+
+def test_too_few_rows_to_be_held_out():
+    impossible = "holds out validation_fraction=0.1 of . rows, which is impossible.*eval_set"
+    with refused(impossible):  # one row left
+        GreedyRegressor(early_stopping_rounds=5).fit(X, y, [1.0] + [0.0] * 7)
+    with refused(impossible):  # one of each class
+        GreedyClassifier(early_stopping_rounds=5).fit(X[:2], [0, 1])
+    line, rare = np.arange(300.0)[:, np.newaxis], np.where(np.arange(300) < 2, "rare", "common")
+    asked = {"early_stopping_rounds": 2, "validation_fraction": 0.8, "random_state": 0}
+    with refused("validation_fraction=0.8 holds out all rows of a class.*eval_set"):
+        GreedyClassifier(**asked).fit(line, rare)
+    with refused("do not fit into float64.* Or learning_rate=1000 is too large"):
+        GreedyRegressor(learning_rate=1000).fit(line, line[:, 0])
 
 
 # Parameters -----------------------------------------------------------------------------------
@@ -534,6 +520,27 @@ def test_booleans_among_objects_are_labels():
     assert model.classes_.dtype == bool
     np.testing.assert_array_equal(model.predict(X), same.predict(X))
     assert tree_inner(model, X + 0.1, given).values.shape == (X.shape[1],)
+
+
+NO_COLUMN = "names 'z', which is no column of X; these are 'x0', 'x1'"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "message"),
+    [
+        ("monotone_constraints", {"z": 1}, NO_COLUMN),
+        ("monotone_constraints", {2: 1}, "has column 2; X has the columns 0 to 1"),
+        ("monotone_constraints", [1], "has 1 numbers, and X has 2 columns"),
+        ("monotone_constraints", np.array([1, 0, 0]), "has 3 numbers, and X has 2 columns"),
+        ("monotone_constraints", {"x0": 2}, "must be None, a dict of .* columns to -1, 0 or 1"),
+        ("interaction_constraints", [["z"]], NO_COLUMN),
+        ("interaction_constraints", [[0, 2]], "has column 2; X has the columns 0 to 1"),
+        ("interaction_constraints", ["x0"], "must be None, 'no_interactions', 'pairwise', or a"),
+    ],
+)
+def test_constraints_of_a_table_of_two_columns(name, given, message):
+    with refused(f"{name} {message}"):
+        GBTRegressor(**{name: given}).fit(X[:, :2], y)
 
 
 @pytest.mark.parametrize(("p", "last"), [(10, "'x9'."), (11, "'x9', ...")])

@@ -140,9 +140,8 @@ def test_dropped_trees_have_no_say_in_how_deep_later_ones_are():
 def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_path):
     """90 rows are few, here, and the 100 of the second fit would be many."""
     monkeypatch.setattr("gbt.estimators.defaults.LARGEST_UNBIASED", 95)
-    model = GBTRegressor(random_state=0, early_stopping_rounds=2, refit=True).fit(
-        X[:100], X[:100, 1]
-    )
+    asked = {"early_stopping_rounds": 2, "refit": True}
+    model = GBTRegressor(random_state=0, **asked).fit(X[:100], X[:100, 1])
     assert model.splitter_ == POOLED
     assert model.splitter == "auto"
     assert model.n_estimators is None

@@ -139,9 +139,7 @@ def test_whatever_a_sentence_names_is_there():
     for call in re.findall(r"gbt\.[\w.]+\(\w+=[\d.]+\)", sentences):
         module, name, argument, value = re.fullmatch(r"(.*)\.(\w+)\((\w+)=(.*)\)", call).groups()
         loss = getattr(import_module(module), name)(**{argument: float(value)})
-        assert (
-            GreedyRegressor(loss=loss, n_estimators=1).fit(X, y - y.min() + 1).n_features_in_ == 3
-        )
+        assert GreedyRegressor(1, loss=loss).fit(X, y - y.min() + 1).n_features_in_ == 3
 
     model = GreedyClassifier(n_estimators=2).fit(X, y > 0)
     for method in ("ensemble_.truncate", "ensemble_.raw_predict", "staged_predict_proba", "apply"):

@@ -9,22 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import attributions
 import gbt
-from attributions import (
-    SeenRowsWarning,
-    forest_inner,
-    given_others,
-    held_out_gain,
-    held_out_gain_rows,
-    partial_inner,
-    partial_inner_rows,
-    permutation,
-    tree_inner,
-    tree_inner_pairs,
-    tree_inner_rows,
-)
+from attributions import SeenRowsWarning, tree_inner
 from attributions.testing import problems
 from gbt.model.seen_rows import NUMBERS_AT_ONCE, SeenRows, hash_rows
+from tests.attributions.measures import JUDGING
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
 
@@ -192,20 +182,18 @@ def test_what_remembers_and_what_forgets(tmp_path):
 
 # Warnings -------------------------------------------------------------------------------------
 
-MEASURES = [
-    forest_inner, held_out_gain, held_out_gain_rows, partial_inner, partial_inner_rows,
-    permutation, tree_inner, tree_inner_pairs, tree_inner_rows,
-]  # fmt: skip
 ASKED = [
-    (tree_inner, {"standard_error": False}),
-    (tree_inner, {"training": table(200)}),
-    (permutation, {"metric": "r2"}),
-    (given_others, {"training": table(), "regressor": GreedyRegressor(n_estimators=2)}),
+    *[(name, {}) for name in (*JUDGING, "permutation")],
+    ("tree_inner", {"standard_error": False}),
+    ("tree_inner", {"training": table(200)}),
+    ("permutation", {"metric": "r2"}),
+    ("given_others", {"training": table(), "regressor": GreedyRegressor(n_estimators=2)}),
 ]
 
 
-@pytest.mark.parametrize(("measure", "asked"), [*[(each, {}) for each in MEASURES], *ASKED])
-def test_measures_of_held_out_rows_warn_of_seen_ones(measure, asked):
+@pytest.mark.parametrize(("name", "asked"), ASKED)
+def test_measures_of_held_out_rows_warn_of_seen_ones(name, asked):
+    measure = getattr(attributions, name)
     X, y = table()
     X_new, y_new = table(seed=1)
     model = GreedyRegressor(n_estimators=2).fit(X, y)

@@ -52,12 +52,9 @@ class HandedOn(GBTClassifier):
 
 OURS = set(GBTClassifier().get_params())
 PARAMETERS = {
-    Plain: OURS,
-    Named: {"mine", "n_estimators"},
-    Others: {"mine", *OURS},
-    OthersOfOthers: {"yours", "mine", *OURS},
-    HandedOn: OURS,
-}
+    Plain: OURS, Named: {"mine", "n_estimators"}, Others: {"mine", *OURS},
+    OthersOfOthers: {"yours", "mine", *OURS}, HandedOn: OURS,
+}  # fmt: skip
 each = pytest.mark.parametrize("estimator", PARAMETERS)
 
 

@@ -4,6 +4,7 @@ is reached."""
 import ast
 import builtins
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -62,120 +63,94 @@ def hand_ensemble() -> Ensemble:
     """Two times the tree, and a single leaf between them."""
     leaf = replace(hand_tree(), **{name: getattr(hand_tree(), name)[3:4] for name in NODE_DTYPES})
     return Ensemble.from_trees(
-        [hand_tree(), leaf, hand_tree()],
-        base_score=0.25,
-        learning_rate=0.5,
-        reg_lambda=1.0,
-        loss=LOSSES["half_squared_error"],
-        feature_names=("age", "height"),
-    )
+        [hand_tree(), leaf, hand_tree()], base_score=0.25, learning_rate=0.5, reg_lambda=1.0,
+        loss=LOSSES["half_squared_error"], feature_names=("age", "height"),
+    )  # fmt: skip
 
 
-def changed(tree, **entries):
-    """Return the tree with ``name={position: new}`` put in place."""
+def changed(nodes, **entries):
+    """Return a tree or an ensemble with ``name={position: new}`` put in place in its arrays."""
     arrays = {}
     for name, new in entries.items():
-        arrays[name] = getattr(tree, name).copy()
+        arrays[name] = getattr(nodes, name).copy()
         for position, number in new.items():
             arrays[name][position] = number
-    return replace(tree, **arrays)
+    return replace(nodes, **arrays)
 
 
 def first_nodes(tree, n):
     return replace(tree, **{name: getattr(tree, name)[:n] for name in NODE_DTYPES})
 
 
-# ------------------------------------------------------------------------------------ assert_close
+# ------------------------------------------------------------------------------------- arrays
 
 
-def test_assert_close_allows_k_eps_of_the_terms_and_no_more():
-    assert_close(1.0, 1.0 + 64 * EPS, terms=1.0)
-    with pytest.raises(AssertionError, match=r"at \(\) got 1\.0"):
-        assert_close(1.0, 1.0 + 66 * EPS, terms=1.0)
-    assert_close([1.0, 0.0], [1.0, 64 * EPS], terms=[0.0, 1.0])
-    with pytest.raises(AssertionError, match=r"1 of 2 differ too much; at \(1,\)"):
-        assert_close([1.0, 0.0], [1.0, 64 * EPS], terms=[1.0, 0.5])
+def fails(says):
+    """Expect an assertion that says something, or none at all."""
+    return pytest.raises(AssertionError, match=says) if says else nullcontext()
+
+
+NUMBERS = {"actual": [1.0, 2.0], "expected": [1.0, 2.0], "terms": [1.0, 1.0]}
+CLOSE = [  # two numbers or arrays, the sum of |terms|, and what is said where they are not close
+    (1.0, 1.0 + 64 * EPS, 1.0, None),
+    (1.0, 1.0 + 66 * EPS, 1.0, r"at \(\) got 1\.0"),
+    ([1.0, 0.0], [1.0, 64 * EPS], [0.0, 1.0], None),
+    ([1.0, 0.0], [1.0, 64 * EPS], [1.0, 0.5], r"1 of 2 differ too much; at \(1,\)"),
+    ([0.0, 5.0], [0.0, 5.0], 0.0, None),
+    ([1e-300], [0.0], 0.0, "differ too much"),  # there was nothing to round
+    ([], [], 1.0, "empty"),
+    (np.empty((3, 0)), np.empty((3, 0)), 1.0, "empty"),
+    ([1.0], 1.0, 1.0, "shape"),
+    ([1.0, 1.0], [1.0], 1.0, "shape"),
+    ([[1.0], [1.0]], [[1.0, 1.0]], 1.0, "shape"),
+    ([1.0, 1.0], [1.0, 1.0], [1.0], "terms have shape"),
+    ([1.0], [1.0], [-1.0], "negative"),
+    *[
+        (*(NUMBERS | {side: [1.0, bad] for side in sides}).values(), r"not finite at \(1,\)")
+        for sides in (["actual"], ["expected"], ["actual", "expected"], ["terms"])
+        for bad in (np.nan, np.inf, -np.inf)
+    ],
+]
+SAME = [
+    ([1, 2], [1.0, 2.0], None),
+    ([np.nan, 0.1], [np.nan, 0.1], None),
+    ([0.0], [-0.0], None),
+    (["a"], ["a"], None),
+    ([], [], None),
+    (True, True, None),
+    ([1.0, 2.0], [1.0, np.nextafter(2.0, 3.0)], r"1 of 2 differ; at \(1,\)"),
+    ([1.0, np.nan], [1.0, 2.0], "differ"),
+    ([1.0, 2.0], [1.0, np.nan], "differ"),
+    ([], [1.0], "shape"),
+    ([1.0], 1.0, "shape"),
+    ([[1.0, 1.0]], [[1.0], [1.0]], "shape"),
+    (["a"], ["b"], "differ"),
+]
+
+
+@pytest.mark.parametrize(("actual", "expected", "terms", "says"), CLOSE)
+def test_what_is_close(actual, expected, terms, says):
+    with fails(says):
+        assert_close(actual, expected, terms)
+
+
+@pytest.mark.parametrize(("actual", "expected", "says"), SAME)
+def test_what_is_the_same(actual, expected, says):
+    with fails(says):
+        assert_same(actual, expected)
+
+
+def test_how_close_may_be_asked_for_and_sums_of_float32_are_not():
     assert_close(1.0, 1.0 + 2 * EPS, terms=1.0, k=2)
-    with pytest.raises(AssertionError):
+    with fails("differ too much"):
         assert_close(1.0, 1.0 + 3 * EPS, terms=1.0, k=2)
     assert_close(1.0, 1.0 + 64 * EPS_32, terms=1.0, eps=EPS_32)
-
-
-def test_assert_close_demands_equality_where_there_was_nothing_to_round():
-    assert_close([0.0, 5.0], [0.0, 5.0], terms=0.0)
-    with pytest.raises(AssertionError):
-        assert_close([1e-300], [0.0], terms=0.0)
-
-
-def test_assert_close_catches_a_float32_accumulator():
     numbers = np.random.default_rng(0).normal(size=1000)
     exact = float(sum(map(Fraction, numbers.tolist())))
     terms = np.abs(numbers).sum()
     assert_close(numbers.cumsum()[-1], exact, terms)
-    with pytest.raises(AssertionError, match="differ too much"):
+    with fails("differ too much"):
         assert_close(numbers.astype(np.float32).cumsum()[-1], exact, terms)
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("which", ["actual", "expected", "both", "terms"])
-def test_assert_close_fails_on_numbers_that_are_not_finite(which, bad):
-    sides = {"actual": [1.0, 2.0], "expected": [1.0, 2.0], "terms": [1.0, 1.0]}
-    for side in ("actual", "expected") if which == "both" else (which,):
-        sides[side] = [1.0, bad]
-    with pytest.raises(AssertionError, match=r"is not finite at \(1,\)"):
-        assert_close(**sides)
-
-
-@pytest.mark.parametrize(
-    ("actual", "expected", "terms", "message"),
-    [
-        ([], [], 1.0, "empty"),
-        (np.empty((3, 0)), np.empty((3, 0)), 1.0, "empty"),
-        ([1.0], 1.0, 1.0, "shape"),
-        ([1.0, 1.0], [1.0], 1.0, "shape"),
-        ([[1.0], [1.0]], [[1.0, 1.0]], 1.0, "shape"),
-        ([1.0, 1.0], [1.0, 1.0], [1.0], "terms have shape"),
-        ([1.0], [1.0], [-1.0], "negative"),
-    ],
-)
-def test_assert_close_fails_on_shapes_that_do_not_agree(actual, expected, terms, message):
-    with pytest.raises(AssertionError, match=message):
-        assert_close(actual, expected, terms)
-
-
-# ------------------------------------------------------------------------------------- assert_same
-
-
-@pytest.mark.parametrize(
-    ("actual", "expected"),
-    [
-        ([1, 2], [1.0, 2.0]),
-        ([np.nan, 0.1], [np.nan, 0.1]),
-        ([0.0], [-0.0]),
-        (["a"], ["a"]),
-        ([], []),
-        (True, True),
-    ],
-)
-def test_assert_same_passes(actual, expected):
-    assert_same(actual, expected)
-
-
-@pytest.mark.parametrize(
-    ("actual", "expected", "message"),
-    [
-        ([1.0, 2.0], [1.0, np.nextafter(2.0, 3.0)], r"1 of 2 differ; at \(1,\)"),
-        ([1.0, np.nan], [1.0, 2.0], "differ"),
-        ([1.0, 2.0], [1.0, np.nan], "differ"),
-        ([], [1.0], "shape"),
-        ([1.0], 1.0, "shape"),
-        ([[1.0, 1.0]], [[1.0], [1.0]], "shape"),
-        (["a"], ["b"], "differ"),
-    ],
-)
-def test_assert_same_fails(actual, expected, message):
-    with pytest.raises(AssertionError, match=message):
-        assert_same(actual, expected)
 
 
 # ---------------------------------------------------------------------------------- trees, defects
@@ -220,22 +195,12 @@ def test_sums_known_in_float32_add_up_in_float32():
         assert_valid_tree(changed(tree, sum_gradient={0: 3.001}), sums_eps=EPS_32)
 
 
-def replanted(ensemble, **entries):
-    """Return the ensemble with ``name={position: new}`` put in place in the flat arrays."""
-    arrays = {}
-    for name, new in entries.items():
-        arrays[name] = getattr(ensemble, name).copy()
-        for position, number in new.items():
-            arrays[name][position] = number
-    return replace(ensemble, **arrays)
-
-
 def without_lambda(ensemble):
     return replace(ensemble, value=-0.5 * ensemble.sum_gradient / ensemble.sum_hessian)
 
 
 ENSEMBLE_DEFECTS = {
-    "a tree's defect": lambda model: replanted(model, right={8: 0}),
+    "a tree's defect": lambda model: changed(model, right={8: 0}),
     "forgotten lambda": without_lambda,
     "value with the wrong sign": lambda model: replace(model, value=-model.value),
     "children counted from the flat start": lambda model: replace(
@@ -273,7 +238,7 @@ def test_sums_are_those_of_the_rows_that_pass_and_of_no_others():
     assert_sums_of_rows(model, X, y)
     wrong = [(model, X, y + 1), (model, X[::-1], y), (model, X, y, 2 * np.ones(5))]
     for name in ("sum_gradient", "sum_hessian", "n_samples"):
-        wrong += [(replanted(model, **{name: {t: 7}}), X, y) for t in (0, 3)]
+        wrong += [(changed(model, **{name: {t: 7}}), X, y) for t in (0, 3)]
     for asked in wrong:
         with pytest.raises(AssertionError):
             assert_sums_of_rows(*asked)
@@ -283,7 +248,7 @@ def test_one_difference_makes_another_ensemble():
     model = hand_ensemble()
     assert_same_ensemble(model, hand_ensemble())
     changes = [{"reg_lambda": 2.0}, {"feature_names": ("age", "size")}, {"is_forest": True}]
-    for other in [replanted(model, value={10: 9}), *[replace(model, **one) for one in changes]]:
+    for other in [changed(model, value={10: 9}), *[replace(model, **one) for one in changes]]:
         with pytest.raises(AssertionError):
             assert_same_ensemble(other, model)
 

@@ -100,12 +100,10 @@ def test_nothing_that_is_read_has_riddles():
 @pytest.mark.parametrize(
     "text",
     [
-        "Attributions come for free.",
-        "p is below .05 there",
-        "a neighbor",
-        "one point of a list. * Another point",
+        "Attributions come for free.", "p is below .05 there",
+        "a neighbor", "one point of a list. * Another point",
     ],
-)
+)  # fmt: skip
 def test_a_riddle_is_noticed(text):
     assert len(faults(f"Before. {text} And after, `alpha=.1`.")) == 1
 
@@ -113,13 +111,10 @@ def test_a_riddle_is_noticed(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "`x = .5`",
-        "| .5 | .7 |",
-        "```python\nx = .5\n```",
-        "0.05 or 5 %, tests/house/x.py",
-        "    x = .5",
+        "`x = .5`", "    x = .5", "```python\nx = .5\n```",
+        "| .5 | .7 |", "0.05 or 5 %, tests/house/x.py",
     ],
-)
+)  # fmt: skip
 def test_code_and_tables_are_no_prose(text):
     assert faults(f"Before.\n\n{text}\n") == []
 

@@ -45,9 +45,8 @@ def test_a_fault_is_noticed(tmp_path, page, fault):
 
 
 def test_words_that_cannot_be_found_are_noticed(tmp_path):
-    assert write(tmp_path, index=INDEX.replace("nois", "nose")) == [
-        "the search does not know 'noise'"
-    ]
+    found = write(tmp_path, index=INDEX.replace("nois", "nose"))
+    assert found == ["the search does not know 'noise'"]
 
 
 def test_an_empty_site_is_noticed(tmp_path):

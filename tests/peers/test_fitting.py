@@ -12,14 +12,9 @@ Y = X[:, 0] + X[:, 1] ** 2 + 0.5 * RNG.normal(size=400)
 FIT, NEW = slice(0, 200), slice(200, 400)
 EVAL = [(X[NEW], Y[NEW])]
 # The exact method of XGBoost grows the same trees.
-GREEDY = {"splitter": "greedy", "max_depth": 2, "learning_rate": 0.3, "n_estimators": 40}
-EXACT = {
-    "tree_method": "exact",
-    "max_depth": 2,
-    "learning_rate": 0.3,
-    "n_estimators": 40,
-    "n_jobs": 1,
-}
+SIZE = {"max_depth": 2, "learning_rate": 0.3, "n_estimators": 40}
+GREEDY = {"splitter": "greedy", **SIZE}
+EXACT = {"tree_method": "exact", "n_jobs": 1, **SIZE}
 
 
 @pytest.mark.parametrize("min_delta", [0.0, 0.001, 0.01, 0.05])

@@ -17,15 +17,15 @@ from sklearn.multioutput import ClassifierChain, MultiOutputRegressor, Regressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(240, 3))
 Y = X[:, 0] + X[:, 1] ** 2 + 0.3 * RNG.normal(size=240)
 LABELS = np.where(Y > 0.5, "high", "low")
-REGRESSOR = GBTRegressor(n_estimators=20, learning_rate=0.3, max_depth=2, splitter="greedy")
-CLASSIFIER = GBTClassifier(n_estimators=20, learning_rate=0.3, max_depth=2, splitter="greedy")
+REGRESSOR = GreedyRegressor(n_estimators=20, learning_rate=0.3, max_depth=2)
+CLASSIFIER = GreedyClassifier(n_estimators=20, learning_rate=0.3, max_depth=2)
 
 
 def test_calibration_voting_and_stacking():

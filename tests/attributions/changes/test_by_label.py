@@ -9,9 +9,10 @@ import pytest
 from scipy.stats import t as student
 
 from attributions import GlobalAttribution, held_out_gain
-from gbt import GBTClassifier, GBTRegressor
+from gbt import GBTClassifier
 from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.held_out.test_held_out_gain import two_stumps
+from tests.greedy import GreedyRegressor
 
 N_FIT, P = 400, 4
 
@@ -25,7 +26,7 @@ def rows(n, rng, effect=1.5):
 @pytest.fixture(scope="module")
 def model():
     X, y = rows(N_FIT, np.random.default_rng(1))
-    return GBTRegressor(30, max_depth=3, splitter="greedy", random_state=0).fit(X, y)
+    return GreedyRegressor(30, max_depth=3, random_state=0).fit(X, y)
 
 
 @pytest.mark.parametrize("given", [(), ("sample_weight",), ("groups",)], ids=str)
@@ -53,7 +54,7 @@ def test_a_column_of_the_table_has_the_labels():
     X, y = rows(300, np.random.default_rng(3))
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     frame["region"] = pd.Categorical(np.where(X[:, 0] > 0, "north", "south"))
-    fitted = GBTRegressor(5, max_depth=2, splitter="greedy").fit(frame, y - y.mean())
+    fitted = GreedyRegressor(5, max_depth=2).fit(frame, y - y.mean())
     named = held_out_gain(fitted, frame, y, by="region")
     given = held_out_gain(fitted, frame, y, by=frame["region"])
     assert named.labels == ("north", "south")
@@ -129,7 +130,7 @@ def test_intervals_leave_out_0_where_p_values_are_small(model):
 def test_a_small_label_is_worth_as_much_as_a_large_one():
     """In nodes of few rows less is seen: values differ, and differences allow for it."""
     rng = np.random.default_rng(7)
-    deep = GBTRegressor(30, max_depth=6, splitter="greedy", random_state=0).fit(*rows(600, rng))
+    deep = GreedyRegressor(30, max_depth=6, random_state=0).fit(*rows(600, rng))
     as_they_are, found = np.empty((2, 40))
     for i in range(40):
         result = held_out_gain(deep, *rows(440, rng), by=np.repeat([0, 1], [400, 40]))
@@ -237,11 +238,7 @@ def test_what_is_refused(model):
         (result.changes, {"reference": "c"}, r"reference='c' is not there; the labels are a, b\."),
         (result.changes, {}, r"labels with an order.*reference=, one of them"),
         (result.trend, {}, "A trend needs labels with an order"),
-        (
-            result.changes,
-            {"reference": "a", "unit": "per mille"},
-            "unit='per mille'; use 'percent'",
-        ),
+        (result.changes, {"reference": "a", "unit": "per mille"}, "'per mille'; use 'percent'"),
         (result.changes, {"reference": "a", "adjust": "holm"}, "adjust='holm'; use 'joint' or N"),
         (held_out_gain(model, X, y, by=np.zeros(60)).changes, {}, "one label only"),
     ):

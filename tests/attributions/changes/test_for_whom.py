@@ -9,6 +9,7 @@ from sklearn.preprocessing import OneHotEncoder, RobustScaler
 
 from attributions import for_whom
 from gbt import GBTRegressor
+from tests.greedy import GreedyRegressor
 
 
 def patients(n, rng):
@@ -88,7 +89,7 @@ def test_groups_of_rows_stay_in_one_half(judged):
 def test_groups_in_noise_are_found_and_not_confirmed():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(400, 3))
-    model = GBTRegressor(20, max_depth=3, splitter="greedy").fit(X[:200], rng.normal(size=200))
+    model = GreedyRegressor(20, max_depth=3).fit(X[:200], rng.normal(size=200))
     n_confirmed = 0
     for _ in range(20):
         result = for_whom(model, rng.normal(size=(400, 3)), rng.normal(size=400), "x0")

@@ -14,6 +14,7 @@ from gbt.formats import ScaleWarning
 from gbt.losses import HalfLogistic, Poisson
 from tests.asserts import assert_close, assert_same
 from tests.attributions.changes.test_by_label import rows
+from tests.greedy import GreedyRegressor
 from tests.tree_cases import ensemble_of, fit_values, stump_on
 
 NAMES = ["price", "season", "weekday", "noise"]
@@ -123,18 +124,15 @@ def test_a_loss_that_is_not_0_at_best_counts_from_its_least(tables):
 
 def test_two_models_on_the_same_rows(tables):
     train, (X, y), _ = tables
-    a, b = (
-        fitted(GBTRegressor, train[0].drop(columns="price"), train[1]),
-        fitted(GBTRegressor, *train),
-    )
+    without_price = train[0].drop(columns="price"), train[1]
+    a, b = fitted(GBTRegressor, *without_price), fitted(GBTRegressor, *train)
     result = compare(a, b, X, y)
     losses = [half_square(y, m.predict(X[list(m.feature_names_in_)])) for m in (a, b)]
     gap = losses[1] - losses[0]
     np.testing.assert_allclose(result.losses, [loss.mean() for loss in losses], rtol=1e-12)
     np.testing.assert_allclose(result.loss.values[0, 0], gap.mean(), rtol=1e-9)
-    np.testing.assert_allclose(
-        result.loss.standard_error[0, 0], gap.std(ddof=1) / np.sqrt(len(y)), rtol=1e-9
-    )
+    error = gap.std(ddof=1) / np.sqrt(len(y))
+    np.testing.assert_allclose(result.loss.standard_error[0, 0], error, rtol=1e-9)
     assert result.parts == (SPREAD, LEVEL, LEFT, "season", "weekday", "noise", "price")
     assert (result.before[-1], result[SPREAD]) == (0.0, 0.0)
     assert result["price"] < -0.5
@@ -144,7 +142,7 @@ def test_two_models_on_the_same_rows(tables):
     same = compare(b, b, X, y)
     assert_same(same.values, np.zeros(7))
     assert_same(same.changes.p_values(), np.ones((1, 7)))
-    stump = GBTRegressor(1, max_depth=1, splitter="greedy").fit(*train)
+    stump = GreedyRegressor(1, max_depth=1).fit(*train)
     of_unused = compare(stump, b, X, y).before[-3:]
     assert (of_unused == 0).any()
     assert not np.signbit(of_unused[of_unused == 0]).any()  # or -0.0 would be printed
@@ -168,7 +166,7 @@ def test_bad_input(tables):
 
 def test_transformed_targets_are_judged_on_the_scale_of_the_trees(tables):
     train, *both = [(X, np.exp(y)) for X, y in tables]
-    inner = GBTRegressor(30, max_depth=3, random_state=0, splitter="greedy")
+    inner = GreedyRegressor(30, max_depth=3, random_state=0)
     model = TransformedTargetRegressor(inner, func=np.log, inverse_func=np.exp).fit(*train)
     expected = loss_change(model.regressor_, *[(X, np.log(y)) for X, y in both])
     with pytest.warns(ScaleWarning):

@@ -162,9 +162,7 @@ def test_what_is_refused():
         partial_dependence(model, 3)
     for wrong in (0.5, ["x0"]):
         for arguments in ((wrong,), (X, wrong)):  # in scikit-learn's order, too
-            with pytest.raises(
-                ValueError, match=r"by its name or its number; got (0.5|\['x0'\])\."
-            ):
+            with pytest.raises(ValueError, match=r"by its name or its number; got (0.5|\['x0'\])"):
                 partial_dependence(model, *arguments)
     with pytest.raises(ValueError, match="'x0' is a column of numbers; got 'low'"):
         partial_dependence(model, 0).at("low")

@@ -7,11 +7,7 @@ import pyarrow
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    VotingClassifier,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, log_loss, mean_squared_error
@@ -22,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from attributions import permutation
 from gbt import GBTRegressor
+from tests.greedy import GreedyRegressor
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))
@@ -31,7 +28,7 @@ THREE = np.digitize(Y, [0, 1.2])
 
 
 def boosted():
-    return GBTRegressor(n_estimators=3, splitter="greedy")
+    return GreedyRegressor(n_estimators=3)
 
 
 CASES = {  # a model, its targets, and what scikit-learn calls the score

@@ -10,11 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from attributions.command.judging.agreement import (
-    Agreement,
-    agreement_along,
-    agreement_within,
-)
+from attributions.command.judging.agreement import Agreement, agreement_along, agreement_within
 from attributions.command.judging.verdicts import said_of
 from attributions.command.rules.belonging import belonging, columns_of_time, labels_of_groups
 from attributions.command.rules.columns import column_of
@@ -58,14 +54,10 @@ def test_other_names_are_not(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "YearBuilt",
-        "birth_year",
-        "hours_per_week",
-        "survival time",
-        "TrainingTimesLastYear",
+        "YearBuilt", "birth_year", "hours_per_week", "survival time", "TrainingTimesLastYear",
         "NumWebVisitsMonth",
     ],
-)
+)  # fmt: skip
 def test_years_of_birth_and_durations_are_no_times(name):
     assert columns_of_time(columns(**{name: PERSON, "y": NOISE}), "y") == []
 

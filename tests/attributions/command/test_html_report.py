@@ -18,13 +18,7 @@ from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.page.rows import MOST_ROWS, choose_rows
 from gbt.formats import as_ensemble
 from tests.asserts import peer
-from tests.attributions.command.tables import (
-    HOSTILE,
-    columns,
-    explored,
-    several_classes,
-    write_csv,
-)
+from tests.attributions.command.tables import HOSTILE, columns, explored, several_classes, write_csv
 from tests.html_checks import Page
 
 
@@ -150,50 +144,35 @@ def test_classes_that_new_rows_lack_are_spoken_of(report, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("table", "arguments", "message"),
+    ("arguments", "message"),
     [
-        (None, ["--model", "nowhere.json"], "nowhere.json cannot be read"),
-        (None, ["--model", "table.csv"], "is no model's file"),
-        (None, ["--model", "broken.json"], "cannot be used"),
-        (None, ["--model", "pickle.pkl"], "looks like a pickle"),
-        (None, ["--model", "other.json"], "no column for 'a', 'b'"),
-        (None, ["--model", "several.json"], "the model's classes are '0', '1', '2'"),
-        (None, ["--model", "several.json", "--positive", "yes"], "tells 3 classes apart"),
-        (None, ["--model", "two.json", "--positive", "no"], "predicts the probability of 'yes'"),
-        (
-            None,
-            ["--model", "two.json", "--task", "regression"],
-            "predicts classes; leave out --task",
-        ),
-        (
-            None,
-            ["--model", "number.json", "--positive", "no"],
-            "predicts numbers; leave out --positive",
-        ),
-        (None, ["--model", "number.json", "--task", "classification"], "numbers; leave out --task"),
-        (
-            None,
-            ["--model", "number.json"],
-            "leave out the --task or --model that asks for a regression",
-        ),
-        (
-            {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]},
-            ["--model", "two.json"],
-            "holds no 'yes', the class to predict by --positive or --model; it holds '1', '2'",
-        ),
-        (None, ["--report", "table.csv"], "would overwrite table.csv, which is read"),
-        (None, ["--model", "two.json", "--report", "./two.json"], "would overwrite two.json"),
-        (None, ["--report", "."], "is a folder; name a file"),
-        (None, ["--report", "nowhere/out.html"], "there is no folder"),
-        (None, ["--model", "lost.json"], "lack gradients and hessians and values. In Python, gbt."),
-        (None, ["--model", "targets.json"], "has 2 targets; a report explains models of classes"),
+        ("--model nowhere.json", "nowhere.json cannot be read"),
+        ("--model table.csv", "is no model's file"),
+        ("--model broken.json", "cannot be used"),
+        ("--model pickle.pkl", "looks like a pickle"),
+        ("--model other.json", "no column for 'a', 'b'"),
+        ("--model several.json", "the model's classes are '0', '1', '2'"),
+        ("--model several.json --positive yes", "tells 3 classes apart"),
+        ("--model two.json --positive no", "predicts the probability of 'yes'"),
+        ("--model two.json --task regression", "predicts classes; leave out --task"),
+        ("--model two.json --data ab.csv", "holds no 'yes', the class to predict by --positive or"),
+        ("--model number.json --positive no", "predicts numbers; leave out --positive"),
+        ("--model number.json --task classification", "numbers; leave out --task"),
+        ("--model number.json", "leave out the --task or --model that asks for a regression"),
+        ("--report table.csv", "would overwrite table.csv, which is read"),
+        ("--model two.json --report ./two.json", "would overwrite two.json"),
+        ("--report .", "is a folder; name a file"),
+        ("--report nowhere/out.html", "there is no folder"),
+        ("--model lost.json", "lack gradients and hessians and values. In Python, gbt."),
+        ("--model targets.json", "has 2 targets; a report explains models of classes"),
     ],
 )
 def test_what_cannot_be_reported_is_refused_in_words(
-    run, tmp_path, monkeypatch, table, arguments, message
+    run, tmp_path, monkeypatch, arguments, message
 ):
     monkeypatch.chdir(tmp_path)
-    write_csv(Path("table.csv"), table or columns(60))
+    write_csv(Path("table.csv"), columns(60))
+    write_csv(Path("ab.csv"), {"a": [1, 2], "b": [3, 4], "y": ["1", "2"]})
     Path("broken.json").write_text('{"format": "gbt", "version": 2}')
     Path("pickle.pkl").write_bytes(b"\x80\x04\x95")
     X = np.arange(20.0).reshape(10, 2)
@@ -207,8 +186,8 @@ def test_what_cannot_be_reported_is_refused_in_words(
     as_ensemble(lost).save("lost.json")
     if "targets.json" in arguments:
         peer("xgboost").XGBRegressor(n_estimators=2).fit(X, X).save_model("targets.json")
-    given = ["--data", "table.csv", "--target", "y", "--report", "out.html", *arguments]
-    ran = run(*given)
+    given = "--data table.csv --target y --report out.html " + arguments
+    ran = run(*given.split())
     assert ran.status == 2
     assert message in " ".join(ran.err.split())
     assert not Path("out.html").exists()

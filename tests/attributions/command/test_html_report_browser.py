@@ -14,12 +14,7 @@ from PIL import Image
 from attributions.command import run
 from attributions.command.run import main
 from attributions.plots.colors import contrast
-from tests.attributions.command.tables import (
-    HOSTILE,
-    columns,
-    explored,
-    write_csv,
-)
+from tests.attributions.command.tables import HOSTILE, columns, explored, write_csv
 from tests.browser import started
 
 FEATURES = "document.querySelector('#features')"

@@ -18,6 +18,7 @@ from attributions.command.table.file import open_batches, read_table
 from attributions.command.unusable import UnusableTableError
 from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyRegressor
 
 N = 700
 
@@ -114,7 +115,7 @@ def test_a_table_of_text_is_judged_as_well(run, tmp_path):
     """And so is a column of which a third of the cells hold a level that is not known."""
     train, new = frame_of(seed=1), frame_of()
     new["city"] = new.city.replace("Oslo", "OSLO")
-    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(as_fitted(train), train.amount)
+    model = GreedyRegressor(n_estimators=5).fit(as_fitted(train), train.amount)
     model.save(tmp_path / "m.json")
     new.to_csv(tmp_path / "new.csv", index=False)
     paths = tmp_path / "new.csv", *(write(new, tmp_path / f"new.{t}") for t in ("parquet", "arrow"))
@@ -179,9 +180,7 @@ def test_cells_of_every_type_by_hand(tmp_path):
 
 def test_what_is_refused(run, path, tmp_path):
     train = frame_of()
-    GBTRegressor(n_estimators=2, splitter="greedy").fit(as_fitted(train), train.amount).save(
-        tmp_path / "m.json"
-    )
+    GreedyRegressor(n_estimators=2).fit(as_fitted(train), train.amount).save(tmp_path / "m.json")
 
     def refused(message, frame=train, target="amount"):
         asked = ("--data", write(frame, path), "--target", target, "--model", tmp_path / "m.json")

@@ -6,9 +6,9 @@ from datetime import date, timedelta
 import numpy as np
 import pytest
 
-from gbt import GBTRegressor
 from gbt.losses import Aft
 from tests.attributions.command.tables import explored
+from tests.greedy import GreedyRegressor
 from tests.html_checks import Page
 
 TIMES = ("--target", "days", "--event", "status")
@@ -21,12 +21,9 @@ def patients(n=400, seed=0):
     time, end = rng.exponential(300 * np.exp(-x)), rng.uniform(50, 900, n)
     days, dead = np.minimum(time, end).round(1), time <= end
     return {
-        "x": x,
-        "noise": noise,
-        "visits": np.floor(days / 20),
-        "days": days,
+        "x": x, "noise": noise, "visits": np.floor(days / 20), "days": days,
         "status": np.where(dead, "dead", "alive"),
-    }
+    }  # fmt: skip
 
 
 def test_a_table_of_times(judge):
@@ -143,7 +140,7 @@ def test_a_given_model_of_times(loss, judge, tmp_path):
     X = np.column_stack([columns["x"], columns["noise"]])
     y = np.empty(400, dtype=[("dead", bool), ("days", float)])
     y["dead"], y["days"] = columns["status"] == "dead", columns["days"]
-    model = GBTRegressor(loss=loss, n_estimators=30, max_depth=2, splitter="greedy").fit(X, y)
+    model = GreedyRegressor(loss=loss, n_estimators=30, max_depth=2).fit(X, y)
     model.save(tmp_path / "model.json")
     new = patients(300, seed=1)
     del new["visits"]
@@ -213,7 +210,7 @@ def test_a_table_of_grades(judge):
 def test_its_page_and_a_given_model(judge, tmp_path):
     columns, page = searches(), tmp_path / "report.html"
     X = np.column_stack([columns["x"], columns["noise"]])
-    model = GBTRegressor(loss="ndcg", n_estimators=20, max_depth=2, splitter="greedy")
+    model = GreedyRegressor(loss="ndcg", n_estimators=20, max_depth=2)
     model.fit(X, columns["grade"], groups=columns["search"]).save(tmp_path / "model.json")
     new, given = searches(60, seed=1), (*GRADES, "--model", tmp_path / "model.json")
     assert judge(new, *given, "--groups", "search", "--report", page)[0] == 0

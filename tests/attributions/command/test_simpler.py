@@ -195,7 +195,6 @@ def test_the_poisson_loss_is_offered_for_counts_alone():
         task = Task([], False, X[:400], y[:400], X[400:], y[400:], ("a", "b"))
         found = findings_of(fit(task, GREEDY), task)
         assert any("--task counts" in text for text in next_steps(found)) == is_offered
-    counts = replace(
-        task, y_train=np.arange(400.0) % 5, y_valid=np.arange(400.0) % 5, loss="poisson"
-    )
+    five = np.arange(400.0) % 5
+    counts = replace(task, y_train=five, y_valid=five, loss="poisson")
     assert not any("--task" in t for t in next_steps(findings_of(fit(counts, GREEDY), counts)))

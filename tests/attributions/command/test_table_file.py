@@ -21,9 +21,7 @@ WORKBOOK = b"PK\x03\x04" + bytes(26) + b"xl/workbook.xml"  # and nothing more
 
 def cells_of(table):
     """Return the cells of each column: numbers, or words, "" where there is none."""
-    found = {
-        name: column_of(name, cells, may_be_codes=True) for name, cells in table.columns.items()
-    }
+    found = {name: column_of(name, c, may_be_codes=True) for name, c in table.columns.items()}
     return {
         name: [c.words[int(x)] if x >= 0 else "" for x in c.numbers] if c.words else [*c.numbers]
         for name, c in found.items()
@@ -84,6 +82,12 @@ def test_text_is_recognised_by_its_content(read, content, read_as):
 )
 def test_names_and_cells_are_found_by_what_separates_them(read, text, columns):
     assert cells_of(read(text.encode())) == columns
+
+
+def test_what_is_not_utf_8_is_latin_1(read):
+    table = read("größe;farbe\n1,5;grün\n".encode("latin-1"))
+    assert (table.read_as, table.has_decimal_commas) == ("Latin-1, semicolons", True)
+    assert cells_of(table) == {"größe": ["1,5"], "farbe": ["grün"]}
 
 
 def test_a_comma_may_be_a_decimal_mark_where_it_separates_nothing(read):
@@ -194,9 +198,7 @@ def test_numbers_of_text_are_those_of_python_and_codes_are_found_wherever_they_s
 )
 def test_what_is_not_installed_is_named_with_the_extra(read, monkeypatch, content, package):
     hide(monkeypatch, package)
-    with pytest.raises(
-        UnusableTableError, match=rf"pip install {package}, or pip install '.\[comm"
-    ):
+    with pytest.raises(UnusableTableError, match=rf"pip install {package}, or pip install '.\[com"):
         read(content)
 
 

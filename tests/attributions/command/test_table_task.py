@@ -18,8 +18,8 @@ from attributions.command.table.file import TableFile, read_table
 from attributions.command.table.halves import random_halves
 from attributions.command.table.task import read_columns, table_task
 from attributions.command.unusable import UnusableTableError
-from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
 
 def target(cells, **options):
@@ -43,12 +43,7 @@ def counted(*counts):
 @pytest.mark.parametrize(
     ("cells", "classes", "y", "said"),
     [
-        (
-            many("no", "yes"),
-            (),
-            [0, 1],
-            "'yes' (50.0 % of rows) against 'no', because it holds 2 d",
-        ),
+        (many("no", "yes"), (), [0, 1], "'yes' (50.0 % of rows) against 'no', because it holds 2"),
         (many("yes", "no", "no", ""), (), [1, 0, 0, NAN], "'yes' (33.3 % of rows)"),
         (many("0", "1"), (), [0, 1], "'1' (50.0 % of rows) against '0', because it holds 2 differ"),
         (many("2", "10"), (), [0, 1], "'10' (50.0 % of rows) against '2'"),
@@ -94,13 +89,7 @@ def test_what_a_target_is_taken_for(cells, classes, y, said):
         (many("1", "2", "3"), {"task": "regression"}, (), [1, 2, 3], "regression of 'y', as asked"),
         (many("0", "1"), {"task": "regression"}, (), [0, 1], "regression of 'y'"),
         (many("0", "1"), {"task": "classification"}, (), [0, 1], "classification of 'y'"),
-        (
-            many(*FIFTY),
-            {"task": "classification"},
-            tuple(sorted(FIFTY, key=int)),
-            None,
-            "50 classes",
-        ),
+        (many(*FIFTY), {"task": "classification"}, tuple(FIFTY), None, "50 classes"),
         (many("b", "c"), {"classes": ["a", "b", "c"]}, ("a", "b", "c"), [1, 2], ""),
         (many("2", "0"), {"classes": ["0", "1", "2"]}, ("0", "1", "2"), [2, 0], ""),
         (
@@ -131,11 +120,7 @@ CLASSIFICATION = {"task": "classification"}
     [
         (["5", "5.0"], {}, "one value alone, '5'"),
         (["", "NA"], {}, "holds no value"),
-        (
-            ["2020-01-01", "2020-01-02"],
-            {},
-            "holds dates such as '2020-01-01'.* the days until then",
-        ),
+        (["2020-01-01", "2020-01-02"], {}, "holds dates such as '2020-01-01'.* the days until"),
         ([*FIFTY, "many"], {}, "numbers, and 1 times something else, such as 'many'"),
         (["1", "2", "inf"], {}, "1 times something else, such as 'inf'"),
         (["1e101", "0", "0.5"], {}, r"ranges from 0 to 1e\+101, and its squares do not fit"),
@@ -146,17 +131,9 @@ CLASSIFICATION = {"task": "classification"}
             CLASSIFICATION,
             r"51 classes.* choose --positive LABEL, [^,]* rest\.",
         ),
-        (
-            ["-1", "0", "5"],
-            {"task": "counts"},
-            "holds -1, and counts are not negative; give --task",
-        ),
+        (["-1", "0", "5"], {"task": "counts"}, "holds -1, and counts are not negative; give --"),
         (["yes", "no"], {"task": "regression"}, "words such as 'yes', and a regression needs numb"),
-        (
-            many("a", "d"),
-            {"classes": ["a", "b"]},
-            "holds 'd', and the model's classes are 'a', 'b'",
-        ),
+        (many("a", "d"), {"classes": ["a", "b"]}, "holds 'd', and the model's classes are 'a', '"),
         (["yes", "no"], {"positive": "Yes"}, r"holds no 'Yes', .*; did you mean 'yes'"),
         (["1", "2"], {"positive": "7.0"}, r"holds no '7', .*; it holds '1', '2'"),
     ],
@@ -243,9 +220,7 @@ def test_numbers_in_other_clothes_are_features_and_targets():
     found = task({"price": prices, "y": amounts}, decimal_commas=False)
     assert not found.is_classification
     assert set(found.y_train) <= {1000.0 * k for k in range(1, 12)}
-    assert "were read between their signs and commas in: price (such as '$1,050'), y (such" in (
-        text(found)
-    )
+    assert "between their signs and commas in: price (such as '$1,050'), y (such" in text(found)
 
 
 def test_columns_are_kept_and_dropped_on_request():
@@ -297,11 +272,7 @@ def test_classes_that_are_in_one_half_only_are_left_out(others):
 @pytest.mark.parametrize(
     ("table", "question", "why"),
     [
-        (
-            {"x": ["1"], "z": ["2"]},
-            {},
-            "t.csv has no column 'y'; its columns are 'x', 'z'",
-        ),
+        ({"x": ["1"], "z": ["2"]}, {}, "t.csv has no column 'y'; its columns are 'x', 'z'"),
         ({"x": ["1"], "Y": ["2"]}, {}, "--target: .* did you mean 'Y'"),
         ({"readmitted": ["1"], "y": ["2"]}, {"keep": ["Readmission"]}, "did you mean 'readmitted'"),
         ({"y": ["1", "2"]}, {}, "no column beside the target 'y'"),
@@ -369,9 +340,7 @@ def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
     rows = [f"{i * i % 7}.5,{i % 5}.25,{i % 3}" for i in range(40)]
     (tmp_path / "table.csv").write_text("\n".join([",".join(names), *rows]))
     question = Question("price", "regression")
-    model = GBTRegressor(n_estimators=1, splitter="greedy").fit(
-        np.arange(6.0)[:, np.newaxis], np.arange(6.0)
-    )
+    model = GreedyRegressor(n_estimators=1).fit(np.arange(6.0)[:, np.newaxis], np.arange(6.0))
     ensemble = replace(model.ensemble_, feature_names=("floor_area",))
     table = read_table(tmp_path / "table.csv")
     columns, target = read_columns(table, question)

@@ -3,11 +3,9 @@
 What is true is told by scikit-learn's scores, by the public functions and by the table itself.
 """
 
-import gzip
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.metrics import (
     accuracy_score,
@@ -165,12 +163,8 @@ def of_page(text, ran, found, table, target, sentences):
     for sentence in printed:
         assert " ".join(sentence.split()) in " ".join(page.text.split())
     order = [
-        'id="summary-title"',
-        'id="features"',
-        'id="warnings-title"',
-        "<details>",
-        RULES[HELPS],
-    ]
+        'id="summary-title"', 'id="features"', 'id="warnings-title"', "<details>", RULES[HELPS],
+    ]  # fmt: skip
     places = [text.index(words) for words in order]  # the answer comes first, and rules last
     assert places == sorted(places)
     verdicts = {name: cells(text, name)[1] for name in found.task.feature_names}
@@ -187,42 +181,3 @@ def of_page(text, ran, found, table, target, sentences):
         named = [(target, truth), *((shown["names"][k], value) for k, value, *_ in features)]
         for name, cell in named:
             assert cell == of_row[name] or float(cell) == float(of_row[name])
-
-
-def in_file(kind, frame, path):
-    """Write a table in a kind of file; return what it is said to be read as."""
-    text = frame.to_csv(index=False)
-    if kind == "zipped tabs":
-        path.write_bytes(gzip.compress(text.replace(",", "\t").encode()))
-        return "gzip, UTF-8, tabs"
-    if kind == "another country":
-        cells = text.replace(",", ";").replace(".", ",").encode("latin-1")
-        path.write_bytes(cells)
-        return "Latin-1, semicolons"
-    if kind == "Parquet":
-        typed = {"größe": "float32", "farbe": "category", "kind": "category"}
-        frame.astype(typed).to_parquet(path)
-        return "Parquet"
-    frame.to_json(path, orient="records", lines=True, force_ascii=False)
-    return "JSON Lines"
-
-
-@pytest.mark.parametrize("kind", ["zipped tabs", "another country", "Parquet", "JSON Lines"])
-def test_the_same_table_in_another_file_is_judged_alike(kind, run, judged, tmp_path):
-    frame = pd.DataFrame(several_classes(160))
-    frame["x"] = (64 * frame.x).round() / 64  # exact in float32 and in text
-    frame.loc[::9, "x"] = None
-    frame["color"] = frame.color.replace("green", "grün")
-    frame = frame.rename(columns={"x": "größe", "color": "farbe"})[["größe", "farbe", "kind"]]
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    read_as = in_file(kind, frame, tmp_path / "other")
-
-    expected = run("--data", tmp_path / "t.csv", "--target", "kind").features
-    ran = run("--data", tmp_path / "other", "--target", "kind")
-
-    assert (ran.status, ran.err) == (0, "")
-    assert f"other: 160 rows, 3 columns (read as {read_as})" in ran.said
-    for said in ("not UTF-8, so Latin-1 was assumed", "Decimal commas were read in: größe."):
-        assert (said in ran.said) == (kind == "another country")
-    assert ran.features == expected
-    assert_close(judged[1].raw_prediction, judged[0].raw_prediction, 9.0)

@@ -87,11 +87,10 @@ nan = np.nan
 def stump(feature, *value, hessian=(1.0, 1.0), n_samples=(1, 1)):
     """Return a split at 0.5 into leaves of two values; what the root knows does not matter."""
     return replace(
-        stump_on(feature, threshold=0.5),
-        value=np.array([0.0, *value]),
+        stump_on(feature, threshold=0.5), value=np.array([0.0, *value]),
         sum_hessian=np.array([sum(hessian), *hessian]),
         n_samples=np.array([sum(n_samples), *n_samples]),
-    )
+    )  # fmt: skip
 
 
 def leaf(value):
@@ -196,9 +195,8 @@ def two_stumps(base_score):
         replace(stump_on(k, threshold=0.5), value=np.array(value))
         for k, value in ((0, [2.0, 1, 4]), (1, [3.0, 2, 5]))
     ]
-    return ensemble_of(
-        stumps, n_features=2, learning_rate=0.5, base_score=base_score, is_forest=True
-    )
+    asked = {"learning_rate": 0.5, "base_score": base_score, "is_forest": True}
+    return ensemble_of(stumps, n_features=2, **asked)
 
 
 @pytest.mark.parametrize(

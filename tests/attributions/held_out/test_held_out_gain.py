@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attributions import (
-    SeenRowsWarning,
     held_out_gain,
     held_out_gain_rows,
     partial_inner,
     total_gain,
     tree_inner,
-    tree_inner_rows,
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
@@ -24,13 +22,7 @@ from attributions.kernels.spots import MAX_ODDS
 from attributions.reference import held_out as reference_held_out
 from attributions.testing import ensembles, judged
 from gbt import GBTClassifier, GBTRegressor
-from gbt.losses import (
-    HalfLogistic,
-    HalfSquaredError,
-    Poisson,
-    Quantile,
-    Softmax,
-)
+from gbt.losses import HalfLogistic, HalfSquaredError, Poisson, Quantile, Softmax
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_by_hand import two_levels
@@ -46,29 +38,6 @@ def two_stumps():
     ensemble = fit_values(blank, [[-1.0], [1.0]], np.array([-1.0, 3.0]))
     assert_same(ensemble.value, [0.5, -0.5, 1.5, 0.25, -0.25, 0.75])
     return ensemble
-
-
-def test_two_stumps_by_hand():
-    """Two rows go left and one right; base score 0, learning rate 1/2."""
-    X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])
-
-    result = held_out_gain(two_stumps(), X, y, per_tree=True)
-
-    # First tree: e = y has the means 0 and 4, d = -2. 2 * 2/3 * -2 * (0 - 4) = 32/3.
-    # Second: e = y - f + F, with f = -1/2, 3/2 and F = -1, 1: y - 1/2. Means -1/2 and 7/2, d = -1.
-    # 2 * 2/3 * -1 * (-1/2 - 7/2) = 16/3.
-    assert_close(result.per_tree, [[32 / 3], [16 / 3]], np.array([[32 / 3], [16 / 3]]), k=4)
-    assert_close(result.values, [16.0], 16.0, k=4)
-    # Steps from the mean of the rows: -2/3, -2/3, 4/3, then half of that. e less its mean: y - 4/3.
-    # Times 2: 4/9, 28/9, 64/9 and 2/9, 14/9, 32/9.
-    rows = held_out_gain_rows(two_stumps(), X, y)
-    assert_close(rows.values, [[2 / 3], [14 / 3], [32 / 3]], 16.0, k=4)
-    assert_same(rows.base_values, np.zeros(3))
-    # Of three rows: times sqrt(3/2). The mean is 16/3; squares of the rest (196 + 4 + 256)/9.
-    assert_close(result.standard_error, [np.sqrt(3 / 2 * 3 / 2 * 456 / 9)], 16.0, k=4)
-    assert result.n_samples == 3
-    assert result.method == rows.method == "held_out_gain"
-    assert result.feature_names == rows.feature_names == ("x0",)
 
 
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Quantile(0.9)])
@@ -203,26 +172,15 @@ def test_classes_of_several_rounds_are_the_definition(monkeypatch):
         assert_close(result.standard_error, reference_held_out.error_of_held_out_gain(*case), terms)
 
 
-def test_seen_rows_are_told():
-    X, y = some_rows(6)
-    model = GreedyRegressor(n_estimators=3).fit(X, y)
-    for measure in (held_out_gain, held_out_gain_rows, tree_inner_rows):
-        with pytest.warns(SeenRowsWarning, match="150 of the 160 rows") as caught:
-            measure(model, np.vstack([X[:150], X[:10] + 0.5]), np.append(y[:150], y[:10]))
-        assert caught[0].filename == __file__
-
-
 # ------------------------------------------------------------------- how many rows carry a sum
 
 
 def test_the_kurtosis_of_steps_by_hand():
     """Of a stump with 8 and 2 rows: steps -1 and 4, kurtosis 10 (8 + 2 256) / (8 + 2 16)^2."""
     stump = replace(
-        stump_on(0, 0.0),
-        value=np.array([1.0, 0, 5]),
-        n_samples=np.array([10, 8, 2]),
+        stump_on(0, 0.0), value=np.array([1.0, 0, 5]), n_samples=np.array([10, 8, 2]),
         sum_hessian=np.array([10.0, 8, 2]),
-    )
+    )  # fmt: skip
     steps = StepsOfModel.of(ensemble_of([stump], 2))
     assert_close(steps.kurtosis_of_steps(), [10 * 520 / 40**2, 0.0], [4.0, 0.0], k=4)
     twice_the_same = StepsOfModel.of(ensemble_of([stump] * 2, 2))
@@ -277,9 +235,8 @@ def test_the_larger_kurtosis_counts(loss):
 def test_a_feature_of_which_no_row_tells_is_not_reliable():
     """All rows go left at the second split; the third feature is in no split."""
     stumps = [replace(stump_on(k, 0.0), value=np.array([0.0, -1, 1])) for k in (0, 1)]
-    model = replace(
-        ensemble_of(stumps, 3), sum_hessian=np.ones(6), n_samples=np.array([2, 1, 1] * 2)
-    )
+    known = {"sum_hessian": np.ones(6), "n_samples": np.array([2, 1, 1] * 2)}
+    model = replace(ensemble_of(stumps, 3), **known)
     X = np.column_stack([np.tile([-1.0, 1.0], 200), np.full(400, -1.0), np.zeros(400)])
     result = held_out_gain(model, X, X[:, 0] + np.tile([0.5, 0.5, -0.5, -0.5], 100))
     assert_same(result.values[1:], np.zeros(2))
@@ -326,14 +283,11 @@ def test_per_cent_of_the_relatives():
 @pytest.mark.parametrize(
     ("loss", "y"),
     [
-        ("poisson", [0.0, 1, 3, 0]),
-        ("gamma", [0.5, 1, 3, 0.1]),
-        ("tweedie", [0.0, 1, 3, 0.1]),
-        ("quantile", [0.0, 1, 3, 0.1]),
+        ("poisson", [0.0, 1, 3, 0]), ("gamma", [0.5, 1, 3, 0.1]), ("tweedie", [0.0, 1, 3, 0.1]),
         ("squared_log_error", [0.0, 1, 3, 0.1]),
-        ("huber", [0.0, 1, 3, 0.1]),
+        ("quantile", [0.0, 1, 3, 0.1]), ("huber", [0.0, 1, 3, 0.1]),
     ],
-)
+)  # fmt: skip
 def test_the_loss_of_the_constant_is_the_least_of_any_and_counts_from_0(loss, y):
     y, weight = np.array(y), np.array([1.0, 2, 1, 0.5])
     loss = GreedyRegressor(n_estimators=1, loss=loss).fit(y[:, np.newaxis], y).ensemble_.loss

@@ -116,16 +116,11 @@ def test_proposition_3_of_fitted_models(data):
     problem = data.draw(problems(task=task))
     estimator = {"regression": GBTRegressor, "classification": GBTClassifier}[task]
     model = estimator(
-        n_estimators=3,
-        learning_rate=0.5,
-        max_depth=3,
-        min_child_weight=0.0,
-        splitter="greedy",
+        n_estimators=3, learning_rate=0.5, max_depth=3, min_child_weight=0.0, splitter="greedy",
         reg_lambda=data.draw(st.sampled_from(REG_LAMBDAS)),
         subsample=data.draw(st.sampled_from([1.0, 0.6])),
-        colsample=data.draw(st.sampled_from([1.0, 0.6])),
-        random_state=data.draw(st.integers(0, 3)),
-    ).fit(problem.X, problem.y, problem.sample_weight)
+        colsample=data.draw(st.sampled_from([1.0, 0.6])), random_state=data.draw(st.integers(0, 3)),
+    ).fit(problem.X, problem.y, problem.sample_weight)  # fmt: skip
     X, y, weight = problem.X, problem.y, problem.sample_weight
     weight = np.ones(len(X)) if weight is None else weight
 

@@ -9,7 +9,6 @@ from hypothesis import given
 from attributions import PairAttribution, tree_inner, tree_inner_pairs
 from attributions.testing import judged
 from gbt.model.tree import NODE_DTYPES, Tree
-from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
 from tests.tree_cases import ensemble_of
@@ -66,16 +65,6 @@ def test_steps_of_saabas_add_up_as_well(case):
     assert_close(tree_inner_pairs(case.ensemble, **rows).importance(), whole, case.terms)
 
 
-def test_groups():
-    ensemble, X, y = fitted_rows(3 * ROWS_PER_BLOCK + 7)
-    groups = np.arange(len(X)) % 41
-    one = tree_inner_pairs(ensemble, X, y, groups=groups)
-    # Stumps have no splits above: every feature is alone, with the error that it has by itself.
-    alone = tree_inner(ensemble, X, y, groups=groups)
-    assert_same(one.pairs, [[0, 0], [1, 1]])
-    assert_same(one.standard_error, alone.standard_error[:2])
-
-
 def test_only_splits_have_others_above():
     ensemble, X, y = fitted_rows(20)
     for ifa in ("tree_shap", lambda ensemble, m, X: np.zeros(X.shape)):
@@ -85,13 +74,10 @@ def test_only_splits_have_others_above():
 
 def result_of():
     return PairAttribution(
-        values=np.array([1.0, -2.0, 4.0]),
-        standard_error=np.array([0.5, 1.0, 1.0]),
-        pairs=np.array([[0, 1], [1, 1], [2, 0]]),
-        n_samples=7,
-        feature_names=("a", "b", "c"),
+        values=np.array([1.0, -2.0, 4.0]), standard_error=np.array([0.5, 1.0, 1.0]),
+        pairs=np.array([[0, 1], [1, 1], [2, 0]]), n_samples=7, feature_names=("a", "b", "c"),
         method="tree_inner_pairs(predecomp)",
-    )
+    )  # fmt: skip
 
 
 def test_the_table():

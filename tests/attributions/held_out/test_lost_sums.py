@@ -20,10 +20,10 @@ from attributions import (
     saabas,
     tree_inner,
 )
-from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.refits.test_given_others import by_definition
+from tests.greedy import GreedyRegressor
 
 N = 160
 RNG = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_training_rows_supply_them_and_labels_stay(name):
 
 
 def test_cross_fitting_hands_over_the_training_rows():
-    model = GBTRegressor(n_estimators=5, max_depth=2, splitter="greedy")
+    model = GreedyRegressor(n_estimators=5, max_depth=2)
     measure = partial(given_others, regressor=LinearRegression())
     parts = []
     for fitted_on, held_out in KFold(2).split(X):
@@ -153,4 +153,4 @@ def test_cross_fitting_a_model_that_has_kept_all_takes_no_pass_over_training_row
         assert training is None
         return tree_inner(model, X, y)
 
-    cross_fit(GBTRegressor(n_estimators=2, splitter="greedy"), X, y, measure, cv=2)
+    cross_fit(GreedyRegressor(n_estimators=2), X, y, measure, cv=2)

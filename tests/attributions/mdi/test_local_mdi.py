@@ -6,15 +6,12 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.datasets import make_friedman1
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import ElasticNet as SklearnElasticNet
 from sklearn.linear_model import Lasso, LinearRegression
 
 import attributions
-from attributions.kernels.stumps import add_ranks
 from attributions.mdi.elastic_net import ElasticNet
 from attributions.mdi.least_squares import Ridge
 from attributions.per_row.aggregates import aggregate_trees
@@ -25,7 +22,6 @@ from gbt import GBTRegressor, load
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
 from tests.greedy import GreedyClassifier, GreedyRegressor
-from tests.kernel_call import call
 
 N, P = 150, 5
 X, y = make_friedman1(N, P, noise=1.0, random_state=0)
@@ -46,9 +42,7 @@ MODELS = {
     "boosted": (BOOSTED, y),
     "log": (CLASSIFIER, labels),
     "softmax": (
-        GreedyClassifier(n_estimators=3, max_depth=3, subsample=0.8, random_state=0).fit(
-            X, CLASSES
-        ),
+        GreedyClassifier(3, max_depth=3, subsample=0.8, random_state=0).fit(X, CLASSES),
         CLASSES,
     ),
     "classes": (RandomForestClassifier(3, **SETTINGS).fit(X, CLASSES), CLASSES),
@@ -92,11 +86,9 @@ def expected_parts(name, rows, raw, penalty):
     parts, intercepts = {}, {}
     for k, tree, response, hessian, drawn in steps_of(model, target):
         weight = {
-            "all": np.where(drawn > 0, drawn, 1.0),
-            "inbag": drawn,
-            "oob": (drawn == 0) * 1.0,
+            "all": np.where(drawn > 0, drawn, 1.0), "inbag": drawn, "oob": (drawn == 0) * 1.0,
             "uniform": np.ones(N),
-        }[rows]
+        }[rows]  # fmt: skip
         columns, blocks = plain.mdi_columns(tree, X, hessian * drawn, raw)
         b, c = plain.ridge(columns, response, hessian * weight, penalty)
         parts.setdefault(k, []).append(rate * plain.by_block(columns, blocks, c, P))
@@ -148,13 +140,6 @@ def test_absolute_values_and_ranks_by_the_rule_of_the_authors():
         count += used
     found = attributions.local_mdi(FOREST, X, y, **options, aggregate="rank_where_used")
     assert_close(found.values, total / np.maximum(count, 1), float(P))
-
-
-@given(st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.3, 2.0, -5.0]), min_size=1, max_size=8))
-def test_ranks(row):
-    ones = np.ones((len(row), 1))
-    call(add_ranks, values=np.array(row)[:, np.newaxis], ranks=ones)
-    assert_same(ones[:, 0] - 1, plain.ranks(np.array(row)))
 
 
 def test_ranks_of_a_row_do_not_depend_on_other_rows():

@@ -11,9 +11,9 @@ from attributions.mdi.least_squares import Ridge
 from attributions.mdi.logistic import LogisticRidge
 from attributions.reference import definitions as reference
 from attributions.reference import stumps as plain
-from gbt import GBTRegressor
 from gbt.formats import as_ensemble
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyRegressor
 
 N, P = 90, 4
 X, y = make_friedman1(N, 6, noise=1.0, random_state=0)
@@ -114,7 +114,7 @@ def test_least_squares_without_raw_columns_is_the_mdi_oob_of_saabas():
 
 
 def test_what_is_refused():
-    boosted = GBTRegressor(n_estimators=2, splitter="greedy").fit(X, y)
+    boosted = GreedyRegressor(n_estimators=2).fit(X, y)
     for score in (mdi_plus, mdi_oob):
         with pytest.raises(ValueError, match="For boosted models use tree_inner"):
             score(boosted, X, y)

@@ -16,10 +16,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import local_mdi
 from attributions.mdi.training_trees import TrainingTrees
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.model.soundness import STATISTICS
 from tests.asserts import EPS_32, assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(400, 3)), RNG.normal(size=400)
@@ -28,7 +28,7 @@ SEEN = WEIGHT > 0
 FEW = {"n_estimators": 3}
 QUIET = {"verbose": 0, "allow_writing_files": False}
 REGRESSORS = {  # and which rows are counted
-    "ours": (lambda: GBTRegressor(**FEW, splitter="greedy"), SEEN),
+    "ours": (lambda: GreedyRegressor(**FEW), SEEN),
     "xgboost": (lambda: peer("xgboost").XGBRegressor(**FEW), SEEN),
     "lightgbm": (lambda: peer("lightgbm").LGBMRegressor(verbose=-1, **FEW), SEEN | True),
     "catboost": (lambda: peer("catboost").CatBoostRegressor(**QUIET, **FEW), SEEN),
@@ -155,7 +155,7 @@ BALANCED = {
     "histograms": lambda **of: HistGradientBoostingClassifier(**FIVE, **of),
     "a tree": lambda **of: DecisionTreeClassifier(max_leaf_nodes=9, **of),
     "a forest": lambda **of: ExtraTreesClassifier(3, max_depth=4, **of),
-    "ours": lambda **of: GBTClassifier(**FEW, splitter="greedy", **of),
+    "ours": lambda **of: GreedyClassifier(**FEW, **of),
     "lightgbm": lambda **of: peer("lightgbm").LGBMClassifier(verbose=-1, **FEW, **of),
 }
 

@@ -15,8 +15,8 @@ from attributions.per_row.predecomp import PreDecomp
 from attributions.per_row.saabas import Saabas
 from attributions.per_row.tree_shap import TreeShap
 from attributions.testing import sum_of_node_values
-from gbt import GBTRegressor
 from tests.asserts import assert_close, assert_same
+from tests.greedy import GreedyRegressor
 from tests.tree_cases import deep_ensemble, example_1
 
 
@@ -99,7 +99,7 @@ def test_functions_that_do_not_return_a_number_a_row_and_feature(returns, messag
 
 
 def fitted_on(frame):
-    return GBTRegressor(n_estimators=3, splitter="greedy").fit(frame, np.arange(len(frame)) % 5)
+    return GreedyRegressor(n_estimators=3).fit(frame, np.arange(len(frame)) % 5)
 
 
 def test_rows_keep_what_they_are_called():

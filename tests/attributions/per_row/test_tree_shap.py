@@ -25,14 +25,9 @@ def tree_of(left, right, feature, threshold, value, n_samples) -> Tree:
     """Return a tree with the given arrays, and zeros elsewhere."""
     blank = {name: np.zeros(len(left), dtype) for name, dtype in NODE_DTYPES.items()}
     given_arrays = {
-        "left": left,
-        "right": right,
-        "feature": feature,
-        "threshold": threshold,
-        "value": value,
-        "n_samples": n_samples,
-        "sum_hessian": n_samples,
-    }
+        "left": left, "right": right, "feature": feature, "threshold": threshold, "value": value,
+        "n_samples": n_samples, "sum_hessian": n_samples,
+    }  # fmt: skip
     return Tree(**{**blank, **{name: np.array(a) for name, a in given_arrays.items()}})
 
 
@@ -42,13 +37,9 @@ def tree_of(left, right, feature, threshold, value, n_samples) -> Tree:
 #               /     \
 #          3: 0, n=1   4: 1, n=1
 BOTH = tree_of(
-    left=[1, -1, 3, -1, -1],
-    right=[2, -1, 4, -1, -1],
-    feature=[0, -1, 1, -1, -1],
-    threshold=[0.5, 0.0, 0.5, 0.0, 0.0],
-    value=[0.0, 0.0, 0.0, 0.0, 1.0],
-    n_samples=[4, 2, 2, 1, 1],
-)
+    left=[1, -1, 3, -1, -1], right=[2, -1, 4, -1, -1], feature=[0, -1, 1, -1, -1],
+    threshold=[0.5, 0.0, 0.5, 0.0, 0.0], value=[0.0, 0.0, 0.0, 0.0, 1.0], n_samples=[4, 2, 2, 1, 1],
+)  # fmt: skip
 
 
 def test_two_features_by_hand():

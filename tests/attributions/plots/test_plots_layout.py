@@ -72,13 +72,10 @@ def pairs(names, values=None, **options):
     below = np.column_stack([np.arange(p), (np.arange(p) + 1) % p])
     alone = np.column_stack([np.arange(p), np.arange(p)])
     result = PairAttribution(
-        values=np.concatenate([values, values / 2]),
-        standard_error=None,
-        pairs=np.concatenate([alone, below]),
-        n_samples=1234,
-        feature_names=names,
+        values=np.concatenate([values, values / 2]), standard_error=None,
+        pairs=np.concatenate([alone, below]), n_samples=1234, feature_names=names,
         method="tree_inner_pairs(predecomp)",
-    )
+    )  # fmt: skip
     return result.plot(**options)
 
 
@@ -89,28 +86,18 @@ def tree(names, values=None, **options):
     nodes = Tree(
         feature=np.array([0, 1, -1, -1, 2, -1, -1]),
         threshold=np.array([0.5, -1.25, 0, 0, 1e-7, 0, 0]),
-        left=np.array([1, 2, -1, -1, 5, -1, -1]),
-        right=np.array([4, 3, -1, -1, 6, -1, -1]),
+        left=np.array([1, 2, -1, -1, 5, -1, -1]), right=np.array([4, 3, -1, -1, 6, -1, -1]),
         missing_left=np.array([True, False, False, False, True, False, False]),
-        sum_hessian=np.full(7, 12.0),
-        n_samples=np.full(7, 12_345),
-        value=values,
-        **fields,
-    )
+        sum_hessian=np.full(7, 12.0), n_samples=np.full(7, 12_345), value=values, **fields,
+    )  # fmt: skip
     options.pop("max_display", None)
     return drawn(TreeDisplay, nodes, feature_names=names, **options)
 
 
 KINDS = {
-    "bars": bars,
-    "curves": curves,
-    "used": used,
-    "swarm": swarm,
-    "row": row,
-    "force": force,
-    "pairs": pairs,
-    "tree": tree,
-}
+    "bars": bars, "curves": curves, "used": used, "swarm": swarm,
+    "row": row, "force": force, "pairs": pairs, "tree": tree,
+}  # fmt: skip
 LONG = tuple(f"mean_temperature_of_station_{k:03d}_in_degrees_celsius" for k in range(12))
 MATH = ("$price$", "a_b^c", "cost in $", "$\\frac{", "new\nline", "100 %", "\\alpha_{", "#~&")
 NAMES = {

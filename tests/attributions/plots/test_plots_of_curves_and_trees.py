@@ -9,9 +9,9 @@ from matplotlib.colors import to_rgba
 
 from attributions import FeatureCurve, LocalAttribution, partial_dependence
 from attributions.plots import VERMILION, CurveDisplay, TreeDisplay
-from gbt import GBTClassifier, GBTRegressor
 from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same, peer
+from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.pictures import assert_apart, assert_inside, box_of, words_on, written
 
 
@@ -107,38 +107,33 @@ def test_of_models():
     pandas = peer("pandas")
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame({"word": rng.choice([*"abc"], 90), "x": rng.normal(size=90)})
-    model = GBTClassifier(n_estimators=3, splitter="greedy").fit(
-        frame, np.digitize(frame.x, [-0.5, 0.5])
-    )
+    model = GreedyClassifier(n_estimators=3).fit(frame, np.digitize(frame.x, [-0.5, 0.5]))
     for name in ("word", "x"):
         display = partial_dependence(model, name, frame).plot()
         assert len(display.lines_) == 3
         assert_inside(written(display.figure_), display.figure_.bbox.extents)
-    stub = GBTRegressor(n_estimators=1, splitter="greedy").fit(frame[["x"]], np.ones(90))
+    stub = GreedyRegressor(n_estimators=1).fit(frame[["x"]], np.ones(90))
     assert len(partial_dependence(stub, "x", frame[["x"]]).plot().lines_) == 1
 
 
 def by_hand():
     """Return a root, a leaf at its left, and at its right a split into two leaves."""
     return Tree(
-        feature=np.array([1, -1, 0, -1, -1]),
-        threshold=np.array([2.5, 0.0, -1250000.0, 0.0, 0.0]),
-        left=np.array([1, -1, 3, -1, -1]),
-        right=np.array([2, -1, 4, -1, -1]),
+        feature=np.array([1, -1, 0, -1, -1]), threshold=np.array([2.5, 0.0, -1250000.0, 0.0, 0.0]),
+        left=np.array([1, -1, 3, -1, -1]), right=np.array([2, -1, 4, -1, -1]),
         missing_left=np.array([True, False, False, False, False]),
         sum_gradient=np.array([-3.0, 4.0, -7.0, -1.5, -5.5]),
         sum_hessian=np.array([2000.0, 1500.0, 500.0, 200.0, 300.0]),
-        n_samples=np.array([2000, 1500, 500, 200, 300]),
-        gain=np.array([1.0, 0.0, 1.0, 0.0, 0.0]),
+        n_samples=np.array([2000, 1500, 500, 200, 300]), gain=np.array([1.0, 0.0, 1.0, 0.0, 0.0]),
         value=np.array([-0.0, -0.25, 1.4, 0.5, 2.0]),
-    )
+    )  # fmt: skip
 
 
 def grown(depth, n_rows=3000):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 5))
     y = X[:, 0] * X[:, 1] + X[:, 2] ** 2 + rng.normal(size=n_rows)
-    return GBTRegressor(n_estimators=2, max_depth=depth, splitter="greedy").fit(X, y).ensemble_
+    return GreedyRegressor(n_estimators=2, max_depth=depth).fit(X, y).ensemble_
 
 
 def test_boxes_say_what_the_nodes_remember():
@@ -213,9 +208,7 @@ def test_trees_can_be_read_and_what_is_cut_is_counted(depth):
     assert_same(sorted(display.boxes_), np.flatnonzero(tree.depth <= 4))
     title = display.ax_.get_title(loc="left")
     if len(hidden):
-        assert title == (
-            f"Tree, depth 0 to 4 of 7: {len(hidden)} of {tree.n_nodes} nodes not shown"
-        )
+        assert title == f"Tree, depth 0 to 4 of 7: {len(hidden)} of {tree.n_nodes} nodes not shown"
         said = [text.get_text().split("\n")[-1] for text in display.boxes_.values()]
         below = [int(line.split()[1]) for line in said if line.endswith("nodes below")]
         assert sum(below) == len(hidden)
@@ -240,9 +233,7 @@ def test_the_depth_is_chosen():
 
 
 def test_too_few_names_are_refused():
-    with pytest.raises(
-        ValueError, match="feature_names has 1 names, but the tree splits on column 1"
-    ):
+    with pytest.raises(ValueError, match="has 1 names, but the tree splits on column 1"):
         TreeDisplay(by_hand(), feature_names=["a"])
 
 
@@ -262,7 +253,7 @@ def test_what_rounding_leaves_of_0_is_0():
 def test_a_tree_of_several_classes_says_whose_it_is():
     X = np.random.default_rng(0).normal(size=(90, 2))
     labels = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [-0.5, 0.5])]
-    model = GBTClassifier(n_estimators=2, max_depth=1, splitter="greedy").fit(
+    model = GreedyClassifier(n_estimators=2, max_depth=1).fit(
         X, labels
     )  # classes: high, low, middle
     title = TreeDisplay.from_model(model, 4).ax_.get_title(loc="left")
@@ -274,9 +265,7 @@ def test_a_tree_of_several_classes_says_whose_it_is():
 def test_a_question_that_missing_words_alone_answer_with_yes():
     table = pandas.DataFrame({"word": np.array(["u", "v", None] * 20, dtype=object)})
     y = 2.0 * table["word"].isna()
-    model = GBTRegressor(
-        n_estimators=1, max_depth=1, categorical_smoothing=0, splitter="greedy"
-    ).fit(table, y)
+    model = GreedyRegressor(1, max_depth=1, categorical_smoothing=0).fit(table, y)
     words = words_on(TreeDisplay.from_model(model, 0).figure_)
     (question,) = [text for text in words if text.startswith("word ")]
     assert question.startswith("word is missing")

@@ -25,11 +25,11 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.reference import definitions as reference
-from gbt import GBTClassifier, GBTRegressor
 from tests.asserts import assert_close, assert_same
 from tests.attributions.refits.test_selector import table
+from tests.greedy import GreedyClassifier, GreedyRegressor
 
-MODEL = GBTRegressor(n_estimators=10, max_depth=2, splitter="greedy")
+MODEL = GreedyRegressor(n_estimators=10, max_depth=2)
 WIDER = 1.2  # than independent rows would have it: folds vary together (docs/inference.md)
 
 
@@ -222,9 +222,7 @@ def test_what_no_targets_judge_has_the_error_of_independent_rows():
     X, y = table(n=90, p=3)
     folds = KFold(3)
     values = np.abs(out_of_fold(lambda model, X, y: predecomp(model, X), folds.split(X), X, y))
-    result = cross_fit(
-        MODEL, X, y, lambda model, X, y: absolute(model, X, level="forest"), cv=folds
-    )
+    result = cross_fit(MODEL, X, y, lambda m, X, y: absolute(m, X, level="forest"), cv=folds)
     assert_close(result.values, values.sum(axis=0), values.sum(axis=0))
     expected = reference.standard_error(values, np.arange(90))
     assert_close(result.standard_error, expected, values.sum(axis=0))
@@ -251,8 +249,8 @@ def test_missing_labels_are_refused_before_rows_are_cut():
     X = np.arange(24.0).reshape(12, 2)
     y = np.array(["a", "b", None] * 4, dtype=object)
     for cut in (
-        partial(cross_fit, GBTClassifier(splitter="greedy")),
-        HeldOutSelector(GBTClassifier(splitter="greedy")).fit,
+        partial(cross_fit, GreedyClassifier()),
+        HeldOutSelector(GreedyClassifier()).fit,
     ):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)

@@ -71,9 +71,8 @@ def test_it_is_its_definition(task, regressor):
     groups = np.arange(60) // 3
 
     result = given_others(model, X[60:], y[60:], training=training, regressor=regressor)
-    grouped = given_others(
-        model, X[60:], y[60:], training=training, regressor=regressor, groups=groups
-    )
+    asked = {"training": training, "regressor": regressor}
+    grouped = given_others(model, X[60:], y[60:], groups=groups, **asked)
 
     q = by_definition(model, X[60:], y[60:], training, [model] * 3, [regressor] * 3)
     terms = 60 * np.abs(q).max()
@@ -142,9 +141,8 @@ def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, ki
         table = pyarrow.Table.from_pandas(table)
     model = clone(estimator).fit(table[:100], y[:100])
 
-    result = given_others(
-        model, table[100:], y[100:], training=(table[:100], y[:100]), regressor=estimator
-    )
+    training = table[:100], y[:100]
+    result = given_others(model, table[100:], y[100:], training=training, regressor=estimator)
 
     fits = [clone(plain).set_params(**{parameter: of_rest}) for of_rest in moved]
     q = by_definition(model, X[100:], y[100:], (X[:100], y[:100]), fits, fits)
@@ -152,19 +150,14 @@ def test_parameters_of_columns_go_with_their_columns(parameter, value, moved, ki
 
 
 @pytest.mark.parametrize(
-    "parameter",
-    [
-        {"categorical_features": [1]},
-        {"monotonic_cst": [0, 1, 0]},
-        {"interaction_cst": [[0, 1], [2]]},
-    ],
+    ("name", "given"),
+    [("categorical_features", [1]), ("monotonic_cst", [0, 1, 0]), ("interaction_cst", [[0, 1]])],
 )
-def test_parameters_of_columns_of_other_libraries_are_refused_before_a_fit(parameter, monkeypatch):
+def test_parameters_of_columns_of_other_libraries_are_refused_first(name, given, monkeypatch):
     X, y = copies(120)
     X = X.round()
     training = X[:60], y[:60]
-    (name,) = parameter
-    theirs = HistGradientBoostingRegressor(max_iter=5, **parameter).fit(*training)
+    theirs = HistGradientBoostingRegressor(max_iter=5, **{name: given}).fit(*training)
     ours = clone(REGRESSOR).fit(*training)
     pairs = [(ours, theirs), (ours, make_pipeline(theirs))]
     pairs += [(theirs, REGRESSOR)] * (name != "monotonic_cst")  # which loses the sums of gradients

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, TargetEncod
 from attributions import HeldOutSelector, cross_fit, given_others, held_out_gain, tree_inner
 from attributions.refits.without_column import with_constant
 from attributions.testing import assert_close, assert_same
-from gbt import GBTRegressor
+from tests.greedy import GreedyRegressor
 
 
 def noisy(n=1500, n_levels=500):
@@ -29,7 +29,7 @@ def noisy(n=1500, n_levels=500):
 
 
 def model(**options):
-    return GBTRegressor(n_estimators=20, max_depth=3, splitter="greedy", **options)
+    return GreedyRegressor(n_estimators=20, max_depth=3, **options)
 
 
 def encoded(encoder=None):

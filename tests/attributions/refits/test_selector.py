@@ -36,8 +36,9 @@ from attributions import (
 )
 from gbt import GBTRegressor
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
-MODEL = GBTRegressor(n_estimators=30, max_depth=2, splitter="greedy")
+MODEL = GreedyRegressor(n_estimators=30, max_depth=2)
 
 
 @pytest.mark.slow
@@ -196,10 +197,7 @@ def test_weights_are_those_of_fitting_and_of_judging(cv):
     judged, fitted = [], []
 
     def remember(model, X, y, training, sample_weight, groups):
-        for rows, given, places in (
-            (X, sample_weight, judged),
-            (training[0], training[2], fitted),
-        ):
+        for rows, given, places in ((X, sample_weight, judged), (training[0], training[2], fitted)):
             places.extend(row[tuple(x)] for x in rows)
             assert_same(given, weight[places[-len(rows) :]])
         expected = clone(MODEL).fit(training[0], training[1], training[2])
@@ -223,9 +221,7 @@ def test_weights_that_cannot_be_are_refused_and_so_are_measures_that_take_none()
         with pytest.raises(ValueError, match=told):
             cross_fit(MODEL, X, y, sample_weight=weight)
     with pytest.raises(TypeError, match="sample_weight"):
-        HeldOutSelector(MODEL, measure=lambda model, X, y: None).fit(
-            X, y, sample_weight=np.ones(40)
-        )
+        HeldOutSelector(MODEL, measure=lambda m, X, y: None).fit(X, y, sample_weight=np.ones(40))
 
 
 def test_it_is_a_step_of_a_pipeline():
@@ -245,10 +241,7 @@ def test_what_is_no_measure_or_no_estimator_is_refused():
     ):
         for measure, message in (
             ("partial_inner", "such as tree_inner itself and not its name; got 'partial_inner'"),
-            (
-                total_gain,
-                r"must take \(model, X, y\), as tree_inner.*; total_gain does not: too many",
-            ),
+            (total_gain, r"must take \(model, X, y\), as tree_inner.*; total_gain does not: too"),
             (unbiased_gain, r"; unbiased_gain does not: missing .*'X_valid'"),
             (regressor, r"regressor must be an estimator, .*; got 'ridge'"),
         ):
@@ -310,11 +303,10 @@ def test_times_to_an_event_of_every_form_are_handed_on():
     X, _ = table()
     time = np.random.default_rng(1).exponential(np.exp(X[:, 0]))
     event = time < 2
-    structured = np.array(
-        [*zip(event, time, strict=True)], dtype=[("event", bool), ("time", float)]
-    )
+    fields = [("event", bool), ("time", float)]
+    structured = np.array([*zip(event, time, strict=True)], dtype=fields)
     pairs = np.column_stack([time, event])
-    model = GBTRegressor(loss="cox", n_estimators=10, max_depth=2, splitter="greedy")
+    model = GreedyRegressor(loss="cox", n_estimators=10, max_depth=2)
     selectors = [HeldOutSelector(model).fit(X, y) for y in (pairs, structured, pairs.tolist())]
     for selector in selectors:
         assert selector.support_[0]

@@ -18,10 +18,10 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
-from gbt import GBTClassifier
 from gbt.parallel.in_order import ROWS_PER_BLOCK
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
+from tests.greedy import GreedyClassifier
 
 MEASURES = [(tree_inner, tree_inner_rows), (partial_inner, partial_inner_rows)]
 
@@ -51,9 +51,8 @@ def test_sums_are_those_of_added_columns(data):
     numbers = st.floats(-100, 100)
     values = np.array(data.draw(st.lists(st.tuples(*[numbers] * 4), min_size=2, max_size=8)))
     of_feature = data.draw(st.lists(st.sampled_from(["a", "b", None]), min_size=4, max_size=4))
-    groups = np.array(
-        data.draw(st.lists(st.integers(0, 3), min_size=len(values), max_size=len(values)))
-    )
+    n = len(values)
+    groups = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     members = {
         group: [name for name, g in zip(NAMES, of_feature, strict=True) if g == group]
         for group in ("a", "b")
@@ -110,15 +109,11 @@ def test_second_moments_are_about_the_mean():
     names = NAMES[:2]
     parts = [
         GlobalAttribution(
-            values=row + far,
-            standard_error=None,
-            n_samples=1,
-            feature_names=names,
-            method="tree_inner(predecomp)",
-            second_moments=np.zeros((2, 2)),
+            values=row + far, standard_error=None, n_samples=1, feature_names=names,
+            method="tree_inner(predecomp)", second_moments=np.zeros((2, 2)),
         )
         for row in near
-    ]
+    ]  # fmt: skip
     merged = parts[0].merge(parts[1]).merge(parts[2])
     assert_same(merged.second_moments, [[2.0, -1.0], [-1.0, 14.0]])
     assert_same(merged.grouped({"sum": names}).standard_error, [np.sqrt(3 / 2 * 14)])
@@ -127,13 +122,9 @@ def test_second_moments_are_about_the_mean():
 def test_members_that_cancel_but_for_rounding():
     """Squares of the sum are below 0 by rounding: an error of 0, not of nan."""
     result = GlobalAttribution(
-        [1.0, -1.0],
-        [1.0, 1.0],
-        3,
-        NAMES[:2],
-        "tree_inner(predecomp)",
+        [1.0, -1.0], [1.0, 1.0], 3, NAMES[:2], "tree_inner(predecomp)",
         second_moments=[[1.0, -1.0 - 2.0**-52], [-1.0 - 2.0**-52, 1.0]],
-    )
+    )  # fmt: skip
     assert_same(result.grouped({"both": NAMES[:2]}).standard_error, [0.0])
 
 
@@ -153,7 +144,7 @@ def test_parts_of_trees_and_outputs_add_up_as_well():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     label = np.digitize(X[:, 0] - X[:, 1] + X[:, 3], [-1, 1])
-    model = GBTClassifier(n_estimators=5, splitter="greedy").fit(X, label)
+    model = GreedyClassifier(n_estimators=5).fit(X, label)
     gain = total_gain(model, per_tree=True, per_output=True)
     sums = gain.grouped({"both": ["x0", "x3"]})
     assert sums.feature_names == ("both", "x1", "x2")

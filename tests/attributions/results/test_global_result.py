@@ -125,8 +125,9 @@ def test_merging_by_hand():
     assert_close(both.standard_error, [np.sqrt(3 / 2 * (9 + 1 + 16))], 10.0)  # about the mean 4
     singles = GlobalAttribution.from_rows(rows_of([[1.0]])).merge(one)
     assert_close(singles.standard_error, [np.sqrt(2 * 2 * 3.5**2)], 10.0)
-    trees = result_of([1.0, 2.0], [1.0, 1.0], per_tree=[[1.0, 0.0], [0.0, 2.0]])
-    assert_same(trees.merge(trees).per_tree, [[2.0, 0.0], [0.0, 4.0]])
+    for of in ("per_tree", "per_output"):
+        parts = result_of([1.0, 2.0], [1.0, 1.0], **{of: np.array([[1.0, 0.0], [0.0, 2.0]])})
+        assert_same(getattr(parts.merge(parts), of), [[2.0, 0.0], [0.0, 4.0]])
     many, single = result_of([1.0]), replace(result_of([2.0]), n_samples=1)  # without errors
     for merged in (many.merge(many), many.merge(single), single.merge(many)):
         assert merged.standard_error is None
@@ -213,11 +214,9 @@ def attribution(**changes):
     """Return contributions of two features to three rows."""
     fields = {
         "values": np.array([[1.0, 2.0], [3.0, -4.0], [0.0, 0.5]]),
-        "base_values": np.array([10.0, 10.0, 10.0]),
-        "feature_names": ("age", "income"),
-        "method": "by hand",
-        "data": np.array([[7.0, 8.0], [9.0, np.nan], [1.0, 2.0]]),
-    }
+        "base_values": np.array([10.0, 10.0, 10.0]), "feature_names": ("age", "income"),
+        "method": "by hand", "data": np.array([[7.0, 8.0], [9.0, np.nan], [1.0, 2.0]]),
+    }  # fmt: skip
     return LocalAttribution(**{**fields, **changes})
 
 

@@ -114,15 +114,10 @@ def test_names_cannot_tear_a_table():
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("a\u202eb", r"a\u202eb"),
-        ("a\u200db", "a\u200db"),
-        ("a\r\nb", "a  b"),
-        ("a\u2028b", "a b"),
-        ("$x_1^2$", "$x_1^2$"),
-        (" 名 ", " 名 "),
-        (3, "3"),
+        ("a\u202eb", r"a\u202eb"), ("a\u200db", "a\u200db"), ("a\r\nb", "a  b"),
+        ("a\u2028b", "a b"), ("$x_1^2$", "$x_1^2$"), (" 名 ", " 名 "), (3, "3"),
     ],
-)
+)  # fmt: skip
 def test_on_one_line(name, line):
     assert on_one_line(name) == line
 
@@ -241,11 +236,7 @@ def test_a_row_is_found_by_its_label_or_without_labels_by_its_number(index, foun
         ("r3", None, "row='r3', but the rows that were explained have no labels"),
         (2.0, None, "row=2.0, but the rows that were explained have no labels"),
         (True, None, "row=True, but the rows that were explained have no labels"),
-        (
-            "r9",
-            ["r1", "r2", "r3", "r4"],
-            "row='r9', but no row has this label; the first labels are",
-        ),
+        ("r9", ["r1", "r2", "r3", "r4"], "row='r9', but no row has this label; the first labels"),
         (
             "r1",
             ["r1", "r2", "r1", "r1"],

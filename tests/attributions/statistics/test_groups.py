@@ -15,7 +15,6 @@ from attributions import (
     tree_inner,
     tree_inner_rows,
 )
-from attributions.classic.shuffle_errors import ShuffleErrors
 from attributions.reference import definitions as reference
 from attributions.statistics.groups import Groups
 from attributions.testing import judged
@@ -28,9 +27,8 @@ from tests.attributions.statistics.test_bootstrap import rows_of
 
 def test_two_subjects_by_hand():
     """Subject a has 1 and 2, subject b 5 and -1: sums 3 and 4, squares about 3.5 are a half."""
-    result = GlobalAttribution.from_rows(
-        rows_of([[1], [5], [2], [-1]]), groups=["a", "b", "a", "b"]
-    )
+    rows = rows_of([[1], [5], [2], [-1]])
+    result = GlobalAttribution.from_rows(rows, groups=["a", "b", "a", "b"])
     assert_same(result.values, [7.0])
     assert_same(result.standard_error, [1.0])  # sqrt(2 / 1 * .5)
     assert result.n_samples == 4
@@ -104,18 +102,7 @@ def test_without_standard_errors_groups_are_kept():
 
 
 def test_permutation_sums_parts_of_groups():
-    """Every row three times: groups of copies have the spread of a third as many rows."""
-    drops = np.random.default_rng(0).normal(size=50)
-    squares = np.sum((drops - drops.mean()) ** 2)
-    single, tripled = ShuffleErrors(50), ShuffleErrors(150)
-    single.add(drops, np.arange(50))  # a row lends to itself, so it counts as (2 drop)^2
-    tripled.add(np.repeat(drops, 3), np.arange(150))
-    groups = Groups.of(np.repeat(np.arange(50), 3), 150)
-    by_hand = (4 - 1) * 50 / 49 * squares / 50**2
-    assert_close(single.sums().standard_error ** 2, by_hand, 1.0)
-    by_hand = ((2 * 3) ** 2 * 50 / 49 - 3 * 150 / 149) * squares / 150**2
-    assert_close(tripled.sums(groups).standard_error ** 2, by_hand, 1.0)
-
+    """What their errors are ``tests.attributions.test_dask`` tells of chunks."""
     ensemble, X, y = fitted_rows(60)
     X, y, copies = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(60), 4)
     plain = permutation(ensemble, X, y, random_state=0)

@@ -140,10 +140,8 @@ def test_a_bag_of_trees_is_a_forest():
 
 
 def test_lists_are_averages_of_raw_predictions():
-    models = [
-        classifier().fit(X, LABELS),
-        HistGradientBoostingClassifier(max_iter=2).fit(X, LABELS),
-    ]
+    of_bins = HistGradientBoostingClassifier(max_iter=2)
+    models = [classifier().fit(X, LABELS), of_bins.fit(X, LABELS)]
     raw = [model.decision_function(X_NEW) for model in models]
     np.testing.assert_allclose(as_ensemble(models).raw_predict(X_NEW), np.mean(raw, axis=0))
     weighted = Average(models, weights=[3, 1])
@@ -174,9 +172,8 @@ def test_training_rows_complete_every_member_by_the_rows_that_it_drew():
     model = bag(GradientBoostingRegressor(n_estimators=2, loss="absolute_error"), max_features=3)
     whole = as_ensemble(model.fit(X, Y), X, Y)
     weight = np.bincount(model.estimators_samples_[0], minlength=len(X))
-    part = as_ensemble(
-        model.estimators_[0], X[:, model.estimators_features_[0]], Y, weight.astype(float)
-    )
+    rows = X[:, model.estimators_features_[0]]
+    part = as_ensemble(model.estimators_[0], rows, Y, weight.astype(float))
     np.testing.assert_array_equal(whole.trees[0].sum_gradient, part.trees[0].sum_gradient)
     weights = np.exp(X[:, 3])  # by which scikit-learn draws rows
     bagged = bag(GradientBoostingRegressor(n_estimators=2), max_features=3).fit(X, Y, weights)
@@ -235,11 +232,7 @@ REFUSED = {
         LABELS,
         "averages probabilities, and those of its GBTClassifier are no sums of trees",
     ),
-    "bag of log odds": (
-        bag(classifier(), BaggingClassifier),
-        LABELS,
-        "BaggingClassifier averages probabilities",
-    ),
+    "bag of log odds": (bag(classifier(), BaggingClassifier), LABELS, "averages probabilities"),
     "hard votes": (VotingClassifier(forests()), LABELS, "voting='hard'"),
     "amounts": (
         VotingRegressor([("one", boosted(loss="poisson"))]),

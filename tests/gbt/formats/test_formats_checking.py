@@ -8,17 +8,15 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-from sklearn.ensemble import (
-    HistGradientBoostingRegressor,
-)
+from sklearn.ensemble import HistGradientBoostingRegressor
 
-from gbt import GBTRegressor
 from gbt.formats import as_ensemble, checking
 from gbt.formats.checking import MisreadModelError
 from gbt.formats.imported import LibraryNodes
 from gbt.formats.listed_levels import Listed
 from tests.asserts import peer
 from tests.gbt.formats.read_models import MODELS, cat, lgb, skl, xgb
+from tests.greedy import GreedyRegressor
 
 pandas = pytest.importorskip("pandas")
 
@@ -83,18 +81,12 @@ def lowered(nodes, fields):
 DEFECTS = {
     "thresholds swapped": swapped,
     "thresholds one number lower": lowered,
-    "values times a weight": lambda nodes, fields: (
-        nodes, fields | {"value": 0.9 * fields["value"]}
-    ),
-    "base score": lambda nodes, fields: (
-        nodes, fields | {"base_score": fields["base_score"] + 1e-3}
-    ),
+    "values times a weight": lambda nodes, of: (nodes, of | {"value": 0.9 * of["value"]}),
+    "base score": lambda nodes, of: (nodes, of | {"base_score": of["base_score"] + 1e-3}),
     "sides of columns": lambda nodes, fields: (
         nodes._replace(feature=1 - np.minimum(nodes.feature, 1)), fields
     ),
-    "missing values": lambda nodes, fields: (
-        nodes._replace(missing_left=~nodes.missing_left), fields
-    ),
+    "missing values": lambda nodes, of: (nodes._replace(missing_left=~nodes.missing_left), of),
 }  # fmt: skip
 
 
@@ -179,5 +171,5 @@ def test_sets_of_levels_that_are_misread_are_found(monkeypatch, library):
 
 def test_models_of_ours_and_files_are_not_checked(monkeypatch):
     monkeypatch.setattr(checking, "rows_to_try", lambda *_, **__: pytest.fail("rows are made"))
-    as_ensemble(GBTRegressor(n_estimators=2, splitter="greedy").fit(X, Y))
+    as_ensemble(GreedyRegressor(n_estimators=2).fit(X, Y))
     as_ensemble(json.loads(small("xgboost numbers, defaults").save_raw("json")))

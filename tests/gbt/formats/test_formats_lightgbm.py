@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import expit
-from sklearn.exceptions import NotFittedError
 
-from attributions import held_out_gain, predecomp, total_gain, tree_inner
+from attributions import held_out_gain, predecomp, total_gain
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
@@ -45,23 +43,6 @@ def train(parameters=(), objective="regression", weighted=True, n_rounds=6):
         warnings.simplefilter("ignore")
         case = lgb(objective, others={"n_rounds": n_rounds, **dict(parameters)})
         return case.fit(X, y, weight if weighted else None)
-
-
-def test_wrappers():
-    lightgbm = peer("lightgbm")
-    X, y, _ = training_data("regression")
-    parameters = {"n_estimators": 9, "num_leaves": 8, "verbosity": -1, "n_jobs": 1}
-    with pytest.raises(NotFittedError):
-        as_ensemble(lightgbm.LGBMRegressor())
-    regressor = lightgbm.LGBMRegressor(**parameters).fit(X, y)
-    assert_close(as_ensemble(regressor).raw_predict(X), regressor.predict(X), np.full(300, 20.0))
-    labels = np.where(y > 3, "yes", "no")
-    classifier = lightgbm.LGBMClassifier(**parameters).fit(X, labels)
-    ensemble = as_ensemble(classifier, X, labels)
-    assert_close(expit(ensemble.raw_predict(X)), classifier.predict_proba(X)[:, 1], terms=8.0)
-    inner = tree_inner(classifier, X, labels).values
-    gain = total_gain(classifier).values
-    assert_close(inner, gain, np.full(4, gain.sum()), eps=EPS_32)
 
 
 def test_names_with_blanks():

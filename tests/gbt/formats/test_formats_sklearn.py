@@ -49,10 +49,7 @@ def test_what_needs_no_gradients_works_where_they_are_lost():
     for explain, message in [
         (lambda: tree_shap(model, X[:5]), r"weighed by 'hessian'.*{}.*Use 'count', or .*X=X_train"),
         (lambda: saabas(model, X[:5]), r"weighed by 'hessian'.*{}.*Use 'count', or .*X=X_train"),
-        (
-            lambda: predecomp(model, X[:5]),
-            r"predecomp needs the values .*it has counts.*{}.*X=X_train",
-        ),
+        (lambda: predecomp(model, X[:5]), r"predecomp needs the values .*has counts.*{}.*X=X_tra"),
         (lambda: tree_inner(model, X, y), r"predecomp needs the values .*{}"),
         (lambda: total_gain(model), "total_gain needs the gradients and hessians .*{}"),
     ]:
@@ -80,9 +77,6 @@ def test_labels_of_words_and_the_weights_of_classes():
 
 
 def test_a_model_is_imported_once_while_it_stays_as_it_is():
-    for case in ("boosting", "histograms", "forest", "tree"):
-        name = f"sklearn numbers, {case}"
-        assert as_ensemble(fitted(name).model) is imported(name)
     X, y = table("full")
     model = GradientBoostingRegressor(n_estimators=2, warm_start=True).fit(X, y)
     ensemble = as_ensemble(model)

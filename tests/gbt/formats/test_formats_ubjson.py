@@ -1,6 +1,4 @@
-"""UBJSON by hand, as XGBoost writes it, and damaged."""
-
-import json
+"""UBJSON by hand, and damaged; that XGBoost's is read ``test_readers`` tells."""
 
 import numpy as np
 import pytest
@@ -69,28 +67,12 @@ def booster_bytes():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 2))
     booster = xgboost.train({"max_depth": 2, "nthread": 1}, xgboost.DMatrix(X, X[:, 0]), 2)
-    return bytes(booster.save_raw("ubj")), json.loads(booster.save_raw("json"))
-
-
-def plain(value):
-    """Return lists of Python numbers for arrays."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list) else value
-
-
-def test_a_booster_says_the_same_in_both():
-    binary, text = booster_bytes()
-    found = plain(parse_ubjson(binary))
-    as_float32 = json.loads(json.dumps(text), parse_float=lambda number: float(np.float32(number)))
-    assert found == as_float32
+    return bytes(booster.save_raw("ubj"))
 
 
 @given(data=st.data())
 def test_changed_bytes_are_harmless(data):
-    binary = bytearray(booster_bytes()[0])
+    binary = bytearray(booster_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         binary[data.draw(st.integers(0, len(binary) - 1))] = data.draw(st.integers(0, 255))
     binary = binary[: data.draw(st.integers(0, len(binary)))]

@@ -116,9 +116,7 @@ def test_rows_that_contradict_what_was_kept_are_told_and_believed(name):
         *[(slice(None), -1, ones)] * (REFITTED not in str(imported(name).about_gradients)),
     ]
     for keep, step, w in changes:
-        with pytest.warns(
-            UserWarning, match=r"not what these rows make of it: at node \d+ of tree"
-        ):
+        with pytest.warns(UserWarning, match=r"not what these rows make of it: at node \d+ of"):
             ensemble = as_ensemble(model, X[keep], y[::step][keep], w[keep])
         expected = imported(name).refit_statistics(X[keep], target[::step][keep], w[keep])
         for array in ("sum_gradient", "sum_hessian", "n_samples", "gain"):
@@ -313,9 +311,8 @@ def test_models_that_stopped_early_have_their_best_trees_and_the_names_of_column
     X, y = table("gaps")
     frame = pd.DataFrame(X, columns=["age", "height", "a_b", "größe"])
     fit, best = STOPPED[library]
-    model = fit(
-        peer(library), {"learning_rate": 0.5}, (frame[:200], y[:200]), (frame[200:], y[200:])
-    )
+    rows = (frame[:200], y[:200]), (frame[200:], y[200:])
+    model = fit(peer(library), {"learning_rate": 0.5}, *rows)
     ensemble = as_ensemble(model)
     assert ensemble.n_trees == best(model) < 99
     assert ensemble.feature_names == tuple(frame)

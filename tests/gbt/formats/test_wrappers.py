@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from attributions import permutation, predecomp, tree_inner
-from gbt import GBTClassifier
 from gbt.formats import as_ensemble
+from tests.greedy import GreedyClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))
@@ -27,7 +27,7 @@ NEW_LABELS = np.where(X_NEW[:, 0] > 0, "yes", "no")
 
 
 def classifier():
-    return GBTClassifier(n_estimators=2, splitter="greedy")
+    return GreedyClassifier(n_estimators=2)
 
 
 TAKEN_OFF = {
@@ -71,10 +71,7 @@ REFUSED = {
         lambda: RFE(classifier(), n_features_to_select=2),
         "model.estimator_ is, with the rows and targets that it sees",
     ),
-    "steps alone": (
-        lambda: make_column_transformer(("passthrough", [0])),
-        "give the whole pipeline",
-    ),
+    "steps alone": (lambda: make_column_transformer(("passthrough", [0])), "give the whole pipe"),
     "not refitted": (
         lambda: GridSearchCV(classifier(), {}, cv=2, refit=False),
         "This GridSearchCV has no model: it has not been fitted, or not refitted",

@@ -185,9 +185,8 @@ def test_several_targets_come_back(exported, xgboost):
     y = np.column_stack([X[:, 0], X[:, 1] ** 2])
     theirs = xgboost.XGBRegressor(n_estimators=5, max_depth=3).fit(X, y)
     again = exported(theirs)
-    np.testing.assert_allclose(
-        again.predict(xgboost.DMatrix(X)), theirs.predict(X), rtol=1e-6, atol=1e-6
-    )
+    found = again.predict(xgboost.DMatrix(X))
+    np.testing.assert_allclose(found, theirs.predict(X), rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("classes", [0, 2, 3])

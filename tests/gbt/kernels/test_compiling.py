@@ -53,17 +53,14 @@ CALL_A_KERNEL = (
 )
 
 
+HEARD = {"capture_output": True, "text": True, "check": True, "cwd": ROOT}
+
+
 def said_by(program, *arguments, **environment):
     """Return what a process says on standard error that has no part in this one's family."""
     inherited = {name: os.environ[name] for name in os.environ if name != announcement.VARIABLE}
-    run = subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        env=inherited | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
+    command = [sys.executable, "-c", program, *arguments]
+    run = subprocess.run(command, env=inherited | environment, **HEARD)
     assert run.stdout == ""
     return run.stderr
 
@@ -172,13 +169,7 @@ print(sum(map(len, warm.values())) > 20)
 @compiled
 def test_nothing_is_compiled_after_warming_up():
     """Nor for another type, layout or kind of memory than it has met."""
-    run = subprocess.run(
-        [sys.executable, "-c", AFTER_WARMING_UP],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
+    run = subprocess.run([sys.executable, "-c", AFTER_WARMING_UP], **HEARD)
     assert run.stdout.splitlines() == ["{}", "True"]
 
 

@@ -156,17 +156,6 @@ def test_a_full_folder_loses_what_was_used_least_recently(tmp_path, monkeypatch)
     assert {path.name for path in tmp_path.iterdir()} == {"a", "c"}
 
 
-def test_sources_are_those_of_all_modules_that_a_kernel_can_reach():
-    found, waiting = set(), ["attributions.kernels.held_out"]
-    while waiting:
-        module = waiting.pop()
-        if module not in found:
-            found.add(module)
-            waiting += filing._imports(module)
-    assert {"gbt.kernels.rows.walk", "gbt.kernels.platform.instructions"} <= found
-    assert "attributions.kernels.shap" not in found
-
-
 def test_modules_may_import_each_other_and_sentences_may_look_like_imports(package, monkeypatch):
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.setattr(filing, "_packages", {"halving"})

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
-from gbt import GBTRegressor
 from gbt.losses import Aft
 from gbt.losses.survival.concordance import concordance, uno_concordance
 from gbt.losses.survival.laws import LAWS
@@ -22,27 +22,6 @@ intervals = st.one_of(
     st.floats(0.1, 9).map(lambda t: (0.0, t)),
     st.tuples(st.floats(0.1, 9), st.floats(1.01, 20)).map(lambda of: (of[0], of[0] * of[1])),
 )
-
-
-def table(n=300, seed=0, last=np.inf):
-    """Draw measurements with gaps, and bounds of every kind."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    time = np.exp(X[:, 0] + (X[:, 1] > 0.3) + 0.5 * rng.normal(size=n))
-    X[rng.random(X.shape) < 0.1] = np.nan
-    visit, kind = rng.exponential(3.0, size=n), rng.integers(4, size=n)
-    before = np.where(time <= visit, 0.0, visit)
-    after = np.where(time <= visit, visit, INF)
-    wide = np.floor(time), np.floor(time) + 1
-    lower = np.choose(kind, [time, time, before, wide[0]])
-    upper = np.choose(kind, [time, time, after, wide[1]])
-    return X, np.column_stack([lower, upper])
-
-
-def fitted(loss="aft", **parameters):
-    X, y = table()
-    asked = {"n_estimators": 12, "max_depth": 3, "splitter": "greedy", **parameters}
-    return GBTRegressor(loss=loss, **asked).fit(X, y), X, y
 
 
 @pytest.mark.parametrize(
@@ -179,11 +158,14 @@ def test_rows_in_chunks_give_the_same_model():
     pytest.importorskip("dask")
     import dask.array as da
 
-    model, X, y = fitted()
+    rng = np.random.default_rng(0)
+    X, time = rng.normal(size=(300, 4)), rng.exponential(size=300)
+    y = np.column_stack([time, np.choose(rng.integers(3, size=300), [time, time + 1, INF])])
+    model = GreedyRegressor(loss="aft", n_estimators=12, max_depth=3)
+    expected = clone(model).fit(X, y).ensemble_.value
     for targets in (y, da.from_array(y, chunks=(100, 2))):
-        shared = GreedyRegressor(loss="aft", n_estimators=12, max_depth=3)
-        shared.fit(da.from_array(X, chunks=(100, 4)), targets)
-        assert_same(shared.ensemble_.value, model.ensemble_.value)
+        model.fit(da.from_array(X, chunks=(100, 4)), targets)
+        assert_same(model.ensemble_.value, expected)
 
 
 # ------------------------------------------------------------------------------------ concordance

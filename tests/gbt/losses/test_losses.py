@@ -2,7 +2,6 @@
 
 import math
 from decimal import Decimal, localcontext
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,22 +10,14 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 import gbt
-from attributions import (
-    forest_inner,
-    held_out_gain,
-    partial_inner,
-    permutation,
-    tree_inner,
-    tree_inner_pairs,
-    tree_inner_rows,
-    unbiased_gain,
-)
+from attributions import permutation, tree_inner, unbiased_gain
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses.amounts import Gamma, Poisson, SquaredLogError, Tweedie
 from gbt.losses.half import LOSSES
 from gbt.losses.own import OwnLoss
 from gbt.losses.robust import Absolute, Huber, PseudoHuber, Quantile
 from tests.asserts import assert_close, assert_same
+from tests.attributions.measures import JUDGING, MEASURES, judging
 from tests.greedy import GreedyRegressor
 
 GIVEN = [
@@ -293,16 +284,10 @@ def test_swapped_labels_give_mirrored_models(splitter):
 
 
 HELD_OUT = {
-    "held_out_gain": held_out_gain,
-    "tree_inner": tree_inner,
-    "partial_inner": partial_inner,
-    "forest_inner": forest_inner,
-    "tree_inner_rows": tree_inner_rows,
-    "tree_inner_pairs": tree_inner_pairs,
-    "permutation": partial(permutation, random_state=0, metric=lambda y, f: -((y - f) ** 2)),
-    "unbiased_gain": lambda model, X, y: unbiased_gain(model, *table(), X, y),
-    "the paper's": lambda model, X, y: unbiased_gain(
-        model, *table(), X, y, "paper", sample_weight_valid=1.0 + np.arange(len(y)) % 2
+    **{name: MEASURES[name] for name in (*JUDGING, "unbiased_gain")},
+    "permutation": judging("permutation", random_state=0, metric=lambda y, f: -((y - f) ** 2)),
+    "the paper's": lambda model, X, y, training: unbiased_gain(
+        model, *training, X, y, "paper", sample_weight_valid=1.0 + np.arange(len(y)) % 2
     ),
 }
 
@@ -316,7 +301,7 @@ def test_an_own_loss_does_what_the_same_loss_of_ours_does(measure, own, ours):
     assert_same(own.ensemble_.feature, ours.ensemble_.feature)
     assert_close(own.ensemble_.value, ours.ensemble_.value, np.abs(ours.ensemble_.value) + 1)
     X_new, y_new = table(200, seed=5)
-    mine, theirs = (HELD_OUT[measure](model, X_new, y_new) for model in (own, ours))
+    mine, theirs = (HELD_OUT[measure](model, X_new, y_new, table()) for model in (own, ours))
     size = np.abs(theirs.values).sum()
     assert_close(mine.values, theirs.values, size, k=1e4)
     if hasattr(theirs, "standard_error"):
@@ -350,9 +335,7 @@ def test_what_an_own_loss_returns_is_checked(returned, message):
     loss = Squared()
     loss.gradient_hessian = lambda y, f: returned
     with pytest.raises(ValueError, match=message):
-        GreedyRegressor(loss=loss, base_score=0.0).fit(
-            np.arange(3.0)[:, np.newaxis], [1.0, 2.0, 3.0]
-        )
+        GreedyRegressor(loss=loss, base_score=0.0).fit([[0.0], [1.0], [2.0]], [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize("method", ["value", "gradient_hessian"])

@@ -200,9 +200,7 @@ def test_what_such_a_loss_may_not_return_is_refused():
         model.predict(X)
     with pytest.raises(ValueError, match=r"gradient_hessian of OfOtherShape .*\(120, 3\)"):
         GreedyClassifier(loss=OfOtherShape()).fit(X, LABELS[3])
-    with pytest.raises(
-        ValueError, match=r"OfGradients .* the pair \(gradient, hessian\); got a nd"
-    ):
+    with pytest.raises(ValueError, match=r"OfGradients .* the pair \(gradient, hessian\); got a n"):
         GreedyClassifier(loss=OfGradients()).fit(X, LABELS[2])
     for loss in ("poisson", "half_logistic", CrossEntropy(), OwnLogistic):
         with pytest.raises(ValueError, match="loss must be None, for the logistic loss"):

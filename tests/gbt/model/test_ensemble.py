@@ -120,17 +120,9 @@ def test_other_rows_are_checked_as_those_of_training():
     X, y = np.random.default_rng(0).normal(size=(2, 9, 1))
     model = fitted(X, y[:, 0])
     for target, weight, message in (
-        (
-            np.hstack([y, y]),
-            None,
-            r"y has shape \(9, 2\); it needs one target for each row of X, \(9,\)",
-        ),
+        (np.hstack([y, y]), None, r"y has shape \(9, 2\); it needs one target for each row of X"),
         (np.full(9, np.nan), None, "y holds nan in row 0; targets must be finite"),
-        (
-            y[:, 0],
-            np.array([2.0]),
-            r"sample_weight has shape \(1,\); it needs one weight for each row",
-        ),
+        (y[:, 0], np.array([2.0]), r"sample_weight has shape \(1,\); it needs one weight for each"),
         (y[:, 0], np.full(9, np.nan), "sample_weight contains NaN"),
         (y[:, 0], -np.ones(9), "sample_weight must not be negative"),
         (y[:, 0], np.zeros(9), "sample_weight is zero for every row"),

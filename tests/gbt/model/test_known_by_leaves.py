@@ -2,28 +2,16 @@
 
 import warnings
 from dataclasses import replace
-from functools import reduce
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import multinomial
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from sklearn import ensemble as forests
 
 import gbt
 from attributions import SeenRowsWarning, held_out_gain, permutation, tree_inner
-from gbt import GBTClassifier, GBTRegressor
 from gbt.formats import as_ensemble
 from gbt.model.known_by_leaves import (
-    N_DRAWS,
     LeafCells,
     amount_at_root,
     are_training_rows,
@@ -36,27 +24,22 @@ from tests.tree_cases import ensemble_of, stump_on
 
 N = 200
 QUIET = {"verbose": 0, "allow_writing_files": False}
-FEW = {"n_estimators": 10, "max_depth": 3}
+FEW, STUMPS = {"n_estimators": 10, "max_depth": 3}, {"n_estimators": 16, "max_depth": 1}
+
+
+def of_scikit_learn(name, **asked):
+    return lambda kind: getattr(forests, f"{name}{kind}")(**asked)
+
+
 LIBRARIES = {
     "xgboost": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(**FEW),
-    "xgboost, stumps": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(
-        n_estimators=16, max_depth=1
-    ),
+    "xgboost, stumps": lambda kind: getattr(peer("xgboost"), f"XGB{kind}")(**STUMPS),
     "lightgbm": lambda kind: getattr(peer("lightgbm"), f"LGBM{kind}")(verbose=-1, **FEW),
     "catboost": lambda kind: getattr(peer("catboost"), f"CatBoost{kind}")(**QUIET, **FEW),
-    "histograms": lambda kind: {
-        "Regressor": HistGradientBoostingRegressor,
-        "Classifier": HistGradientBoostingClassifier,
-    }[kind](max_iter=10),
-    "gradient boosting": lambda kind: {
-        "Regressor": GradientBoostingRegressor,
-        "Classifier": GradientBoostingClassifier,
-    }[kind](n_estimators=10),
-    "extra trees": lambda kind: {
-        "Regressor": ExtraTreesRegressor,
-        "Classifier": ExtraTreesClassifier,
-    }[kind](n_estimators=10),
-    "ours": lambda kind: {"Regressor": GBTRegressor, "Classifier": GBTClassifier}[kind](**FEW),
+    "histograms": of_scikit_learn("HistGradientBoosting", max_iter=10),
+    "gradient boosting": of_scikit_learn("GradientBoosting", n_estimators=10),
+    "extra trees": of_scikit_learn("ExtraTrees", n_estimators=10),
+    "ours": lambda kind: getattr(gbt, f"GBT{kind}")(**FEW),
 }
 TASKS = ("numbers", "two classes", "three classes")
 
@@ -200,54 +183,8 @@ def test_a_stump_by_hand():
     assert not told_by_leaves(doubtful, X, y)
 
 
-@pytest.mark.parametrize(("n_leaves", "n_each", "chance"), [(3, 2, 0.1235), (8, 50, 5.08e-9)])
-def test_tables_that_are_drawn(n_leaves, n_each, chance):
-    """Three leaves of two rows each are filled by 6! / (2!^3 3^6) = .12 of tables, and so on.
-
-    Where leaves are classes, all tables fill them.
-    """
-    n = n_leaves * n_each
-    by_definition = multinomial.pmf([n_each] * n_leaves, n, [1 / n_leaves] * n_leaves)
-    assert by_definition == pytest.approx(chance, rel=1e-3)
-    leaves = np.repeat(np.arange(1, n_leaves + 1), n_each)
-    key = np.column_stack([0 * leaves, leaves])
-    cells = LeafCells._together(key, np.ones(n), *[np.ones((n, 1))] * 4)
-    counting = GreedyRegressor(n_estimators=1).fit([[0.0], [1.0]], [0, 1]).ensemble_
-    assert round(1 / (np.e * N_DRAWS), 4) == 0.0012  # the promise of the module's docstring
-    assert cells.would_be_filled_by_others(counting) == (chance > 0.01)
-    of_classes = cells._replace(key=np.column_stack([cells.key[:, 1], cells.key[:, 1]]))
-    assert of_classes.would_be_filled_by_others(counting)
-
-
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=30), st.data())
-def test_cells_of_pieces_are_those_of_all_rows(numbers, data):
-    rng = np.random.default_rng(len(numbers))
-    y = np.array(numbers, dtype=float) % 2
-    X = np.column_stack([numbers, rng.normal(size=len(y))]).astype(float)
-    ensemble = ensemble_of([stump_on(0, 1.5), stump_on(1, 0.0)], 2)
-    cuts = sorted(data.draw(st.sets(st.integers(1, len(y) - 1), max_size=3)))
-    pieces = [
-        LeafCells.of(ensemble, Chunk(*both))
-        for both in zip(np.split(X, cuts), np.split(y, cuts), strict=True)
-    ]
-    merged, whole = reduce(LeafCells.merge, pieces), LeafCells.of(ensemble, Chunk(X, y))
-    assert_same(merged.key, whole.key)
-    assert_same(merged.n_rows, whole.n_rows)
-    for name in ("amount", "gradient", "magnitude", "square"):
-        terms = whole.amount * (1 + np.abs(getattr(whole, name)))
-        assert_close(getattr(merged, name), getattr(whole, name), terms)
-    expected = {}
-    for label, row in zip(y, X, strict=True):  # node 1 is left, node 2 right
-        cell = (int(label), 1 + int(row[0] > 1.5), 1 + int(row[1] > 0.0))
-        expected[cell] = expected.get(cell, 0) + 1
-    assert {
-        tuple(key): n for key, n in zip(whole.key.tolist(), whole.n_rows, strict=True)
-    } == expected
-
-
 def test_models_that_know_neither_rows_nor_hessians_are_not_asked():
-    ensemble = replace(
-        ensemble_of([stump_on(0, 0.0)], 1), statistics=frozenset({"values"}), seen_rows=None
-    )
+    known = {"statistics": frozenset({"values"}), "seen_rows": None}
+    ensemble = replace(ensemble_of([stump_on(0, 0.0)], 1), **known)
     assert not may_be_training_rows(ensemble, 0.0)
     assert not may_be_training_rows(ensemble.truncate(0), 5.0)

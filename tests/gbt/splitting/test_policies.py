@@ -12,6 +12,7 @@ from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from gbt.splitting.unbiased import Unbiased
 from tests.asserts import assert_same
+from tests.greedy import GreedyRegressor
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ def test_cross_validation_passes_by_a_feature_of_many_values():
     X = np.column_stack([rng.integers(2, size=2000), rng.random(2000)]).astype(np.float64)
     y = 0.3 * X[:, 0] + rng.normal(size=2000)
     asked = {"n_estimators": 20, "max_depth": 3, "random_state": 0}
-    greedy = GBTRegressor(**asked, splitter="greedy").fit(X, y).feature_importances_
+    greedy = GreedyRegressor(**asked).fit(X, y).feature_importances_
     honest = GBTRegressor(**asked, splitter=CrossValidated()).fit(X, y).feature_importances_
     assert greedy[1] > 0.5
     assert honest[1] < 0.15
@@ -149,7 +150,7 @@ def test_scores_are_kept_and_saved(tmp_path):
     assert stopped.best_iteration_ == 0
     first = GBTRegressor(n_estimators=1, **asked).fit(X, y)
     assert_same(stopped.split_scores_, first.split_scores_)
-    assert GBTRegressor(n_estimators=1, splitter="greedy").fit(X, y).split_scores_ is None
+    assert GreedyRegressor(n_estimators=1).fit(X, y).split_scores_ is None
 
 
 def test_a_file_with_a_policy_of_other_options_is_refused(tmp_path):
@@ -184,10 +185,7 @@ def test_targets_of_the_smallest_units_grow_the_same_monotone_trees():
     X = rng.normal(size=(200, 3))
     y, unit = X[:, 0] + 0.3 * rng.normal(size=200), LEAST_GRADIENT
     asked = {"n_estimators": 3, "max_depth": 3, "monotone_constraints": [1, 0, 0]}
-    large, small = (
-        GBTRegressor(splitter="greedy", **asked).fit(X, scale * y).ensemble_
-        for scale in (1.0, unit)
-    )
+    large, small = (GreedyRegressor(**asked).fit(X, scale * y).ensemble_ for scale in (1.0, unit))
     assert (large.feature >= 0).any()
     assert_same(small.feature, large.feature)
     assert_same(small.threshold, large.threshold)

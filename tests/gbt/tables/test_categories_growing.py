@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gbt import GBTRegressor
 from gbt.splitting.cuts import Sets, best_cuts
 from gbt.splitting.frontier import Derivatives, Frontier, Limits
 from gbt.tables.columns import Columns
 from tests.asserts import assert_close, assert_same, assert_same_ensemble
+from tests.greedy import GreedyRegressor
 from tests.trainer import grow_tree
 
 pytestmark = pytest.mark.kernels
@@ -28,7 +28,7 @@ def test_many_trees_of_a_call_have_the_sets_of_one_a_call(n_levels):
     X = np.column_stack([rng.integers([12, n_levels], size=(900, 2)), rng.normal(size=900)])
     y = X[:, 0] % 3 + X[:, 2] + rng.normal(size=900)
     levels = {"categorical_features": [0, 1], "categorical_smoothing": 2.0}
-    asked = GBTRegressor(9, max_depth=3, splitter="greedy", **levels)
+    asked = GreedyRegressor(9, max_depth=3, **levels)
     together = asked.fit(X, y).ensemble_
     is_asked = np.array([(tree.feature == 1).any() for tree in together.trees])
     assert 0 < is_asked.sum() < 9

@@ -54,9 +54,8 @@ def tables_of(column):
     if column.dtype != np.float16:  # pandas has no categories of these
         categories = pd.Series(column).astype("category")
         yield pd.DataFrame({"c": categories})
-        yield pd.DataFrame(
-            {"c": categories.cat.reorder_categories(categories.cat.categories[::-1])}
-        )
+        other_order = categories.cat.categories[::-1]
+        yield pd.DataFrame({"c": categories.cat.reorder_categories(other_order)})
 
 
 @given(st.sampled_from(DTYPES).flatmap(lambda dtype: st.tuples(columns(dtype), columns(dtype))))
@@ -76,9 +75,8 @@ def test_numbers_are_looked_up_as_in_plain_loops(drawn):
         assert_same(np.asarray(encoded.given, dtype=float)[:, 0], numbers)
     _, numbers = in_plain_loops(later.tolist(), levels)
     for table in tables_of(later):
-        encoded = encode(
-            Table(table), (levels, None)[: table.shape[1]], ["c", "d"][: table.shape[1]]
-        )
+        n = table.shape[1]
+        encoded = encode(Table(table), (levels, None)[:n], ["c", "d"][:n])
         assert_same(np.asarray(encoded.given, dtype=float)[:, 0], numbers)
 
 
@@ -161,10 +159,7 @@ def test_values_under_a_mask_are_no_levels(dtype):
     table, y = np.array([[1, 0], [0, 1], [9, 2], [0, 3]] * 5), np.arange(20.0)
     masked = np.ma.array(table.astype(dtype), mask=table == 9)
     missing = np.where(table == 9, np.nan, table.astype(dtype))
-    models = [
-        GreedyRegressor(n_estimators=3, categorical_features=[0]).fit(X, y)
-        for X in (masked, missing)
-    ]
+    models = [GreedyRegressor(3, categorical_features=[0]).fit(X, y) for X in (masked, missing)]
     assert [model.ensemble_.categories for model in models] == [((0, 1), None)] * 2
     assert_same(models[0].predict(masked), models[1].predict(missing))
 
@@ -209,7 +204,5 @@ def test_names_that_hold_digits_give_none(word):
 @pytest.mark.filterwarnings("error")
 def test_quantities_that_are_named_as_categories_give_none():
     frame = pd.DataFrame({"size": [f"{i / 2}" for i in range(60)]})
-    model = GreedyRegressor(n_estimators=1, categorical_features=["size"]).fit(
-        frame, np.arange(60.0)
-    )
+    model = GreedyRegressor(1, categorical_features=["size"]).fit(frame, np.arange(60.0))
     assert len(model.ensemble_.categories[0]) == 60

@@ -10,7 +10,6 @@ from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.model.tree import NODE_DTYPES
 from gbt.reference import boosting as reference
 from gbt.tables.columns import Columns
-from gbt.training.sampling import sampled_features, sampled_rows
 from tests.asserts import (
     assert_close,
     assert_same,
@@ -71,18 +70,6 @@ def test_models_are_those_of_the_plain_page(seed, n_classes, weighted, max_leave
     raw = np.squeeze(np.column_stack([model.raw_predict(X) for model in models]))
     raw = raw if start is None else raw + start
     assert_close(ensemble.raw_predict(X, init_score=start), raw, np.abs(raw) + 5)
-
-
-def test_subsamples_are_seeded_by_tree_and_hold_at_least_one():
-    for sample in (sampled_rows, sampled_features):
-        drawn = sample(7, 3, np.arange(100), 0.25)
-        assert_same(drawn, sample(7, 3, np.arange(100), 0.25))
-        assert len(np.unique(drawn)) == 25
-        assert (np.diff(drawn) > 0).all()
-        assert not np.array_equal(drawn, sample(7, 4, np.arange(100), 0.25))
-        assert not np.array_equal(drawn, sample(8, 3, np.arange(100), 0.25))
-        assert_same(sample(7, 3, np.arange(100), 1.0), np.arange(100))
-        assert len(sample(7, 3, np.arange(100), 0.001)) == 1
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

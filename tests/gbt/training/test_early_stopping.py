@@ -94,9 +94,8 @@ def test_validation_rows_by_name_are_the_last_evaluation_set(estimator):
     weight = np.linspace(1, 2, 200)
     listed = estimator(n_estimators=30, early_stopping_rounds=3)
     listed.fit(X, Y, eval_set=[(X, Y), (X_NEW, Y_NEW, weight)])
-    named = clone(listed).fit(
-        X, Y, eval_set=[(X, Y)], X_val=X_NEW, y_val=Y_NEW, sample_weight_val=weight
-    )
+    beside = {"X_val": X_NEW, "y_val": Y_NEW, "sample_weight_val": weight}
+    named = clone(listed).fit(X, Y, eval_set=[(X, Y)], **beside)
     assert named.evals_result_ == listed.evals_result_
     assert_same_trees(named, listed)
 
@@ -121,9 +120,7 @@ def test_the_training_loss_is_that_of_the_training_rows_as_an_evaluation_set(est
 
 
 def test_rows_held_out_are_not_of_the_training_loss(tmp_path):
-    model = GreedyRegressor(
-        n_estimators=9, train_score=True, early_stopping_rounds=2, random_state=0
-    )
+    model = GreedyRegressor(9, train_score=True, early_stopping_rounds=2, random_state=0)
     model.fit(X, Y)
     rows = model.sampled_rows(0)
     assert len(rows) == 180
@@ -146,9 +143,8 @@ def test_refit_grows_as_many_trees_on_all_rows(estimator):
     assert model.best_iteration_ == found.best_iteration_
     assert model.best_score_ == found.best_score_
     assert len(found.sampled_rows(0)) < len(model.sampled_rows(0))
-    expected = clone(found).set_params(
-        early_stopping_rounds=None, n_estimators=found.best_iteration_ + 1
-    )
+    n_trees = found.best_iteration_ + 1
+    expected = clone(found).set_params(early_stopping_rounds=None, n_estimators=n_trees)
     assert_same_trees(model, expected.fit(X, Y, weight))
     assert model.get_params() == {**found.get_params(), "refit": True}
 
@@ -167,9 +163,7 @@ def test_refit_in_a_search_and_without_early_stopping():
 
 
 def test_all_rows_of_a_refit_are_rows_that_the_model_has_seen():
-    model = GreedyRegressor(
-        n_estimators=9, early_stopping_rounds=2, refit=True, random_state=0
-    ).fit(X, Y)
+    model = GreedyRegressor(9, early_stopping_rounds=2, refit=True, random_state=0).fit(X, Y)
     with pytest.warns(UserWarning, match=r"^200 of the 200 rows"):
         tree_inner(model, X, Y)
 
@@ -282,11 +276,7 @@ REFUSED = [
     (BACK, {"X_val": X_NEW, "y_val": Y_NEW}, "^refit=True gives back the rows"),
     (BACK | {"warm_start": True}, {}, "^refit=True grows the trees anew and warm_start=True"),
     *(
-        (
-            {"callbacks": set_rate(rate)},
-            {},
-            "^A callback set learning_rate=.* after tree 0; it",
-        )
+        ({"callbacks": set_rate(rate)}, {}, "^A callback set learning_rate=.* after tree 0; it")
         for rate in (0.0, -1, np.nan, np.inf, "0.1", None, True)
     ),
 ]

@@ -254,11 +254,7 @@ NOT_THE_SAME = {
     "reg_lambda": ({"reg_lambda": 2}, {}, "reg_lambda must stay 1.0; got 2"),
     "base_score": ({"base_score": 0.4}, {}, "from its base score; got others"),
     "subsample": ({"subsample": 1.0}, {}, "subsample must stay 0.5; got 1.0"),
-    "fewer trees": (
-        {"n_estimators": 2},
-        {},
-        "n_estimators must be at least 3.*got 2.*warm_start=False.*truncate.2.",
-    ),
+    "fewer trees": ({"n_estimators": 2}, {}, "at least 3.*got 2.*warm_start=False.*truncate.2."),
     "rows": ({}, {"X": X_NEW}, "the rows, targets and weights of the first fit"),
     "targets": ({}, {"y": Y_NEW}, "the rows, targets and weights of the first fit"),
     "number of rows": ({}, {"X": X[:100], "y": Y[:100]}, "number of rows must stay 200; got 100"),
@@ -283,9 +279,7 @@ def test_what_must_be_equal(parameters, changed, message):
 @pytest.mark.parametrize("is_pickled", [False, True])
 def test_other_weights_and_another_order_are_refused(base_score, is_pickled):
     weight = np.linspace(1, 2, 200)
-    model = GreedyRegressor(n_estimators=3, warm_start=True, base_score=base_score).fit(
-        X, Y, weight
-    )
+    model = GreedyRegressor(3, warm_start=True, base_score=base_score).fit(X, Y, weight)
     if is_pickled:
         model = pickle.loads(pickle.dumps(model))
     model.set_params(n_estimators=4)

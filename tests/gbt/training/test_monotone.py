@@ -68,22 +68,6 @@ def test_words_have_no_order():
     GreedyRegressor(n_estimators=1, monotone_constraints={"word": 0, "x": -1}).fit(frame, frame.x)
 
 
-@pytest.mark.parametrize(
-    ("constraints", "words"),
-    [
-        ({"z": 1}, "names 'z', which is no column of X; these are 'x0', 'x1'"),
-        ({2: 1}, "has column 2; X has the columns 0 to 1"),
-        ([1], "has 1 numbers, and X has 2 columns"),
-        (np.array([1, 0, 0]), "has 3 numbers, and X has 2 columns"),
-        ({"x0": 2}, "must be None, a dict of names or indices of columns to -1, 0 or 1"),
-    ],
-)
-def test_what_is_refused(constraints, words):
-    X = np.arange(20.0).reshape(10, 2)
-    with pytest.raises(ValueError, match=f"monotone_constraints {words}"):
-        GBTRegressor(monotone_constraints=constraints).fit(X, np.arange(10) % 2)
-
-
 class Unordered:
     """A policy of one's own that says nothing of directions."""
 

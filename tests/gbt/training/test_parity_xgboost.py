@@ -63,15 +63,11 @@ def problem(seed: int) -> Problem:
     if loss == "half_logistic" and reg_lambda == 0:
         min_child_weight = max(min_child_weight, 0.5)  # 0 and 0 is the one case left out
     return Problem(
-        X=X.astype(np.float32).astype(float),
-        y=y,
-        weight=weight,
-        loss=loss,
-        max_depth=int(rng.integers(1, 9)),
-        reg_lambda=float(np.float32(reg_lambda)),
+        X=X.astype(np.float32).astype(float), y=y, weight=weight, loss=loss,
+        max_depth=int(rng.integers(1, 9)), reg_lambda=float(np.float32(reg_lambda)),
         min_child_weight=float(min_child_weight),
         learning_rate=float(np.float32(rng.choice([0.1, 0.3, 1.0]))),
-    )
+    )  # fmt: skip
 
 
 N_ROUNDS = 5

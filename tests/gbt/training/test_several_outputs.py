@@ -1,38 +1,24 @@
 """Several classes: softmax, rounds of K trees, and what attributions make of them."""
 
 import warnings
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import gbt
 import gbt.training.histogram_growth
 import gbt.training.outputs
 from attributions import (
     GlobalAttribution,
-    absolute,
-    forest_inner,
-    partial_inner,
     permutation,
     predecomp,
     tree_inner,
-    unbiased_gain,
 )
 from gbt import Ensemble, GBTClassifier
-from gbt.losses.half import LOSSES
 from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.splitting.greedy import Greedy
-from tests.asserts import (
-    assert_close,
-    assert_same,
-    peer,
-)
+from tests.asserts import assert_close, assert_same, peer
 from tests.gbt.losses.test_losses import Squared
 from tests.greedy import GreedyClassifier
 
@@ -51,12 +37,7 @@ def table(n=300, n_classes=3, seed=0):
 def fitted(n=300, n_classes=3, labels=None, **parameters):
     X, y = table(n, n_classes)
     y = y if labels is None else np.asarray(labels)[y]
-    asked = {
-        "n_estimators": 6,
-        "max_depth": 3,
-        "random_state": 0,
-        "splitter": "greedy",
-    } | parameters
+    asked = {"n_estimators": 6, "max_depth": 3, "random_state": 0, **parameters}
     return GBTClassifier(**asked).fit(X, y), X, y
 
 
@@ -74,19 +55,6 @@ def test_softmax_by_hand():
     assert Softmax(2, 1.0).gradient_hessian(np.array([0.0]), np.array([[900.0, 0.0]]))[1].min() > 0
 
 
-@given(st.integers(2, 5), st.data())
-def test_derivatives_are_those_of_the_value(n_classes, data):
-    loss = Softmax(n_classes, hessian_factor=1.0)
-    f = data.draw(arrays(np.float64, n_classes, elements=st.floats(-4, 4)))
-    y = np.array([float(data.draw(st.integers(0, n_classes - 1)))])
-    gradient, hessian = loss.gradient_hessian(y, f[np.newaxis])
-    for k in range(n_classes):
-        shifted = [f + d * (np.arange(n_classes) == k) for d in (-1e-4, 0, 1e-4)]
-        before, here, after = (loss.value(y, g[np.newaxis])[0] for g in shifted)
-        assert gradient[0, k] == pytest.approx((after - before) / 2e-4, abs=1e-7)
-        assert hessian[0, k] == pytest.approx((after - 2 * here + before) / 1e-8, abs=1e-6)
-
-
 def test_what_is_no_target_or_prediction_of_classes():
     loss, y = Softmax(3), np.array([0.0, 2.0, 1.0, 1.0])
     with pytest.raises(ValueError, match="they need 3 columns"):
@@ -95,12 +63,6 @@ def test_what_is_no_target_or_prediction_of_classes():
         loss.check_target(np.array([0.0, 3.0]))
     with pytest.raises(ValueError, match="two classes or more"):
         Softmax(1)
-
-
-def test_best_constant_is_the_shares_of_the_classes():
-    y, weight = np.array([0.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 2.0, 3.0])
-    assert_close(Softmax(3).best_constant(y, weight), np.log([1 / 8, 2 / 8, 5 / 8]), 10)
-    assert_close(Softmax(3).best_constant(y, weight[:1]), np.log([1 / 4, 1 / 4, 1 / 2]), 10)
 
 
 # Boosting
@@ -119,14 +81,6 @@ def test_rounds_outputs_and_shapes():
     frame = ensemble.to_frame()
     assert_same(frame["output"], np.repeat(ensemble.tree_output, np.diff(ensemble.tree_offset)))
     assert "base_score=-1.09861, -1.09861, -1.09861" in repr(ensemble)
-
-
-def test_two_classes_have_one_output():
-    model, _, _ = fitted(n_classes=2)
-    assert (model.ensemble_.n_outputs, model.ensemble_.n_trees) == (1, 6)
-    assert model.ensemble_.loss.name == "half_logistic"
-    assert model.ensemble_.outputs == (model.ensemble_,)
-    assert "output" not in model.ensemble_.to_frame()
 
 
 def test_every_tree_of_a_round_draws_its_own_columns():
@@ -193,13 +147,9 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="loss must be one of"):
         model.ensemble_.outputs[1].save("nowhere.json")
     broken = Ensemble.from_trees(
-        list(model.ensemble_.trees)[:-1],
-        base_score=model.ensemble_.base_score,
-        learning_rate=0.1,
-        reg_lambda=1.0,
-        loss=Softmax(3),
-        feature_names=model.ensemble_.feature_names,
-    )
+        list(model.ensemble_.trees)[:-1], base_score=model.ensemble_.base_score, learning_rate=0.1,
+        reg_lambda=1.0, loss=Softmax(3), feature_names=model.ensemble_.feature_names,
+    )  # fmt: skip
     with pytest.raises(ValueError, match="every output has a tree in a round"):
         broken.validate()
 
@@ -227,46 +177,6 @@ def test_edited_files_are_refused(old, new, message, tmp_path):
 # Attributions
 
 
-MEASURES = {
-    "absolute": lambda model, X, y: absolute(model, X, per_output=True),
-    "absolute of the forest": lambda model, X, y: absolute(
-        model, X, level="forest", per_output=True
-    ),
-    **{
-        of.__name__: partial(of, per_output=True, per_tree=True)
-        for of in (tree_inner, partial_inner)
-    },
-    "forest_inner": forest_inner,
-    "forest_inner of the target": partial(forest_inner, variant="target"),
-    **{
-        f"unbiased_gain, {form}": lambda model, X, y, form=form: unbiased_gain(
-            model, X[:250], y[:250], X[250:], y[250:], form, per_tree=True
-        )
-        for form in ("symmetric", "paper")
-    },
-}
-
-
-@pytest.mark.parametrize("name", MEASURES)
-def test_measures_add_up_those_of_every_output(name):
-    """Several targets have derivatives that do not depend on each other's raw predictions.
-
-    What measures are under the softmax is tested in `tests.attributions.test_drawn_models`.
-    """
-    model, measure = fitted()[0].ensemble_, MEASURES[name]
-    X, _ = table(400, seed=4)
-    Y = np.random.default_rng(0).normal(size=(400, 3))
-    result = measure(replace(model, loss=SeveralTargets(3)), X, Y)
-    alone = [
-        measure(replace(output, loss=LOSSES["half_squared_error"]), X, Y[:, k])
-        for k, output in enumerate(model.outputs)
-    ]
-    of_outputs = np.array([of_one.values for of_one in alone])
-    assert_close(result.values, of_outputs.sum(axis=0), np.abs(of_outputs).sum() + 1e3)
-    if result.per_output is not None:
-        assert_close(result.per_output, of_outputs, np.abs(of_outputs) + 1e3)
-
-
 def test_permutation_is_the_drop_of_the_log_likelihood():
     model, X, y = fitted(labels=["c", "a", "b"])
     X, y = table(200, seed=4)
@@ -284,20 +194,6 @@ def test_permutation_is_the_drop_of_the_log_likelihood():
         permutation(model, X, labels, metric=own, n_repeats=3, random_state=0).values,
         result.values,
         10.0,
-    )
-
-
-@pytest.mark.filterwarnings("ignore::attributions.LevelWarning")
-@pytest.mark.parametrize("measure", [tree_inner, partial_inner])
-def test_merging_adds_what_outputs_have(measure):
-    model, _, _ = fitted()
-    X, y = table(400, seed=4)
-    whole, *parts = (
-        measure(model, X[rows], y[rows], per_output=True)
-        for rows in (slice(None), slice(150), slice(150, None))
-    )
-    assert_close(
-        parts[0].merge(parts[1]).per_output, whole.per_output, 1e3 + np.abs(whole.per_output)
     )
 
 

@@ -5,19 +5,16 @@ That it is for any table, cut anywhere, is tested in ``tests.gbt.training.test_s
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
-from gbt.training.shares.edges import MOST_FINE, choose_edges
-from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
+from tests.greedy import GreedyRegressor
 
 RNG = np.random.default_rng(0)
 
@@ -64,8 +61,8 @@ def test_columns_of_more_values_than_bins(dtype, kind):
     if kind == "heavy ties":
         X[RNG.random(X.shape) < 0.5] = 0.25
     y = X[:, 0] * X[:, 1] + RNG.normal(size=len(X))
-    in_memory = GBTRegressor(n_estimators=3, splitter="greedy").fit(X, y)
-    shared = GBTRegressor(n_estimators=3, splitter="greedy", n_jobs=2)
+    in_memory = GreedyRegressor(n_estimators=3).fit(X, y)
+    shared = GreedyRegressor(n_estimators=3, n_jobs=2)
     assert_same_model(in_memory, shared.fit(cut(X, [10, 7_000, 7_000, 15_001]), y))
 
 
@@ -75,9 +72,8 @@ def test_auto_grows_the_trees_that_it_grows_in_memory(n_rows):
     X = RNG.normal(size=(n_rows, 2))
     y = X[:, 0] + RNG.normal(size=n_rows)
     asked = {"n_estimators": 3, "random_state": 0, "early_stopping_rounds": 2, "refit": True}
-    in_memory, shared = (
-        GBTRegressor(**asked).fit(rows, y) for rows in (X, cut(X, [17, n_rows // 2]))
-    )
+    tables = X, cut(X, [17, n_rows // 2])
+    in_memory, shared = (GBTRegressor(**asked).fit(rows, y) for rows in tables)
     assert in_memory.splitter_ == shared.splitter_ == (POOLED if n_rows == 60 else "greedy")
     assert_same_model(in_memory, shared)
 
@@ -97,10 +93,10 @@ def test_frames_and_what_stands_beside_them():
     table = pandas.DataFrame(RNG.normal(size=(200, 3)), columns=["a", "b", "c"])
     table["n"] = RNG.integers(0, 5, 200)
     y, weight = table["a"] + RNG.normal(size=200), pandas.Series(RNG.random(200))
-    model = GBTRegressor(n_estimators=5, splitter="greedy").fit(table, y, weight)
+    model = GreedyRegressor(n_estimators=5).fit(table, y, weight)
     of_frame = dd.from_pandas(table.assign(y=y, w=weight), npartitions=7)
     names = list(table.columns)
-    shared = GBTRegressor(n_estimators=5, splitter="greedy")
+    shared = GreedyRegressor(n_estimators=5)
     shared.fit(of_frame[names], of_frame["y"], of_frame["w"])
     assert_same_model(model, shared)
     assert shared.feature_names_in_.tolist() == names
@@ -153,7 +149,7 @@ def test_what_is_refused_by_name(parameters, X, others, said):
 def test_sparse_chunks_are_refused_by_name():
     sparse = cut(np.eye(20), [10]).map_blocks(csr_matrix)
     with pytest.raises(ValueError, match=r"sparse rows.*X\.compute\(\)"):
-        GBTRegressor(splitter="greedy").fit(sparse, Y)
+        GreedyRegressor().fit(sparse, Y)
 
 
 def words(n=600):
@@ -198,14 +194,13 @@ def test_partitions_may_number_their_categories_each_in_its_own_way():
         part["town"] = pandas.Categorical(part["town"], part["town"].dropna().unique()[::-1])
     table = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
     asked = {"n_estimators": 5, "splitter": "greedy"}
-    assert_same_model(
-        GBTRegressor(**asked).fit(frame, y), GBTRegressor(**asked, n_jobs=2).fit(table, y)
-    )
+    in_memory = GBTRegressor(**asked).fit(frame, y)
+    assert_same_model(in_memory, GBTRegressor(**asked, n_jobs=2).fit(table, y))
 
 
 def test_what_levels_may_not_be_is_refused_by_name():
     pandas, dd = peer("pandas"), peer("dask.dataframe")
-    model = GBTRegressor(splitter="greedy")
+    model = GreedyRegressor()
     many = pandas.DataFrame({"a": np.arange(256.0), "town": [f"t{i}" for i in range(256)]})
     with pytest.raises(ValueError, match=r"'town' has 256 levels.*255.*X\.compute\(\)"):
         model.fit(dd.from_pandas(many, npartitions=2), np.arange(256.0))
@@ -213,23 +208,6 @@ def test_what_levels_may_not_be_is_refused_by_name():
     model.categorical_features = [0]
     with pytest.raises(ValueError, match="words such as 'a' and numbers such as 1"):
         model.fit(mixed, np.arange(2.0))
-
-
-@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=64, max_size=64), st.integers(0, 62))
-def test_numbers_are_sent_in_as_few_bytes_as_they_need_and_arrive(numbers, shift):
-    sums = (np.array(numbers) >> shift).reshape(2, 8, 4)
-    word, (arrived,) = unpacked(packed(("as it is", [sums])))
-    assert_same(arrived, sums)
-    assert word == "as it is"
-    assert len(packed(sums)) - len(packed(0 * sums)) <= 64 * (8 - shift // 8)
-
-
-def test_a_value_of_many_rows_has_a_bin_of_its_own():
-    X = RNG.normal(size=(1, 50_000))
-    X[0, ::3] = 0.5
-    edges = choose_edges([(X, 50_000)], np.zeros(1, dtype=int)).uppers[0]
-    assert len(edges) < MOST_FINE
-    assert {np.nextafter(0.5, 0), 0.5} <= set(edges.tolist())
 
 
 def test_dask_tells_models_with_the_same_parameters_apart():

@@ -15,6 +15,7 @@ from gbt.training.shares.team import LostMemberError
 from tests.asserts import assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
 from tests.gbt.training.test_shares import words
+from tests.greedy import GreedyRegressor
 
 
 def table(n=400, p=3, seed=0):
@@ -152,7 +153,7 @@ def test_a_cluster_that_loses_workers_again_and_again_says_so(cluster, monkeypat
 
     monkeypatch.setattr(clusters.Cluster, "ask", ask)
     with pytest.raises(LostMemberError, match=r"3 times in a row.*killed\..*more memory"):
-        GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
+        GreedyRegressor().fit(cut(X, [50]), y)
     assert not left_behind(cluster)
 
 
@@ -161,7 +162,7 @@ def test_two_fits_at_once(cluster):
 
     def fit(seed):
         X, y, _ = table(seed=seed)
-        fitted[seed] = GBTRegressor(n_estimators=5, splitter="greedy").fit(cut(X, [99]), y)
+        fitted[seed] = GreedyRegressor(n_estimators=5).fit(cut(X, [99]), y)
 
     threads = [Thread(target=fit, args=(seed,)) for seed in (1, 2)]
     for thread in threads:
@@ -170,7 +171,7 @@ def test_two_fits_at_once(cluster):
         thread.join()
     for seed, shared in fitted.items():
         X, y, _ = table(seed=seed)
-        assert_same_model(GBTRegressor(n_estimators=5, splitter="greedy").fit(X, y), shared)
+        assert_same_model(GreedyRegressor(n_estimators=5).fit(X, y), shared)
     assert len(fitted) == 2
     assert not left_behind(cluster)
 
@@ -180,7 +181,7 @@ def test_an_interrupt_leaves_nothing_behind(cluster):
         raise KeyboardInterrupt
 
     X, y, _ = table(100)
-    model = GBTRegressor(splitter="greedy", callbacks=[interrupt])
+    model = GreedyRegressor(callbacks=[interrupt])
     with pytest.raises(KeyboardInterrupt):
         model.fit(cut(X, [50]), y)
     assert not hasattr(model, "ensemble_")
@@ -191,7 +192,7 @@ def test_machines_that_compute_otherwise_are_refused(cluster, monkeypatch):
     monkeypatch.setattr(clusters.Member, "machine", lambda self: ("Python 2.7", "numpy 1.0"))
     X, y, _ = table(100)
     with pytest.raises(ValueError, match=r"differ.*numpy 1\.0.*numpy.*Use the same versions"):
-        GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
+        GreedyRegressor().fit(cut(X, [50]), y)
     assert not left_behind(cluster)
 
 
@@ -205,7 +206,7 @@ def test_an_error_of_a_chunk_is_raised_here_and_leaves_nothing_behind(cluster):
     X, y, _ = table(100)
     X[70, 1] = np.inf
     with pytest.raises(ValueError, match="In one of the chunks: X holds inf in row 20, column 1"):
-        GBTRegressor(splitter="greedy").fit(cut(X, [50]), y)
+        GreedyRegressor().fit(cut(X, [50]), y)
     assert not left_behind(cluster)
 
 
