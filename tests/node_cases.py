@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
+from gbt.kernels.cuts.bounds import Within
 from gbt.kernels.cuts.histogram import Layout
-from gbt.kernels.cuts.scores import Sums, Terms
+from gbt.kernels.cuts.scores import FREE, Sums, Terms
 from gbt.reference import splits as reference
 from gbt.tables.columns import Columns
 from gbt.training.histogram_growth import table_of
@@ -26,6 +27,7 @@ class NodeCase:
     hessian: np.ndarray
     rows: np.ndarray
     limits: tuple[float, float, int]  # lambda, least hessian and least rows of a side
+    within: Within = FREE  # in every column
 
     @property
     def layout(self):
@@ -34,7 +36,7 @@ class NodeCase:
     @property
     def terms(self):
         """Return what enters the score of every cut."""
-        return Terms(*self.node, *self.limits, *self.layout)
+        return Terms(*self.node, *self.limits, *self.layout, self.within)
 
     @property
     def table(self):
@@ -72,22 +74,20 @@ class NodeCase:
 
     def cuts(self, k):
         """Return score and highest code on the left of every allowed cut of one column."""
-        penalty, min_hessian, min_rows = self.limits
+        (penalty, min_hessian, min_rows), (binds, *bounds, direction) = self.limits, self.within
         parameters = reference.Parameters(
-            reg_lambda=penalty, min_child_weight=min_hessian, min_samples_leaf=min_rows
-        )
+            reg_lambda=penalty, min_child_weight=min_hessian, min_samples_leaf=min_rows,
+            monotone=(direction,) if binds else (), bounds=tuple(bounds),
+        )  # fmt: skip
         codes = self.codes(k)
         x = np.where(codes == self.columns.n_values[k], np.nan, codes)
         g, h = self.gradient[self.rows].tolist(), self.hessian[self.rows].tolist()
         sums = np.array([g, h, [1] * len(x)], dtype=object).T
         return [
-            (
-                reference.score(cut.left, cut.right, penalty),
-                int(np.nanmax(np.where(x <= cut.threshold, x, np.nan))),
-            )
-            for cut in reference.cuts(k, x, sums)
-            if reference.is_allowed(cut.left, parameters)
-            and reference.is_allowed(cut.right, parameters)
+            (reference.score_of_cut(cut, parameters), int(x[x <= cut.threshold].max()))
+            for cut in reference.cuts(0, x, sums)
+            if all(reference.is_allowed(side, parameters) for side in (cut.left, cut.right))
+            and reference.is_monotone(cut, parameters)
         ]
 
 
@@ -127,4 +127,7 @@ def node_cases(draw):
         case.asked["min_samples_leaf"],
     )  # fmt: skip
     rows = every if case.rows is None else case.rows
-    return NodeCase(case.columns, gradient, hessian, rows, limits)
+    bounds = st.sampled_from([(-np.inf, 1.0), (-1.0, 0.1), (0.1, np.inf), (-np.inf, np.inf)])
+    bound = Within(True, *draw(bounds), draw(st.sampled_from([-1.0, 0.0, 1.0])))
+    within = draw(st.sampled_from([FREE, bound]))
+    return NodeCase(case.columns, gradient, hessian, rows, limits, within)

@@ -119,7 +119,7 @@ def growths(draw, policy="greedy", least_rows=1, has_levels=None):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(61, 130) | st.integers(least_rows, 12 if kind == "any" else 60))
     n = max(n, 61) if kind == "large" else n
-    p = draw(st.integers(1, 4) | st.sampled_from([9, 12]))  # nine fill another word of bins
+    p = draw(st.integers(1, 4) | st.sampled_from([5, 9]))  # nine fill another word of bins
     if kind == "large" and draw(st.booleans()):
         n, p = 600, min(p, 2)  # more values than a byte tells apart
     n_levels = np.zeros(p, dtype=int)
@@ -132,9 +132,10 @@ def growths(draw, policy="greedy", least_rows=1, has_levels=None):
     X = np.column_stack(X)
     for k in np.flatnonzero(n_levels):
         X[:, k] = np.where(np.isnan(X[:, k]), np.nan, rng.integers(n_levels[k], size=n))
-    gradient, hessian = draw(gradients(n, ("one", "any") if policy == "judged" else HESSIANS))
+    gradient, hessian = draw(gradients(n, HESSIANS[: 3 if policy == "judged" else 4]))
     if kind == "ties":
-        X, gradient, hessian = with_ties(X, gradient, hessian)
+        sign, of_missing = draw(st.sampled_from([1, -1])), draw(st.sampled_from([0.0, 1.0]))
+        X, gradient, hessian = with_ties(X, gradient, hessian, sign, of_missing)
         n, p, n_levels = *X.shape, np.zeros(X.shape[1], dtype=int)
     columns = Columns.from_table(X.astype(draw(st.sampled_from(DTYPES))), n_levels=n_levels)
     if kind == "large" or draw(st.booleans()):
@@ -192,15 +193,17 @@ def gradients(draw, n, kinds=HESSIANS):
     return gradient, hessian
 
 
-def with_ties(X, gradient, hessian):
+def with_ties(X, gradient, hessian, sign, of_missing):
     """Return a problem in which every cut has equals, so that every rule about ties decides.
 
     Each row has a mirror image, so the cuts at c and at -c separate alike. The columns stand there
-    twice, once negated, so features tie. Missing rows without weight score alike on either side.
+    twice, once negated, so features tie. Missing rows score alike on either side without weight,
+    and at the cut at 0 with any weight, if the images' gradients are negated, too.
     """
     X = np.vstack([X, -X, np.full((1, X.shape[1]), np.nan)])
     X = np.hstack([X, -X])
-    return X, np.concatenate([gradient, gradient, [0.0]]), np.concatenate([hessian, hessian, [0.0]])
+    gradient = np.concatenate([gradient, sign * gradient, [0.0]])
+    return X, gradient, np.concatenate([hessian, hessian, [of_missing]])
 
 
 @st.composite

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gbt.kernels.cuts import bounds as bound_kernels
 from gbt.kernels.cuts import histogram as histogram_kernels
 from gbt.kernels.cuts import scores as score_kernels
 from gbt.kernels.cuts import search as search_kernels
 from gbt.kernels.cuts.memory import SCRATCH
-from gbt.kernels.trees.nodes import records
+from gbt.kernels.trees.nodes import new_nodes, records
 from gbt.tables.columns import Columns
 from tests.compiled import FromPython
 from tests.node_cases import (
@@ -124,13 +125,13 @@ def test_bounds_allow_for_rounding(make):
         assert -np.inf < score <= bounds_of(case)[int(case.columns.bins(0)[1])]
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_bound_with_missing_rows_on_the_left(sign):
-    """Only the missing row makes both sides pure, -36 and 36. All are whole units of 4."""
-    gradient = sign * np.array([-32, -4, 16, 20])
-    case = case_of([NAN, 1, 2, 3], [0, 2], gradient, [1, 1, 1, 1], 0.5, 0.0)
-    score = scores.score_cut(*case.sums(case.rows[:2]), case.terms, False)
-    assert score <= bounds_of(case)[0]
+@pytest.mark.parametrize(("direction", "below", "above"), [(1, 0, 1), (-1, 1, 0)])
+def test_children_of_equal_steps_bound_what_grows_below_them(direction, below, above):
+    parent, *children = nodes = new_nodes(3)
+    nodes["g"], nodes["h"] = [-12, -4, -8], [6, 2, 4]
+    FromPython(bound_kernels).share_bounds(parent, *children, direction, 0.0)
+    assert [children[below]["lowest"], children[below]["highest"]] == [-np.inf, 2.0]
+    assert [children[above]["lowest"], children[above]["highest"]] == [2.0, np.inf]
 
 
 extreme = st.sampled_from([0, 1, -1, 2**60, -(2**60), 2**60 - 1]) | st.integers(-(2**60), 2**60)

@@ -57,6 +57,13 @@ def test_the_best_of_all_subsets_of_levels_is_found(seed, n_levels, has_missing)
     assert_close(tree.gain[0], max(gains), (g**2).sum())
 
 
+def test_levels_of_one_key_stay_together():
+    """2 / (1 + 1) and 4 / (3 + 1) are 1, but parting the two levels would gain 4 + 16 / 3 - 9."""
+    columns = Columns.from_table(np.array([[0.0], [1], [1], [1]]), n_levels=np.array([2]))
+    tree, _ = grow_tree(columns, np.array([2.0, 1, 1, 2]), np.ones(4), categorical_smoothing=1.0)
+    assert tree.n_nodes == 1
+
+
 def test_levels_without_rows_in_a_sum_go_where_raw_predictions_rise():
     """By hand: level 0 has gradients below 0, level 1 above, level 2 none in the sum that chooses.
 

@@ -142,6 +142,9 @@ def test_best_first_growth_splits_what_is_worth_most_on_the_page():
     own = sorted((int(tree.feature[j]), float(tree.threshold[j])) for j in inner)
     assert own == sorted((int(whole.feature[j]), float(whole.threshold[j])) for j in split)
     assert max(split) >= 5  # else the first nodes in preorder would do
+    for least, is_enough in ((page.worth[0], True), (np.nextafter(page.worth[0], np.inf), False)):
+        tree, _ = case_of(X, gradient, min_split_gain=least).grow(splitter=Unbiased())
+        assert (tree.n_nodes > 1) == is_enough
 
 
 @pytest.mark.slow
