@@ -71,9 +71,9 @@ class Predictions(NamedTuple):
         names = Table(X).names or getattr(model, "feature_names_in_", None)
         if names is None:
             names = [f"x{k}" for k in range(shape[1])]
-        labels = labels_of(model)
-        classes = None if labels is None or not len(labels) else np.asarray(labels).tolist()
         y = np.asarray(as_column(y))
+        labels = labels_of(model) if y.ndim == 1 else None  # several targets are numbers
+        classes = None if labels is None or not len(labels) else np.asarray(labels).tolist()
         if len(y) != shape[0]:
             raise ValueError(f"y has shape {y.shape}; it needs one target for each row of X.")
         target = y.astype(np.float64) if classes is None else numbers_of(y, classes)

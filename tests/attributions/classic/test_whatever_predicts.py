@@ -7,11 +7,7 @@ import pyarrow
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor, make_column_transformer
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-    VotingClassifier,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import get_scorer, log_loss, mean_squared_error
@@ -28,6 +24,7 @@ X = RNG.normal(size=(90, 3))
 Y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * RNG.normal(size=90)
 LABELS = np.where(Y > 0.3, "yes", "no")
 THREE = np.digitize(Y, [0, 1.2])
+SEVERAL = np.column_stack([Y, X[:, 2]])
 
 
 def boosted():
@@ -42,6 +39,8 @@ CASES = {  # a model, its targets, and what scikit-learn calls the score
         THREE,
         "neg_log_loss",
     ),
+    "several labels": (RandomForestClassifier(4), SEVERAL > 0.3, "neg_mean_squared_error"),
+    "several targets": (LinearRegression(), SEVERAL, "neg_mean_squared_error"),
     "targets transformed": (
         TransformedTargetRegressor(boosted(), func=np.exp, inverse_func=np.log),
         Y,
