@@ -53,8 +53,8 @@ def named_metric(metric: Any) -> str:
 
 
 def negative_squares(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:
-    """Return the negative squared errors of all rows, added up over targets."""
-    return -((y - prediction) ** 2).reshape(len(y), -1).sum(axis=1)
+    """Return the negative squared errors of all rows, their mean over targets."""
+    return -((y - prediction) ** 2).reshape(len(y), -1).mean(axis=1)
 
 
 def auc_of_rows(y: np.ndarray, prediction: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ from gbt.formats import import_model, labels_of
 from gbt.formats.wrappers import scale_of
 from gbt.model.ensemble import Ensemble
 from gbt.tables.given import Table
-from gbt.tables.targets import as_column
+from gbt.tables.targets import as_column, as_floats
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as in scikit-learn's log_loss
 
@@ -71,12 +71,12 @@ class Predictions(NamedTuple):
         names = Table(X).names or getattr(model, "feature_names_in_", None)
         if names is None:
             names = [f"x{k}" for k in range(shape[1])]
-        labels = labels_of(model)
-        classes = None if labels is None or not len(labels) else np.asarray(labels).tolist()
         y = np.asarray(as_column(y))
+        labels = labels_of(model) if y.ndim == 1 else None  # several targets are numbers
+        classes = None if labels is None or not len(labels) else np.asarray(labels).tolist()
         if len(y) != shape[0]:
             raise ValueError(f"y has shape {y.shape}; it needs one target for each row of X.")
-        target = y.astype(np.float64) if classes is None else numbers_of(y, classes)
+        target = as_floats(y, "y") if classes is None else numbers_of(y, classes)
         return cls(model, classes, target, tuple(map(str, names)))
 
     def score(self, metric: Any, y: Any) -> tuple[str, Score]:

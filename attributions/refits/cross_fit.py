@@ -74,7 +74,7 @@ def cross_fit(
         keep sums of gradients.
     cv : int, splitter of scikit-learn, or list of (rows to fit, rows to judge)
         A number stands for folds of shuffled rows, with equal shares of classes for a classifier,
-        or of whole groups where ``groups`` is given. Splits must put every row into one fold.
+        or of whole groups where ``groups`` is given. No row may judge twice; some need not at all.
     sample_weight : array of shape (n,), optional
         Not negative; used in the fits, by the model of a pipeline, and where rows judge.
     groups : array of shape (n,), optional
@@ -90,7 +90,7 @@ def cross_fit(
     Returns
     -------
     GlobalAttribution
-        Of all rows, merged over the folds. It has no ``is_reliable``.
+        Of all rows that judge, merged over the folds. It has no ``is_reliable``.
 
     Notes
     -----
@@ -112,10 +112,10 @@ def cross_fit(
     splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
     folds = list(splitter.split(X, y, rows.kept_whole))
     judged = np.concatenate([held_out for _, held_out in folds])
-    if len(judged) != len(y) or len(np.unique(judged)) != len(y):
+    if len(judged) != len(np.unique(judged)):
         raise ValueError(
-            f"{splitter!r} judges {len(judged)} rows of {len(y)}, {len(np.unique(judged))} of them"
-            " different; cross_fit needs every row in exactly one fold, as KFold has them."
+            f"{splitter!r} judges {len(judged)} rows, {len(np.unique(judged))} of them different;"
+            " in cross_fit no row may be in two folds, as in KFold or TimeSeriesSplit."
         )
     results = []
     for fold in folds:

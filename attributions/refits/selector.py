@@ -61,7 +61,7 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
         Benjamini-Hochberg, or Benjamini-Yekutieli, which holds under any dependence of the p-values
         and keeps fewer features.
     cv : int, splitter of scikit-learn, list of (rows to fit, rows to judge), or None
-        Folds, as for `cross_fit`: as many fits, and every row judges once. None cuts the rows in
+        Folds, as for `cross_fit`: as many fits, and no row judges twice. None cuts the rows in
         two, for a single fit.
     test_size : float
         Share of the rows (of groups, if there are groups) that judge where ``cv`` is None.

@@ -149,7 +149,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
             "sample_weight is a list of tuples, which evaluation sets would be: name them,"
             " fit(X, y, eval_set=[(X_valid, y_valid)])."
         )
-    weight = _as_floats(sample_weight, "sample_weight")
+    weight = as_floats(sample_weight, "sample_weight")
     if weight.shape != (n_rows,):
         raise ValueError(
             f"sample_weight has shape {weight.shape}; it needs one weight for each row,"
@@ -164,7 +164,7 @@ def as_weight(sample_weight: Any, n_rows: int, *, may_be_zero: bool = False) -> 
     return weight
 
 
-def _as_floats(given: Any, name: str) -> np.ndarray:
+def as_floats(given: Any, name: str) -> np.ndarray:
     """Return finite numbers as float64, in whatever shape they are given."""
     refuse_other_targets(given, name)
     return check_array(
@@ -174,7 +174,7 @@ def _as_floats(given: Any, name: str) -> np.ndarray:
 
 def as_init_score(init_score: Any, n_rows: int, n_outputs: int) -> np.ndarray:
     """Return starting values of rows as float64 of shape (n, K): a raw prediction an output."""
-    start = _as_floats(init_score, "init_score")
+    start = as_floats(init_score, "init_score")
     shape = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
     if start.shape not in (shape, (n_rows, n_outputs)):
         raise ValueError(

@@ -25,6 +25,7 @@ X = RNG.normal(size=(90, 3))
 Y = X[:, 0] + 0.5 * X[:, 1] ** 2 + 0.3 * RNG.normal(size=90)
 LABELS = np.where(Y > 0.3, "yes", "no")
 THREE = np.digitize(Y, [0, 1.2])
+SEVERAL = np.column_stack([Y, X[:, 2]])
 
 
 def boosted():
@@ -39,6 +40,8 @@ CASES = {  # a model, its targets, and what scikit-learn calls the score
         THREE,
         "neg_log_loss",
     ),
+    "several labels": (RandomForestClassifier(4), SEVERAL > 0.3, "neg_mean_squared_error"),
+    "several targets": (LinearRegression(), SEVERAL, "neg_mean_squared_error"),
     "targets transformed": (
         TransformedTargetRegressor(boosted(), func=np.exp, inverse_func=np.log),
         Y,
@@ -115,10 +118,8 @@ def test_functions_and_metrics_of_ones_own():
     given = permutation(model, X, LABELS, metric=likelihood, n_repeats=1, random_state=0)
     (order,) = orders(0, 0, 1, len(X))
     table = np.column_stack([X[order, 0], X[:, 1:]])
-    expected = log_loss(LABELS, model.predict_proba(table)) - log_loss(
-        LABELS, model.predict_proba(X)
-    )
-    np.testing.assert_allclose(given.values[0], expected)
+    after, before = (log_loss(LABELS, model.predict_proba(rows)) for rows in (table, X))
+    np.testing.assert_allclose(given.values[0], after - before)
     scored = permutation(model, X, LABELS, metric="neg_log_loss", n_repeats=1, random_state=0)
     np.testing.assert_allclose(scored.values, given.values)
     grouped = permutation(model, X, LABELS, groups=np.arange(90) // 3, random_state=0)
@@ -132,6 +133,8 @@ def test_what_cannot_be_is_refused_by_name():
         (lambda: permutation(model, X, Y, init_score=Y), "init_score is for models of trees"),
         (lambda: permutation(model, X[:, 0], Y), r"X has shape \(90,\)"),
         (lambda: permutation(model, X, Y[:5]), r"y has shape \(5,\)"),
+        (lambda: permutation(model, X, LABELS), r"y must be numbers, and holds text"),
+        (lambda: permutation(model, X, np.where(Y > 1, np.nan, Y)), "contains NaN"),
         (lambda: permutation(labelled, X, np.where(LABELS == "no", "off", "yes")), "'off'"),
         (lambda: permutation(labelled, X[:5], ["yes"] * 5), "one class only"),
         (lambda: permutation(model, X, Y, metric=3), "metric=3"),
