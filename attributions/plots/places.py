@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 # Where a name may stand beside its point, best first: the corners are clear of intervals.
 SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)])
-DISTANCES = (0, 1, 2, 3, 4.5, 6, 8, 11)  # from the point, in line heights
+DISTANCES = (0, 1, 2, 3)  # from the point, in line heights
 
 
 def place_beside(

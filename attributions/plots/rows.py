@@ -9,7 +9,6 @@ from attributions.methods import facts_of
 from attributions.names import find_row, on_one_line
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
-from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerRow
 from gbt.tables.names import shown as as_shown
@@ -264,7 +263,7 @@ class LocalAttributionDisplay(Display):
         bar.ax.set_yticklabels(["low", "high"], color=ink)
         label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
         height = sheet.ax.get_window_extent().height
-        wrap(label, words, 0.8 * height, along="height")
+        sheet.lettering.wrap(label, words, 0.8 * height, along="height")
         if label.get_window_extent().height < 0.6 * height:
             bar.ax.yaxis.labelpad = -12  # between "low" and "high"
         bar.outline.set_visible(False)
