@@ -18,13 +18,7 @@ from attributions.command.page.markup import Markup, data, element, name
 from attributions.command.page.rows import MOST_ROWS, choose_rows
 from gbt.formats import as_ensemble
 from tests.asserts import peer
-from tests.attributions.command.tables import (
-    HOSTILE,
-    columns,
-    explored,
-    several_classes,
-    write_csv,
-)
+from tests.attributions.command.tables import HOSTILE, columns, explored, several_classes, write_csv
 from tests.html_checks import Page
 
 
@@ -125,6 +119,11 @@ def test_a_saved_model_is_judged_on_rows_it_has_not_seen(kind, report, tmp_path)
     assert "These are the rows that the model was trained on" not in page.text
     page = Page(report(table[:200], target, *given)[1])
     assert "These are the rows that the model was trained on" in page.text
+
+
+def test_classes_have_their_colors_in_all_pictures(report):
+    text = report(several_classes(), "kind")[1]
+    assert len(set(re.findall(r"fill: (#\w+)[^>]*>(ash|birch|cedar)<", text))) == 3
 
 
 def test_a_file_that_names_no_classes_may_predict_the_other_one(report, tmp_path):

@@ -111,14 +111,8 @@ def test_long_names_are_elided():
     [
         (("R^2", 0.5, -1e-9), "R^2 0.5000 0.0000"),
         (("R^2", -0.25, -0.001), "R^2 -0.2500 -0.0010"),
-        (
-            ("root mean squared error", 28312.4, 84316.2),
-            "root mean squared error 28,312 84,316",
-        ),
-        (
-            ("root mean squared error", 2.5e-7, 3e-6),
-            "root mean squared error 2.500e-07 3.000e-06",
-        ),
+        (("root mean squared error", 28312.4, 84316.2), "root mean squared error 28,312 84,316"),
+        (("root mean squared error", 2.5e-7, 3e-6), "root mean squared error 2.500e-07 3.000e-06"),
     ],
 )
 def test_scores_are_printed_beside_the_constant_model(score, line):
@@ -144,13 +138,10 @@ def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
         (
             [-1.0, -1.0, 1.0, 1.0],
             ("AUC", 0.875, 0.5),
-            " Of two rows of different classes it tells which is which in 88 of 100 pairs.",
+            " Of two rows of different classes it tells which is which in 88 of 100 pairs;"
+            " guessing is right in 50.",
         ),
-        (
-            [[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 3.0]],
-            ("accuracy", 0.75, 0.75),
-            "",
-        ),
+        ([[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 3.0]], ("accuracy", 0.75, 0.75), ""),
     ],
 )
 def test_how_many_of_a_hundred_a_classifier_tells_rightly(raw, score, said):
@@ -221,6 +212,8 @@ def test_the_rows_that_would_tell_are_said_of_the_nearest():
     assert text.endswith(
         f"would tell (there are 100, about half of the table): {', '.join(nearest)}."
     )
+    small = replace(found, useful=replace(found.useful, values=[41.23, 1e-4, *VALUES[2:]]))
+    assert f"{NAMES[1]} " not in " ".join(in_short(small)).partition("would tell")[2]  # never
     doubtful = replace(found.useful, kurtosis=np.array([3.0, 3.0, 21.0, 21.0, 21.0]))
     assert "would tell" not in " ".join(in_short(replace(found, useful=doubtful)))
 

@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from attributions.command.judging.verdicts import (
-    HELPS,
-    HURTS,
-    RULES,
-    UNCLEAR,
-    UNUSED,
-    said_of,
-)
+from attributions.command.judging.verdicts import HELPS, HURTS, RULES, UNCLEAR, UNUSED, said_of
 from attributions.results import GlobalAttribution
 
 
