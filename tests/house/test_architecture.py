@@ -252,7 +252,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 # Of all Python files below a folder; what removals lower is lowered here, too.
 MOST_LINES_OF_FOLDERS = {
     "gbt": 27_409,
-    "attributions": 24_162,
+    "attributions": 24_159,
     "benchmarks": 14_198,
     "tests": 34_178,
 }
