@@ -49,14 +49,8 @@ ABOUT_A_TABLE: Options = {
         "the column by which rows are in order: fit on the earlier, judge on the later half, and"
         " say what changed there",
     ),
-    "no-dates": (
-        FLAG,
-        "make no year, month, weekday and days since the first of columns of dates",
-    ),
-    "by": (
-        NAME,
-        "the column, such as a region, by whose values held-out rows are judged apart",
-    ),
+    "no-dates": (FLAG, "make no year, month, weekday and days since the first of columns of dates"),
+    "by": (NAME, "the column, such as a region, by whose values held-out rows are judged apart"),
     "event": (
         NAME,
         "the column that says whether the event had come at the target's time; its values are two,"
@@ -86,10 +80,7 @@ OTHERS: Options = {
         "where the table of all features and the picture go (default:"
         f" {DEFAULT_FOLDER}, but nowhere with --report)",
     ),
-    "seed": (
-        {"type": int, "default": 0},
-        "of all that is drawn at random (default: %(default)s)",
-    ),
+    "seed": ({"type": int, "default": 0}, "of all that is drawn at random (default: %(default)s)"),
 }
 
 

@@ -138,6 +138,8 @@ class CurveDisplay(Display):
     Parameters
     ----------
     curve : FeatureCurve
+    scale : pair of floats, optional
+        Predictions up to which the axis reaches at least: pictures of one scale can be compared.
 
     Attributes
     ----------
@@ -147,8 +149,8 @@ class CurveDisplay(Display):
 
     lines_: list[Any]
 
-    def __init__(self, curve: Curve):
-        self.curve = curve
+    def __init__(self, curve: Curve, *, scale: tuple[float, ...] = ()):
+        self.curve, self.scale = curve, scale
         self.outputs = [str(name) for name in curve.output_names or ()]
         self.levels = [str(level) for level in curve.levels or ()]
         self.has_missing = curve.shares is not None and bool(curve.shares[-1] > 0)
@@ -163,6 +165,8 @@ class CurveDisplay(Display):
         n_outputs = values.shape[1]
         usual = CURVES if n_outputs > 1 else (BLUE,)
         colors = [sheet.drawn_in(usual[k % len(usual)]) for k in range(n_outputs)]
+        if self.scale:
+            sheet.ax.update_datalim([(end, end) for end in self.scale])  # along either axis
         if is_of_levels:
             self._draw_levels(sheet, values, colors, shown)
             sheet.x = VALUE

@@ -61,6 +61,24 @@ class Lettering:
             low, high = (middle, high) if fits else (low, middle - 1)
         return cut_in_the_middle(text, low, mark)
 
+    def wrap(self, text: "Text", words: str, room: float, along: str = "width") -> None:
+        """Write words into a ``Text`` of Matplotlib in lines that fit into the room.
+
+        A number and its per cent sign stay together; a word longer than a line loses its middle.
+        """
+        lines, fontsize = [], float(text.get_fontsize())
+        for line in words.split("\n"):
+            current = ""
+            for whole in re.split(" (?!%)", line):
+                word = self.cut(whole, room, fontsize)
+                text.set_text(f"{current} {word}" if current else word)
+                if current and getattr(text.get_window_extent(), along) > room:
+                    lines.append(current)
+                    text.set_text(word)
+                current = text.get_text()
+            lines.append(current)
+        text.set_text("\n".join(lines))
+
     def names(
         self,
         feature_names: Sequence[str],
@@ -68,13 +86,20 @@ class Lettering:
         room: float | Sequence[float],
         fontsize: float,
     ) -> list[str]:
-        """Return the texts for some columns; those that would look alike get their column numbers.
+        """Return the texts for some columns, of which the room may differ.
 
-        The room may differ from name to name.
+        Those that would look alike lose what all of them begin with. If they look alike even so,
+        they get their column numbers.
         """
         rooms = np.broadcast_to(room, len(columns))
         texts = [on_one_line(feature_names[k]) for k in columns]
         cuts = [self.cut(text, r, fontsize) for text, r in zip(texts, rooms, strict=True)]
+        for cut in {cut for cut in cuts if cuts.count(cut) > 1}:
+            alike = [j for j, other in enumerate(cuts) if other == cut]
+            letters = enumerate(zip(*(texts[j] for j in alike), strict=False))
+            start = next((at for at, those in letters if len({*those}) > 1), 0) - LEAST_LETTERS
+            for j in alike if start > 0 else ():
+                cuts[j] = self.cut(ELLIPSIS + texts[j][start:], rooms[j], fontsize)
         return [
             cut if cuts.count(cut) == 1 else self._numbered(text, k, r, fontsize)
             for text, cut, k, r in zip(texts, cuts, columns, rooms, strict=True)
@@ -115,24 +140,6 @@ def letters_of(path: str, letters: set[str]) -> set[str]:
     if font.get_char_index(UNASSIGNED):
         return set()
     return {letter for letter in letters if font.get_char_index(ord(letter))}
-
-
-def wrap(text: "Text", words: str, room: float, along: str = "width") -> None:
-    """Write words into a ``Text`` of Matplotlib in lines that fit into the room.
-
-    A number and its per cent sign stay together.
-    """
-    lines = []
-    for line in words.split("\n"):
-        current = ""
-        for word in re.split(" (?!%)", line):
-            text.set_text(f"{current} {word}" if current else word)
-            if current and getattr(text.get_window_extent(), along) > room:
-                lines.append(current)
-                text.set_text(word)
-            current = text.get_text()
-        lines.append(current)
-    text.set_text("\n".join(lines))
 
 
 def _is_unusual(font: "FontEntry") -> tuple[bool, float, str]:

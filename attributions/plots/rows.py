@@ -10,7 +10,6 @@ from attributions.names import find_row, on_one_line
 from attributions.options import check_one_of
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
-from attributions.plots.lettering import wrap
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
 from attributions.plots.shown import PerRow
 
@@ -263,7 +262,7 @@ class LocalAttributionDisplay(Display):
         bar.ax.set_yticklabels(["low", "high"], color=ink)
         label = bar.ax.set_ylabel(words, color=ink, **sheet.lettering.properties)
         height = sheet.ax.get_window_extent().height
-        wrap(label, words, 0.8 * height, along="height")
+        sheet.lettering.wrap(label, words, 0.8 * height, along="height")
         if label.get_window_extent().height < 0.6 * height:
             bar.ax.yaxis.labelpad = -12  # between "low" and "high"
         bar.outline.set_visible(False)

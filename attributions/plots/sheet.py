@@ -7,7 +7,7 @@ import numpy as np
 
 from attributions.options import imported, whole
 from attributions.plots.colors import DRAWN, mixed, readable, seen_through
-from attributions.plots.lettering import Lettering, wrap
+from attributions.plots.lettering import Lettering
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,11 +143,11 @@ class Sheet:
         for text in (in_title, in_x, in_y):
             text.set_color(readable(text.get_color(), self.outside))
         cell_width, cell_height = self._cell_size()
-        wrap(in_y, self.y, cell_height, along="height")
+        self.lettering.wrap(in_y, self.y, cell_height, along="height")
         width = LEAST_LINE * cell_width
         for _ in range(2):
-            wrap(in_title, title, width)
-            wrap(in_x, self.x, width)
+            self.lettering.wrap(in_title, title, width)
+            self.lettering.wrap(in_x, self.x, width)
             self.lay_out()
             width = max(width, SLACK * ax.get_window_extent().width)
 

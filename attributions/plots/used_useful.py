@@ -24,7 +24,7 @@ SEEN = "What the model uses, and what of it helps"
 NAMES_WIDTH = 0.3  # of the axes
 # Where a name may stand beside its point, best first: the corners are clear of intervals.
 SIDES = np.array([(1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)])
-DISTANCES = (0, 1, 2, 3, 4.5, 6, 8, 11)  # from the point, in line heights
+DISTANCES = (0, 1, 2, 3)  # from the point, in line heights
 
 
 class UsedUsefulDisplay(Display):

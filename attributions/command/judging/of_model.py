@@ -32,13 +32,7 @@ from attributions.command.rules.columns import (
 )
 from attributions.command.rules.target import Target, read_target
 from attributions.command.table.file import BatchFile, TableFile
-from attributions.command.table.task import (
-    Task,
-    check_names,
-    left_out,
-    read_columns,
-    what_is_there,
-)
+from attributions.command.table.task import Task, check_names, left_out, read_columns, what_is_there
 from attributions.command.unusable import UnusableTableError, listed
 from attributions.names import elided
 from gbt.losses.survival.times import bounds_of

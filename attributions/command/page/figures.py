@@ -29,6 +29,7 @@ from attributions.plots import (
 )
 from attributions.plots.importance import UNITS
 from attributions.plots.sheet import Display
+from attributions.results import FeatureCurve
 
 N_BARS, N_NAMED = 10, 8  # features in a picture, and named there, at most
 N_CURVES, LEAST_MOVE = 6, 0.01  # features of which the curve is drawn, and least share of the first
@@ -91,10 +92,16 @@ def pictures(found: Findings) -> Iterator[Markup]:
     )
     for number, over in enumerate(found.over):
         yield _by_label(found, over, f"labels{number}")
-    moved = found.moved
-    for k in np.argsort(-moved, kind="stable")[:N_CURVES]:
-        if moved[k] > LEAST_MOVE * moved.max():
-            yield _dependence(found, int(k))
+    first, least = np.argsort(-found.moved, kind="stable"), LEAST_MOVE * found.moved.max()
+    movers = [int(k) for k in first[:N_CURVES] if found.moved[k] > least]
+    drawn = [partial_dependence(found.model, k) for k in movers]
+    if drawn and n_classes:  # the same ones in all pictures, so that they keep their colours
+        changes = np.sum([np.ptp(curve.values, axis=0) for curve in drawn], axis=0)
+        some = np.sort(np.argsort(-changes, kind="stable")[:N_CLASSES])
+        drawn = [_of_classes(found, curve, some) for curve in drawn]
+    ends = [end for curve in drawn for end in (curve.values.min(), curve.values.max())]
+    for k, curve in zip(movers, drawn, strict=True):
+        yield _dependence(found, k, curve, (min(ends), max(ends)))
 
 
 def _by_label(found: Findings, over: Over, name: str) -> Markup:
@@ -115,19 +122,19 @@ def _by_label(found: Findings, over: Over, name: str) -> Markup:
     )
 
 
-def _dependence(found: Findings, k: int) -> Markup:
+def _of_classes(found: Findings, curve: FeatureCurve, some: np.ndarray) -> FeatureCurve:
+    values, missing = curve.values[:, some], np.asarray(curve.missing)[some]
+    names = tuple(elided(found.task.classes[c], LONGEST) for c in some)
+    return replace(curve, values=values, missing=missing, output_names=names)
+
+
+def _dependence(found: Findings, k: int, curve: FeatureCurve, scale: tuple[float, float]) -> Markup:
     """Draw how the mean prediction changes with a feature, in the words and dates of the file."""
     column, name = found.task.features[k], found.task.feature_names[k]
-    curve = partial_dependence(found.model, k)
     curve = replace(curve, shares=distribution(found.task.X_valid[:, k], curve.cuts, curve.levels))
     if curve.levels is not None:
         words = [w if isinstance(w, str) else cell(column, w) for w in curve.levels]
         curve = replace(curve, levels=words)
-    if names := [elided(name, LONGEST) for name in found.task.classes]:
-        some = np.argsort(-np.ptp(curve.values, axis=0), kind="stable")[:N_CLASSES]
-        values, missing = curve.values[:, some], np.asarray(curve.missing)[some]
-        own = tuple(names[c] for c in some)  # of those that change most
-        curve = replace(curve, values=values, missing=missing, output_names=own)
 
     def at(step: int) -> str:
         if curve.levels is not None:
@@ -147,11 +154,13 @@ def _dependence(found: Findings, k: int) -> Markup:
     label = f"Mean predictions{of_class} by {name}: " + ", ".join(
         f"{amount(float(np.ravel(curve.values[j])[0]), 4)} {at(j)}" for j in steps
     )
-    of_classes = ", of the classes that change most" * bool(found.task.classes)
+    display = CurveDisplay(curve, scale=scale)
+    of_classes = ", of the classes that change most" * (len(found.task.classes) > N_CLASSES)
     return _figure(
         join("How the prediction changes with ", element("bdi", name)),
-        _drawn(CurveDisplay(curve), f"curve{k}", label, finish, is_low=curve.levels is None),
-        f"Partial dependence: the {unit}{of_classes}.{about_unit}",
+        _drawn(display, f"curve{k}", label, finish, is_low=curve.levels is None),
+        f"Partial dependence{of_classes}, all on one scale.{about_unit} Verdict:"
+        f" {found.said.verdicts[k]}.",
     )
 
 

@@ -47,14 +47,14 @@ const status = document.getElementById("row-status");
 const explained = document.getElementById("row-table").tBodies[0];
 
 function shown(number) {
-  return number.toLocaleString("en", {maximumSignificantDigits: 3});
+  return number.toLocaleString("en", {maximumSignificantDigits: 3}).replace("-", "\u2212");
 }
 
 function signed(number) {
-  return (number > 0 ? "+" : number < 0 ? "\u2212" : "") + shown(Math.abs(number));
+  return (number > 0 ? "+" : "") + shown(number);
 }
 
-function addRow(name, value, moved, helped, largest) {
+function addRow(name, value, moved, helped, from, to) { // a bar from and to shares of the width
   const row = explained.insertRow();
   const heading = document.createElement("th");
   heading.scope = "row";
@@ -63,12 +63,12 @@ function addRow(name, value, moved, helped, largest) {
   row.insertCell().append(Object.assign(document.createElement("bdi"), {textContent: value}));
   const move = row.insertCell();
   const bar = document.createElement("span");
-  bar.className = moved < 0 ? "move down" : "move up";
-  bar.style.setProperty("--share", helped === null ? 0 : Math.abs(moved) / largest);
+  bar.className = helped === null ? "move" : moved < 0 ? "move down" : "move up";
+  bar.style.setProperty("--from", Math.min(from, to));
+  bar.style.setProperty("--share", Math.max(Math.abs(to - from), 0.01));
   move.append(bar, helped === null ? shown(moved) : signed(moved));
   const last = row.insertCell();
   last.textContent = helped === null ? "" : helped === 0 ? "0" : `${helped > 0 ? "helped" : "hurt"} ${shown(Math.abs(helped))}`;
-  last.className = helped > 0 ? "helped" : helped < 0 ? "hurt" : "";
 }
 
 function show(place) {
@@ -77,12 +77,14 @@ function show(place) {
   const base = predictedClass === undefined ? data.base : data.base[predictedClass];
   document.getElementById("row-caption").textContent = `Row ${number}: predicted ${predicted}; in truth ${truth}`;
   explained.replaceChildren();
-  const largest = Math.max(...features.map((feature) => Math.abs(feature[2])), Math.abs(others[0]));
-  addRow(`start, the same for every row${predictedClass === undefined ? "" : " of this prediction"}`, "", base, null);
-  for (const [k, value, moved, helped] of features) addRow(data.names[k], value, moved, helped, largest);
-  if (data.names.length > features.length) addRow("all other features", "", ...others, largest);
-  const total = features.reduce((sum, feature) => sum + feature[2], base + others[0]);
-  addRow(`prediction, in ${data.unit}`, "", total, null);
+  const reached = [base]; // from the start to the prediction, move by move
+  for (const moved of [...features.map((feature) => feature[2]), others[0]]) reached.push(reached.at(-1) + moved);
+  const low = Math.min(...reached), width = Math.max(...reached) - low || 1;
+  const places = reached.map((sum) => (sum - low) / width), n = features.length;
+  addRow(`start, the same for every row${predictedClass === undefined ? "" : " of this prediction"}`, "", base, null, places[0], places[0]);
+  features.forEach(([k, value, moved, helped], j) => addRow(data.names[k], value, moved, helped, places[j], places[j + 1]));
+  if (data.names.length > n) addRow("all other features", "", ...others, places[n], places[n + 1]);
+  addRow(`prediction, in ${data.unit}`, "", reached[n + 1], null, places[n + 1], places[n + 1]);
   document.getElementById("previous").disabled = place === 0;
   document.getElementById("next").disabled = place === data.rows.length - 1;
 }

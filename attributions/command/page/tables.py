@@ -116,7 +116,7 @@ def _row_of(
     shown_value, shown_ends = value_and_interval(value, ends)
     interval = join(interval_bar(found, k, axis), element("span", shown_ends, class_="ends"))
     start = np.nan_to_num(ends[0], nan=value, neginf=-LAST)
-    verdict, p_value, share = found.said.verdicts[k], found.said.p_values[k], found.gain_share[k]
+    p_value, verdict = float(found.said.p_values[k]), found.said.verdicts[k]
     shown_p = "" if np.isnan(p_value) else "<0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
     told = join(verdict, "*" * bool(found.doubtful[k]))
     if k in found.twins:
@@ -126,7 +126,7 @@ def _row_of(
         ("number", float(value), shown_value if is_used else ""),
         ("number", float(start), interval if is_used else ""),
         (None, float(np.nan_to_num(p_value, nan=LAST)), shown_p),
-        ("number", float(share), f"{100 * share:.2f}"),
+        ("number", float(found.gain_share[k]), f"{100 * found.gain_share[k]:.2f}"),
         ("number", gain_rank, gain_rank),
     ]
     return element(
@@ -146,12 +146,9 @@ def interval_bar(found: Findings, k: int, axis: tuple[float, float]) -> Markup:
 
     The point has the colour of the verdict, and is hollow where a few rows may carry the value.
     """
-    numbers = np.array(
-        [0, found.said.intervals[k, 0], found.useful.values[k], found.said.intervals[k, 1]]
-    )
-    zero, start, middle, end = (
-        3 + 94 * (np.clip(numbers, *axis) - axis[0]) / (axis[1] - axis[0])
-    ).round(1)
+    low, high = found.said.intervals[k]
+    shares = (np.clip([0, low, found.useful.values[k], high], *axis) - axis[0]) / np.diff(axis)
+    zero, start, middle, end = (3 + 94 * shares).round(1)
     parts = [element("line", x1=zero, x2=zero, y1=1, y2=15, class_="zero")]
     if start < end:
         parts.append(element("line", x1=start, x2=end, y1=8, y2=8, class_="interval"))

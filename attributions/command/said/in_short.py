@@ -10,7 +10,7 @@ from attributions.names import elided
 from attributions.results import GlobalAttribution
 
 N_NEAREST = 3  # features of which it is said how many rows would tell
-MANY_ROWS = 1e9  # so many would not tell, either
+MANY_ROWS = 100  # times as many: nobody can have so many more
 
 
 def in_short(found: Findings) -> Iterator[str]:
@@ -82,7 +82,7 @@ def how_good(found: Findings) -> str:
         if (auc := of_model.get("AUC")) is not None:
             said += (
                 " Of two rows of different classes it tells which is which in"
-                f" {_of_100(100 * auc)} of 100 pairs."
+                f" {_of_100(100 * auc)} of 100 pairs; guessing is right in 50."
             )
         return said
     if (explained := of_model.get("R^2")) is not None:
@@ -128,13 +128,13 @@ def _rows_that_would_tell(found: Findings) -> str:
         for k in told
         if not (found.doubtful[k] or np.isnan(found.said.intervals[k]).any())
     }
-    nearest = [k for k in sorted(needed, key=needed.__getitem__) if needed[k] < MANY_ROWS]
-    if not nearest:
-        return ""
     names = [
         f"{elided(found.task.feature_names[k])} {float(f'{needed[k]:.2g}'):,.0f}"
-        for k in nearest[:N_NEAREST]
+        for k in sorted(needed, key=needed.__getitem__)[:N_NEAREST]
+        if needed[k] < MANY_ROWS * useful.n_samples
     ]
+    if not names:
+        return ""
     others = "; the others take more" * (len(told) > len(names))
     half = ", about half of the table" * (not found.model_file)
     return (

@@ -91,4 +91,4 @@ def _about_the_features(found: Findings) -> Iterator[str]:
             " helps to predict does not say that changing it would change the outcome."
         )
     elif found.with_verdict(UNCLEAR):
-        yield "There is no evidence that any feature helps; more rows would give it."
+        yield "There is no evidence that any feature helps; more rows may give it."

@@ -39,7 +39,7 @@ fig, axes = plt.subplots(1, 4, figsize=(10, 4.2), sharex=True, sharey=True, layo
 for g, ax in enumerate(axes):
     rows = group == g
     profile = reasons[rows].mean(axis=0)
-    ax.barh(X.columns, profile, color=np.where(profile > 0, BLUE, VERMILION))
+    ax.barh(X.columns, profile, color=np.where(profile > 0, VERMILION, BLUE))
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_title(
         f"{rows.sum()} patients\npredicted {predicted[rows].mean():.0f}, was "

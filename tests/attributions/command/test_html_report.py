@@ -121,6 +121,11 @@ def test_a_saved_model_is_judged_on_rows_it_has_not_seen(kind, report, tmp_path)
     assert "These are the rows that the model was trained on" in page.text
 
 
+def test_classes_have_their_colors_in_all_pictures(report):
+    text = report(several_classes(), "kind")[1]
+    assert len(set(re.findall(r"fill: (#\w+)[^>]*>(ash|birch|cedar)<", text))) == 3
+
+
 def test_a_file_that_names_no_classes_may_predict_the_other_one(report, tmp_path):
     table = pd.DataFrame(columns(400))
     model = gbt.GBTClassifier(n_estimators=20, splitter="greedy")

@@ -108,6 +108,9 @@ def test_a_feature_is_found_by_its_name(browser, report):
     assert browser.run(f"{ROWS}.filter((r) => r.offsetHeight > 0).length") == 5
 
 
+BEGINS = "[...document.querySelectorAll('.move')].map((m) => +m.style.getPropertyValue('--from'))"
+
+
 def shown_row(browser):
     """Return the caption and the cells of the row that is shown."""
     caption = browser.run("document.querySelector('#row-caption').textContent")
@@ -119,10 +122,11 @@ def shown_row(browser):
 
 
 def test_a_row_is_found_and_its_moves_add_up(browser, report):
-    rows = explored(report.read_text(encoding="utf-8"))["rows"]
+    told = explored(report.read_text(encoding="utf-8"))
+    rows = told["rows"]
     browser.open(report)
     for place in (0, 70, len(rows) - 1):
-        number, _, predicted, truth, features, _ = rows[place]
+        number, _, predicted, truth, features, others = rows[place]
         browser.enter("#find-row", str(number), "change")
         caption, cells = shown_row(browser)
         assert caption == f"Row {number}: predicted {predicted}; in truth {truth}"
@@ -137,6 +141,10 @@ def test_a_row_is_found_and_its_moves_add_up(browser, report):
         for line, (_, _, moved, helped) in zip(cells[1:-2], features, strict=True):
             assert line[2].startswith("+") == (moved > 0)
             assert line[3].startswith("helped") == (helped > 0)
+        sums = np.cumsum([told["base"], *(moved for _, _, moved, _ in features), others[0]])
+        ends = (sums - sums.min()) / np.ptp(sums)  # a bar begins where the one above it ends
+        begins = np.concatenate([ends[:1], np.minimum(ends[:-1], ends[1:]), ends[-1:]])
+        np.testing.assert_allclose(browser.run(BEGINS), begins, atol=1e-6)
 
 
 def test_rows_are_walked_through(browser, report):

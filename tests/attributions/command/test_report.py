@@ -130,7 +130,8 @@ def test_a_model_that_saves_nothing_is_no_better_than_the_constant():
         (
             [-1.0, -1.0, 1.0, 1.0],
             ("AUC", 0.875, 0.5),
-            " Of two rows of different classes it tells which is which in 88 of 100 pairs.",
+            " Of two rows of different classes it tells which is which in 88 of 100 pairs;"
+            " guessing is right in 50.",
         ),
         ([[0.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.0, 3.0]], ("accuracy", 0.75, 0.75), ""),
     ],
@@ -203,6 +204,8 @@ def test_the_rows_that_would_tell_are_said_of_the_nearest():
     assert text.endswith(
         f"would tell (there are 100, about half of the table): {', '.join(nearest)}."
     )
+    small = replace(found, useful=replace(found.useful, values=[41.23, 1e-4, *VALUES[2:]]))
+    assert f"{NAMES[1]} " not in " ".join(in_short(small)).partition("would tell")[2]  # never
     doubtful = replace(found.useful, kurtosis=np.array([3.0, 3.0, 21.0, 21.0, 21.0]))
     assert "would tell" not in " ".join(in_short(replace(found, useful=doubtful)))
 

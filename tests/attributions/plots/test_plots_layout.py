@@ -155,11 +155,11 @@ def test_long_names_are_cut_in_the_middle():
     assert 15 < len(cut) < 50
 
 
-def test_names_that_would_look_alike_have_their_column_numbers():
+def test_names_that_would_look_alike_show_where_they_differ_or_have_their_column_numbers():
     shown = tick_labels(bars((*LONG, "twice", "twice", "a\nb", "a b")).ax_.yaxis)
     assert len(set(shown)) == 16
     for k in range(12):
-        assert sum(f"…[{k}]…" in name for name in shown) == 1
+        assert sum(f"_{k:03d}_" in name for name in shown) == 1
     assert len(set(tick_labels(bars(("", "", "a")).ax_.yaxis))) == 3
     assert {"twice [12]", "twice [13]", "a b [14]", "a b [15]"} <= set(shown)
 

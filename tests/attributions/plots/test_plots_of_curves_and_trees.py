@@ -88,6 +88,17 @@ def test_steps_and_distribution():
     assert_inside(written(display.figure_), display.figure_.bbox.extents)
 
 
+def test_a_scale_is_shared_and_a_long_name_is_cut():
+    named = curve(feature_name="n" * 200).plot().figure_
+    assert_inside(written(named), named.bbox.extents)
+    displays = [CurveDisplay(curve(values=v), scale=(-5.0, 9.0)).plot() for v in np.eye(4)]
+    assert len({display.ax_.get_ylim() for display in displays}) == 1
+    low, high = displays[0].ax_.get_ylim()
+    assert low < -5.0 < 9.0 < high < 11.0
+    of_levels = curve(cuts=np.empty(0), levels=tuple("abcd"), shares=None)
+    assert CurveDisplay(of_levels, scale=(-5.0, 9.0)).plot().ax_.get_xlim()[0] < -5.0
+
+
 def test_what_there_is_not_is_not_drawn_and_levels_are_rows():
     display = curve(shares=None).plot(title="mine")
     assert len(display.ax_.patches) == 1
