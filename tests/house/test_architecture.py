@@ -253,7 +253,7 @@ def test_a_module_or_function_that_is_too_long_is_found():
 MOST_LINES_OF_FOLDERS = {
     "gbt": 27_409,
     "attributions": 24_162,
-    "benchmarks": 14_154,
+    "benchmarks": 14_173,
     "tests": 34_178,
 }
 
