@@ -110,14 +110,14 @@ class Sheet:
 
     def lay_out(self) -> None:
         """Run the figure's layout, so that sizes can be measured."""
-        engine = self.figure.get_layout_engine()
-        if engine is not None:
+        if engine := self.figure.get_layout_engine():
             engine.execute(self.figure)
 
     def caption(self, x: str, y: str = "") -> None:
-        """Write what the axes show, so that it is known how much room is left."""
+        """Write what the axes show, and lay the figure out: so much room is left."""
         self.x, self.y = x, y
         self._write_captions()
+        self.lay_out()
 
     def finish(self, grid: Literal["both", "x", "y"], left: bool = True) -> "Sheet":
         """Remove frames and ticks that say nothing, and fit the captions; return the sheet."""
@@ -142,14 +142,14 @@ class Sheet:
         in_x, in_y = ax.set_xlabel(self.x, **properties), ax.set_ylabel(self.y, **properties)
         for text in (in_title, in_x, in_y):
             text.set_color(readable(text.get_color(), self.outside))
-        cell_width, cell_height = self._cell_size()
-        self.lettering.wrap(in_y, self.y, cell_height, along="height")
-        width = LEAST_LINE * cell_width
-        for _ in range(2):
-            self.lettering.wrap(in_title, title, width)
-            self.lettering.wrap(in_x, self.x, width)
-            self.lay_out()
-            width = max(width, SLACK * ax.get_window_extent().width)
+        width, height = self._cell_size()
+        self.lettering.wrap(in_y, self.y, height, along="height")
+        self.lettering.wrap(in_title, title, LEAST_LINE * width)
+        self.lettering.wrap(in_x, self.x, LEAST_LINE * width)
+        self.lay_out()
+        width = max(LEAST_LINE * width, SLACK * ax.get_window_extent().width)
+        self.lettering.wrap(in_title, title, width)
+        self.lettering.wrap(in_x, self.x, width)
 
     def rows_that_fit(self, n_wanted: int) -> tuple[int, float]:
         """Return how many named rows fit into the height of the axes, and the names' font size.

@@ -103,7 +103,7 @@ class UsedUsefulDisplay(Display):
         if not np.any(y) and not np.any(errors):
             ax.set_ylim(-1, 1)
         sheet.say_if_nothing(x, y, errors)
-        sheet.finish(grid="both")
+        sheet.finish(grid="both").lay_out()
         self._name_points(sheet, named, np.column_stack([x, y]))
         return sheet
 

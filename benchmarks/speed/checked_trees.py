@@ -44,6 +44,12 @@ class OfThePage:
     # Of unbiased splits, for `HeldUp`: the depth of each node, its best cut, those of all columns.
     judged: list[tuple[int, Cut, list[Cut]]]
 
+    def note(self, j: int, depth: int, column: int, best: Cut, cuts: list[Cut]) -> None:
+        """Add a node that has an unbiased cut."""
+        self.worth[j] = best.gain
+        self.scores[column] += best.gain
+        self.judged.append((depth, best, cuts))
+
 
 def compare(
     tree: Any,
@@ -116,9 +122,7 @@ def compare(
             cut = cut_on_page(policy, *node)
         if isinstance(policy, Unbiased) and cut is not None:
             best, *in_units = (in_units_of_loss(each, own) for each in (cut, *cuts))
-            found.worth[j] = best.gain
-            found.scores[allowed[cut.feature]] += best.gain
-            found.judged.append((int(tree.depth[j]), best, in_units))
+            found.note(j, int(tree.depth[j]), allowed[cut.feature], best, in_units)
             cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None
