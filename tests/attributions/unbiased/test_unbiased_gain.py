@@ -223,6 +223,16 @@ def some_data(rng, n, loss, signal=0.0):
 # ------------------------------------------------------------------------------ what it is made of
 
 
+@given(case=judged(loss="half_squared_error"))
+def test_on_the_training_rows_it_is_the_total_gain_without_regularisation(case):
+    X, y, weight = case.train
+    ensemble = replace(case.ensemble, reg_lambda=0.0).refit_statistics(X, y, weight)
+    weights = {"sample_weight_train": weight, "sample_weight_valid": weight}
+    result = silent(ensemble, X, y, X, y, min_samples=1, **weights)
+    terms = replace(case, valid=case.train).terms(1) + np.abs(ensemble.total_gain())
+    assert_close(result.values, ensemble.total_gain(), terms)
+
+
 @both_losses
 @pytest.mark.parametrize("form", ["symmetric", "paper", "sampled"])
 def test_rows_of_weight_0_are_left_out(loss, form):
