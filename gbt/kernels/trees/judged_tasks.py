@@ -42,7 +42,7 @@ def judge_columns(j, p, thread, work):
                 search_bins(work.slots.histogram[node.slot], column, terms, rules, judging, judge)
             judge_column(column, found, node, rules, judging, judge)
             if judging.habits[0].pools > 0 and found.score > -np.inf:
-                tell(found, judging.told[thread, k])
+                tell(found, 2 * (thread * len(table.columns) + k), judging.told)
 
 
 @internal

@@ -67,7 +67,8 @@ def look_back(rules, judging):
     rules.max_depth, rules.asks_nodes = habits.max_depth, 1
     if habits.pools == 0:
         return
-    judging.told[:] = 0
+    for i in range(len(judging.told)):
+        judging.told[i] = 0
     own = judging.held_up[(rules.first_tree + rules.n_grown) % len(judging.held_up)]
     for k in range(len(trust)):
         claimed, confirmed = own[CLAIMED, DEPTHS + k], own[CONFIRMED, DEPTHS + k]
@@ -93,14 +94,15 @@ def worth_of(found, trust):
 
 
 @internal
-def tell(found, told):
+def tell(found, place, told):
     """Add what a cut claims, if anything, and what is confirmed of it.
 
-    told   (2,)   int64   INOUT   of its column
+    place   int64                 of its column and thread
+    told    (numbers,)   INOUT    see ``Judging``
     """
     if found.claim > 0.0:
-        told[CLAIMED] += np.int64(min(found.claim / UNIT, MOST))
-        told[CONFIRMED] += np.int64(min(max(found.worth / UNIT, -MOST), MOST))
+        told[place] += np.int64(min(found.claim / UNIT, MOST))
+        told[place + 1] += np.int64(min(max(found.worth / UNIT, -MOST), MOST))
 
 
 @internal
@@ -114,13 +116,14 @@ def remember(nodes, rules, judging):
         return
     own = judging.held_up[(rules.first_tree + rules.n_grown) % len(judging.held_up)]
     unit, told = UNIT / rules.g_scale * (rules.h_scale / rules.g_scale), judging.told
+    n_told = 2 * len(judging.trust)
     for line in range(2):
         for d in range(own.shape[1]):
             own[line, d] *= KEPT
         for k in range(len(judging.trust)):
             of_column = np.int64(0)
-            for thread in range(len(told)):
-                of_column += told[thread, k, line]
+            for place in range(2 * k + line, len(told), n_told):
+                of_column += told[place]
             own[line, DEPTHS + k] += of_column * unit
     total = 0.0
     for j in range(len(nodes)):

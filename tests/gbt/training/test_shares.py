@@ -5,12 +5,15 @@ That it is for any table, cut anywhere, is tested in ``tests.gbt.training.test_s
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 from gbt import GBTClassifier, GBTRegressor
 from gbt.estimators.defaults import LARGEST_UNBIASED, POOLED
 from gbt.splitting.greedy import Greedy
+from gbt.training.shares.packing import packed, unpacked
 from gbt.training.shares.table import SharedRows
 from tests.asserts import assert_same, assert_same_model, peer
 from tests.gbt.training.test_same_model import cut
@@ -217,3 +220,12 @@ def test_dask_tells_models_with_the_same_parameters_apart():
     tokenize = peer("dask.base").tokenize
     one, other = (GBTRegressor(n_estimators=2, random_state=0).fit(X, y) for y in X.T)
     assert tokenize(one) == tokenize(clone(one).fit(X, X[:, 0])) != tokenize(other)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=64, max_size=64), st.integers(0, 62))
+def test_numbers_are_sent_in_as_few_bytes_as_they_need_and_arrive(numbers, shift):
+    sums = (np.array(numbers) >> shift).reshape(2, 8, 4)
+    word, (arrived,) = unpacked(packed(("as it is", [sums])))
+    assert_same(arrived, sums)
+    assert word == "as it is"
+    assert len(packed(sums)) - len(packed(0 * sums)) <= 64 * (8 - shift // 8)
