@@ -126,7 +126,7 @@ def test_the_page_and_rows_of_a_table_of_times(judge, tmp_path):
     assert judge(patients(), *TIMES, "--drop", "visits", "--report", page)[0] == 0
     read = Page(page.read_text(encoding="utf-8"))
     assert read.problems == []
-    for text in ("the same risk", "hazard. 0.7 more makes", "it says whether the event came"):
+    for text in ("the same risk", "one scale. 0.7 more makes", "it says whether the event came"):
         assert text in read.text
     assert re.search(r'"\d[\d.]* or later"', page.read_text(encoding="utf-8"))
     shown = explored(page.read_text(encoding="utf-8"))

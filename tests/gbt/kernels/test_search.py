@@ -14,7 +14,7 @@ from gbt.kernels.cuts import histogram as histogram_kernels
 from gbt.kernels.cuts import scores as score_kernels
 from gbt.kernels.cuts import search as search_kernels
 from gbt.kernels.cuts.memory import SCRATCH
-from gbt.kernels.trees.nodes import new_nodes, records
+from gbt.kernels.trees.nodes import NODE, records
 from gbt.tables.columns import Columns
 from tests.compiled import FromPython
 from tests.node_cases import (
@@ -127,8 +127,9 @@ def test_bounds_allow_for_rounding(make):
 
 @pytest.mark.parametrize(("direction", "below", "above"), [(1, 0, 1), (-1, 1, 0)])
 def test_children_of_equal_steps_bound_what_grows_below_them(direction, below, above):
-    parent, *children = nodes = new_nodes(3)
+    parent, *children = nodes = records(3, NODE)
     nodes["g"], nodes["h"] = [-12, -4, -8], [6, 2, 4]
+    nodes["lowest"], nodes["highest"] = -np.inf, np.inf
     FromPython(bound_kernels).share_bounds(parent, *children, direction, 0.0)
     assert [children[below]["lowest"], children[below]["highest"]] == [-np.inf, 2.0]
     assert [children[above]["lowest"], children[above]["highest"]] == [2.0, np.inf]
