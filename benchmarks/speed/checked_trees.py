@@ -44,10 +44,10 @@ class OfThePage:
     # Of unbiased splits, for `HeldUp`: the depth of each node, its best cut, those of all columns.
     judged: list[tuple[int, Cut, list[Cut]]]
 
-    def note(self, j: int, depth: int, column: int, best: Cut, cuts: list[Cut]) -> None:
+    def note(self, j: int, depth: int, best: Cut, cuts: list[Cut]) -> None:
         """Add a node that has an unbiased cut."""
         self.worth[j] = best.gain
-        self.scores[column] += best.gain
+        self.scores[best.feature] += best.gain
         self.judged.append((depth, best, cuts))
 
 
@@ -117,12 +117,12 @@ def compare(
         node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
         if isinstance(policy, Unbiased):
             cuts = unbiased_cuts(*node[:4], policy.merged, node[4])
-            cut = best_judged(cuts, trust or {})
+            cut = best_judged(cuts, {place[k]: t for k, t in (trust or {}).items() if k in place})
         else:
             cut = cut_on_page(policy, *node)
         if isinstance(policy, Unbiased) and cut is not None:
-            best, *in_units = (in_units_of_loss(each, own) for each in (cut, *cuts))
-            found.note(j, int(tree.depth[j]), allowed[cut.feature], best, in_units)
+            best, *others = (of_all_columns(each, allowed, own) for each in (cut, *cuts))
+            found.note(j, int(tree.depth[j]), best, others)
             cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None
@@ -176,10 +176,10 @@ def cut_on_page(
     return cross_validated_cut(x, sums, parts, parameters, bins)
 
 
-def in_units_of_loss(cut: Cut, own: Derivatives) -> Cut:
-    """Return the cut with what it gains and claims in the units of the loss."""
+def of_all_columns(cut: Cut, allowed: np.ndarray, own: Derivatives) -> Cut:
+    """Return a cut with its column's number in the table, gain and claim in the loss's units."""
     gain, claim = own.from_units(np.array([cut.gain, cut.claim])).tolist()
-    return replace(cut, gain=gain, claim=claim)
+    return replace(cut, feature=int(allowed[cut.feature]), gain=gain, claim=claim)
 
 
 def open_columns(

@@ -123,16 +123,16 @@ def unbiased_cuts(
 
 
 def best_judged(cuts: list[Cut], trust: dict[int, float]) -> Cut | None:
-    """Return the cut of highest score, where features are trusted of what that and experience say.
+    """Return the cut of highest score; of a feature with trust that counts for a fifth.
 
-    Experience expects of a cut what it claims times the trust in its feature, see `HeldUp`.
+    For the rest counts what the cut claims times the trust in its feature, see `HeldUp`.
     """
 
-    def worth(cut: Cut) -> float:
+    def rank(cut: Cut) -> float:
         known = trust.get(cut.feature)
         return cut.score if known is None else 0.2 * cut.score + 0.8 * known * cut.claim
 
-    return max(cuts, key=worth, default=None)
+    return max(cuts, key=rank, default=None)
 
 
 def is_made(

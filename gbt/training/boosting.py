@@ -137,7 +137,7 @@ def boost(
         _check_start(start, loss, base_score, parameters, feature_names, seen.in_order)
         raw[:] = start.raw_predict(EncodedRows.of(X, start.categories), n_jobs, init_score).T
     patience, callbacks = parameters.early_stopping_rounds, parameters.callbacks or ()
-    latest = nothing_held_up(X.shape[1], loss.n_outputs) if held_up is None else held_up.copy()
+    latest = nothing_held_up(X.shape[1], loss.n_outputs) + (0.0 if held_up is None else held_up)
     plan = parameters.plan(loss, n_jobs, seed, latest)
     if hasattr(splitter, "check_rows"):
         splitter.check_rows(sample_size(len(y), parameters.subsample), plan.limits)

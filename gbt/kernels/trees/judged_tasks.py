@@ -12,7 +12,7 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.pooled import tell, worth_of
+from gbt.kernels.trees.pooled import rank_of, tell
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
@@ -47,10 +47,10 @@ def judge_columns(j, p, thread, work):
 
 @internal
 def chosen_column(found, trust):
-    """Return the column whose cut is worth most, the lowest among equals."""
+    """Return the column whose cut ranks first, the lowest among equals."""
     best = np.int64(0)
     for k in range(1, len(found)):
-        if worth_of(found[k], trust[k]) > worth_of(found[best], trust[best]):
+        if rank_of(found[k], trust[k]) > rank_of(found[best], trust[best]):
             best = np.int64(k)
     return best
 

@@ -23,12 +23,14 @@ of the gain. A cube root is no better.
 The cuts of a column claim and confirm as well, whether or not the column is taken. Its share, at
 least 0 and at most 1, is the *trust* in it. A node takes the column of largest
 
-    OWN * (what other rows say of its cut) + (1 - OWN) * trust * (what its cut claims)
+    OWN * (what other rows say of its cut, s_2) + (1 - OWN) * trust * (what its cut claims)
 
 The second term is what experience expects the cut to be worth. It is not as noisy as the first,
-which few rows of a single node say; and columns whose cuts only ever claim get nothing by it. Where
-none is trusted, the first one decides. So noise gets less of the gain, and real tables are
-predicted better.
+which few rows of a single node say; and columns whose cuts only ever claim get nothing by it. If
+all trust is 0, the first term decides; a column that has claimed nothing yet has s_2 alone. So
+noise gets less of the gain, and real tables are predicted better. (D alone has learned what s_2
+judges, so a claim, of D and D1', is twice as large where all of it is true, and where D1' and D2'
+are merged just as large.)
 `gbt.reference.policies` has the plain twin.
 """
 
@@ -41,7 +43,7 @@ from gbt.kernels.trees.drawing import HALF, STEP, key_of_tree, scrambled
 DEPTHS = 64  # the last stands for all below, too
 KEPT = 0.97  # of what earlier rounds have told, in every round
 FEW = 500  # fewer rows than this are careful, see above
-OWN = 0.2  # see above; on real tables 0 and 0.5 are not as good, 0.1 is
+OWN = 0.2  # on real tables 0.1 is as good; 0 and 0.5 are not
 
 # Of each output, added up over trees: what has been claimed, and what was confirmed of it. By depth
 # in parts of all that a tree claims, then by column.
@@ -72,8 +74,8 @@ def look_back(rules, judging):
     own = judging.held_up[(rules.first_tree + rules.n_grown) % len(judging.held_up)]
     for k in range(len(trust)):
         claimed, confirmed = own[CLAIMED, DEPTHS + k], own[CONFIRMED, DEPTHS + k]
-        if claimed > 0.0:
-            trust[k] = min(max(confirmed / claimed, 0.0), 1.0)
+        is_known = 0.0 < claimed < np.inf  # the trees before may be of another output
+        trust[k] = min(max(confirmed / claimed, 0.0), 1.0) if is_known else -1.0
     u = np.float64(scrambled(key_of_tree(rules) - STEP) >> HALF) / 2.0**32
     if rules.n_listed >= FEW:
         u *= u
@@ -88,7 +90,7 @@ def look_back(rules, judging):
 
 
 @internal
-def worth_of(found, trust):
+def rank_of(found, trust):
     """Return by what the column of a cut is chosen; ``trust`` is below 0 where nothing is known."""
     return found.score if trust < 0.0 else OWN * found.score + (1.0 - OWN) * trust * found.claim
 

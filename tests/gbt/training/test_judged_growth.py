@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.speed.checked_trees import compare
-from gbt import GBTRegressor
+from gbt import GBTClassifier, GBTRegressor, load
 from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import GIVEN
 from gbt.kernels.trees.pooled import DEPTHS
@@ -17,7 +17,8 @@ from gbt.splitting import CrossValidated, Greedy, Unbiased
 from gbt.splitting.frontier import Limits
 from gbt.tables.columns import Columns
 from gbt.training.plan import Plan
-from tests.asserts import assert_same
+from gbt.training.sampling import sampled_features
+from tests.asserts import assert_same, assert_same_ensemble, assert_same_model
 from tests.trainer import GrowthCase, grow_with, growths, with_threads
 
 pytestmark = pytest.mark.kernels
@@ -166,8 +167,8 @@ def test_noise_is_worth_nothing_to_rows_that_chose_nothing():
 
 @pytest.mark.large
 @pytest.mark.parametrize("merged", [False, True])
-@pytest.mark.parametrize(("seed", "n"), [(0, 150), (1, 499), (2, 500)])
-def test_pooled_trees_go_by_what_has_held_up(seed, n, merged):
+@pytest.mark.parametrize(("seed", "n", "colsample"), [(0, 150, 1), (1, 499, 0.7), (2, 500, 1)])
+def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, merged):
     """Tree after tree, from the residuals before it: depth, trust and all splits, by the page.
 
     Exclusive or: no row confirms the root, and rows confirm what is below it.
@@ -177,7 +178,7 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, merged):
     y = 1.5 * (X[:, 0] * X[:, 1] > 0) + X[:, 2] + 0.5 * rng.normal(size=n)
     policy = Unbiased(merged=merged, pooled=True)
     asked = {"max_depth": 3, "learning_rate": 0.1, "min_child_weight": 1.0, "random_state": seed}
-    fitted = GBTRegressor(30, splitter=policy, **asked).fit(X, y)
+    fitted = GBTRegressor(30, splitter=policy, colsample=colsample, **asked).fit(X, y)
     model, seed = fitted.ensemble_, fitted._sampling.seed
     columns, held_up, depths = Columns.from_table(X), HeldUp(), []
     ones = np.ones(1)
@@ -189,8 +190,8 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, merged):
         rows = np.arange(len(X), dtype=np.int32)
         leaves = model.apply(X)[:, m]
         page = compare(
-            tree, leaves, rows, columns, policy, plan, training, m, asks_nodes=depth == 0,
-            trust=held_up.trust(),
+            tree, leaves, rows, columns, policy, plan, training, m,
+            sampled_features(seed, m, np.arange(3), colsample), depth == 0, held_up.trust(),
         )  # fmt: skip
         assert page.differs == []
         held_up.remember(page.judged)
@@ -198,6 +199,20 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, merged):
     assert len(set(depths)) > 2  # asked, and two depths at least
     on_page = np.transpose([held_up.features[k] for k in range(3)])
     np.testing.assert_allclose(fitted._held_up[0, :, DEPTHS:], on_page, rtol=1e-6)
+
+
+@pytest.mark.large
+def test_what_has_held_up_is_of_each_output_and_goes_on(tmp_path):
+    """Whoever grows an output next: other threads, another call, or a model from a file."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 20))
+    y = np.digitize(X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=1500), [-0.7, 0.7])
+    asked = {"n_estimators": 8, "colsample": 0.3, "random_state": 0, "learning_rate": 0.1}
+    alone = GBTClassifier(**asked, n_jobs=1).fit(X, y)
+    assert_same_model(GBTClassifier(**asked, n_jobs=3).fit(X, y), alone)
+    GBTClassifier(**asked | {"n_estimators": 2}).fit(X, y).save(tmp_path / "model.json")
+    half = load(tmp_path / "model.json").set_params(warm_start=True, n_estimators=8)
+    assert_same_ensemble(half.fit(X, y).ensemble_, alone.ensemble_)
 
 
 @pytest.mark.large
