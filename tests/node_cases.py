@@ -73,7 +73,7 @@ class NodeCase:
         return histogram.ravel()
 
     def cuts(self, k):
-        """Return score and highest code on the left of every allowed cut of one column."""
+        """Return score and highest code on the left of the allowed cuts of a column that gain."""
         (penalty, min_hessian, min_rows), (binds, *bounds, direction) = self.limits, self.within
         parameters = reference.Parameters(
             reg_lambda=penalty, min_child_weight=min_hessian, min_samples_leaf=min_rows,
@@ -83,11 +83,14 @@ class NodeCase:
         x = np.where(codes == self.columns.n_values[k], np.nan, codes)
         g, h = self.gradient[self.rows].tolist(), self.hessian[self.rows].tolist()
         sums = np.array([g, h, [1] * len(x)], dtype=object).T
+        own = reference.score_of_node(sums.sum(axis=0), parameters)
+        least = own + reference.least_gain(sums, parameters)
         return [
-            (reference.score_of_cut(cut, parameters), int(x[x <= cut.threshold].max()))
+            (score, int(x[x <= cut.threshold].max()))
             for cut in reference.cuts(0, x, sums)
             if all(reference.is_allowed(side, parameters) for side in (cut.left, cut.right))
             and reference.is_monotone(cut, parameters)
+            and (score := reference.score_of_cut(cut, parameters)) > least
         ]
 
 

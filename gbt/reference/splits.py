@@ -148,7 +148,7 @@ def level_cuts(
     level = np.where(np.isnan(x), np.inf, x)
     own = {v: sums[level == v].sum(axis=0) for v in np.unique(level).tolist()}
     few = min(smoothing * parameters.weight_scale, sum(s[3] for s in own.values()) / 8)
-    rare = [v for v, s in own.items() if s[3] < few]
+    rare = [v for v, s in own.items() if float(s[3]) < few]  # rounded alike
     common = sum((own[v] for v in rare), np.zeros(4, dtype=object))
 
     def mean(v: float) -> float:
