@@ -96,7 +96,12 @@ class Predictions(NamedTuple):
         """Return the predictions of a table's rows as scores take them."""
         if self.classes is None:
             predict = getattr(self.model, "predict", self.model)
-            return np.asarray(predict(table), dtype=np.float64).reshape(self.target.shape)
+            predicted = np.asarray(predict(table), dtype=np.float64)
+            if predicted.size != self.target.size:
+                raise ValueError(
+                    f"The model predicts shape {predicted.shape}, and y has {self.target.shape}."
+                )
+            return predicted.reshape(self.target.shape)
         if not hasattr(self.model, "predict_proba"):
             return numbers_of(np.asarray(self.model.predict(table)), self.classes)
         p = np.asarray(self.model.predict_proba(table), dtype=np.float64)

@@ -111,7 +111,7 @@ def cross_fit(
     refuse_unreadable_by(measure, estimator)
     splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
     folds = list(splitter.split(X, y, rows.kept_whole))
-    judged = np.concatenate([held_out for _, held_out in folds])
+    judged = np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds])
     if len(judged) != len(np.unique(judged)):
         raise ValueError(
             f"{splitter!r} judges {len(judged)} rows, {len(np.unique(judged))} of them different;"

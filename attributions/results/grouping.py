@@ -125,6 +125,7 @@ def _membership(feature_names: tuple[str, ...], members: Any) -> tuple[tuple[str
         )
     names = (*members, *alone)
     belongs = np.zeros((len(feature_names), len(names)))
-    for k, name in enumerate(feature_names):
-        belongs[k, names.index(group_of.get(k, name))] = 1.0
+    own = iter(range(len(members), len(names)))  # the same name may be there twice
+    for k in range(len(feature_names)):
+        belongs[k, names.index(group_of[k]) if k in group_of else next(own)] = 1.0
     return names, belongs

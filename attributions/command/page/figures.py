@@ -101,6 +101,9 @@ def pictures(found: Findings) -> Iterator[Markup]:
         drawn = [_of_classes(found, curve, some) for curve in drawn]
     ends = [end for curve in drawn for end in (curve.values.min(), curve.values.max())]
     for k, curve in zip(movers, drawn, strict=True):
+        if np.isnan(found.task.X_valid[:, k]).any():  # whose mean has a ring
+            ends.extend(np.ravel(curve.missing))
+    for k, curve in zip(movers, drawn, strict=True):
         yield _dependence(found, k, curve, (min(ends), max(ends)))
 
 

@@ -233,6 +233,10 @@ def test_folds_that_share_rows_are_refused():
     X, y = table(n=40, p=2)
     with pytest.raises(ValueError, match=r"80 rows, 40 of them different; .* no row may be in two"):
         cross_fit(MODEL, X, y, cv=[*KFold(2).split(X)] * 2)
+    with pytest.raises(ValueError, match="80 rows, 40 of them different"):  # counted from the end
+        cross_fit(
+            MODEL, X, y, cv=[(np.arange(9), np.arange(40)), (np.arange(9), np.arange(-40, 0))]
+        )
     with pytest.raises(ValueError, match="of several models cannot be added"):
         cross_fit(MODEL, X, y, permutation, cv=2)
     with pytest.raises(TypeError, match=r"cv must be a number of folds, a splitter .* got '5'"):

@@ -34,6 +34,12 @@ def rows_of(values):
     return LocalAttribution(values, np.zeros(len(values)), names, "tree_inner(predecomp)")
 
 
+def test_names_that_are_there_twice_keep_their_values():
+    rows = replace(rows_of([[0, 1, 2], [0, 1, 2]]), feature_names=("a", "a", "b"))
+    result = GlobalAttribution.from_rows(rows).grouped({"z": ["b"]})
+    assert (*result.feature_names, *result.values) == ("z", "a", "a", 4, 0, 2)
+
+
 def test_members_that_cancel_by_hand():
     """Rain saves 1, 3 and wind costs 1, 2: sums 0, 1, whose squares about a half are a half."""
     result = GlobalAttribution.from_rows(rows_of([[1, -1, 5], [3, -2, 7]]))
