@@ -123,9 +123,9 @@ def unbiased_cuts(
 
 
 def best_judged(cuts: list[Cut], trust: dict[int, float]) -> Cut | None:
-    """Return the cut of highest score; of a feature with trust that counts for a fifth.
+    """Return the cut of highest rank: its score, where nothing is known of its feature.
 
-    For the rest counts what the cut claims times the trust in its feature, see `HeldUp`.
+    Otherwise a fifth of that, and four fifths of its claim times the trust, see `HeldUp`.
     """
 
     def rank(cut: Cut) -> float:
