@@ -16,6 +16,7 @@ from gbt.kernels.cuts.memory import Training
 from gbt.kernels.rows.derivatives import HALF_SQUARED_ERROR
 from gbt.reference import splits
 from gbt.reference.policies import (
+    HeldUp,
     best_judged,
     cross_validated_cut,
     is_made,
@@ -62,7 +63,7 @@ def compare(
     number: int = 0,
     features: Any = None,
     asks_nodes: bool = True,
-    trust: dict[int, float] | None = None,
+    held_up: HeldUp | None = None,
 ) -> OfThePage:
     """Compare a tree.
 
@@ -78,8 +79,8 @@ def compare(
         The columns that it might split on; all by default.
     asks_nodes : bool
         Whether unbiased splits are made only if rows that did not choose them confirm them.
-    trust : dict, optional
-        How far columns are trusted, see `gbt.reference.policies.HeldUp`.
+    held_up : HeldUp, optional
+        What splits have told before this tree; nothing by default.
     """
     n, limits = columns.n_rows, plan.limits
     g, g_scale = to_fixed_point(training.gradient, training.weight, rows, n)
@@ -105,6 +106,8 @@ def compare(
         monotone=() if limits.directions is None else tuple(limits.directions[allowed].tolist()),
     )
     found = OfThePage([], {}, np.zeros(columns.n_columns), 0, 0, [])
+    held_up = held_up or HeldUp()
+    trust = {place[k]: t for k, t in held_up.trust().items() if k in place}
     open_to = open_columns(tree, plan, number, allowed.tolist(), columns.n_columns)
     deepest = np.inf if limits.max_depth is None else limits.max_depth
     sizes, bounds = sizes_of_branches(tree), {0: parameters.bounds}
@@ -117,13 +120,14 @@ def compare(
         node = x[at][:, allowed], sums[at], parts[at], of_node, bins[at][:, allowed]
         if isinstance(policy, Unbiased):
             cuts = unbiased_cuts(*node[:4], policy.merged, node[4])
-            cut = best_judged(cuts, {place[k]: t for k, t in (trust or {}).items() if k in place})
+            cut = best_judged(cuts, trust)
         else:
             cut = cut_on_page(policy, *node)
         if isinstance(policy, Unbiased) and cut is not None:
             best, *others = (of_all_columns(each, allowed, own) for each in (cut, *cuts))
             found.note(j, int(tree.depth[j]), best, others)
-            cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes) else None
+            share = held_up.share(int(tree.depth[j]), best.feature)
+            cut = cut if is_made(cut, node[0], sums[at], of_node, asks_nodes, share) else None
         feature = -1 if cut is None else int(allowed[cut.feature])
         found.n_splits += cut is not None
         found.n_leaves += cut is None
@@ -134,14 +138,25 @@ def compare(
             continue
         below = splits.bounds_of_children(of_all_rows(cut, node[0], sums[at]), of_node)
         bounds |= dict(zip((tree.left[j], tree.right[j]), below, strict=True))
-        on_page = [splits.goes_left(row, cut) for row in node[0]]
-        if ((leaves[at] < tree.right[j]) != on_page).any():
-            found.differs.append(f"node {j}: other rows go left than on the page")
-        elif tree.missing_left[j] != cut.missing_left:
-            found.differs.append(f"node {j}: missing rows go to the other side than on the page")
-        elif not columns.n_levels[feature] and tree.threshold[j] != cut.threshold:
-            found.differs.append(f"node {j}: cut at {tree.threshold[j]}, not at {cut.threshold}")
+        is_left = np.array([splits.goes_left(row, cut) for row in node[0]])
+        has_levels = columns.n_levels[feature] > 0
+        found.differs += differences(
+            tree, j, cut, has_levels, is_left != (leaves[at] < tree.right[j])
+        )
     return found
+
+
+def differences(
+    tree: Any, j: int, cut: Cut, has_levels: bool, goes_elsewhere: np.ndarray
+) -> list[str]:
+    """Return the first way in which a node's split, of the page's column, differs from the page."""
+    if goes_elsewhere.any():
+        return [f"node {j}: other rows go left than on the page"]
+    if tree.missing_left[j] != cut.missing_left:
+        return [f"node {j}: missing rows go to the other side than on the page"]
+    if not has_levels and tree.threshold[j] != cut.threshold:
+        return [f"node {j}: cut at {tree.threshold[j]}, not at {cut.threshold}"]
+    return []
 
 
 def check_tree(

@@ -136,14 +136,21 @@ def best_judged(cuts: list[Cut], trust: dict[int, float]) -> Cut | None:
 
 
 def is_made(
-    cut: Cut, X: np.ndarray, sums: np.ndarray, parameters: Parameters, asks: bool = True
+    cut: Cut,
+    X: np.ndarray,
+    sums: np.ndarray,
+    parameters: Parameters,
+    asks: bool = True,
+    share: float = 0.0,
 ) -> bool:
     """Say whether a node is split by its candidate: if the last part confirms what it is worth.
 
-    In a tree that asks no node, see `HeldUp`, it is enough to claim something. Where features must
-    be monotone, the steps of all rows have to be in order, and not those of the first part alone.
+    To that is added the ``share`` of what it claims that experience expects. In a tree that asks no
+    node, see `HeldUp`, it is enough to claim something. Where features must be monotone, the steps
+    of all rows have to be in order, and not those of the first part alone.
     """
-    is_enough = cut.gain >= parameters.min_split_gain if asks else cut.claim > 0
+    worth = cut.gain + share * max(cut.claim, 0.0)
+    is_enough = worth >= parameters.min_split_gain if asks else cut.claim > 0
     return is_enough and is_monotone(of_all_rows(cut, X, sums), parameters)
 
 
@@ -152,8 +159,9 @@ class HeldUp:
 
     With u drawn from [0, 1), a tree is grown to the last depth of which more than the share u of
     what was claimed has been confirmed, u^2 in a tree of 500 rows or more, and no node is asked
-    whether to split. If there is no such depth, nodes are asked. The trust in a feature is that
-    share of all its cuts, taken or not.
+    whether to split. If there is no such depth, nodes are asked, and experience with their depth
+    and with their feature has a say. The trust in a feature is that share of all its cuts, taken
+    or not.
     """
 
     def __init__(self) -> None:
@@ -172,6 +180,15 @@ class HeldUp:
             ),
             default=0,
         )
+
+    def share(self, depth: int, feature: int) -> float:
+        """Return the share of a claim that its depth and its feature expect to be confirmed."""
+        known = [
+            so_far[1] / so_far[0]
+            for so_far in (self.depths[depth], self.features[feature])
+            if so_far[0] > 0
+        ]
+        return float(sum(known))
 
     def trust(self) -> dict[int, float]:
         """Return the trust in each feature that has claimed anything."""

@@ -300,7 +300,6 @@ def judging_of(
         judges=zeros(JUDGE, n_threads),
         deals=zeros(DEAL, n_threads),
         scores=np.empty((n_trees, n_columns)),
-        trust=np.full(n_columns, -1.0),
         told=np.zeros(n_threads * n_columns * 2, dtype=np.int64),
         held_up=nothing_held_up(n_columns) if plan.held_up is None else plan.held_up,
     )

@@ -75,6 +75,5 @@ class Judging(NamedTuple):
     deals: np.ndarray  # (threads,) DEAL, see ``gbt.kernels.trees.drawing``
     scores: np.ndarray  # (trees, p) float64, what the splits looked at were worth, by column
     # See ``gbt.kernels.trees.pooled``:
-    trust: np.ndarray  # (p,) float64, in columns; -1 where nothing is known
     told: np.ndarray  # (threads * p * 2,) int64, by the tree that grows
     held_up: np.ndarray  # (K, 2, DEPTHS + p) float64, by those before; workers share it

@@ -12,7 +12,7 @@ from gbt.kernels.cuts.memory import terms_of
 from gbt.kernels.platform.compiling import called_at, internal
 from gbt.kernels.platform.instructions import min
 from gbt.kernels.trees.drawing import deal_out, key_of_tree
-from gbt.kernels.trees.pooled import rank_of, tell
+from gbt.kernels.trees.pooled import expected_of, output_of, rank_of, tell
 from gbt.kernels.trees.quantise import ROWS_PER_TASK
 from gbt.kernels.trees.tasks import (
     LOOK,
@@ -46,22 +46,25 @@ def judge_columns(j, p, thread, work):
 
 
 @internal
-def chosen_column(found, trust):
+def chosen_column(found, held_up):
     """Return the column whose cut ranks first, the lowest among equals."""
     best = np.int64(0)
     for k in range(1, len(found)):
-        if rank_of(found[k], trust[k]) > rank_of(found[best], trust[best]):
+        if rank_of(found[k], k, held_up) > rank_of(found[best], best, held_up):
             best = np.int64(k)
     return best
 
 
 @internal
-def is_made(found, rules):
+def is_made(found, expected, rules):
     """Say whether a split that rows have judged is made: if its worth to other rows is enough.
 
-    In a tree that asks no node (``gbt.kernels.trees.pooled``) it is enough to claim something.
+    In a tree that asks no node it is enough to claim something; where nodes are asked, what is
+    ``expected`` is added to the worth, see ``gbt.kernels.trees.pooled``.
     """
-    is_enough = found.worth >= rules.least_gain if rules.asks_nodes else found.claim > 0.0
+    is_enough = found.claim > 0.0
+    if rules.asks_nodes:
+        is_enough = found.worth + expected >= rules.least_gain
     return is_enough and found.may_split != 0
 
 
@@ -70,12 +73,13 @@ def record_judged_split(j, thread, work):
     """Record the split that rows have judged best, if it is made."""
     table, rules, node = work.table, work.rules[0], work.nodes[j]
     found = work.slots.found[node.slot]
-    k = chosen_column(found, work.judging.trust)
+    held_up = work.judging.held_up[output_of(rules, work.judging)]
+    k = chosen_column(found, held_up)
     best, column = found[k], table.columns[k]
     if best.score == -np.inf:
         return
     node.candidate, node.gain, node.claim = k, best.worth, best.claim
-    if is_made(best, rules):
+    if is_made(best, expected_of(best.claim, node.depth, k, held_up), rules):
         node.feature, node.cut, node.missing_left = k, best.code, best.missing_left
         if column.has_levels == 0:
             node.cut = table.first_code[k, best.code + 1] - 1

@@ -12,8 +12,15 @@ last rounds, are not::
 
 Each tree draws u from [0, 1), is grown until the last depth of which the share is above u, and no
 node is asked. So splits at a depth are made as often as they have held up, also below a root of
-which nothing is confirmed, as in exclusive or. If no share is above u, which in noise is the rule,
-every node is asked.
+which nothing is confirmed, as in exclusive or.
+
+If no share is above u, which in noise is the rule, every node is asked. By chance other rows
+confirm half of what noise claims, so experience has a say as well. A node is split if
+
+    what other rows confirm + (share of its depth + share of its column) * claim >= 0
+
+(or `min_split_gain`), a share of which nothing is known being 0. In noise shares are below 0, so
+of its splits few are made; and a column that has held up is split although a few rows say no.
 
 From `FEW` rows on the limit is u^2, so splits are made more often: with the square root of the
 share as probability. Of many trees the mean forgives what a single split gets wrong. On real tables
@@ -59,23 +66,32 @@ def nothing_held_up(n_columns, n_outputs=1):
 
 
 @internal
+def output_of(rules, judging):
+    """Return the number of the output that the tree is of."""
+    return (rules.first_tree + rules.n_grown) % len(judging.held_up)
+
+
+@internal
+def share_of(own, place):
+    """Return what part of the claims of a depth or a column was confirmed, NaN without claims."""
+    claimed = own[CLAIMED, place]
+    return own[CONFIRMED, place] / claimed if 0.0 < claimed < np.inf else np.nan
+
+
+@internal
 def look_back(rules, judging):
-    """Say how deep the tree is grown, whether its nodes are asked, how far columns are trusted.
+    """Say how deep the tree is grown, and whether its nodes are asked.
 
     rules     RULES         INOUT
-    judging   ``Judging``   INOUT   ``trust``, and ``told``, which begins anew
+    judging   ``Judging``   INOUT   ``told``, which begins anew
     """
-    habits, trust = judging.habits[0], judging.trust
+    habits = judging.habits[0]
     rules.max_depth, rules.asks_nodes = habits.max_depth, 1
     if habits.pools == 0:
         return
     for i in range(len(judging.told)):
         judging.told[i] = 0
-    own = judging.held_up[(rules.first_tree + rules.n_grown) % len(judging.held_up)]
-    for k in range(len(trust)):
-        claimed, confirmed = own[CLAIMED, DEPTHS + k], own[CONFIRMED, DEPTHS + k]
-        is_known = 0.0 < claimed < np.inf  # the trees before may be of another output
-        trust[k] = min(max(confirmed / claimed, 0.0), 1.0) if is_known else -1.0
+    own = judging.held_up[output_of(rules, judging)]
     u = np.float64(scrambled(key_of_tree(rules) - STEP) >> HALF) / 2.0**32
     if rules.n_listed >= FEW:
         u *= u
@@ -90,9 +106,20 @@ def look_back(rules, judging):
 
 
 @internal
-def rank_of(found, trust):
-    """Return by what the column of a cut is chosen; ``trust`` is below 0 where nothing is known."""
-    return found.score if trust < 0.0 else OWN * found.score + (1.0 - OWN) * trust * found.claim
+def rank_of(found, k, own):
+    """Return by what column k is chosen for its cut."""
+    share = share_of(own, DEPTHS + k)
+    if np.isnan(share):
+        return found.score
+    return OWN * found.score + (1.0 - OWN) * min(max(share, 0.0), 1.0) * found.claim
+
+
+@internal
+def expected_of(claim, depth, k, own):
+    """Return what experience with a depth and with column k adds to what a node says of a cut."""
+    of_depth, of_column = share_of(own, min(depth, DEPTHS - 1)), share_of(own, DEPTHS + k)
+    known = (0.0 if np.isnan(of_depth) else of_depth) + (0.0 if np.isnan(of_column) else of_column)
+    return known * max(claim, 0.0)
 
 
 @internal
@@ -116,15 +143,15 @@ def remember(nodes, rules, judging):
     """
     if judging.habits[0].pools == 0:
         return
-    own = judging.held_up[(rules.first_tree + rules.n_grown) % len(judging.held_up)]
+    own = judging.held_up[output_of(rules, judging)]
     unit, told = UNIT / rules.g_scale * (rules.h_scale / rules.g_scale), judging.told
-    n_told = 2 * len(judging.trust)
+    n_columns = own.shape[1] - DEPTHS
     for line in range(2):
         for d in range(own.shape[1]):
             own[line, d] *= KEPT
-        for k in range(len(judging.trust)):
+        for k in range(n_columns):
             of_column = np.int64(0)
-            for place in range(2 * k + line, len(told), n_told):
+            for place in range(2 * k + line, len(told), 2 * n_columns):
                 of_column += told[place]
             own[line, DEPTHS + k] += of_column * unit
     total = 0.0

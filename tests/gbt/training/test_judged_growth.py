@@ -191,7 +191,7 @@ def test_pooled_trees_go_by_what_has_held_up(seed, n, colsample, merged):
         leaves = model.apply(X)[:, m]
         page = compare(
             tree, leaves, rows, columns, policy, plan, training, m,
-            sampled_features(seed, m, np.arange(3), colsample), depth == 0, held_up.trust(),
+            sampled_features(seed, m, np.arange(3), colsample), depth == 0, held_up,
         )  # fmt: skip
         assert page.differs == []
         held_up.remember(page.judged)
@@ -217,7 +217,7 @@ def test_what_has_held_up_is_of_each_output_and_goes_on(tmp_path):
 
 @pytest.mark.large
 def test_columns_of_noise_get_little_of_the_gain():
-    """Half of the columns are noise, which gets a fifth where columns are not trusted."""
+    """Half of the columns are noise. An eighth is theirs if experience has no say in nodes."""
     shares = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
@@ -225,4 +225,4 @@ def test_columns_of_noise_get_little_of_the_gain():
         y = 0.3 * X[:, :5].sum(axis=1) + rng.normal(size=1000)
         gain = GBTRegressor(random_state=seed, n_jobs=1).fit(X, y).feature_importances_
         shares.append(gain[5:].sum() / gain.sum())
-    assert np.mean(shares) < 0.15
+    assert np.mean(shares) < 0.1
