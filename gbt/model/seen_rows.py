@@ -152,9 +152,9 @@ def hash_rows(X: Any, y: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     if isinstance(X, SparseRows):
         hashes = mixed(targets.astype(np.float64), factors[p:]).sum(axis=1)
         for start in range(0, n, ROWS_AT_ONCE):
-            some = X.take(slice(start, start + ROWS_AT_ONCE))
-            of_values = mixed(some.data.astype(np.float64), factors[some.indices])
-            np.add.at(hashes[start:], some.row_of_each(), of_values)
+            some = X.stored[start : start + ROWS_AT_ONCE].tocoo()
+            of_values = mixed(some.data.astype(np.float64), factors[some.col])
+            np.add.at(hashes[start:], some.row, of_values)
         return hashes
     hashes = np.empty(n, dtype=np.uint64)
     rows_at_once = max(1, NUMBERS_AT_ONCE // n_columns)

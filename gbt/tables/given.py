@@ -289,7 +289,7 @@ def refuse_infinities(
     X: np.ndarray | SparseRows, names: tuple[str, ...] | None = None, is_number: ArrayLike = True
 ) -> None:
     """Raise ValueError if rows of floats hold an infinity in a column of numbers; say where."""
-    values = X.data if isinstance(X, SparseRows) else X
+    values = X.stored.data if isinstance(X, SparseRows) else X
     ends = [end.reduce(values, axis=None, initial=0.0) for end in (np.fmin, np.fmax)]
     if np.isinf(ends).any():
         places = np.argwhere(np.isinf(values) & is_number).tolist()

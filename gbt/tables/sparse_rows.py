@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 # Rows that are written out at once hold no more numbers than this, some 32 MB.
 NUMBERS_AT_ONCE = 2**22
@@ -22,21 +22,13 @@ NUMBERS_AT_ONCE = 2**22
 class SparseRows:
     """Rows of float64 or float32, stored row by row without their zeros, as SciPy does.
 
-    ``data`` are the values, in the columns ``indices``, which ascend within a row; and ``indptr``
-    says where the values of each row begin, and where those of the last end. Entries that are not
-    stored are ``fill``: 0, or nan for models to which 0, or what is not stored, is missing.
+    Entries that ``stored`` lacks are ``fill``: 0, or nan for models to which 0, or what is not
+    stored, is missing.
     """
 
-    def __init__(
-        self,
-        data: np.ndarray,
-        indices: np.ndarray,
-        indptr: np.ndarray,
-        n_columns: int,
-        fill: float = 0.0,
-    ):
-        self.data, self.indices, self.indptr = data, indices, indptr
-        self.shape, self.fill = (len(indptr) - 1, n_columns), fill
+    def __init__(self, stored: csr_array, fill: float = 0.0):
+        self.stored, self.shape, self.dtype, self.fill = stored, stored.shape, stored.dtype, fill
+        self.ndim = 2
 
     @classmethod
     def of(cls, X: Any, fill: float | None = 0.0) -> Any:
@@ -50,24 +42,14 @@ class SparseRows:
                 " table: X.toarray(), or OneHotEncoder(sparse_output=False), or"
                 " ColumnTransformer(..., sparse_threshold=0)."
             )
-        rows = X.tocsr()
+        rows = csr_array(X)
         has_zeros = fill == 0 and bool((rows.data == 0).any())
         if not rows.has_canonical_format or has_zeros:
             rows = rows.copy()
             rows.sum_duplicates()
         if has_zeros:
             rows.eliminate_zeros()
-        return cls(rows.data, rows.indices, rows.indptr, rows.shape[1], fill)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """The type of the values."""
-        return self.data.dtype
-
-    @property
-    def ndim(self) -> int:
-        """Two, as of an array of rows."""
-        return 2
+        return cls(rows, fill)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -77,38 +59,29 @@ class SparseRows:
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
         """Return some rows with their zeros."""
-        some = self.take(rows)
+        return self._with_zeros(self.stored[rows])
+
+    def _with_zeros(self, some: csr_array) -> np.ndarray:
         dense = np.full(some.shape, self.fill, dtype=self.dtype)
-        dense[some.row_of_each(), some.indices] = some.data
+        some = some.tocoo()
+        dense[some.row, some.col] = some.data
         return dense
 
     def take(self, rows: slice | np.ndarray) -> "SparseRows":
         """Return some rows, of which the zeros are not stored either."""
-        data, indices, indptr = self.data, self.indices, self.indptr
-        if isinstance(rows, slice) and rows.step in (None, 1):
-            start, stop, _ = rows.indices(len(self))
-            first, last = indptr[start], indptr[max(stop, start)]
-            own = indptr[start : max(stop, start) + 1] - first
-            return self._with(data[first:last], indices[first:last], own)
-        numbers = np.arange(len(self))[rows]
-        n_values = np.diff(indptr)[numbers]
-        own = np.concatenate([[0], np.cumsum(n_values)]).astype(indptr.dtype)
-        places = np.arange(own[-1]) + np.repeat(indptr[numbers] - own[:-1], n_values)
-        return self._with(data[places], indices[places], own)
-
-    def row_of_each(self) -> np.ndarray:
-        """Return the row of every value that is stored."""
-        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+        return SparseRows(self.stored[rows], self.fill)
 
     def astype(self, dtype: Any) -> "SparseRows":
         """Return the rows in another type; themselves if it is their own."""
-        data = self.data.astype(dtype, copy=False)
-        return self if data is self.data else self._with(data, self.indices, self.indptr)
+        if self.dtype == dtype:
+            return self
+        return SparseRows(self.stored.astype(dtype), self.fill)
 
     def with_zeros_missing(self, within: float) -> "SparseRows":
         """Return the rows with nan in place of numbers no farther from 0 than this."""
-        data = np.where(np.abs(self.data) <= within, np.nan, self.data)
-        return SparseRows(data, self.indices, self.indptr, self.shape[1], fill=np.nan)
+        stored = self.stored.copy()
+        stored.data[np.abs(stored.data) <= within] = np.nan
+        return SparseRows(stored, fill=np.nan)
 
     def zeros(self, n_rows: int) -> np.ndarray:
         """Return rows of the table's width in which nothing is stored."""
@@ -116,51 +89,37 @@ class SparseRows:
 
     def write(self, rows: slice, block: np.ndarray) -> None:
         """Write some rows into a block of zeros, transposed twice as in `gbt.model.predictor`."""
-        some = self.take(rows)
-        row_of_each = some.row_of_each()
-        block[0, some.indices, row_of_each] = some.data
-        block[1, some.indices, row_of_each] = np.fmax(some.data, -np.inf)
+        some = self.stored[rows].tocoo()
+        block[0, some.col, some.row] = some.data
+        block[1, some.col, some.row] = np.fmax(some.data, -np.inf)
 
     def erase(self, rows: slice, block: np.ndarray) -> None:
         """Write zeros where `write` has written values."""
-        some = self.take(rows)
-        row_of_each = some.row_of_each()
-        block[0, some.indices, row_of_each] = self.fill
-        block[1, some.indices, row_of_each] = np.fmax(self.fill, -np.inf)
+        some = self.stored[rows].tocoo()
+        block[0, some.col, some.row] = self.fill
+        block[1, some.col, some.row] = np.fmax(self.fill, -np.inf)
 
     def values_at(self, rows: np.ndarray, columns: ArrayLike) -> np.ndarray:
         """Return the values of some rows, each in one column, or all in the same."""
-        low, end = self.indptr[rows].astype(np.int64), self.indptr[np.asarray(rows) + 1]
-        high = end.astype(np.int64)
-        while (low < high).any():  # between which the column's place is
-            middle = (low + high) // 2
-            is_below = (low < high) & (self.indices[np.minimum(middle, end - 1)] < columns)
-            high = np.where((low < high) & ~is_below, middle, high)
-            low = np.where(is_below, middle + 1, low)
-        place = np.minimum(low, max(len(self.data) - 1, 0))
-        is_stored = low < end
-        if is_stored.any():
-            is_stored &= self.indices[place] == columns
-        values = np.full(len(low), self.fill, dtype=self.dtype)
-        values[is_stored] = self.data[place[is_stored]]
+        if not len(rows):
+            return np.empty(0, self.dtype)
+        places, stored = (rows, np.broadcast_to(columns, rows.shape)), self.stored
+        values = np.asarray(stored[places])
+        if self.fill != 0:
+            is_stored = csr_array(
+                (np.ones(stored.nnz, bool), stored.indices, stored.indptr), self.shape
+            )
+            values[~np.asarray(is_stored[places])] = self.fill
         return values
 
     def some_columns(self, columns: np.ndarray, rows: slice) -> np.ndarray:
         """Return some columns of some rows with their zeros."""
-        some, place = self.take(rows), np.full(self.shape[1], -1)
-        place[columns] = np.arange(len(columns))
-        of_value = place[some.indices]
-        is_asked = of_value >= 0
-        dense = np.full((len(some), len(columns)), self.fill, dtype=self.dtype)
-        dense[some.row_of_each()[is_asked], of_value[is_asked]] = some.data[is_asked]
-        return dense
+        return self._with_zeros(self.stored[rows][:, columns])
 
     def place_of(self, i: int) -> tuple[int, int]:
         """Return row and column of a value that is stored."""
-        return int(np.searchsorted(self.indptr, i, side="right")) - 1, int(self.indices[i])
-
-    def _with(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray) -> "SparseRows":
-        return SparseRows(data, indices, indptr, self.shape[1], self.fill)
+        some = self.stored.tocoo()
+        return int(some.row[i]), int(some.col[i])
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
