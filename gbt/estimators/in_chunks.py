@@ -20,7 +20,8 @@ from gbt.losses.own import OwnLoss
 from gbt.parallel.chunks import Chunk, each_chunk, is_in_chunks
 from gbt.tables.categories import (
     Categories,
-    chosen_columns,
+    Level,
+    categorical_columns,
     count_levels,
     learn_together,
     levels_in,
@@ -81,11 +82,14 @@ def _learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categorie
     import dask
 
     names, which = estimator._column_names(), estimator.categorical_features
-    by_type = isinstance(which, str) and which == "from_dtype"
-    chosen = table.of_categories() if by_type else chosen_columns(which, names)
+    chosen = categorical_columns(table, which, names)
     if not chosen:
         return None
-    found = each_chunk(partial(levels_in, chosen, names), Chunk(X))[0]
+
+    def levels_of(rows: Chunk) -> dict[int, list[Level]]:
+        return levels_in(Table(rows.X), chosen, names)
+
+    found = each_chunk(levels_of, Chunk(X))[0]
     parts = [part for part in dask.compute(*found) if part is not None]
     categories = learn_together(parts, which, names)
     for k in chosen:

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from gbt.parallel.chunks import Chunk
 from gbt.tables.given import Table
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import place_of
@@ -72,56 +71,43 @@ def learn(table: Table, which: Any, names: Sequence[str]) -> tuple[Categories | 
     The levels are None if it has no such columns. ``which`` is "from_dtype", None, or a sequence of
     names, of indices, or of p booleans.
     """
-    chosen = table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
+    chosen = categorical_columns(table, which, names)
     if chosen and table.is_sparse:
         raise ValueError(
             f"categorical_features names {len(chosen)} columns, and X is sparse: its columns are"
             " numbers. Give a frame or an array with these columns as categories; or leave it at"
             " 'from_dtype', and the numbers of the levels are split like other numbers."
         )
-    levels, numbers = {}, {}
-    for k in sorted(chosen):
-        distinct, place = table.values(k)
-        given = _as_levels(distinct, names[k])
-        levels[k] = _settled(given, which, names[k])
-        numbers[k] = _look_up(given, levels[k], np.nan)[place]
-    categories = tuple(levels.get(k) for k in range(len(names))) if chosen else None
-    _refuse_rows_of_others(table, categories)
-    return categories, table.with_columns(numbers) if chosen else table
+    found = [levels_in(table, chosen, names)]
+    categories = learn_together(found, which, names) if chosen else None
+    return categories, encode(table, categories, names)
 
 
-def levels_in(chosen: set[int], names: Sequence[str], rows: Chunk) -> dict[int, list[Level]]:
-    """Return the distinct levels of some columns of a chunk of a table."""
-    table = Table(rows.X)
+def levels_in(table: Table, chosen: set[int], names: Sequence[str]) -> dict[int, list[Level]]:
+    """Return the distinct levels of some columns of a table."""
     return {k: _as_levels(table.values(k)[0], names[k]) for k in chosen}
 
 
 def learn_together(
     parts: Sequence[dict[int, list[Level]]], which: Any, names: Sequence[str]
 ) -> Categories:
-    """Return the levels of the columns of a table whose chunks have some each, as `learn` does."""
-    levels: dict[int, Levels] = {}
-    for k in {k for part in parts for k in part}:
-        given = [level for part in parts for level in part.get(k, [])]
+    """Return the levels of the columns of a table whose chunks have some each, sorted."""
+    learned: dict[int, Levels] = {}
+    for k in sorted({k for part in parts for k in part}):
+        given, name = [level for part in parts for level in part.get(k, [])], names[k]
         if len(set(map(type, given))) > 1:
-            _refuse_two_kinds(given, names[k])
-        levels[k] = _settled(given, which, names[k])
-    return tuple(levels.get(k) for k in range(len(names)))
-
-
-def _settled(given: Sequence[Level], which: Any, name: str) -> Levels:
-    """Return the sorted levels of a column in which these are found, each once or more often."""
-    levels = tuple(sorted(set(given)))
-    if len(levels) > MOST_LEVELS:
-        raise ValueError(
-            f"Column {name!r} has {len(levels):,} levels; at most {MOST_LEVELS:,} are allowed, and"
-            " so many say little of new rows. Drop the column, put rare levels together, or, if"
-            " its values are numbers, make it one: astype(float), or leave it out of"
-            " categorical_features."
-        )
-    if _is_from_dtype(which):
-        _warn_of_numbers(levels, name)
-    return levels
+            _refuse_two_kinds(given, name)
+        learned[k] = levels = tuple(sorted(set(given)))
+        if len(levels) > MOST_LEVELS:
+            raise ValueError(
+                f"Column {name!r} has {len(levels):,} levels; at most {MOST_LEVELS:,} are allowed,"
+                " and so many say little of new rows. Drop the column, put rare levels together,"
+                " or, if its values are numbers, make it one: astype(float), or leave it out of"
+                " categorical_features."
+            )
+        if _is_from_dtype(which):
+            _warn_of_numbers(levels, name)
+    return tuple(learned.get(k) for k in range(len(names)))
 
 
 def encode(
@@ -198,6 +184,11 @@ def _refuse_rows_of_others(table: Table, categories: Categories | None) -> None:
 
 def _is_from_dtype(which: Any) -> bool:
     return isinstance(which, str) and which == FROM_DTYPE
+
+
+def categorical_columns(table: Table, which: Any, names: Sequence[str]) -> set[int]:
+    """Return which columns of a table are categorical; ``which`` is as `learn` takes it."""
+    return table.of_categories() if _is_from_dtype(which) else chosen_columns(which, names)
 
 
 def chosen_columns(which: Any, names: Sequence[str]) -> set[int]:

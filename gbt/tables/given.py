@@ -76,6 +76,7 @@ class Table:
         refuse_levels_of_names(self.given)
         self.names = column_names(self.given)
         refuse_same_names(self.names)
+        self._values: dict[int, tuple[list[Any], np.ndarray]] = {}
 
     @cached_property
     def cells(self) -> Any:
@@ -132,6 +133,11 @@ class Table:
 
     def values(self, k: int) -> tuple[list[Any], np.ndarray]:
         """Return the distinct values of a column and where each row's stands, -1 if missing."""
+        if k not in self._values:
+            self._values[k] = self._find_values(k)
+        return self._values[k]
+
+    def _find_values(self, k: int) -> tuple[list[Any], np.ndarray]:
         column = self.column(k)
         if hasattr(column, "cat") and str(column.dtype) == "category":
             used, place = _distinct_numbers(np.asarray(column.cat.codes))
