@@ -1,5 +1,6 @@
 """Members on a cluster of Dask: an actor a worker, which holds the chunks that lie there."""
 
+import pickle
 import platform
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
@@ -10,7 +11,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from gbt.training.shares.packing import packed, unpacked
+from gbt.training.shares.packing import packed
 from gbt.training.shares.share import Share
 from gbt.training.shares.team import LostMemberError
 
@@ -93,7 +94,7 @@ class Cluster:
                 raise LostMemberError(f"A worker was lost: {error}") from error
             if is_error:
                 raise answer
-            unwrapped: list[Any] = unpacked(answer)
+            unwrapped: list[Any] = pickle.loads(answer)
             return unwrapped
 
     def _refuse_lost(self) -> None:
@@ -130,7 +131,7 @@ class Member(Share):
     def ask(self, questions: bytes) -> Any:  # type: ignore[override]
         """Answer some questions, or return the error that one ended in."""
         try:
-            return False, packed(super().ask(unpacked(questions)))
+            return False, packed(super().ask(pickle.loads(questions)))
         except Exception as error:
             return True, error
 

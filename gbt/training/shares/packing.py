@@ -8,12 +8,13 @@ a bin on its own::
     g       f f f f f f a 3  2 b 1 7 0 0 9 d        the largest of all needs 6 bytes
     sent            f f a 3  2 b 1 7 0 0 9 d
 
-All of a question or an answer is one string of bytes. Dask would describe each array by itself.
+All of a question or an answer is one string of bytes, which ``pickle.loads`` reads. Dask would
+describe each array by itself.
 """
 
 import pickle
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from io import BytesIO
+from typing import Any
 
 import numpy as np
 
@@ -21,58 +22,39 @@ LEAST_PACKED = 64  # fewer numbers are sent as they are
 MOST_IN_BIN = 4  # numbers, see ``gbt.kernels.cuts.histogram``
 
 
-class Packed(NamedTuple):
-    """An array of integers, column by column; ``parts`` has the bytes of each column's numbers."""
-
-    dtype: str
-    shape: tuple[int, ...]
-    parts: list[bytes]
-
-
 def packed(told: Any) -> bytes:
     """Return a question or an answer as it travels."""
-    return pickle.dumps(_with_each(_shortened, told), protocol=5)
+    file = BytesIO()
+    Packer(file, protocol=5).dump(told)
+    return file.getvalue()
 
 
-def unpacked(told: bytes) -> Any:
-    """Return a question or an answer as it was."""
-    return _with_each(_lengthened, pickle.loads(told))
+class Packer(pickle.Pickler):
+    """Pickles arrays of integers as the lowest bytes of their columns."""
+
+    def reducer_override(self, told: Any) -> Any:
+        """Return as many bytes of each integer as the largest of its column needs."""
+        is_array = isinstance(told, np.ndarray)
+        if not (is_array and told.dtype.kind == "i" and told.size >= LEAST_PACKED):
+            return NotImplemented
+        has_bins = told.ndim > 1 and told.shape[-1] <= MOST_IN_BIN
+        parts = []
+        for column in told.reshape(-1, told.shape[-1] if has_bins else 1).T:
+            largest = max(int(column.max()), ~int(column.min()))
+            n_bytes = largest.bit_length() // 8 + 1  # and one bit for the sign
+            in_bytes = np.ascontiguousarray(column, dtype="<i8").view(np.uint8).reshape(-1, 8)
+            parts.append(in_bytes[:, :n_bytes].tobytes())
+        return lengthened, (told.dtype.str, told.shape, parts)
 
 
-def _with_each(change: Callable[[Any], Any], told: Any) -> Any:
-    """Return what is told with each array changed, in lists and tuples, named or not."""
-    if isinstance(told, Packed | np.ndarray):
-        return change(told)
-    if not isinstance(told, tuple | list):
-        return told
-    parts = [_with_each(change, part) for part in told]
-    return type(told)(*parts) if hasattr(told, "_fields") else type(told)(parts)
-
-
-def _shortened(array: np.ndarray) -> Any:
-    """Return the lowest bytes of integers, as many of each as the largest of a column needs."""
-    if array.dtype.kind != "i" or array.size < LEAST_PACKED:
-        return array
-    has_bins = array.ndim > 1 and array.shape[-1] <= MOST_IN_BIN
-    parts = []
-    for column in array.reshape(-1, array.shape[-1] if has_bins else 1).T:
-        largest = max(int(column.max()), ~int(column.min()))
-        n_bytes = largest.bit_length() // 8 + 1  # and one bit for the sign
-        in_bytes = np.ascontiguousarray(column, dtype="<i8").view(np.uint8).reshape(-1, 8)
-        parts.append(in_bytes[:, :n_bytes].tobytes())
-    return Packed(array.dtype.str, array.shape, parts)
-
-
-def _lengthened(array: Packed | np.ndarray) -> np.ndarray:
-    """Return the integers."""
-    if not isinstance(array, Packed):
-        return array
-    n = int(np.prod(array.shape)) // len(array.parts)
-    numbers = np.empty((n, len(array.parts)), np.int64)
-    for column, part in zip(numbers.T, array.parts, strict=True):
+def lengthened(dtype: str, shape: tuple[int, ...], parts: list[bytes]) -> np.ndarray:
+    """Return the integers of which each column's bytes are given."""
+    n = int(np.prod(shape)) // len(parts)
+    numbers = np.empty((n, len(parts)), np.int64)
+    for column, part in zip(numbers.T, parts, strict=True):
         given = np.frombuffer(part, dtype=np.uint8).reshape(n, -1)
         in_bytes = np.empty((n, 8), dtype=np.uint8)
         in_bytes[:, : given.shape[1]] = given
         in_bytes[:, given.shape[1] :] = np.where(given[:, -1:] > 127, 255, 0)
         column[:] = in_bytes.view("<i8").ravel()
-    return numbers.reshape(array.shape).astype(array.dtype, copy=False)
+    return numbers.reshape(shape).astype(dtype, copy=False)
