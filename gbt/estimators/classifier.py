@@ -7,7 +7,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 from gbt.estimators.base import BaseGBT
 from gbt.estimators.other_names import says_what_serves
@@ -16,7 +15,6 @@ from gbt.losses.half import LOSSES
 from gbt.losses.loss import Loss
 from gbt.losses.own import OwnLoss
 from gbt.losses.several_outputs import Softmax
-from gbt.parallel.chunks import is_in_chunks
 from gbt.tables.targets import distinct_labels, weigh_classes
 
 
@@ -110,11 +108,12 @@ class GBTClassifier(ClassifierMixin, ClassifierParameters, BaseGBT):
     @says_what_serves
     def predict_log_proba(self, X: Any, init_score: Any = None) -> np.ndarray:
         """Return the logarithm of `predict_proba`, -inf where float64 has 0 for a probability."""
-        check_is_fitted(self)
-        if is_in_chunks(X):
-            return self._lazily("predict_log_proba", X, init_score)
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, init_score))
+
+        def of_raw(raw_prediction: np.ndarray) -> np.ndarray:
+            with np.errstate(divide="ignore"):
+                return np.log(self._probabilities(raw_prediction))
+
+        return self._predict("predict_log_proba", X, init_score, of_raw)
 
     @says_what_serves
     def staged_predict_proba(self, X: Any, init_score: Any = None) -> Iterator[np.ndarray]:

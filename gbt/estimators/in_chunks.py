@@ -4,7 +4,7 @@ The levels of all chunks are learned first, so that every chunk has the same num
 on rows in shares are `gbt.training.shares`, and what these cannot do is refused by name.
 """
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from copy import copy
 from functools import partial
 from typing import Any
@@ -74,7 +74,7 @@ def rows_of(estimator: ChecksTables, X: Any) -> AbstractContextManager:
     checker = copy(estimator)
     checker.callbacks = checker.eval_metric = None  # what is the user's own stays here
     n_levels = count_levels(estimator._categories, table.n_columns)
-    return SharedRows(X, partial(_rows_of_chunk, checker), estimator.n_jobs, n_levels)
+    return closing(SharedRows(X, partial(_rows_of_chunk, checker), estimator.n_jobs, n_levels))
 
 
 def _learn_in_chunks(estimator: ChecksTables, X: Any, table: Table) -> Categories | None:

@@ -48,8 +48,8 @@ class ChecksTables(SharedParameters, NamedParameters):
         """Return other targets as the loss takes them."""
         raise NotImplementedError
 
-    def _check_table(self, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-        """Return a table as rows of float64 or float32, and the targets if any are given.
+    def _check_table(self, X: Any, **options: Any) -> Any:
+        """Return a table as rows of float64 or float32.
 
         A fit learns the names and levels of columns, and later tables are compared with these.
         Levels of categorical columns become their numbers.
@@ -72,7 +72,6 @@ class ChecksTables(SharedParameters, NamedParameters):
             checked = validate_data(
                 self,
                 table.given,
-                y,
                 accept_sparse="csr",
                 dtype=(np.float64, np.float32),
                 ensure_all_finite="allow-nan",
@@ -85,9 +84,7 @@ class ChecksTables(SharedParameters, NamedParameters):
         if not is_fit:
             # After `validate_data`, whose error comes first where scikit-learn keeps the names.
             refuse_other_columns(table, self._column_names())
-        rows, *target = checked if isinstance(checked, tuple) else (checked,)
-        rows = EncodedRows.of(SparseRows.of(rows), self._categories)
-        return (rows, *target) if target else rows
+        return EncodedRows.of(SparseRows.of(checked), self._categories)
 
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, reset: bool
@@ -96,29 +93,29 @@ class ChecksTables(SharedParameters, NamedParameters):
         is_shared = isinstance(X, SharedRows)
         if is_shared:
             y, sample_weight = in_memory(y), in_memory(sample_weight)
-        options = {"reset": reset, "ensure_min_samples": 2 if reset else 1}
-        if y is not None:
-            warn_of_other_order(X, y, stacklevel=5)  # where fit was called
-        if y is not None and self._has_pairs:
-            if not is_shared:
-                X = self._check_table(X, **options)
-            y = as_pairs(self._own_loss(), y, len(X))
-            if is_shared and self._own_loss().has_queries:
-                X.refuse_divided(y[:, 1])
-            return X, y, as_weight(sample_weight, len(X))
-        if y is not None:
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is"
+                " None."
+            )
+        warn_of_other_order(X, y, stacklevel=5)  # where fit was called
+        if not self._has_pairs:
             y = as_column(y)
             refuse_other_targets(y, may_be_text=is_classifier(self))
         if not is_shared:
-            X, y = self._check_table(X, y, **options)
-            return X, y, as_weight(sample_weight, len(y))
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        if len(y) != len(X):
-            raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
-        if len(X) < 2:
+            X = self._check_table(X, reset=reset, ensure_min_samples=2 if reset else 1)
+        elif len(X) < 2:
             raise ValueError(f"X has {len(X)} rows; a fit needs at least two.")
-        return X, y, as_weight(sample_weight, len(y))
+        if self._has_pairs:
+            y = as_pairs(self._own_loss(), y, len(X))
+            if is_shared and self._own_loss().has_queries:
+                X.refuse_divided(y[:, 1])
+        else:
+            y = column_or_1d(y, warn=True)
+            assert_all_finite(y, input_name="y")
+            if len(y) != len(X):
+                raise ValueError(f"y has {len(y)} rows and X has {len(X)}.")
+        return X, y, as_weight(sample_weight, len(X))
 
     def _check_init_score(self, init_score: Any, n_rows: int) -> np.ndarray:
         """Return the starting values of training rows, (n, K)."""

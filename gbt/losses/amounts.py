@@ -36,8 +36,8 @@ class LogLink(Loss):
     def link(self, prediction: float) -> float:
         if not prediction > 0:
             raise ValueError(
-                f"The {self.name} loss predicts means above 0; got {prediction}, as base_score or"
-                " mean of y."
+                f"The {self.name} loss predicts numbers above 0; got {prediction}, as base_score"
+                " or mean of y."
             )
         return float(np.log(prediction))
 

@@ -48,18 +48,14 @@ class LevelSets:
     @classmethod
     def end_to_end(cls, parts: Sequence["LevelSets"]) -> "LevelSets":
         """Return the sets of some trees as those of all their nodes."""
-        n_sets = np.cumsum([0, *(len(part.start) - 1 for part in parts)])
-        n_words = np.cumsum([0, *(len(part.words) for part in parts)])
-        of_nodes = [
-            np.where(part.of_node < 0, -1, part.of_node + first).astype(np.int32)
-            for part, first in zip(parts, n_sets, strict=False)
+        return cls.of_words([words for part in parts for words in part.of_each()])
+
+    def of_each(self) -> list[np.ndarray | None]:
+        """Return the words of every node's set, None where it has none."""
+        start = self.start.tolist()
+        return [
+            None if s < 0 else self.words[start[s] : start[s + 1]] for s in self.of_node.tolist()
         ]
-        starts = [part.start[1:] + first for part, first in zip(parts, n_words, strict=False)]
-        return cls(
-            np.concatenate([np.empty(0, np.int32), *of_nodes]),
-            np.concatenate([np.zeros(1, np.int64), *starts]),
-            np.concatenate([np.empty(0, np.uint64), *(part.words for part in parts)]),
-        )
 
     def within(self, start: int, stop: int) -> "LevelSets":
         """Return the sets of the nodes of a range, such as a tree's; words are shared."""
@@ -82,13 +78,8 @@ class LevelSets:
 
     def in_order(self, nodes: np.ndarray) -> "LevelSets":
         """Return the sets of some nodes, in any order."""
-        own = self.of_node[nodes]
-        has_set = own >= 0
-        sizes = np.diff(self.start)[own[has_set]]
-        start = np.cumsum([0, *sizes])
-        word = np.repeat(self.start[:-1][own[has_set]] - start[:-1], sizes) + np.arange(start[-1])
-        of_node = np.where(has_set, np.cumsum(has_set) - 1, -1).astype(np.int32)
-        return LevelSets(of_node, start, self.words[word])
+        own = self.of_each()
+        return LevelSets.of_words([own[node] for node in nodes.tolist()])
 
     def problem(self, feature: np.ndarray, n_words: np.ndarray) -> str:
         """Return why these cannot be the sets of nodes that split these columns; empty if they can.

@@ -127,9 +127,9 @@ def take(X: Any, rows: np.ndarray) -> Any:
     return X.take(rows) if isinstance(X, SparseRows) else X[rows]
 
 
-def values_at(X: Any, rows: np.ndarray, k: int) -> Any:
-    """Return the values of some rows in one column, of an array or of sparse rows."""
-    return X.values_at(rows, k) if isinstance(X, SparseRows) else X[rows, k]
+def values_at(X: Any, rows: np.ndarray, columns: ArrayLike) -> Any:
+    """Return values of an array or of sparse rows, see `SparseRows.values_at`."""
+    return X.values_at(rows, columns) if isinstance(X, SparseRows) else X[rows, columns]
 
 
 def with_zeros(X: Any) -> np.ndarray:

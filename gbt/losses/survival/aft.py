@@ -116,11 +116,6 @@ class Aft(LogLink):
             lower, upper = np.log(y.T)
         return (lower - raw_prediction) / self.scale, (upper - raw_prediction) / self.scale
 
-    def link(self, prediction: float) -> float:
-        if not 0 < prediction < np.inf:
-            raise ValueError(f"The aft loss predicts times above 0; got base_score={prediction}.")
-        return float(np.log(prediction))
-
     def best_constant(self, y: np.ndarray, weight: np.ndarray) -> float:
         """Return where the gradients add up to 0; if most rows are censored, beyond all bounds."""
         for side, is_open in (("upper", np.isinf(y[:, 1])), ("lower", y[:, 0] == 0)):

@@ -83,12 +83,6 @@ class SharedRows:
             self.team.members.close()
         self._is_open = False
 
-    def __enter__(self) -> "SharedRows":
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""

@@ -342,7 +342,11 @@ UNFIT = [  # what no model begins with, though other rows may have it
     ({"loss": "cross_entropy", "base_score": 2.0}, np.full(60, 0.5), "base_score is outside"),
     ({"loss": "aft"}, [[1, np.inf]] * 60, "no row with an upper bound: no event"),
     ({"loss": "aft"}, [[0, 1]] * 60, "no row with an lower bound"),
-    ({"loss": "aft", "base_score": -1.0}, [[1, 1]] * 60, "times above 0; got base_score=-1"),
+    (
+        {"loss": "aft", "base_score": -1.0},
+        [[1, 1]] * 60,
+        "aft loss predicts numbers above 0; got -1",
+    ),
     ({"loss": "hinge"}, np.ones(60), "loss must be None, one of.*'hinge'"),
     ({"loss": Quantile}, np.ones(60), "loss must be"),
     ({"loss": object()}, np.ones(60), "loss must be"),
