@@ -27,6 +27,7 @@ from gbt.files.saving import describe_estimator, kind_of, save
 from gbt.losses.known import as_loss, is_same
 from gbt.losses.overflow import SumsOverflowError
 from gbt.losses.ranking.queries import with_queries
+from gbt.losses.robust import warn_of_short_steps
 from gbt.model.description import described
 from gbt.model.ensemble import Ensemble
 from gbt.model.seen_rows import SeenRows
@@ -180,7 +181,6 @@ class BaseGBT(Predicts):
     def _fit(
         self, X: Any, y: Any, sample_weight: Any, init_score: Any, watched: tuple[Any, ...]
     ) -> None:
-        """Fit to rows in memory or in shares."""
         for name, beside in (("sample_weight", sample_weight), ("init_score", init_score)):
             warn_of_other_order(X, beside, stacklevel=4, name=name)  # where fit was called
         older = self.ensemble_ if self.warm_start and hasattr(self, "ensemble_") else None
@@ -255,6 +255,8 @@ class BaseGBT(Predicts):
         asked = chosen(asked, sample_size(len(target), asked["subsample"]))
         if start is not None and self.learning_rate is None:
             asked["learning_rate"] = start.learning_rate
+        n_trees, rate = asked["n_estimators"], asked["learning_rate"]
+        warn_of_short_steps(loss, target, n_trees, rate, stacklevel=5)  # where fit was called
         self.splitter_, base_score = asked["splitter"], asked["base_score"]
         if isinstance(X, SharedRows) and self.splitter == "auto" and len(X) <= LARGEST_UNBIASED:
             X = X.in_memory()  # many rounds of few rows each would be spent in asking for sums
@@ -282,7 +284,6 @@ class BaseGBT(Predicts):
                 held_up=None if start is None else self._held_up,
             )  # fmt: skip
         except SumsOverflowError as error:
-            rate = asked["learning_rate"]
             steep = f" Or learning_rate={rate} is too large: beyond 1 every step overshoots."
             raise ValueError(
                 f"Sums of gradients do not fit into float64 ({error}): y, sample_weight or"
@@ -292,7 +293,7 @@ class BaseGBT(Predicts):
 
     def _learn_target(self, y: Any) -> np.ndarray:
         """Return the targets of training as the loss takes them."""
-        raise NotImplementedError
+        return self._as_target(y)
 
     def _weigh(self, weight: np.ndarray, is_seen: np.ndarray, target: np.ndarray) -> np.ndarray:
         """Return the training weights of rows; ``target`` is that of rows in ``is_seen``."""

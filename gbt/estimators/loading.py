@@ -78,7 +78,6 @@ def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
 
 
 def _rebuild(document: Any, own_loss: Any) -> Model:
-    """Check the description of a model and make the model."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise InvalidModelError(
             f'it does not begin as this format does, "format": "{FORMAT}"; a file of another'

@@ -8,13 +8,11 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_array
 
 from gbt.estimators.base import BaseGBT
-from gbt.estimators.defaults import chosen
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.parameters import documented
 from gbt.losses.known import as_loss
 from gbt.losses.loss import Loss
 from gbt.losses.ranking.queries import with_queries
-from gbt.losses.robust import warn_of_short_steps
 from gbt.parallel.chunks import in_memory
 from gbt.tables.targets import as_pairs, as_weight
 
@@ -25,13 +23,6 @@ class GBTRegressor(RegressorMixin, BaseGBT):
 
     def _own_loss(self) -> Loss:
         return as_loss(self.loss)
-
-    def _learn_target(self, y: Any) -> np.ndarray:
-        target = self._as_target(y)
-        asked = chosen(self._all_parameters(), len(target))
-        n_trees, rate = asked["n_estimators"], asked["learning_rate"]
-        warn_of_short_steps(self._own_loss(), target, n_trees, rate, stacklevel=5)
-        return target
 
     def _as_target(self, y: Any) -> np.ndarray:
         if self._has_pairs:

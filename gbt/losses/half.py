@@ -20,10 +20,8 @@ class KnownLoss(Loss):
             raise ValueError(f"y has shape {y.shape}, raw predictions {raw_prediction.shape}.")
         gradient, hessian = np.empty((2, *raw_prediction.shape)) if out is None else out
         if len(y) > 0:
-            f, g, h = raw_prediction, gradient, hessian
-            if f.ndim > 1:
-                f, g, h = f.reshape(-1), g.reshape(-1), h.reshape(-1)
-            write_derivatives(self.kind, y, f, g, h)
+            flat = (part.reshape(-1) for part in (raw_prediction, gradient, hessian))
+            write_derivatives(self.kind, y, *flat)
         return gradient, hessian
 
 

@@ -64,7 +64,6 @@ class Softmax(SeveralOutputs):
             )
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return -log p_y of every row."""
         shifted = raw_prediction - raw_prediction.max(axis=-1, keepdims=True)
         own = np.take_along_axis(shifted, y.astype(np.intp)[:, np.newaxis], axis=-1)[..., 0]
         return np.log(np.exp(shifted).sum(axis=-1)) - own
@@ -76,7 +75,6 @@ class Softmax(SeveralOutputs):
         return p, hessian
 
     def link(self, prediction: ArrayLike) -> np.ndarray:
-        """Turn K probabilities into raw predictions."""
         if np.shape(prediction) != (self.n_outputs,):
             raise ValueError(
                 f"base_score={prediction!r} is the probability of one of two classes; with"
@@ -85,7 +83,6 @@ class Softmax(SeveralOutputs):
         return np.log(prediction)
 
     def inverse_link(self, raw_prediction: np.ndarray) -> np.ndarray:
-        """Return the probabilities of the K classes."""
         p = np.exp(raw_prediction - raw_prediction.max(axis=-1, keepdims=True))
         p /= p.sum(axis=-1, keepdims=True)
         return p
@@ -118,7 +115,6 @@ class SeveralTargets(SeveralOutputs):
 
     @property
     def loss(self) -> Loss:
-        """The loss of each."""
         return LOSSES[self.of_each]
 
     def value(self, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:

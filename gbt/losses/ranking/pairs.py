@@ -52,11 +52,9 @@ class OfQueries(Loss):
     at: int | None = None
 
     def as_pairs(self, y: Any) -> np.ndarray:
-        """Return grades and queries, (n, 2)."""
         return as_grades(self.name, y)
 
     def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> Queries:
-        """Return the rows sorted by query and grade."""
         return Queries.of(y, weight, n_jobs)
 
     def derivatives(self, y: Any, raw_prediction: np.ndarray) -> Pair:

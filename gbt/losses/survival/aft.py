@@ -72,11 +72,9 @@ class Aft(LogLink):
 
     @property
     def law(self) -> Law:
-        """The law of the noise."""
         return LAWS[self.distribution]
 
     def as_pairs(self, y: Any) -> np.ndarray:
-        """Return bounds of times, (n, 2), whatever form they are given in."""
         return as_bounds(y)
 
     def check_target(self, y: np.ndarray) -> None:
@@ -94,7 +92,6 @@ class Aft(LogLink):
         return -np.where(low == high, of_moment, self.law.log_probability(low, high))
 
     def _width(self, y: np.ndarray) -> np.ndarray:
-        """Return the distances of the bounds of z, which may be infinite."""
         with np.errstate(divide="ignore"):
             return np.subtract(*np.log(y.T[::-1])) / self.scale
 
@@ -147,5 +144,4 @@ class Aft(LogLink):
         return np.where(is_open, 0.0, of_interval)
 
     def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
-        """Return Harrell's concordance."""
         return concordance(y, -prediction, weight)

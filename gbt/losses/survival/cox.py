@@ -103,14 +103,12 @@ class Cox(Loss):
     takes_one_set = True
 
     def as_pairs(self, y: Any) -> np.ndarray:
-        """Return times and events, (n, 2), whatever form they are given in."""
         return as_times(y)
 
     def check_target(self, y: np.ndarray) -> None:
         check_times(y)
 
     def prepared(self, y: np.ndarray, weight: Any, n_jobs: int | None = 1) -> RiskSets:
-        """Return the rows sorted into risk sets."""
         return RiskSets.of(y, weight)
 
     def value(self, y: Any, raw_prediction: np.ndarray) -> np.ndarray:
@@ -163,7 +161,6 @@ class Cox(Loss):
         return rows.event * rows.at_own_time(np.log(rows.deaths))
 
     def score(self, y: np.ndarray, prediction: np.ndarray, weight: np.ndarray) -> float:
-        """Return Harrell's concordance."""
         return concordance(bounds_of(y), prediction, weight)
 
 

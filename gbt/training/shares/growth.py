@@ -126,7 +126,6 @@ class SharedGrowth:
         return _added_up(roots).reshape(1, -1)
 
     def _may_split(self, depth: np.ndarray) -> np.ndarray:
-        """Say whether nodes at some depths may be split."""
         deepest = self.rules["max_depth"][0]
         return (depth < deepest) | (deepest < 0)
 
@@ -224,7 +223,6 @@ class SharedGrowth:
         return grown
 
     def _sums_of_leaf(self, j: int, parts: np.ndarray) -> tuple[float, float]:
-        """Return the numbers nearest to the exact sums G and H of a leaf."""
         g, h = _nearest(parts[:, 0]), _nearest(parts[:, 1])
         if g is None or h is None:
             g, h = map(_exact, zip(*self.team.ask("add_up_exactly", j), strict=True))
@@ -232,7 +230,6 @@ class SharedGrowth:
 
 
 def _added_up(parts: Sequence[Root] | Sequence[Divided]) -> np.ndarray:
-    """Return the histograms of all members' rows."""
     return reduce(add, [part.histogram for part in parts])
 
 

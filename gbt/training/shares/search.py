@@ -63,7 +63,6 @@ class SharedSearch(PolicySearch):
     def _search_numbers(
         self, histograms: np.ndarray, place: np.ndarray, column: np.ndarray
     ) -> None:
-        """Find the best cuts of pairs of a node and a column of numbers."""
         edges, bins = self.edges, histograms.reshape(-1, self.width)
         n_bins, first = len(self.is_open), edges.first_bin[column]
         columns = np.zeros(len(place), dtype=SEGMENT)
@@ -105,7 +104,6 @@ class SharedSearch(PolicySearch):
             self._look_at_values(segments[order], starts[order], stops[order])
 
     def _look_at_values(self, segments: np.ndarray, start: np.ndarray, stop: np.ndarray) -> None:
-        """Look at every value in some stretches of fine bins."""
         nodes = self.searched[segments["node"]]
         answers = self.team.ask("look_at_values", nodes, start, stop)
         slot, values, sums = add_up_values(*map(np.concatenate, zip(*answers, strict=True)))

@@ -120,7 +120,6 @@ class Share:
         return low, high
 
     def _coarse(self, k: int) -> np.ndarray:
-        """Return the coarse bins of a column, a view."""
         word, lane = divmod(k, LANES)
         return self.packed_bins[word].view(np.uint8)[lane::LANES]
 
@@ -365,6 +364,5 @@ def add_up_values(
 
 
 def _runs_of(node: np.ndarray, column: np.ndarray) -> list[tuple[int, int]]:
-    """Return where each run of the same node and column starts and stops."""
     is_new = (np.diff(node, prepend=-1) != 0) | (np.diff(column, prepend=-1) != 0)
     return list(pairwise([*np.flatnonzero(is_new).tolist(), len(node)]))

@@ -56,7 +56,6 @@ class SharedRows:
         ) from lost
 
     def _open(self) -> None:
-        """Give the chunks to members."""
         client = client_in_use()
         members: Members
         if client is None:
@@ -89,7 +88,6 @@ class SharedRows:
         return self.n_rows, self.n_columns
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return self.n_rows
 
     def _set_ranges(self, starts: np.ndarray) -> None:
