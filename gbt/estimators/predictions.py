@@ -32,7 +32,8 @@ class Predicts(ChecksTables):
         """Return what a method makes of raw predictions; for a table of Dask lazily."""
         check_is_fitted(self)
         if is_in_chunks(X):
-            return self._lazily(method, X, init_score)
+            one = np.zeros((1, self.ensemble_.n_outputs))
+            return self._lazily(method, X, init_score, of_raw(one if one.size > 1 else one[0]))
         X = self._check_table(X, reset=False)
         return of_raw(self.ensemble_.raw_predict(X, self.n_jobs, init_score))
 
@@ -66,27 +67,17 @@ class Predicts(ChecksTables):
         """
         check_is_fitted(self)
         if is_in_chunks(X):
-            return self._lazily("apply", X)
+            return self._lazily("apply", X, None, np.empty((1, self.ensemble_.n_trees), np.int32))
         return self.ensemble_.apply(self._check_table(X, reset=False), self.n_jobs)
 
-    def _lazily(self, method: str, X: Any, init_score: Any = None) -> Any:
-        """Return a method's result for a table of Dask as a lazy array of Dask."""
+    def _lazily(self, method: str, X: Any, init_score: Any, of_one: np.ndarray) -> Any:
+        """Return a method's result for a table of Dask lazily; ``of_one`` is like that of a row."""
         if init_score is not None:
             raise ValueError("init_score needs rows in memory: X.compute().")
         model = copy(self)
         model.n_jobs = 1 if self.n_jobs is None else self.n_jobs  # Dask runs other tasks meanwhile
-        return map_chunks(getattr(model, method), X, *self._kind_of_result(method))
-
-    def _kind_of_result(self, method: str) -> tuple[Any, int | None]:
-        """Return the dtype of a method's result, and how many numbers it has for each row."""
-        labels = getattr(self, "classes_", np.empty(0))
-        n_outputs = self.ensemble_.n_outputs
-        kinds: dict[str, tuple[Any, int | None]] = {
-            "predict": (labels.dtype, None),
-            "apply": (np.int32, self.ensemble_.n_trees),
-            "decision_function": (np.float64, n_outputs if n_outputs > 1 else None),
-        }
-        return kinds.get(method, (np.float64, len(labels)))
+        width = None if of_one.ndim == 1 else of_one.shape[1]
+        return map_chunks(getattr(model, method), X, of_one.dtype, width)
 
     def _stages(self, method: str, X: Any, init_score: Any) -> Iterator[Any]:
         """Yield lazy results of the model of the first round, of two, ... of all rounds."""

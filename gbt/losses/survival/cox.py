@@ -63,10 +63,6 @@ class RiskSets:
     def __len__(self) -> int:
         return len(self.event)
 
-    def at_event(self, x: np.ndarray) -> np.ndarray:
-        """Add up weighted numbers over the rows that have the event at each time, (T,)."""
-        return np.bincount(self.seen, self.weight * self.event * x, self.n_times + 1)[1:]
-
     def at_risk(self, x: np.ndarray) -> np.ndarray:
         """Add up weighted numbers over the rows at risk at each event time, (T,)."""
         by_seen = np.bincount(self.seen, self.weight * x, self.n_times + 1)
@@ -83,7 +79,7 @@ class RiskSets:
     @cached_property
     def deaths(self) -> np.ndarray:
         """The weight of the events at each event time."""
-        return self.at_event(np.ones(len(self)))
+        return np.bincount(self.seen, self.weight * self.event, self.n_times + 1)[1:]
 
 
 @dataclass(frozen=True)
