@@ -126,7 +126,7 @@ class Member(Share):
     """A share as an actor: errors are answers, for a question has either."""
 
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any]):
-        super().__init__(check, chunks, sum(map(len, chunks)))
+        super().__init__(map(check, chunks), sum(map(len, chunks)))
 
     def ask(self, questions: bytes) -> Any:  # type: ignore[override]
         """Answer some questions, or return the error that one ended in."""

@@ -10,7 +10,7 @@ Questions are methods; arguments and answers are numbers and arrays, so that the
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -41,19 +41,9 @@ ROOM = (MOST_COARSE + 1) << BITS  # for the fine bins of a column and that of mi
 
 
 class Share:
-    """Rows of some chunks of a table; ``check`` makes rows of floats of one, or raises ValueError.
+    """Rows of some chunks of a table, given as ``blocks`` of floats with ``n_rows`` in all."""
 
-    Where ``n_rows``, of all chunks, is known before they are checked, none is kept.
-    """
-
-    def __init__(
-        self, check: Callable[[Any], np.ndarray], chunks: Sequence[Any], n_rows: int | None = None
-    ):
-        blocks = map(check, chunks)
-        if n_rows is None:
-            kept = list(blocks)
-            n_rows = sum(map(len, kept))
-            blocks = (kept.pop(0) for _ in chunks)  # type: ignore[assignment]
+    def __init__(self, blocks: Iterable[np.ndarray], n_rows: int):
         self.sizes: list[int] = []
         self.columns = np.empty((0, n_rows), dtype=np.float32)
         start = 0

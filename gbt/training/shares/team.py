@@ -73,10 +73,11 @@ class Threads:
     def __init__(self, check: Callable[[Any], Any], chunks: Sequence[Any], n_members: int):
         n_members = max(min(n_members, len(chunks)), 1)
         self.chunks = dealt_out(len(chunks), n_members)
-        self._shares = [
-            Share(lambda chunk: check(chunk.compute()), [chunks[i] for i in own])
-            for own in self.chunks
-        ]
+        self._shares = []
+        for own in self.chunks:
+            blocks = [check(chunks[i].compute()) for i in own]
+            each = (blocks.pop(0) for _ in own)  # and forgotten as soon as it is copied
+            self._shares.append(Share(each, sum(map(len, blocks))))
 
     def ask(self, questions: list[list[tuple[str, tuple]]]) -> list[list[Any]]:
         """Ask all members side by side."""
