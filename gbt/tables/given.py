@@ -104,8 +104,7 @@ class Table:
             kind, shown = _kind_of_dtype(dtype), dtype
             if dtype.lower() == "object":
                 values = list(self.column(k))
-                row = _first_other_value(values)
-                if row is not None:
+                if (row := _first_other_value(values)) is not None:
                     value = values[row]
                     kind, shown = _kind_of_value(value), f"object, {value!r} in row {row}"
             if kind is not None:
@@ -113,7 +112,6 @@ class Table:
         return found
 
     def _dtypes(self) -> list[str]:
-        """Return the names of the types of all columns, none if the type is one of numbers."""
         if is_frame(self.given):
             return list(map(str, self.given.dtypes))
         if hasattr(self.given, "schema"):  # pyarrow's
@@ -173,7 +171,6 @@ class Table:
         return table
 
     def _replaced(self, numbers: dict[int, np.ndarray]) -> Any:
-        """Return what was given with other columns in some places."""
         X = self.given
         if hasattr(X, "isetitem"):
             table = X.copy(deep=False)
@@ -202,8 +199,7 @@ class Table:
         for k, (kind, shown) in self.not_numbers.items():
             if kind == "category" and categories_are_numbers:
                 distinct, _ = self.values(k)
-                row = _first_other_value(distinct)
-                if row is None:
+                if (row := _first_other_value(distinct)) is None:
                     continue
                 kind, shown = _kind_of_value(distinct[row]), f"{shown} of {distinct[row]!r}"
             label = f"column {k}" if labels is None else repr(labels[k])
