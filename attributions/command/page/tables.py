@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from attributions.command.judging.findings import MODEL, Findings
+from attributions.command.judging.other_models import LINEAR
 from attributions.command.judging.over import Over
-from attributions.command.judging.simpler import LINEAR
 from attributions.command.judging.verdicts import HELPS, HURTS
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column

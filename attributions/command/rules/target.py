@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attributions.command.question import Question
-from attributions.command.rules.columns import FEW, Column
-from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.columns import FEW, Column, reason_to_leave_out
 from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 from gbt.losses.ranking.pairs import LARGEST_GRADE

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from attributions.command.judging.findings import MODEL, Findings
-from attributions.command.judging.leaks import given_away_by, helpful, how_many_are_enough
+from attributions.command.judging.other_models import given_away_by, helpful, how_many_are_enough
 from attributions.command.judging.verdicts import UNCLEAR
-from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.columns import reason_to_leave_out
 from attributions.command.said.in_short import right_of_100
 from attributions.command.wording import N_NAMED, option, shown_names
 from attributions.names import elided, first_of

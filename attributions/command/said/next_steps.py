@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attributions.command.judging.findings import Findings
-from attributions.command.judging.leaks import given_away_by
+from attributions.command.judging.other_models import given_away_by
 from attributions.command.judging.verdicts import HELPS, HURTS, UNCLEAR
 from attributions.command.said.cautions import FEW_ROWS
 from attributions.command.wording import option, shown_names

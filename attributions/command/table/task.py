@@ -13,9 +13,14 @@ import numpy as np
 
 from attributions.command.question import SAID_BY, Question
 from attributions.command.rules.belonging import labels_of_groups
-from attributions.command.rules.columns import Column, column_of, columns_of_date
-from attributions.command.rules.dates import PARTS
-from attributions.command.rules.identifiers import LEFT_OUT, reason_to_leave_out
+from attributions.command.rules.columns import (
+    LEFT_OUT,
+    PARTS,
+    Column,
+    column_of,
+    columns_of_date,
+    reason_to_leave_out,
+)
 from attributions.command.rules.target import Target, read_grades, read_target, read_times
 from attributions.command.table.file import BatchFile, TableFile
 from attributions.command.table.halves import halves_of
