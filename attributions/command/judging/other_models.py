@@ -121,7 +121,6 @@ class LinearOrder:
 
 
 def _models(found: Findings) -> dict[str, Any]:
-    """Return the models to be fitted, by name."""
     task, limits = found.task, {"max_leaf_nodes": LEAVES, "min_samples_leaf": ROWS_A_LEAF}
     if task.has_pairs:
         tree = GBTRegressor(

@@ -209,7 +209,6 @@ def _scrolled(label: str, *parts: Markup, **attributes: Any) -> Markup:
 
 
 def _range(column: Column) -> str:
-    """Return the least and the largest of numbers, or the most frequent words."""
     known = column.known
     if not len(known):
         return ""

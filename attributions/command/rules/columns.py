@@ -181,7 +181,6 @@ def written_moments(cells: Any) -> Any:
 def _of_texts(
     name: str, texts: np.ndarray, rows: np.ndarray, has_commas: bool, may_be_codes: bool
 ) -> Column:
-    """Find out what texts spell."""
     n_rows = np.bincount(rows[rows >= 0], minlength=len(texts))
 
     def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:

@@ -46,7 +46,6 @@ def in_short(found: Findings) -> Iterator[str]:
 
 
 def _in_a_clause(found: Findings) -> str:
-    """Say how good the model is, and what helps."""
     told, better = found.with_verdict(HELPS), "no better"
     if found.saved > 0:
         better = f"{found.saved:.1f} % better"

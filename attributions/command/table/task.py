@@ -221,7 +221,6 @@ def what_is_there(table: TableFile | BatchFile, target: Target) -> list[str]:
 def _how_cells_were_read(
     table: TableFile, target: Column, features: Sequence[Column]
 ) -> Iterator[str]:
-    """Say how cells became features."""
     if "Latin-1" in table.read_as:
         yield "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
     if table.comments:
@@ -251,7 +250,6 @@ def _how_cells_were_read(
 
 
 def _what_is_left_out(question: Question, reasons: Mapping[str, str]) -> Iterator[str]:
-    """Say which columns became no features."""
     groups = question.groups
     if question.drop:
         yield f"Left out, as asked for: {', '.join(map(elided, question.drop))}."
