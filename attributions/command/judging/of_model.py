@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from attributions.command.judging.findings import Findings, findings_of
-from attributions.command.judging.of_table import of_given_model
+from attributions.command.judging.of_table import with_hint, with_time
+from attributions.command.judging.over import with_changes
 from attributions.command.model_file import ModelFile
 from attributions.command.question import Question
 from attributions.command.rules.belonging import labels_of_groups
@@ -66,7 +67,10 @@ def judged_in_memory(
         held_out=labelled,
     )
     announce(task)
-    return of_given_model(_judged(task, given))
+    found = _judged(task, given)
+    if found.on_training_rows:
+        return found
+    return with_changes(with_time(found if question.groups else with_hint(found)))
 
 
 def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> Findings:

@@ -20,7 +20,6 @@ from attributions.command.rules.belonging import (
     agreement_within,
     belonging,
     columns_of_time,
-    errors_of,
 )
 from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question, Task, read_columns, table_task
@@ -108,11 +107,10 @@ def _with_asked_groups(found: Findings) -> Findings:
     return replace(found, together=replace(together, is_heeded=True, is_asked=True))
 
 
-def of_given_model(found: Findings) -> Findings:
-    """Add what the rows that judge a given model have in common; nothing is fitted."""
-    if found.on_training_rows:
-        return found
-    return with_changes(with_time(found if found.task.question.groups else with_hint(found)))
+def errors_of(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+    """Return the errors of predictions, (n, K): negative gradients."""
+    gradient, _ = loss.gradient_hessian(y, raw_prediction)
+    return -gradient.reshape(len(y), -1)
 
 
 def with_hint(found: Findings) -> Findings:

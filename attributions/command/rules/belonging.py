@@ -30,7 +30,6 @@ from scipy.stats import norm
 
 from attributions.command.rules.columns import NAME_PARTS, Column
 from attributions.names import elided, first_of
-from gbt.losses.loss import Loss
 
 PERSONS = {
     "id", "ident", "idcode", "pid", "uid", "hhid", "subject", "subj", "person", "patient",
@@ -299,12 +298,6 @@ def _pairs(values: np.ndarray) -> float:
     """Return how many pairs of rows have the same value."""
     sizes = np.unique(values, return_counts=True)[1].astype(np.float64)
     return float((sizes * (sizes - 1)).sum() / 2)
-
-
-def errors_of(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
-    """Return the errors of predictions, (n, K): negative gradients."""
-    gradient, _ = loss.gradient_hessian(y, raw_prediction)
-    return -gradient.reshape(len(y), -1)
 
 
 def agreement_within(errors: np.ndarray, groups: np.ndarray) -> Agreement:

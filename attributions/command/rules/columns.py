@@ -140,9 +140,15 @@ def columns_of_date(date: Column, is_in_order: bool) -> list[Column]:
 
     Where rows are judged that are later than all others, no year or day comes again.
     """
+    whole = np.floor(date.numbers / 86_400)
+    is_known = ~np.isnan(whole)
+    days = np.where(is_known, whole, 0).astype(np.int64)  # the first of 1970 was a Thursday
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    since = days - days[is_known].min(initial=np.iinfo(np.int64).max)
+    numbers_of_parts = (months // 12 + 1970, months % 12 + 1, (days + 3) % 7, since)
     made = []
-    for part, numbers in parts_of(date.numbers).items():
-        column = column_of_numbers(f"{date.name}: {part}", numbers)
+    for part, numbers in zip(PARTS, numbers_of_parts, strict=True):
+        column = column_of_numbers(f"{date.name}: {part}", np.where(is_known, numbers, np.nan))
         if column.n_distinct > 1 and (part in RETURNING or not is_in_order):
             words = WEEKDAYS if part == "weekday" else ()
             made.append(replace(column, kind="words" if words else "numbers", words=words))
@@ -235,17 +241,6 @@ def seconds_of(texts: Sequence[str]) -> np.ndarray | None:
         with suppress(ValueError, OverflowError):
             return np.array([_timestamp(text, form) for text in texts], dtype=np.float64)
     return None
-
-
-def parts_of(seconds: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the ``PARTS`` of moments, (n,) each; weekdays by number, nan where one is missing."""
-    whole = np.floor(seconds / 86_400)
-    is_known = ~np.isnan(whole)
-    days = np.where(is_known, whole, 0).astype(np.int64)  # the first of 1970 was a Thursday
-    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-    since = days - days[is_known].min(initial=np.iinfo(np.int64).max)
-    parts = (months // 12 + 1970, months % 12 + 1, (days + 3) % 7, since)
-    return {name: np.where(is_known, part, np.nan) for name, part in zip(PARTS, parts, strict=True)}
 
 
 def _timestamp(text: str, form: str | None) -> float:
