@@ -78,7 +78,6 @@ def read_model(path: Path) -> ModelFile:
 
 
 def _is_ours(content: bytes) -> bool:
-    """Say whether a file is of this library's format."""
     try:
         document = json.loads(content)
     except ValueError:  # bytes that are no text, too

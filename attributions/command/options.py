@@ -101,7 +101,6 @@ def check_places(options: argparse.Namespace) -> None:
 
 
 def _wrong_with(option: str, place: Path, options: argparse.Namespace) -> Iterator[str]:
-    """Say why results cannot be written to a place."""
     existing = next(path for path in (place, *place.parents) if path.exists())
     written = [place / FEATURES, place / PICTURE] if option == "out" else [place]
     if option == "out" and not existing.is_dir():

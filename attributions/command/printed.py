@@ -55,7 +55,6 @@ def report(found: Findings) -> list[str]:
 
 
 def _section_lines(said: Mapping[str, list[str]]) -> list[str]:
-    """Return headings with their sentences, and an empty line after each section."""
     lines = []
     for title, texts in said.items():
         if texts:

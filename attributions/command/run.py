@@ -114,7 +114,6 @@ def _findings(options: argparse.Namespace, given: ModelFile | None) -> Findings:
 
 
 def _question(options: argparse.Namespace, table: TableFile | BatchFile) -> Question:
-    """Return what the options ask of a table."""
     if options.target is None:
         raise UnusableTableError(
             f"Say with --target which column of {table.path} to predict; it has"
@@ -131,7 +130,6 @@ def _describe(task: Task) -> None:
 
 
 def _say(*lines: str) -> None:
-    """Print lines at once."""
     print(*lines, sep="\n", flush=True)
 
 

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from attributions.command.judging.findings import Findings, findings_of
-from attributions.command.judging.of_table import of_given_model
+from attributions.command.judging.of_table import with_hint, with_time
+from attributions.command.judging.over import with_changes
 from attributions.command.model_file import ModelFile
 from attributions.command.question import Question
 from attributions.command.rules.belonging import labels_of_groups
 from attributions.command.rules.columns import (
     NEARLY_ALL,
-    Column,
     column_of,
     numbers_of,
     texts_of,
@@ -46,17 +46,38 @@ def judged_in_memory(
     table: TableFile, question: Question, given: ModelFile, announce: Callable[[Task], None]
 ) -> Findings:
     """Judge a model on a table; ``announce`` prints the task as soon as it is known."""
+    from pandas import Series
+
     columns, target = read_columns(table, question, may_be_codes=False)
-    task = task_of_model(table, question, given.ensemble, target, columns)
+    task = task_of_model(table, question, given.ensemble, target)
+    reader = Reader(given.ensemble, task.feature_names)
+    reader.refuse_words([bool(columns[name].words) for name in reader.names])
+    cells = [
+        Series(columns[name].numbers) if places is None else table.columns[name]
+        for name, places in zip(reader.names, reader.places, strict=True)
+    ]
+    labelled = np.flatnonzero(target.is_known)
+    task = replace(
+        task,
+        X_valid=reader.rows(cells)[labelled],
+        unseen=reader.unseen_shares,
+        target=columns[question.target],
+        columns=columns,
+        left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
+        held_out=labelled,
+    )
     announce(task)
-    return of_given_model(_judged(task, given))
+    found = _judged(task, given)
+    if found.on_training_rows:
+        return found
+    return with_changes(with_time(found if question.groups else with_hint(found)))
 
 
 def judged_in_batches(file: BatchFile, question: Question, given: ModelFile) -> Findings:
     """Judge a model on a file; the task that the findings are about has no rows."""
     check_names(file.path, [*file.columns], question)
     target = read_target(column_of(question.target, file.read(question.target)), question)
-    task = task_of_model(file, question, given.ensemble, target, {})
+    task = task_of_model(file, question, given.ensemble, target)
     groups = None
     if question.groups is not None:
         groups = labels_of_groups(column_of(question.groups, file.read(question.groups)))
@@ -96,18 +117,9 @@ def _judged(
 
 
 def task_of_model(
-    table: TableFile | BatchFile,
-    question: Question,
-    model: Ensemble,
-    target: Target,
-    columns: Mapping[str, Column],
+    table: TableFile | BatchFile, question: Question, model: Ensemble, target: Target
 ) -> Task:
-    """Return the task of judging a given model on all rows of a table that have a target.
-
-    Of a table that is read in batches there are no ``columns``, and the task has no X.
-    """
-    from pandas import Series
-
+    """Return the task of judging a given model on all rows that have a target, without the rows."""
     features, are_by_name = _features_of_model([*table.columns], question, model.feature_names)
     labelled = np.flatnonzero(target.is_known)
     y = target.y[labelled]
@@ -130,7 +142,7 @@ def task_of_model(
             "The model does not know the names of its features: columns are in order."
         )
     nothing = np.empty((0, len(features)))
-    task = Task(
+    return Task(
         description=description,
         is_classification=target.is_classification,
         X_train=nothing,
@@ -141,23 +153,6 @@ def task_of_model(
         question=question,
         classes=target.classes,
         path=table.path,
-    )
-    if not columns:
-        return task
-    reader = Reader(model, features)
-    reader.refuse_words([bool(columns[name].words) for name in features])
-    cells = [
-        Series(columns[name].numbers) if places is None else table.columns[name]
-        for name, places in zip(features, reader.places, strict=True)
-    ]
-    return replace(
-        task,
-        X_valid=reader.rows(cells)[labelled],
-        unseen=reader.unseen_shares,
-        target=columns[question.target],
-        columns=columns,
-        left_out=dict.fromkeys(columns, "the model does not take it") | left_out(question, {}),
-        held_out=labelled,
     )
 
 

@@ -11,12 +11,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from attributions.command.judging.agreement import agreement_along, agreement_within, errors_of
 from attributions.command.judging.findings import Findings, findings_of
-from attributions.command.judging.leaks import with_given_away
+from attributions.command.judging.other_models import beside_simpler, with_given_away
 from attributions.command.judging.over import with_changes
-from attributions.command.judging.simpler import beside_simpler
-from attributions.command.rules.belonging import Belonging, belonging, columns_of_time
+from attributions.command.rules.belonging import (
+    Belonging,
+    agreement_along,
+    agreement_within,
+    belonging,
+    columns_of_time,
+)
 from attributions.command.table.file import TableFile
 from attributions.command.table.task import Question, Task, read_columns, table_task
 from attributions.command.unusable import UnusableTableError
@@ -52,7 +56,7 @@ def judged(
             found = _with_asked_groups(found) if question.groups else with_hint(found)
         if is_asked or model is not None:
             plain = task_of(replace(question, groups=None, time=None))
-            found = replace(found, beside=without_rows(findings_of(fit(plain), plain)))
+            found = replace(found, beside=findings_of(fit(plain), plain))
         if not is_asked:
             found = with_time(found)
     # What simpler models predict, what the best columns predict alone, and what changed.
@@ -103,11 +107,10 @@ def _with_asked_groups(found: Findings) -> Findings:
     return replace(found, together=replace(together, is_heeded=True, is_asked=True))
 
 
-def of_given_model(found: Findings) -> Findings:
-    """Add what the rows that judge a given model have in common; nothing is fitted."""
-    if found.on_training_rows:
-        return found
-    return with_changes(with_time(found if found.task.question.groups else with_hint(found)))
+def errors_of(loss: Loss, y: np.ndarray, raw_prediction: np.ndarray) -> np.ndarray:
+    """Return the errors of predictions, (n, K): negative gradients."""
+    gradient, _ = loss.gradient_hessian(y, raw_prediction)
+    return -gradient.reshape(len(y), -1)
 
 
 def with_hint(found: Findings) -> Findings:
@@ -150,10 +153,3 @@ def _is_sorted(task: Task) -> bool:
         if (np.diff(is_above) != 0).mean() < SORTED * by_chance:
             return True
     return False
-
-
-def without_rows(found: Findings) -> Findings:
-    """Return findings without their rows, which a comparison does not need."""
-    nothing = np.empty((0, found.task.X_valid.shape[1]))
-    task = replace(found.task, X_train=nothing, X_valid=nothing)
-    return replace(found, task=task, raw_prediction=np.empty(0))

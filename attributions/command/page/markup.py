@@ -59,7 +59,6 @@ def data(identifier: str, content: Any) -> Markup:
 
 
 def _escaped(child: Any) -> str:
-    """Return the text of a child."""
     if child is None:
         return ""
     return child if isinstance(child, Markup) else escape(without_directions(str(child)))

@@ -80,7 +80,6 @@ def _listed(texts: Sequence[str], **attributes: str) -> Markup:
 
 
 def _about_rows(found: Findings, n_shown: int) -> str:
-    """Say what can be looked at."""
     task, n_rows, n_features = found.task, len(found.task.y_valid), len(found.useful)
     which, of_raw, most = f"All {n_rows:,} held-out rows can be looked at.", "", ""
     if n_shown < n_rows:

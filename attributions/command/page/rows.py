@@ -119,5 +119,4 @@ def truth(task: Task, row: int) -> str:
 
 
 def _rounded(number: Any) -> float:
-    """Return a number with as many digits as are shown."""
     return float(f"{number:.{SIGNIFICANT}g}")

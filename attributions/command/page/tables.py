@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from attributions.command.judging.findings import MODEL, Findings
+from attributions.command.judging.other_models import LINEAR
 from attributions.command.judging.over import Over
-from attributions.command.judging.simpler import LINEAR
 from attributions.command.judging.verdicts import HELPS, HURTS
 from attributions.command.page.markup import Markup, element, join, name
 from attributions.command.rules.columns import Column
@@ -209,7 +209,6 @@ def _scrolled(label: str, *parts: Markup, **attributes: Any) -> Markup:
 
 
 def _range(column: Column) -> str:
-    """Return the least and the largest of numbers, or the most frequent words."""
     known = column.known
     if not len(known):
         return ""

@@ -10,17 +10,25 @@ Four signs in a table point to such a column, each if chance would not produce i
 *alike*       every value occurs in equally many rows
 
 A fifth is its name, if it is that of a person (``PERSONS``) or of a place or group (``PLACES``).
-A last one are the errors of a model, which may agree within its values
-(``attributions.command.judging.agreement``).
+A last one are the errors of a model, which may agree within its values. A person's rows have errors
+in common that a model cannot learn from other persons. For errors r of rows in G groups the
+analysis of variance compares the variance between groups with that within them:
+
+    F = B / W      B = sum_g n_g (mean_g - mean)^2 / (G - 1)      W = sum (r - mean_g)^2 / (n - G)
+
+and (B - W) / (B + (m - 1) W), m rows a group, is the share of the errors' variance that rows of a
+group have in common. The rows must be of groups that the model has not seen: on those that it has
+seen it may have learned the persons.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import f as f_distribution
+from scipy.stats import norm
 
-from attributions.command.rules.columns import Column
-from attributions.command.rules.identifiers import NAME_PARTS
+from attributions.command.rules.columns import NAME_PARTS, Column
 from attributions.names import elided, first_of
 
 PERSONS = {
@@ -58,6 +66,8 @@ NEARLY_ALL_CONSTANT, RARE_BY_CHANCE = 0.98, 0.3
 N_SHOWN = 3
 CHANCE = 1e-3  # larger p-values of errors that agree are taken for chance
 LEAST_SHARE = 0.03  # a smaller share of their variance does no visible harm
+FEWEST_GROUPS = 5
+TINY = 1e-12  # of the errors' variance is what rounding leaves of it within groups
 
 
 @dataclass(frozen=True)
@@ -288,3 +298,36 @@ def _pairs(values: np.ndarray) -> float:
     """Return how many pairs of rows have the same value."""
     sizes = np.unique(values, return_counts=True)[1].astype(np.float64)
     return float((sizes * (sizes - 1)).sum() / 2)
+
+
+def agreement_within(errors: np.ndarray, groups: np.ndarray) -> Agreement:
+    """Return how far errors agree within groups; of several outputs those that agree most."""
+    places = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(places).astype(np.float64)
+    n, n_groups = len(places), len(sizes)
+    if n_groups < FEWEST_GROUPS or n <= n_groups:
+        return Agreement()
+    r = errors - errors.mean(axis=0)
+    squares = (r**2).sum(axis=0)
+    of_means = np.array([(np.bincount(places, own) ** 2 / sizes).sum() for own in r.T])
+    within = np.maximum((squares - of_means) / (n - n_groups), TINY * squares + TINY)
+    between = of_means / (n_groups - 1)
+    mean_size = (n - (sizes**2).sum() / n) / (n_groups - 1)
+    shares = (between - within) / (between + (mean_size - 1) * within)
+    return _clearest(shares, f_distribution.sf(between / within, n_groups - 1, n - n_groups))
+
+
+def agreement_along(errors: np.ndarray, order: np.ndarray) -> Agreement:
+    """Return how far errors of neighbours agree, where rows are put in ascending ``order``."""
+    n = len(order)
+    if n < 10 * FEWEST_GROUPS:
+        return Agreement()
+    r = (errors - errors.mean(axis=0))[np.argsort(order, kind="stable")]
+    shares = (r[1:] * r[:-1]).sum(axis=0) / np.maximum((r**2).sum(axis=0), TINY)
+    return _clearest(shares, norm.sf(shares * np.sqrt(n)))
+
+
+def _clearest(shares: np.ndarray, p_values: np.ndarray) -> Agreement:
+    """Return the agreement of the output that shows it best, allowing for the number of outputs."""
+    k = np.lexsort((-shares, p_values))[0]
+    return Agreement(float(shares[k]), min(1.0, float(p_values[k]) * len(p_values)))

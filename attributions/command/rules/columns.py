@@ -1,26 +1,56 @@
-"""What a column holds: numbers, dates, or words; here is decided which, and what is a code.
+"""What a column holds: numbers, dates, or words; which is a code, and which only says the row.
 
 A column holds *numbers* if all its known cells are numbers, or nearly all and more than ten
 different ones: then the others count as missing. Where a cell such as 007 begins with a 0, as codes
 do, the column holds words, unless a given model takes numbers. Numbers may wear commas between
 thousands, a currency or per cent sign, or the brackets of a loss, if all wear the same sign and
 none begins with a 0 (``gbt.tables.spelled``). Else it holds *dates* if all are dates of one form
-(``dates``). Else it holds *words*, which are numbered here, and are categories to the engine.
+(``DAYS``). Else it holds *words*, which are numbered here, and are categories to the engine.
+
+03/04/2020 is March where every cell can be read so, as 13/04/2020 cannot. Without a zone a moment
+is taken for Greenwich's, so that nothing depends on where the computer stands.
+
+Columns that only say which row it is, such as row numbers, identifiers and names of persons, can be
+cut anywhere, so they promise much in training and predict nothing on new rows. ``LEFT_OUT`` states
+which columns these are, and `reason_to_leave_out` finds them.
 """
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
-from attributions.command.rules.dates import RETURNING, WEEKDAYS, parts_of, seconds_of
+from attributions.names import elided
 from gbt.tables.spelled import is_blank, plain_number, undressed, with_typed_minus
 
 NEARLY_ALL = 0.95
 FEW = 10  # different values
 CODE = re.compile(r"0\d\d+")  # 01 to 12 are months, hours or classes of age
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?")
+DAYS = (
+    "%Y-%m", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y",
+    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d %b %Y", "%d-%b-%Y", "%d-%b-%y", "%d %B %Y",
+    "%b %d, %Y", "%B %d, %Y", "%b %d %Y",
+)  # fmt: skip
+TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+PARTS = ("year", "month", "weekday", "days since the first")
+RETURNING = PARTS[1:3]  # on later rows, too
+CAN_BE_DATE = re.compile(r"(?=.*\d.*\d)[\w/.,: +-]{6,35}")
+LEFT_OUT = (
+    "a column is left out if it has no name; if it holds dates, in whose place year, month, weekday"
+    " and days since the first are features unless --no-dates is given; if it holds words that"
+    " stand in fewer than two rows on average; if it holds whole numbers, all different, that leave"
+    " no gap, or only rise or only fall from row to row; or if they are nearly all different and"
+    " its name has 'id', 'key' or 'index' in it"
+)
+NO_NAME = re.compile(r"Unnamed: \d+(\.\d+)?|__index_level_\d+__")
+NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+IDENTIFIERS = {"id", "key", "index"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +140,15 @@ def columns_of_date(date: Column, is_in_order: bool) -> list[Column]:
 
     Where rows are judged that are later than all others, no year or day comes again.
     """
+    whole = np.floor(date.numbers / 86_400)
+    is_known = ~np.isnan(whole)
+    days = np.where(is_known, whole, 0).astype(np.int64)  # the first of 1970 was a Thursday
+    months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    since = days - days[is_known].min(initial=np.iinfo(np.int64).max)
+    numbers_of_parts = (months // 12 + 1970, months % 12 + 1, (days + 3) % 7, since)
     made = []
-    for part, numbers in parts_of(date.numbers).items():
-        column = column_of_numbers(f"{date.name}: {part}", numbers)
+    for part, numbers in zip(PARTS, numbers_of_parts, strict=True):
+        column = column_of_numbers(f"{date.name}: {part}", np.where(is_known, numbers, np.nan))
         if column.n_distinct > 1 and (part in RETURNING or not is_in_order):
             words = WEEKDAYS if part == "weekday" else ()
             made.append(replace(column, kind="words" if words else "numbers", words=words))
@@ -151,7 +187,6 @@ def written_moments(cells: Any) -> Any:
 def _of_texts(
     name: str, texts: np.ndarray, rows: np.ndarray, has_commas: bool, may_be_codes: bool
 ) -> Column:
-    """Find out what texts spell."""
     n_rows = np.bincount(rows[rows >= 0], minlength=len(texts))
 
     def column(kind: str, numbers: np.ndarray, **details: Any) -> Column:
@@ -196,3 +231,45 @@ def _comma_number(text: str) -> float:
     if not DECIMAL_COMMA.fullmatch(text):
         return np.nan
     return float(text.replace(".", "").replace(",", "."))
+
+
+def seconds_of(texts: Sequence[str]) -> np.ndarray | None:
+    """Return the seconds since 1970 of texts that are dates of one form, or None."""
+    if not all(map(CAN_BE_DATE.fullmatch, texts)):
+        return None
+    for form in (None, *(day + time for time in TIMES for day in DAYS)):
+        with suppress(ValueError, OverflowError):
+            return np.array([_timestamp(text, form) for text in texts], dtype=np.float64)
+    return None
+
+
+def _timestamp(text: str, form: str | None) -> float:
+    """Return seconds of a text of some form, or of that of ISO 8601."""
+    moment = datetime.strptime(text, form) if form else datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def reason_to_leave_out(column: Column) -> str:
+    """Return why a column can be no feature, or nothing; the rule is ``LEFT_OUT``."""
+    known = column.known
+    rows = f"{column.n_distinct:,} different {column.kind} in {len(known):,} rows"
+    if NO_NAME.fullmatch(column.name):
+        return "no name"
+    if column.kind == "dates":
+        return f"dates such as {elided(column.example)!r}"
+    if column.kind == "words":
+        is_rare = 2 * column.n_distinct > max(len(known), 2)
+        return f"{rows}, such as {elided(column.example)!r}" * is_rare
+    if (known != np.floor(known)).any() or column.n_distinct < max(NEARLY_ALL * len(known), 2):
+        return ""
+    identifiers = [p for p in NAME_PARTS.findall(column.name) if p.casefold() in IDENTIFIERS]
+    if identifiers:
+        return f"{rows} and {identifiers[0]!r} in the name"
+    if column.n_distinct < len(column.numbers):
+        return ""
+    steps = np.diff(known)
+    if np.ptp(known) == len(known) - 1:
+        return "every number once, without a gap"
+    if (steps > 0).all() or (steps < 0).all():
+        return "rises from row to row" if steps[0] > 0 else "falls from row to row"
+    return ""

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attributions.command.question import Question
-from attributions.command.rules.columns import FEW, Column
-from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.columns import FEW, Column, reason_to_leave_out
 from attributions.command.unusable import UnusableTableError, listed, nearest
 from attributions.names import elided
 from gbt.losses.ranking.pairs import LARGEST_GRADE
@@ -193,7 +192,6 @@ def _usable(column: Column) -> str:
 
 
 def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
-    """Return the targets of a regression."""
     if column.kind == "words":
         raise UnusableTableError(
             f"The target {name} holds words such as {elided(column.example)!r}, and a regression"
@@ -215,7 +213,6 @@ def _numbers(column: Column, task: str | None, name: str) -> np.ndarray:
 
 
 def _looks_like_classes(column: Column) -> bool:
-    """Say whether values are classes by the rule."""
     known = column.known
     is_few = column.n_distinct <= FEW and bool((known == np.floor(known)).all())
     if column.kind == "words" or column.n_distinct == 2:

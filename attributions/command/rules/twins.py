@@ -47,7 +47,7 @@ def say_the_same(one: np.ndarray, other: np.ndarray) -> bool:
     n_values = int(one.max()) + 1
     if n_values != other.max() + 1:
         return False
-    if _is_equal(one, other) or _is_equal(one, n_values - 1 - other):
+    if np.array_equal(one, other) or np.array_equal(one, n_values - 1 - other):
         return True
     return 2 * n_values <= len(one) and _follows(one, other) and _follows(other, one)
 
@@ -58,12 +58,6 @@ def is_settled(column: np.ndarray, by: np.ndarray) -> bool:
         return False
     is_rarer = column != np.bincount(column).argmax()
     return int(is_rarer.sum()) - len(np.unique(by[is_rarer])) >= LEAST_REPEATS
-
-
-def _is_equal(one: np.ndarray, other: np.ndarray) -> bool:
-    """Say whether two columns are equal; nearly all that are not differ in the first rows."""
-    first = slice(N_LOOKED_AT)
-    return bool((one[first] == other[first]).all() and (one == other).all())
 
 
 def _follows(column: np.ndarray, by: np.ndarray) -> bool:

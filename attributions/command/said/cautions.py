@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from attributions.command.judging.findings import MODEL, Findings
-from attributions.command.judging.leaks import given_away_by, helpful, how_many_are_enough
+from attributions.command.judging.other_models import given_away_by, helpful, how_many_are_enough
 from attributions.command.judging.verdicts import UNCLEAR
-from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.columns import reason_to_leave_out
 from attributions.command.said.in_short import right_of_100
 from attributions.command.wording import N_NAMED, option, shown_names
 from attributions.names import elided, first_of
@@ -42,7 +42,6 @@ def cautions(found: Findings) -> list[str]:
 
 
 def _about_time(found: Findings) -> Iterator[str]:
-    """Say if rows have times, or neighbours in the file have something in common."""
     columns, agreement = found.times, found.along
     if agreement is None or found.task.question.time:
         return
@@ -67,7 +66,6 @@ def _about_time(found: Findings) -> Iterator[str]:
 
 
 def _about_belonging(found: Findings) -> Iterator[str]:
-    """Say if rows may belong together, or how they were grouped."""
     together = found.together
     if together is None:
         return
@@ -104,7 +102,6 @@ def _about_belonging(found: Findings) -> Iterator[str]:
 
 
 def _about_rows(found: Findings) -> Iterator[str]:
-    """Say if there are too few rows, or rows that the model knows."""
     task, y = found.task, found.task.y_valid
     if found.on_training_rows:
         yield (
@@ -142,7 +139,6 @@ def _about_rows(found: Findings) -> Iterator[str]:
 
 
 def _about_censoring(found: Findings) -> Iterator[str]:
-    """Say what censoring may hide, and that events count, not rows."""
     if not found.task.question.event:
         return
     is_censored = np.isin(found.task.y_valid[:, 1], (0, np.inf))
@@ -162,7 +158,6 @@ def _about_censoring(found: Findings) -> Iterator[str]:
 
 
 def _about_the_model(found: Findings) -> Iterator[str]:
-    """Say if the model is not worth explaining, or not wholly known."""
     saved = found.saved
     if saved <= 0:
         yield (
@@ -197,7 +192,6 @@ def _about_the_model(found: Findings) -> Iterator[str]:
 
 
 def _about_leaks(found: Findings) -> Iterator[str]:
-    """Say if predictions are too good to be true, or if some columns make them."""
     used, value, saved = helpful(found), found.useful.values, found.saved
     if not used:
         return
@@ -240,7 +234,6 @@ def _about_leaks(found: Findings) -> Iterator[str]:
 
 
 def _about_columns(found: Findings) -> Iterator[str]:
-    """Say which features look like identifiers, hold hardly anything, or hold too many words."""
     unseen = found.task.unseen
     unknown = [] if unseen is None else [*np.flatnonzero(unseen > MANY_UNSEEN)]
     like_rows, wordy, lone, empty = [], [], [], []
@@ -278,7 +271,6 @@ def _about_columns(found: Findings) -> Iterator[str]:
 
 
 def _about_twins(found: Findings) -> Iterator[str]:
-    """Say which features say what another one says, so that they share what both bring."""
     if unused := [k for k in found.twins if not found.is_used[k]]:
         yield (
             "Not used, and yet not without use, since they say what another feature says, or less:"
@@ -292,13 +284,11 @@ def _about_twins(found: Findings) -> Iterator[str]:
 
 
 def _pairs(found: Findings, features: Sequence[int]) -> str:
-    """Return the names of some features and their twins, the first of many."""
     pairs = [f"{found.names([k])} (as {found.names([found.twins[k]])})" for k in features]
     return first_of(pairs, N_NAMED)
 
 
 def _about_intervals(found: Findings) -> Iterator[str]:
-    """Say of which features few rows carry so much that no verdict is possible."""
     unclear = [k for k in found.with_verdict(UNCLEAR) if found.doubtful[k]]
     if not unclear or found.on_training_rows:
         return

@@ -1,16 +1,19 @@
-"""The result in a few sentences: how good the model is, and one verdict a feature."""
+"""The result in a few sentences: how good the model is, one verdict a feature, what changed."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from attributions.command.judging.findings import CONSTANT, MODEL, Findings
+from attributions.command.judging.over import Over
 from attributions.command.judging.verdicts import HELPS, HURTS, UNCLEAR, UNUSED, rows_needed
+from attributions.command.wording import shown_names
 from attributions.names import elided
 from attributions.results import GlobalAttribution
 
 N_NEAREST = 3  # features of which it is said how many rows would tell
 MANY_ROWS = 100  # times as many: nobody can have so many more
+OF_UNIT = {"loss": " of loss a row", "percent": " % of the constant model's loss"}
 
 
 def in_short(found: Findings) -> Iterator[str]:
@@ -43,7 +46,6 @@ def in_short(found: Findings) -> Iterator[str]:
 
 
 def _in_a_clause(found: Findings) -> str:
-    """Say how good the model is, and what helps."""
     told, better = found.with_verdict(HELPS), "no better"
     if found.saved > 0:
         better = f"{found.saved:.1f} % better"
@@ -141,6 +143,42 @@ def _rows_that_would_tell(found: Findings) -> str:
         ". If what was measured is true, this many held-out rows would tell (there are"
         f" {useful.n_samples:,}{half}): {', '.join(names)}{others}."
     )
+
+
+def changes(found: Findings) -> Iterator[str]:
+    """Yield what changed beyond chance, column by column."""
+    for over in found.over:
+        yield from _differences(over, "events" if found.task.question.event else "rows")
+
+
+def _differences(over: Over, what_judges: str) -> Iterator[str]:
+    result, changed = over.result, over.changes.changed()
+    texts, about = result.label_texts, np.array(over.changes.about)
+    other = repr(texts[over.reference])
+    if other.startswith("'from "):
+        other = f"the {'period' if over.is_time else 'range'} {texts[over.reference]}"
+    by = f"Over {elided(over.column)}" if over.is_time else f"By {elided(over.column)}"
+    saved = result.values_in(over.changes.unit)
+    for k in result.ranking():
+        for is_less in (True, False):
+            at = about[changed[:, k] & ((over.changes.values[:, k] < 0) == is_less)]
+            if len(at):
+                where = shown_names([f"{texts[j]} ({saved[j, k]:.3g})" for j in at])
+                yield (
+                    f"{by}: {elided(result.feature_names[k])} is worth"
+                    f" {'less' if is_less else 'more'} than in {other}, where it saves"
+                    f" {saved[over.reference, k]:.3g}{OF_UNIT[over.changes.unit]}: {where}."
+                )
+    if not changed.any():
+        yield f"{by}: what features are worth differs from {other} nowhere beyond chance."
+    if over.is_time:
+        yield (
+            f"{by}: only the rows held out are compared, period by period. What changed before them"
+            " is not seen here: the model was fitted to those rows."
+        )
+    few = [texts[j] for j in about[np.isnan(over.changes.values).all(axis=1)]]
+    if few:
+        yield f"{by}: too few {what_judges} to judge: {shown_names(few)}."
 
 
 def ranks(result: GlobalAttribution) -> np.ndarray:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attributions.command.judging.findings import Findings
-from attributions.command.judging.leaks import given_away_by
+from attributions.command.judging.other_models import given_away_by
 from attributions.command.judging.verdicts import HELPS, HURTS, UNCLEAR
 from attributions.command.said.cautions import FEW_ROWS
 from attributions.command.wording import option, shown_names
@@ -20,7 +20,6 @@ def next_steps(found: Findings) -> list[str]:
 
 
 def _about_the_rows(found: Findings) -> Iterator[str]:
-    """Say what to do about rows that know or repeat each other, are too few, or count something."""
     task, together, times = found.task, found.together, found.times
     if found.on_training_rows:
         yield "Judge the model on rows that it was not trained on; nothing below can be trusted."
@@ -64,7 +63,6 @@ def vary_as_counts(y: np.ndarray, predicted: np.ndarray) -> bool:
 
 
 def _about_the_features(found: Findings) -> Iterator[str]:
-    """Say what to do about what the features bring."""
     if found.saved <= 0:
         yield (
             "Do not use this model. The columns may say nothing of the target, or the rows may be"

@@ -119,15 +119,12 @@ def read_table(path: Path, as_text: bool = False) -> TableFile:
 
 
 def open_batches(path: Path) -> BatchFile | None:
-    """Open an Arrow or Parquet file; return None if the file is neither, or cannot be opened."""
-    try:
-        with path.open("rb") as file:
-            kind = _kind(file.read(8), path)
-    except (OSError, UnusableTableError):
-        return None  # `read_table` will try to read it and say why it cannot
-    if kind not in BEGINNINGS.values() or find_spec("pyarrow") is None:
+    """Open an Arrow or Parquet file; return None if the file is neither, or is packed."""
+    head, is_packed = _head(path)
+    kind = _kind(head, path)
+    if is_packed or kind not in BEGINNINGS.values():
         return None
-    _check_installed(path, "pandas")
+    _check_installed(path, "pandas", "pyarrow")
     with _errors(path):
         return BatchFile(path, kind, path)
 
@@ -187,7 +184,6 @@ def _kind(head: bytes, path: Path) -> str:
 
 
 def _check_installed(path: Path, *packages: str) -> None:
-    """Say what is to be installed where a package is missing."""
     for package in packages:
         if find_spec(package) is None:
             raise UnusableTableError(
@@ -200,7 +196,6 @@ def _check_installed(path: Path, *packages: str) -> None:
 
 @contextmanager
 def _unpacked(path: Path) -> Iterator[Path]:
-    """Unpack a file for a while."""
     with TemporaryDirectory() as folder:
         whole = Path(folder, "table")
         with gzip.open(path) as packed, whole.open("wb") as out:

@@ -13,9 +13,14 @@ import numpy as np
 
 from attributions.command.question import SAID_BY, Question
 from attributions.command.rules.belonging import labels_of_groups
-from attributions.command.rules.columns import Column, column_of, columns_of_date
-from attributions.command.rules.dates import PARTS
-from attributions.command.rules.identifiers import LEFT_OUT, reason_to_leave_out
+from attributions.command.rules.columns import (
+    LEFT_OUT,
+    PARTS,
+    Column,
+    column_of,
+    columns_of_date,
+    reason_to_leave_out,
+)
 from attributions.command.rules.target import Target, read_grades, read_target, read_times
 from attributions.command.table.file import BatchFile, TableFile
 from attributions.command.table.halves import halves_of
@@ -216,7 +221,6 @@ def what_is_there(table: TableFile | BatchFile, target: Target) -> list[str]:
 def _how_cells_were_read(
     table: TableFile, target: Column, features: Sequence[Column]
 ) -> Iterator[str]:
-    """Say how cells became features."""
     if "Latin-1" in table.read_as:
         yield "The file is not UTF-8, so Latin-1 was assumed: letters beyond ASCII may be wrong."
     if table.comments:
@@ -246,7 +250,6 @@ def _how_cells_were_read(
 
 
 def _what_is_left_out(question: Question, reasons: Mapping[str, str]) -> Iterator[str]:
-    """Say which columns became no features."""
     groups = question.groups
     if question.drop:
         yield f"Left out, as asked for: {', '.join(map(elided, question.drop))}."

@@ -1,16 +1,13 @@
 """Text becomes columns: a line of names, and cells between commas, semicolons, tabs or bars.
 
-The text is read two or three times, some rows at a time:
-
-1. ``csv`` finds what pandas would not tell: the encoding, a line that lacks a cell, whether any
-   cell is a code such as 007.
-2. pandas reads numbers. Where all cells are numbers or missing, the column is done.
-3. Other columns, and those with codes, are read as texts, each of which is kept once.
+The text is read twice. ``csv`` finds what pandas would not tell: the encoding, a line that lacks a
+cell, and columns with cells such as 007 or TRUE, of which pandas would make 7 and True. Then pandas
+reads: numbers where all cells of a column are numbers or missing, else texts.
 """
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import chain, islice
@@ -27,8 +24,8 @@ from gbt.tables.spelled import MISSING, plain_number
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 CODECS = {"UTF-8": "utf-8-sig", "UTF-16": "utf-16", "Latin-1": "latin-1"}
 N_SNIFFED = 100  # records that show which separator it is
-ROWS_AT_ONCE = 2**17
-MAY_HOLD_CODE = re.compile(r"(?:^|[\t;,|])\s*0\d\d")  # a row, found out quickly
+AS_WRITTEN = re.compile(rf"{CODE.pattern}|true|false", re.IGNORECASE)  # cells that stay texts
+MAY_HOLD_ONE = re.compile(r"(?:^|[\t;,|])\s*(?:0\d\d|true|false)", re.IGNORECASE)  # a row
 WRITTEN_MISSING = sorted({form(m) for m in MISSING for form in (str, str.upper, str.title)})
 
 
@@ -41,7 +38,7 @@ class Layout:
     names: list[str]
     comments: tuple[str, ...]  # lines before that of the names which begin with #
     n_before: int  # lines before the first row
-    coded: frozenset[int]  # columns with codes
+    written: frozenset[int]  # columns that pandas is to take as they are written
     has_blank_rows: bool  # a line has nothing but separators
 
 
@@ -56,69 +53,33 @@ def layout_of(opened: Callable[[], BinaryIO], path: Path) -> Layout:
 
 
 def columns_of(opened: Callable[[], BinaryIO], layout: Layout, as_text: bool) -> list[Any]:
-    """Return columns as series of pandas: numbers as float64, others as categories of texts.
-
-    ``as_text`` makes categories of all.
-    """
-    n_columns = len(layout.names)
-    numbers = {} if as_text else _numbers(opened, layout)
-    others = [k for k in range(n_columns) if k not in numbers]
-    read = numbers | (_texts(opened, layout, others) if others else {})
-    columns = [read[k] for k in range(n_columns)]
-    if layout.has_blank_rows:
-        missing = [c.isna() if k in numbers else texts_of(c)[1] < 0 for k, c in enumerate(columns)]
-        is_there = ~np.logical_and.reduce(missing)
-        columns = [column[is_there] for column in columns]
-    return columns
-
-
-def _numbers(opened: Callable[[], BinaryIO], layout: Layout) -> dict[int, Any]:
-    """Return the columns in which pandas finds nothing but numbers and missing cells."""
+    """Return columns as series of pandas, of numbers or of texts; ``as_text``: all of texts."""
     import pandas as pd
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+    from pandas.api.types import is_numeric_dtype
 
-    may_be = [k for k in range(len(layout.names)) if k not in layout.coded]
-    parts: dict[int, list[np.ndarray]] = {k: [] for k in may_be}
-    how = {"na_values": WRITTEN_MISSING, "keep_default_na": False}
-    for frame in _frames(opened, layout, float_precision="round_trip", **how):
-        for k in [*parts]:
-            if is_numeric_dtype(frame[k].dtype) and not is_bool_dtype(frame[k].dtype):
-                parts[k].append(frame[k].to_numpy(np.float64))
-            else:
-                del parts[k]
-    return {k: pd.Series(np.concatenate(parts.pop(k))) for k in [*parts]}
-
-
-def _texts(opened: Callable[[], BinaryIO], layout: Layout, which: list[int]) -> dict[int, Any]:
-    """Return some columns as they are written."""
-    import pandas as pd
-    from pandas.api.types import union_categoricals
-
-    parts: dict[int, list[Any]] = {k: [] for k in which}
-    for frame in _frames(opened, layout, usecols=which, dtype=str, na_filter=False):
-        for k in which:
-            parts[k].append(frame[k].astype("category").array)
-    return {k: pd.Series(union_categoricals(parts.pop(k))) for k in which}
-
-
-def _frames(opened: Callable[[], BinaryIO], layout: Layout, **options: Any) -> Iterator[Any]:
-    """Let pandas read the rows, some at a time; columns are numbered."""
-    import pandas as pd
-
+    numbered = range(len(layout.names))
     with _text(opened, layout.encoding) as text:
         for _ in range(layout.n_before):
             text.readline()
-        yield from pd.read_csv(
+        frame = pd.read_csv(
             text,
             sep=layout.separator,
             header=None,
-            names=range(len(layout.names)),
+            names=numbered,
             index_col=False,
+            dtype=dict.fromkeys(numbered if as_text else layout.written, str),
+            na_values=WRITTEN_MISSING,
+            keep_default_na=False,
             on_bad_lines="skip",  # too many cells, but all blank: others have been refused
-            low_memory=False,  # or columns of several types would be warned of
-            chunksize=ROWS_AT_ONCE,
-            **options,
+            low_memory=False,  # a column is of numbers, or all of it is as it was written
+            float_precision="round_trip",
         )
+    columns = [frame[k] for k in numbered]
+    if layout.has_blank_rows:
+        missing = [c.isna() if is_numeric_dtype(c) else texts_of(c)[1] < 0 for c in columns]
+        is_there = ~np.logical_and.reduce(missing)
+        columns = [column[is_there] for column in columns]
+    return columns
 
 
 def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:
@@ -129,7 +90,7 @@ def _text(opened: Callable[[], BinaryIO], encoding: str) -> TextIOWrapper:
 
 def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout:
     """Return the layout of a text in an encoding; UnicodeDecodeError if it is another."""
-    coded: set[int] = set()
+    written: set[int] = set()
     has_blank_rows, n_rows = False, 0
     with _text(opened, encoding) as text:
         above, first = _above(text)
@@ -151,8 +112,8 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
                         " columns. Mend that line, or put quotation marks around cells that hold"
                         " the separator."
                     )
-                if MAY_HOLD_CODE.search(separator.join(cells)):
-                    coded |= {k for k, cell in enumerate(cells) if CODE.fullmatch(cell.strip())}
+                if MAY_HOLD_ONE.search(separator.join(cells)):
+                    written |= {k for k, c in enumerate(cells) if AS_WRITTEN.fullmatch(c.strip())}
         except csv.Error as error:
             raise UnusableTableError(
                 f"Line {len(above) + reader.line_num} of {path} cannot be cut into cells"
@@ -163,7 +124,8 @@ def _layout(opened: Callable[[], BinaryIO], encoding: str, path: Path) -> Layout
             f"{path} has no rows; it needs a line of column names and at least one row."
         )
     comments = tuple(line.strip() for line in above if line.strip())
-    return Layout(encoding, separator, names, comments, n_before, frozenset(coded), has_blank_rows)
+    kept = frozenset(written)
+    return Layout(encoding, separator, names, comments, n_before, kept, has_blank_rows)
 
 
 def _is_filled(cells: Sequence[str]) -> bool:

@@ -10,9 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from attributions.command.judging.agreement import Agreement, agreement_along, agreement_within
 from attributions.command.judging.verdicts import said_of
-from attributions.command.rules.belonging import belonging, columns_of_time, labels_of_groups
+from attributions.command.rules.belonging import (
+    Agreement,
+    agreement_along,
+    agreement_within,
+    belonging,
+    columns_of_time,
+    labels_of_groups,
+)
 from attributions.command.rules.columns import column_of
 from attributions.command.said.cautions import cautions
 from attributions.command.table.halves import halves_in_time, halves_of_groups

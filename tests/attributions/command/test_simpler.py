@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
 
 from attributions.command.judging.findings import CONSTANT, MODEL, findings_of
-from attributions.command.judging.simpler import LINEAR, TREE, LinearOrder, design
+from attributions.command.judging.other_models import LINEAR, TREE, LinearOrder, design
 from attributions.command.rules.columns import column_of_numbers
 from attributions.command.run import fit
 from attributions.command.said.cautions import cautions

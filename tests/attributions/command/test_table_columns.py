@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attributions.command.rules.columns import column_of, columns_of_date
-from attributions.command.rules.identifiers import reason_to_leave_out
+from attributions.command.rules.columns import column_of, columns_of_date, reason_to_leave_out
 from attributions.command.rules.twins import (
     LEAST_REPEATS,
     is_settled,

@@ -77,6 +77,7 @@ def test_text_is_recognised_by_its_content(read, content, read_as):
         (",Unnamed: 0,x\n0,0,5\n", {"Unnamed: 0.1": [0.0], "Unnamed: 0": [0.0], "x": [5.0]}),
         # Lines of nothing but separators; one object of columns.
         ("a,b\n,,,\n1,x\n , \n\n2,y\n,\n", {"a": [1.0, 2.0], "b": ["x", "y"]}),
+        ("a;b\nx;1\n ; ; ;\ny;2\n", {"a": ["x", "y"], "b": [1.0, 2.0]}),
         ('{"a": [1, 2],\n "b": ["007", "x"]}', {"a": [1.0, 2.0], "b": ["007", "x"]}),
     ],
 )

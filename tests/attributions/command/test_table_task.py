@@ -343,6 +343,5 @@ def test_a_model_may_have_underscores_for_blanks(tmp_path, names, taken):
     model = GreedyRegressor(n_estimators=1).fit(np.arange(6.0)[:, np.newaxis], np.arange(6.0))
     ensemble = replace(model.ensemble_, feature_names=("floor_area",))
     table = read_table(tmp_path / "table.csv")
-    columns, target = read_columns(table, question)
-    found = task_of_model(table, question, ensemble, target, columns)
+    found = task_of_model(table, question, ensemble, read_columns(table, question)[1])
     assert found.feature_names == (taken,)
