@@ -22,7 +22,6 @@ from attributions.plots.captions import (
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
-from attributions.plots.shown import PerFeature, PerGroup, PerLabel
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
@@ -57,7 +56,7 @@ class ImportanceDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerFeature,
+        attribution: Any,
         *,
         max_display: int | None = 20,
         intervals: np.ndarray | None = None,
@@ -123,7 +122,7 @@ class ByLabelDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerLabel,
+        attribution: Any,
         *,
         changes: Any = None,
         kind: str | None = None,
@@ -255,7 +254,7 @@ class ForWhomDisplay(Display):
     points_ : list of matplotlib Line2D
     """
 
-    def __init__(self, groups: PerGroup):
+    def __init__(self, groups: Any):
         self.groups = groups
         self.points_: list[Any] = []
 

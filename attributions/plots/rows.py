@@ -11,7 +11,6 @@ from attributions.options import check_one_of
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import PerRow
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -51,7 +50,7 @@ class LocalAttributionDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerRow,
+        attribution: Any,
         *,
         row: Hashable | None = None,
         kind: str = "waterfall",
