@@ -18,6 +18,7 @@ from attributions.changes.differences import Differences, stacked
 from attributions.changes.labels import Labels, find_label, label_text
 from attributions.changes.worth import UNITS, Worth, worth_of
 from attributions.options import check_one_of, imported, whole
+from attributions.plots import ByLabelDisplay
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
@@ -25,8 +26,6 @@ from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-    from attributions.plots import ByLabelDisplay
 
 FEWEST = 10  # rows, or groups, that can judge: fewer do not tell their own spread
 N_SHOWN = 5  # features in the text of a result
@@ -209,7 +208,7 @@ class AttributionByLabel(tables.ShownAsTable):
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> "ByLabelDisplay":
+    ) -> ByLabelDisplay:
         """Draw values by label: lines over ordered labels, dots beside each other, or colours.
 
         Parameters
@@ -225,8 +224,6 @@ class AttributionByLabel(tables.ShownAsTable):
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
         """
-        from attributions.plots import ByLabelDisplay
-
         display = ByLabelDisplay(self, changes=changes, kind=kind, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 

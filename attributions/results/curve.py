@@ -7,18 +7,16 @@ one number for every interval between two cuts, one for missing values, or one f
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attributions.options import whole
+from attributions.plots import CurveDisplay
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.model.ensemble import ZERO_WITHIN
 from gbt.tables.names import shown
-
-if TYPE_CHECKING:
-    from attributions.plots import CurveDisplay
 
 N_SHOWN = 10  # steps in the text of a result
 
@@ -132,13 +130,11 @@ class FeatureCurve(tables.ShownAsTable):
             self.method, columns, note=tables.more(len(names) - len(shown), "step")
         )
 
-    def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> "CurveDisplay":
+    def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> CurveDisplay:
         """Draw the curve above the distribution of the feature's values.
 
         Parameters are those of ``GlobalAttribution.plot``. The display has ``lines_``.
         """
-        from attributions.plots import CurveDisplay
-
         return CurveDisplay(self).plot(ax, title=title, figsize=figsize)
 
     def _with_missing(self) -> np.ndarray:

@@ -7,17 +7,15 @@ numbers for each row.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attributions.names import find_pair
 from attributions.options import imported, whole
+from attributions.plots import PairsDisplay
 from attributions.results import tables
 from attributions.results.per_row import check_shape
-
-if TYPE_CHECKING:
-    from attributions.plots import PairsDisplay
 
 N_SHOWN = 10  # pairs in the text of a result
 
@@ -118,13 +116,11 @@ class PairAttribution(tables.ShownAsTable):
         ax: Any = None,
         title: Any = None,
         figsize: Any = None,
-    ) -> "PairsDisplay":
+    ) -> PairsDisplay:
         """Draw pairs as squares, blue for help, vermilion for harm; those too small are left out.
 
         Parameters are those of `GlobalAttribution.plot`. The display has ``squares_``.
         """
-        from attributions.plots import PairsDisplay
-
         return PairsDisplay(self, max_display=max_display).plot(ax, title=title, figsize=figsize)
 
     def _names(self, side: int) -> np.ndarray:
