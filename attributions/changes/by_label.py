@@ -56,7 +56,6 @@ class AttributionByLabel(tables.ShownAsTable):
     rows: "LabelledRows"
 
     def __len__(self) -> int:
-        """Return the number of labels."""
         return len(self.labels)
 
     def __iter__(self) -> Iterator[Any]:
@@ -82,7 +81,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return self.results[0].method
 
     @property
-    def values(self) -> np.ndarray:  # type: ignore[override]
+    def values(self) -> np.ndarray:
         """Values in per cent of the loss of each label's best constant, (L, p)."""
         return self.values_in("percent")
 

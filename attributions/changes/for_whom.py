@@ -60,7 +60,7 @@ class ForWhom(tables.ShownAsTable):
     overall: float
 
     @property
-    def values(self) -> np.ndarray:  # type: ignore[override]
+    def values(self) -> np.ndarray:
         """Loss that the feature saves a row of each group that confirms, (G,)."""
         return self.worth.values[:, 0]
 

@@ -251,7 +251,6 @@ class LocalAttributionDisplay(Display):
         return ""
 
     def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
-        """Draw the colour bar of a swarm."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import Normalize
 

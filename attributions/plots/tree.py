@@ -186,7 +186,6 @@ class TreeDisplay(Display):
         return Grid(texts, lines, sizes, np.array([width, height]), n_cells)
 
     def _texts(self, sheet: Sheet, shown: list[int], is_deepest: np.ndarray) -> dict[int, str]:
-        """Return the texts of the boxes."""
         tree = self.tree
         room = NAME_WIDTH * FONT * sheet.figure.dpi / 72
         cut = sheet.lettering.names(self.feature_names, self._columns, room, FONT)

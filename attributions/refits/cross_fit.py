@@ -148,7 +148,6 @@ def _widened(total: GlobalAttribution) -> GlobalAttribution:
 
 
 def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
-    """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
         if isinstance(cv, str) or not (hasattr(cv, "get_n_splits") or isinstance(cv, Iterable)):
             raise TypeError(

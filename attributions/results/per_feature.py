@@ -100,7 +100,6 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             as_floats(self, name, shape)
 
     def __len__(self) -> int:
-        """Return the number of features."""
         return len(self.values)
 
     def __iter__(self) -> Iterator[str]:

@@ -165,7 +165,6 @@ class LocalPairAttribution(tables.ShownAsTable):
         check_shape("base_values", self.base_values, (n, *outputs))
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.values)
 
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:

@@ -93,7 +93,6 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             check_shape("index", self.index, (n_rows,))
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.values)
 
     def __iter__(self) -> Iterator[str]:
