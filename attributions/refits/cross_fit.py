@@ -94,10 +94,9 @@ def cross_fit(
 
     Notes
     -----
-    Folds vary together, because the rows of each judge one model and take part in fitting the
-    others. So standard errors are 1.2 times those of independent rows, but for ``absolute``, which
-    no targets judge: 95 % intervals then cover in 94 to 98 % of cases, and else in 88 to 95 %
-    (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
+    Since folds vary together, standard errors are 1.2 times those of independent rows, but for
+    ``absolute``, which no targets judge: 95 % intervals then cover in 94 to 98 % of cases, and else
+    in 88 to 95 % (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
     ``second_moments``, these are spread about their means by the same factor.
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that

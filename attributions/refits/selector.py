@@ -42,9 +42,6 @@ from gbt.tables.given import as_given, collected
 class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     """Keep features that help on held-out rows, at a false-discovery rate.
 
-    Clones of the estimator are fitted on parts of the rows and judged by the others, so that no row
-    judges a model that has seen it.
-
     Parameters
     ----------
     estimator : estimator
