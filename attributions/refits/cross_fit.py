@@ -26,13 +26,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.methods import facts_of
-from attributions.refits.measures import (
-    GivenRows,
-    needed_option,
-    refuse_no_estimator,
-    refuse_no_measure,
-    refuse_unreadable_by,
-)
+from attributions.refits.measures import GivenRows, needed_option, refuse_no_estimator
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added, with_all_features
 from gbt.tables.given import as_given
@@ -105,9 +99,7 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     X = as_given(X)
-    rows = GivenRows.of(estimator, X, y, sample_weight, groups, init_score)
-    refuse_no_measure(measure, *rows.beside)
-    refuse_unreadable_by(measure, estimator)
+    rows = GivenRows.of(estimator, measure, X, y, sample_weight, groups, init_score)
     splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
     folds = list(splitter.split(X, y, rows.kept_whole))
     judged = np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds])
