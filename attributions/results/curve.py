@@ -65,10 +65,6 @@ class FeatureCurve(tables.ShownAsTable):
         n = len(self.cuts) + 1 if self.levels is None else len(self.levels)
         check_shape("values", self.values, (n, *np.shape(self.missing)))
 
-    def __len__(self) -> int:
-        """Return the number of intervals or levels."""
-        return len(self.values)
-
     def at(self, x: Any) -> np.ndarray:
         """Return the curve at some values of the feature; nan and None are missing.
 

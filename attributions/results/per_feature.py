@@ -99,9 +99,6 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         for name, shape in shapes.items():
             as_floats(self, name, shape)
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     def __iter__(self) -> Iterator[str]:
         return iter(self.feature_names)
 

@@ -52,10 +52,6 @@ class PairAttribution(tables.ShownAsTable):
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
         check_shape("pairs", self.pairs, (len(self.values), 2))
 
-    def __len__(self) -> int:
-        """Return the number of pairs that occur."""
-        return len(self.values)
-
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Return the pairs that occur, by their names."""
         names = self.feature_names
@@ -163,9 +159,6 @@ class LocalPairAttribution(tables.ShownAsTable):
         n, p, *outputs = len(self.values), len(self.feature_names), *self.base_values.shape[1:]
         check_shape("values", self.values, (n, p, p, *outputs))
         check_shape("base_values", self.base_values, (n, *outputs))
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
         """Return half of two features' joint effect on every row, or a feature's main effect."""

@@ -92,9 +92,6 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         if self.index is not None:
             check_shape("index", self.index, (n_rows,))
 
-    def __len__(self) -> int:
-        return len(self.values)
-
     def __iter__(self) -> Iterator[str]:
         return iter(self.feature_names)
 

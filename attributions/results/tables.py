@@ -9,7 +9,6 @@ from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from attributions.names import elided, on_one_line, printed_width
 
@@ -89,12 +88,13 @@ class ShownAsTable:
     def _repr_html_(self) -> str:
         return self._shown()._repr_html_()
 
+    def __len__(self: Any) -> int:
+        return len(self.values)
+
     def _shown(self: Any) -> ShownTable:
         return self.head()
 
-    def __array__(
-        self: Any, dtype: DTypeLike | None = None, copy: bool | None = None
-    ) -> np.ndarray:
+    def __array__(self: Any, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype)
 
 
