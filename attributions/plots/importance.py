@@ -141,10 +141,10 @@ class ByLabelDisplay(Display):
         self.marked = np.zeros((len(attribution.labels), n_features), bool)
         if changes is not None:
             self.marked[list(changes.about)] = changes.changed()
-        self.lines_: list[Any] = []
 
     def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
+        self.lines_: list[Any] = []
         ranking = result.ranking()[: self.max_display]
         values = np.where(result.is_judged[:, np.newaxis], result.values_in(self.unit), np.nan)
         reach = TWO_SIDED_95 * result.standard_error_in(self.unit)
@@ -256,10 +256,10 @@ class ForWhomDisplay(Display):
 
     def __init__(self, groups: Any):
         self.groups = groups
-        self.points_: list[Any] = []
 
     def _draw(self, paper: Paper) -> Sheet:
         result, n = self.groups, len(self.groups.groups)
+        self.points_: list[Any] = []
         rules = [re.split(BETWEEN_CONDITIONS, rule) for rule in result.groups]
         n_lines = n * max(map(len, rules))
         sheet = Sheet(paper, f"For whom {result.feature} helps", result.groups, (9.0, 1.6), n_lines)
