@@ -186,7 +186,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
         if sample_weight is not None:
             values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
-        draws = Groups.of(groups, len(values))
+        draws = None if groups is None else Groups.of(groups, len(values))
         sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, draws)
         result = cls.of_sums(sums, len(values), rows.feature_names, rows.method)
         return result if draws is not None else replace(result, contributions=values)

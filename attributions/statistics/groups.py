@@ -30,10 +30,8 @@ class Groups:
     of_row: np.ndarray  # (n,) the number of each row's label
 
     @classmethod
-    def of(cls, groups: Any, n_rows: int, name: str = "groups") -> "Groups | None":
-        """Take one label a row; None, for independent rows, stays None."""
-        if groups is None:
-            return None
+    def of(cls, groups: Any, n_rows: int, name: str = "groups") -> "Groups":
+        """Take one label a row; refuse missing ones."""
         given = np.asarray(groups)
         if given.shape != (n_rows,):
             raise ValueError(
