@@ -101,7 +101,7 @@ class Rows:
             X,
             y,
             as_weight(given.sample_weight, n, may_be_zero=given.is_part),
-            Groups.of(groups, n),
+            None if groups is None else Groups.of(groups, n),
             checked_init_score(model.ensemble, given.init_score, n) if cls.need_targets else None,
             given.is_part,
         )

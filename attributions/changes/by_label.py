@@ -18,6 +18,7 @@ from attributions.changes.differences import Differences, stacked
 from attributions.changes.labels import Labels, find_label, label_text
 from attributions.changes.worth import UNITS, Worth, worth_of
 from attributions.options import check_one_of, imported, whole
+from attributions.plots import ByLabelDisplay
 from attributions.results import GlobalAttribution, tables
 from attributions.rows import AllRows
 from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
@@ -25,8 +26,6 @@ from gbt.parallel.chunks import Chunk, in_memory, is_in_chunks
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-    from attributions.plots import ByLabelDisplay
 
 FEWEST = 10  # rows, or groups, that can judge: fewer do not tell their own spread
 N_SHOWN = 5  # features in the text of a result
@@ -57,7 +56,6 @@ class AttributionByLabel(tables.ShownAsTable):
     rows: "LabelledRows"
 
     def __len__(self) -> int:
-        """Return the number of labels."""
         return len(self.labels)
 
     def __iter__(self) -> Iterator[Any]:
@@ -83,7 +81,7 @@ class AttributionByLabel(tables.ShownAsTable):
         return self.results[0].method
 
     @property
-    def values(self) -> np.ndarray:  # type: ignore[override]
+    def values(self) -> np.ndarray:
         """Values in per cent of the loss of each label's best constant, (L, p)."""
         return self.values_in("percent")
 
@@ -209,7 +207,7 @@ class AttributionByLabel(tables.ShownAsTable):
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> "ByLabelDisplay":
+    ) -> ByLabelDisplay:
         """Draw values by label: lines over ordered labels, dots beside each other, or colours.
 
         Parameters
@@ -225,8 +223,6 @@ class AttributionByLabel(tables.ShownAsTable):
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
         """
-        from attributions.plots import ByLabelDisplay
-
         display = ByLabelDisplay(self, changes=changes, kind=kind, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 

@@ -57,10 +57,6 @@ class Differences(tables.ShownAsTable):
         for name in ("values", "standard_error", "degrees"):
             check_shape(name, getattr(self, name), (len(self.labels), len(self.feature_names)))
 
-    def __len__(self) -> int:
-        """Return the number of comparisons of labels."""
-        return len(self.labels)
-
     def p_values(self) -> np.ndarray:
         """Return two-sided p-values against "it is worth as much here as there", (L, p).
 

@@ -21,14 +21,13 @@ from attributions.changes.worth import Worth, rows_in_memory, saved_by_features
 from attributions.held_out.rows_at_splits import RowsAtSplits
 from attributions.names import find_feature
 from attributions.options import imported, whole
+from attributions.plots import ForWhomDisplay
 from attributions.results import tables
 
 RULE_WIDTH = 160  # of a printed rule, which a cut in its middle would make useless
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from attributions.plots import ForWhomDisplay
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,7 +60,7 @@ class ForWhom(tables.ShownAsTable):
     overall: float
 
     @property
-    def values(self) -> np.ndarray:  # type: ignore[override]
+    def values(self) -> np.ndarray:
         """Loss that the feature saves a row of each group that confirms, (G,)."""
         return self.worth.values[:, 0]
 
@@ -106,13 +105,11 @@ class ForWhom(tables.ShownAsTable):
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> "ForWhomDisplay":
+    ) -> ForWhomDisplay:
         """Draw what the feature is worth to each group, with intervals that hold together.
 
         Parameters are those of ``GlobalAttribution.plot``.
         """
-        from attributions.plots import ForWhomDisplay
-
         return ForWhomDisplay(self).plot(ax, title=title, figsize=figsize)
 
 

@@ -29,25 +29,18 @@ class Labels:
         dtype: Any = getattr(by, "dtype", None)
         if hasattr(dtype, "ordered"):  # of pandas; those of polars become words
             codes = np.asarray(getattr(by, "cat", by).codes).astype(np.intp)
-            codes, of_row = _distinct(np.where(codes < 0, np.nan, codes), n_rows)
-            names = tuple(dtype.categories[int(code)] for code in codes)
-            return cls(names, of_row, bool(dtype.ordered))
+            found = Groups.of(np.where(codes < 0, np.nan, codes), n_rows, "by")
+            names = tuple(dtype.categories[int(code)] for code in found.labels)
+            return cls(names, found.of_row, bool(dtype.ordered))
         array = by.to_numpy() if hasattr(by, "to_numpy") else np.asarray(by)
-        found, of_row = _distinct(array, n_rows)
-        names = tuple(found if array.dtype.kind == "M" else found.tolist())
+        found = Groups.of(array, n_rows, "by")
+        names = tuple(found.labels if array.dtype.kind == "M" else found.labels.tolist())
         is_ordered = array.dtype.kind in "iufM" or not any(isinstance(n, str | bool) for n in names)
-        return cls(names, of_row, is_ordered)
+        return cls(names, found.of_row, is_ordered)
 
     def rows_of(self, number: int) -> np.ndarray:
         """Return the places of the rows of a label."""
         return np.flatnonzero(self.of_row == number)
-
-
-def _distinct(array: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct labels, sorted, and the number of each row's; refuse missing ones."""
-    found = Groups.of(array, n_rows, "by")
-    assert found is not None
-    return found.labels, found.of_row
 
 
 def label_text(label: Any) -> str:

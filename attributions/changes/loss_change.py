@@ -62,7 +62,7 @@ class LossChange(tables.ShownAsTable):
         return self.changes.feature_names
 
     @property
-    def values(self) -> np.ndarray:  # type: ignore[override]
+    def values(self) -> np.ndarray:
         """How much each part adds to the change of the loss, (P,)."""
         return self.changes.values[0]
 

@@ -35,19 +35,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from attributions.classic.shuffled_tables import shuffled_tables
+from attributions.classic.shuffled_tables import with_column_in
 from attributions.inputs import as_numbers, as_rows, refuse_credit, trees_of
 from attributions.names import find_feature
 from attributions.per_row.bound import features_of_trees
 from attributions.per_row.individual import names_of_outputs, node_cover
 from attributions.results import FeatureCurve
-from gbt.kernels.rows.walk import node_sets
 from gbt.model.ensemble import Ensemble
-from gbt.tables.given import Table
+from gbt.tables.given import Table, as_given
 from gbt.tables.names import shown
 
 MOST_VALUES = 100  # of a column of numbers in front of a pipeline
 LARGEST = np.finfo(np.float64).max  # the threshold between all present and all missing rows
+BEYOND_ALL_SETS = 2.0**31  # no column has so many levels
 
 
 def partial_dependence(
@@ -150,7 +150,7 @@ def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
     Rows go down both sides of a split on k.
     """
     counts = np.zeros(len(ensemble.value), dtype=np.int64)
-    (left, right), sets = _children(ensemble), node_sets(ensemble.level_sets)
+    left, right = _children(ensemble)
     for root in ensemble.tree_offset[:-1]:
         node, row = np.full(len(rows), root), np.arange(len(rows))
         while len(node):
@@ -159,24 +159,20 @@ def _shares(ensemble: Ensemble, k: int, rows: np.ndarray) -> np.ndarray:
             is_split = ensemble.left[node] >= 0
             node, row = node[is_split], row[is_split]
             is_free = ensemble.feature[node] == k
-            is_left = _goes_left(ensemble, sets, node, rows[row, ensemble.feature[node]])
+            is_left = _goes_left(ensemble, node, rows[row, ensemble.feature[node]])
             goes = is_free | is_left, is_free | ~is_left
             node = np.concatenate([left[node[goes[0]]], right[node[goes[1]]]])
             row = np.concatenate([row[side] for side in goes])
     return counts / len(rows)
 
 
-def _goes_left(ensemble: Ensemble, sets: Any, node: np.ndarray, x: np.ndarray) -> np.ndarray:
+def _goes_left(ensemble: Ensemble, node: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Say of each value of ``x`` whether it goes left at its node."""
     is_left = np.where(np.isnan(x), ensemble.missing_left[node], x <= ensemble.threshold[node])
-    if sets is not None:
-        has_set = np.flatnonzero((sets.n_bits[node] > 0) & ~np.isnan(x))
-        at, level = node[has_set], x[has_set].astype(np.int64)
-        is_level = (level >= 0) & (level < sets.n_bits[at])
-        level = np.where(is_level, level, 0)
-        word = sets.words[sets.first[at] + (level >> 6)]
-        is_left[has_set] = is_level & (word >> (level & 63).astype(np.uint64) & np.uint64(1) > 0)
-    return is_left
+    if ensemble.level_sets is None:
+        return is_left
+    level = np.minimum(x, BEYOND_ALL_SETS)  # inf is a level that training has not seen
+    return ensemble.level_sets.takes_left(node, level, is_left)
 
 
 def _curve(
@@ -186,7 +182,7 @@ def _curve(
     n_nodes, n_levels = len(ensemble.value), 0 if levels is None else len(levels)
     steps, of_levels, of_missing = np.zeros(len(cuts) + 2), np.zeros(n_levels), 0.0
     left, right = _children(ensemble)
-    gives, sets = weight * ensemble.value, node_sets(ensemble.level_sets)
+    gives = weight * ensemble.value
     # What gets to a node: numbers above low and up to high, whether missing ones do, which levels.
     low, high = np.full(n_nodes, -np.inf), np.full(n_nodes, np.inf)
     has_missing, has_level = np.ones(n_nodes, bool), np.ones((n_nodes, n_levels), bool)
@@ -210,7 +206,7 @@ def _curve(
         has_missing[l] &= ensemble.missing_left[own]
         has_missing[r] &= ~ensemble.missing_left[own]
         for level in range(n_levels):
-            goes_left = _goes_left(ensemble, sets, own, np.full(len(own), float(level)))
+            goes_left = _goes_left(ensemble, own, np.full(len(own), float(level)))
             has_level[l, level] &= goes_left
             has_level[r, level] &= ~goes_left
         nodes = np.concatenate([left[nodes], right[nodes]])
@@ -226,7 +222,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
             "The partial dependence of a pipeline is the mean over rows of its table; give X."
         )
     table = Table(steps.in_order(X.toarray() if issparse(X) else X))
-    x, levels = as_numbers(table, k)
+    given, (x, levels) = as_given(table.given), as_numbers(table, k)
     cuts = np.empty(0)
     at = np.unique(x[~np.isnan(x)])
     if not len(at):
@@ -240,9 +236,7 @@ def _by_values(model: Any, ensemble: Ensemble, k: int, X: Any) -> FeatureCurve:
             at = np.unique(np.nanquantile(x, shares, method="inverted_cdf"))
         cuts = (at[1:] + at[:-1]) / 2
     rows = [*(int(np.argmax(x == value)) for value in at), *np.flatnonzero(np.isnan(x))[:1]]
-    of_one_row = shuffled_tables(
-        table.given, [(k, int(row)) for row in rows], lambda pair: np.full(len(x), pair[1])
-    )
+    of_one_row = (with_column_in(np.full(len(x), row), given, k) for row in rows)
     means = [ensemble.raw_predict(of_value).mean(axis=0) for of_value in of_one_row]
     if len(means) == len(at):  # nothing is missing, and steps need not take what is
         means.append(np.full_like(means[0], np.nan))

@@ -208,7 +208,8 @@ def _shuffled_columns(shuffling: Shuffling, given: Chunk) -> GlobalAttribution:
     predictions = Predictions.of(shuffling.model, table, given.y)
     warn_of_other_order(table, given.y, stacklevel=3)
     n, p = np.shape(table)
-    groups, order_of = Groups.of(given.groups, n), partial(random_order, shuffling.seed, n)
+    groups = None if given.groups is None else Groups.of(given.groups, n)
+    order_of = partial(random_order, shuffling.seed, n)
     pairs = [(k, r) for k in range(p) for r in range(shuffling.n_repeats)]
     name, score = predictions.score(shuffling.metric, given.y)
     method, tally = f"permutation({name})", Tally(n, 0, float(n), nan)

@@ -94,7 +94,6 @@ class DropSums:
     of_pairs: float  # the root of what chance pairs add to the squares of psi
 
     def __add__(self, other: "DropSums") -> "DropSums":
-        """Return the sums over the draws of both."""
         return DropSums(self.draws + other.draws, np.hypot(self.of_pairs, other.of_pairs))
 
     @property

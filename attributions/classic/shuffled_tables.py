@@ -21,41 +21,28 @@ def random_order(seed: int, n_rows: int, pair: tuple[int, int]) -> np.ndarray:
 
 
 def shuffled_tables(X: Any, pairs: Pairs, order_of: OrderOf) -> Iterator:
-    """Yield a table whose columns are shuffled in turn, of the kind that was given.
-
-    It is the same table every time, so use it before the next is asked for.
-    """
-    if hasattr(X, "isetitem"):  # estimators check the names of columns
-        table = X.copy()
-        for pair in pairs:
-            column = X.iloc[:, pair[0]].array
-            table.isetitem(pair[0], column[order_of(pair)])
-            yield table
-            table.isetitem(pair[0], column)
-        return
-    if issparse(X):
-        by_column = X.tocsc()
-        for k, repeat in pairs:
-            # The value of row order[i] comes to row i.
-            place = np.argsort(order_of((k, repeat)))
-            own = slice(by_column.indptr[k], by_column.indptr[k + 1])
-            table = by_column.copy()
-            table.indices[own] = place[by_column.indices[own]]
-            table.has_sorted_indices = table.has_canonical_format = False
-            yield table.tocsr()
-        return
-    if hasattr(X, "with_columns"):  # polars
-        for k, repeat in pairs:
-            yield X.with_columns(X.to_series(k)[order_of((k, repeat))])
-        return
-    if hasattr(X, "set_column"):  # pyarrow
-        for k, repeat in pairs:
-            column = X.column(k).take(order_of((k, repeat)))
-            yield X.set_column(k, X.schema.field(k), column)
-        return
-    rows = np.asarray(as_given(X))
-    table = rows.copy()
+    """Yield tables of the kind that was given, each with the column of a pair in its order."""
+    X = as_given(X)
     for pair in pairs:
-        table[:, pair[0]] = rows[order_of(pair), pair[0]]
-        yield table
-        table[:, pair[0]] = rows[:, pair[0]]
+        yield with_column_in(order_of(pair), X, pair[0])
+
+
+def with_column_in(order: np.ndarray, X: Any, k: int) -> Any:
+    """Return a table in which row i has the value of row ``order[i]`` in column k."""
+    if hasattr(X, "isetitem"):  # pandas: estimators check the names of columns
+        table = X.copy(deep=False)
+        table.isetitem(k, X.iloc[:, k].array[order])
+        return table
+    if hasattr(X, "with_columns"):  # polars
+        return X.with_columns(X.to_series(k)[order])
+    if hasattr(X, "set_column"):  # pyarrow
+        return X.set_column(k, X.schema.field(k), X.column(k).take(order))
+    if issparse(X):
+        table = X.tocsc(copy=True)
+        own = slice(table.indptr[k], table.indptr[k + 1])
+        table.indices[own] = np.argsort(order)[table.indices[own]]
+        table.has_sorted_indices = table.has_canonical_format = False
+        return table.tocsr()
+    table = np.array(X)
+    table[:, k] = table[order, k]
+    return table

@@ -24,7 +24,7 @@ WORTH_A_LOOK = 1.02  # an l1_ratio is not refined if its least coarse error is t
 
 
 class ElasticNet:
-    """Elastic net on stumps and raw columns, its penalty chosen as ``ElasticNetCV`` does.
+    """Elastic net on stumps and raw columns.
 
     Parameters
     ----------

@@ -40,20 +40,13 @@ STRIDE = 8
 class Coefficients:
     """A linear model of one tree, in terms of its nodes.
 
-    Parameters
-    ----------
-    value : float64 array of shape (n_nodes,)
-        Intercept plus the stumps on the way to each node. A stump's contribution to a row is the
-        change from the node to the child that the row takes.
-    gamma : float64 array of shape (n_raw,)
-        Coefficients of the centred and scaled raw columns.
-    penalty : float
-        The penalty that was given or chosen.
+    A stump's contribution to a row is the change of ``value`` from the node to the child that the
+    row takes.
     """
 
-    value: np.ndarray
-    gamma: np.ndarray
-    penalty: float
+    value: np.ndarray  # (n_nodes,) intercept plus the stumps on the way to each node
+    gamma: np.ndarray  # (n_raw,) coefficients of the centred and scaled raw columns
+    penalty: float  # that was given or chosen
 
 
 @runtime_checkable
@@ -73,19 +66,13 @@ class LinearModel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """The ridge fit of one tree, with all that is needed to leave out a row.
+    """The ridge fit of one tree, with all that is needed to leave out a row."""
 
-    ``smoothed`` (n_nodes, 1 + n_raw) are the fits of response and raw columns by stumps alone,
-    ``variance`` (n_nodes,) is the variance of such a fit where responses have the variance
-    1 / weight, ``system`` the (n_raw, n_raw) matrix whose inverse gives gamma; ``pull`` and
-    ``share`` are those of `smooth`.
-    """
-
-    smoothed: np.ndarray
-    variance: np.ndarray
-    pull: np.ndarray
+    smoothed: np.ndarray  # (n_nodes, 1 + n_raw) fits of response and raw columns by stumps alone
+    variance: np.ndarray  # (n_nodes,) of such a fit where responses have the variance 1 / weight
+    pull: np.ndarray  # (n_nodes,), as is share: those of `smooth`
     share: np.ndarray
-    system: np.ndarray
+    system: np.ndarray  # (n_raw, n_raw) whose inverse gives gamma
     gamma: np.ndarray
 
     @property

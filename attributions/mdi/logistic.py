@@ -38,15 +38,11 @@ RISES, A_RISE = 2, 1.01  # losses that rise so often in a row, by this factor, e
 
 
 class Point(NamedTuple):
-    """A point of the search: coefficients, and the linear predictor that they give.
+    """A point of the search: coefficients, and the linear predictor that they give."""
 
-    ``value`` (n_nodes,) are fitted values of nodes, ``gamma`` (n_raw,) the raw coefficients,
-    ``predictor`` (n,) the linear predictor of all rows.
-    """
-
-    value: np.ndarray
-    gamma: np.ndarray
-    predictor: np.ndarray
+    value: np.ndarray  # (n_nodes,) fitted values of nodes
+    gamma: np.ndarray  # (n_raw,) raw coefficients
+    predictor: np.ndarray  # (n,) of all rows
 
     @classmethod
     def zero(cls, problem: StumpProblem) -> "Point":

@@ -272,5 +272,4 @@ def _r2(y: np.ndarray, prediction: np.ndarray) -> float:
 
 
 def _negative_log_loss(y: np.ndarray, prediction: np.ndarray) -> float:
-    """Return the mean log-likelihood of labels 0 and 1."""
     return np.mean(log_likelihood(y, prediction))

@@ -186,7 +186,6 @@ class StumpProblem:
             yield slice(start, min(start + ROWS_AT_ONCE, rows.stop))
 
     def _add_up(self, rows: slice, sums: StumpSums) -> None:
-        """Add the sums of some rows to ``sums``."""
         own, n_columns = self.rows, 1 + self.n_raw
         for block in self.blocks(rows):
             columns, weighted = np.empty((2, block.stop - block.start, n_columns))

@@ -1,12 +1,12 @@
 """Titles and labels of pictures: what is seen, in which unit, and what marks mean."""
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
 from attributions.methods import facts_of, kind_of
 from attributions.plots.colors import BLUE, GREY, VERMILION
-from attributions.plots.shown import PerFeature
 
 TWO_SIDED_95 = 1.959963984540054
 OF_CONSTANT = "% of the loss of a constant prediction"
@@ -14,7 +14,7 @@ HOLLOW = "hollow: a few rows may carry it"
 UNTOLD = "grey: cannot be told, the interval has 0 in it"
 
 
-def unit_of(result: PerFeature, intervals: bool = True) -> tuple[float, str]:
+def unit_of(result: Any, intervals: bool = True) -> tuple[float, str]:
     """Return what numbers are multiplied by to be drawn, and the label of their axis.
 
     The unit is what people know best: per cent, a mean over rows, or that of the method.
@@ -33,7 +33,7 @@ def unit_of(result: PerFeature, intervals: bool = True) -> tuple[float, str]:
     return factor, ", ".join(filter(None, (unit, over, errors)))
 
 
-def ends_of(result: PerFeature) -> np.ndarray | None:
+def ends_of(result: Any) -> np.ndarray | None:
     """Return the 95 % intervals of all values, each by itself, (p, 2); None without errors."""
     if result.standard_error is None:
         return None
@@ -65,7 +65,7 @@ def notes(colors: Collection[str], doubtful: np.ndarray) -> str:
     return f"\n({'; '.join(said)})" if said else ""
 
 
-def are_doubtful(result: PerFeature) -> np.ndarray:
+def are_doubtful(result: Any) -> np.ndarray:
     """Return which features are known to have intervals that are not to be relied on."""
     if result.is_reliable is None:
         return np.zeros(len(result.values), dtype=bool)

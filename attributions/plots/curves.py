@@ -10,7 +10,6 @@ from attributions.names import on_one_line
 from attributions.plots.captions import unit_of
 from attributions.plots.colors import BLUE, CURVES, GREY, readable
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import Curve, PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.typing import ColorType
@@ -46,7 +45,7 @@ class BoostingDisplay(Display):
         One a feature, in the order of the columns.
     """
 
-    def __init__(self, attribution: PerFeature, *, max_display: int | None = 6):
+    def __init__(self, attribution: Any, *, max_display: int | None = 6):
         if attribution.per_tree is None:
             raise ValueError(
                 f"{attribution.method} has no per_tree; compute it with per_tree=True to see"
@@ -149,7 +148,7 @@ class CurveDisplay(Display):
 
     lines_: list[Any]
 
-    def __init__(self, curve: Curve, *, scale: tuple[float, ...] = ()):
+    def __init__(self, curve: Any, *, scale: tuple[float, ...] = ()):
         self.curve, self.scale = curve, scale
         self.outputs = [str(name) for name in curve.output_names or ()]
         self.levels = [str(level) for level in curve.levels or ()]

@@ -22,7 +22,6 @@ from attributions.plots.captions import (
 from attributions.plots.colors import BLUE, CURVES, VERMILION, mixed
 from attributions.plots.curves import name_curves
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display, is_crowded
-from attributions.plots.shown import PerFeature, PerGroup, PerLabel
 
 PALE = 0.55  # how opaque a bar is, so that its interval is seen
 N_LINES, N_ROWS = 5, 10  # features that are shown
@@ -57,7 +56,7 @@ class ImportanceDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerFeature,
+        attribution: Any,
         *,
         max_display: int | None = 20,
         intervals: np.ndarray | None = None,
@@ -123,7 +122,7 @@ class ByLabelDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerLabel,
+        attribution: Any,
         *,
         changes: Any = None,
         kind: str | None = None,
@@ -142,10 +141,10 @@ class ByLabelDisplay(Display):
         self.marked = np.zeros((len(attribution.labels), n_features), bool)
         if changes is not None:
             self.marked[list(changes.about)] = changes.changed()
-        self.lines_: list[Any] = []
 
     def _draw(self, paper: Paper) -> Sheet:
         result, names = self.attribution, self.attribution.feature_names
+        self.lines_: list[Any] = []
         ranking = result.ranking()[: self.max_display]
         values = np.where(result.is_judged[:, np.newaxis], result.values_in(self.unit), np.nan)
         reach = TWO_SIDED_95 * result.standard_error_in(self.unit)
@@ -255,12 +254,12 @@ class ForWhomDisplay(Display):
     points_ : list of matplotlib Line2D
     """
 
-    def __init__(self, groups: PerGroup):
+    def __init__(self, groups: Any):
         self.groups = groups
-        self.points_: list[Any] = []
 
     def _draw(self, paper: Paper) -> Sheet:
         result, n = self.groups, len(self.groups.groups)
+        self.points_: list[Any] = []
         rules = [re.split(BETWEEN_CONDITIONS, rule) for rule in result.groups]
         n_lines = n * max(map(len, rules))
         sheet = Sheet(paper, f"For whom {result.feature} helps", result.groups, (9.0, 1.6), n_lines)

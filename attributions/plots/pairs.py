@@ -1,12 +1,13 @@
 """Pairs of features as a matrix of squares."""
 
+from typing import Any
+
 import numpy as np
 
 from attributions.methods import facts_of
 from attributions.plots.captions import share
 from attributions.plots.colors import BLUE, VERMILION
 from attributions.plots.sheet import ROW_HEIGHT, Display, Paper, Sheet, as_max_display, tick_size
-from attributions.plots.shown import PerPair
 
 WORTH_A_SQUARE = 0.02  # of the largest: smaller squares are hardly seen
 COLUMN_NAME = 10  # font sizes that a name below the axes may be long
@@ -30,7 +31,7 @@ class PairsDisplay(Display):
     squares_ : matplotlib PathCollection
     """
 
-    def __init__(self, attribution: PerPair, *, max_display: int | None = 10):
+    def __init__(self, attribution: Any, *, max_display: int | None = 10):
         self.max_display = as_max_display(max_display, len(attribution.feature_names))
         self.attribution = attribution
 

@@ -11,7 +11,6 @@ from attributions.options import check_one_of
 from attributions.plots.captions import OF_CONSTANT, share
 from attributions.plots.colors import BLUE, GREY, VERMILION, luminance
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import PerRow
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -22,6 +21,7 @@ DARKEST = 0.35  # where a swarm's colours begin on a dark background: darker one
 ROOM = 0.14  # of the bars' width, beside them, for their numbers
 BESIDE = 0.75  # of the bars' width, beside them, for names in a force plot
 MOST_FORCES = 10  # features of a force plot
+N_BINS, HALF_WIDTH = 100, 0.38  # of a swarm: of the values, and of the distance between rows
 
 
 class Way(NamedTuple):
@@ -38,9 +38,8 @@ class Way(NamedTuple):
 class LocalAttributionDisplay(Display):
     """One row as a waterfall or a force plot, or a swarm of all rows for each feature.
 
-    Contributions that raise a prediction are vermilion, those that lower it blue, as in shap. Where
-    numbers say whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue helped
-    and vermilion hurt, as everywhere else.
+    Where numbers say whether a feature helped (``tree_inner_rows``, ``held_out_gain_rows``), blue
+    helped and vermilion hurt.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ class LocalAttributionDisplay(Display):
 
     def __init__(
         self,
-        attribution: PerRow,
+        attribution: Any,
         *,
         row: Hashable | None = None,
         kind: str = "waterfall",
@@ -252,7 +251,6 @@ class LocalAttributionDisplay(Display):
         return ""
 
     def _color_bar(self, sheet: Sheet, ranked: "Colormap", words: str) -> None:
-        """Draw the colour bar of a swarm."""
         from matplotlib.cm import ScalarMappable
         from matplotlib.colors import Normalize
 
@@ -283,12 +281,12 @@ def _in_words(value: object) -> str:
     return in_full if len(in_full) <= SHORT else f"{value:.4g}"
 
 
-def _swarm_offsets(values: np.ndarray, n_bins: int = 100, half_width: float = 0.38) -> np.ndarray:
+def _swarm_offsets(values: np.ndarray) -> np.ndarray:
     """Return how far aside each point goes: alternately up and down within its bin."""
     share = (values - values.min()) / (np.ptp(values) or 1.0)
-    bins = np.minimum((share * n_bins).astype(np.int64), n_bins - 1)
+    bins = np.minimum((share * N_BINS).astype(np.int64), N_BINS - 1)
     order = np.argsort(bins, kind="stable")
     rank = np.argsort(order) - np.searchsorted(bins[order], bins)
     fullest = np.bincount(bins).max()
-    step = half_width / max((fullest + 1) // 2, 10)
+    step = HALF_WIDTH / max((fullest + 1) // 2, 10)
     return step * ((rank + 1) // 2) * np.where(rank % 2, 1, -1)

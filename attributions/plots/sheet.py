@@ -224,11 +224,11 @@ class Sheet:
         draw = {"x": self.ax.axvline, "y": self.ax.axhline}[across]
         draw(0, color=self.ink, linewidth=0.8, zorder=1.5)
 
-    def halo(self, width: float = 2.5) -> list[Any]:
+    def halo(self) -> list[Any]:
         """Return the effect that parts lines and letters from what they are drawn on."""
         from matplotlib.patheffects import withStroke
 
-        return [withStroke(linewidth=width, foreground=self.background)]
+        return [withStroke(linewidth=2.5, foreground=self.background)]
 
     def say_if_nothing(self, *values: np.ndarray | None) -> None:
         """Write that all values are 0, if they are, since empty axes look like a defect."""

@@ -14,13 +14,13 @@ from attributions.names import elided, on_one_line
 from attributions.options import whole
 from attributions.plots.colors import BLUE, VERMILION, mixed, readable
 from attributions.plots.sheet import LEAST_FONT, Display, Paper, Sheet
+from gbt.formats import as_ensemble
+from gbt.model.ensemble import Ensemble
+from gbt.model.tree import Tree
 from gbt.tables.categories import Categories, level_names
 
 if TYPE_CHECKING:
     from matplotlib.text import Text
-
-    from gbt.model.ensemble import Ensemble
-    from gbt.model.tree import Tree
 
 FONT = 9.0
 PADDING = 0.4  # around the text of a box, in font sizes
@@ -79,7 +79,7 @@ class TreeDisplay(Display):
 
     def __init__(
         self,
-        tree: "Tree",
+        tree: Tree,
         *,
         feature_names: Sequence[str] | None = None,
         max_depth: int | None = 4,
@@ -122,8 +122,6 @@ class TreeDisplay(Display):
         **drawing
             ``ax``, ``title`` and ``figsize`` of `plot`.
         """
-        from gbt.formats import as_ensemble
-
         ensemble = as_ensemble(model)
         if "gradients" in ensemble.statistics:
             ensemble.require("gradients", what="A picture of a tree")
@@ -188,7 +186,6 @@ class TreeDisplay(Display):
         return Grid(texts, lines, sizes, np.array([width, height]), n_cells)
 
     def _texts(self, sheet: Sheet, shown: list[int], is_deepest: np.ndarray) -> dict[int, str]:
-        """Return the texts of the boxes."""
         tree = self.tree
         room = NAME_WIDTH * FONT * sheet.figure.dpi / 72
         cut = sheet.lettering.names(self.feature_names, self._columns, room, FONT)
@@ -278,7 +275,7 @@ def _unrounded(numbers: np.ndarray, t: int) -> float:
     return 0.0 if abs(number) <= NOTHING * np.abs(numbers).max() else number
 
 
-def _raised(model: Any, ensemble: "Ensemble", number: int) -> str:
+def _raised(model: Any, ensemble: Ensemble, number: int) -> str:
     """Return a text that names the class or output of a tree; empty if there is one."""
     if ensemble.n_outputs == 1:
         return ""

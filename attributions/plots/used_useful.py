@@ -15,7 +15,6 @@ from attributions.plots.captions import (
     verdict_colors,
 )
 from attributions.plots.sheet import Display, Paper, Sheet, as_max_display
-from attributions.plots.shown import PerFeature
 
 if TYPE_CHECKING:
     from matplotlib.transforms import Bbox, BboxBase
@@ -52,8 +51,8 @@ class UsedUsefulDisplay(Display):
 
     def __init__(
         self,
-        used: PerFeature,
-        useful: PerFeature,
+        used: Any,
+        useful: Any,
         *,
         intervals: np.ndarray | None = None,
         max_display: int | None = 12,

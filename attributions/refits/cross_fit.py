@@ -26,13 +26,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold, check_cv
 from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.methods import facts_of
-from attributions.refits.measures import (
-    GivenRows,
-    needed_option,
-    refuse_no_estimator,
-    refuse_no_measure,
-    refuse_unreadable_by,
-)
+from attributions.refits.measures import GivenRows, needed_option, refuse_no_estimator
 from attributions.results import GlobalAttribution
 from attributions.results.merging import added, with_all_features
 from gbt.tables.given import as_given
@@ -94,10 +88,9 @@ def cross_fit(
 
     Notes
     -----
-    Folds vary together, because the rows of each judge one model and take part in fitting the
-    others. So standard errors are 1.2 times those of independent rows, but for ``absolute``, which
-    no targets judge: 95 % intervals then cover in 94 to 98 % of cases, and else in 88 to 95 %
-    (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
+    Since folds vary together, standard errors are 1.2 times those of independent rows, but for
+    ``absolute``, which no targets judge: 95 % intervals then cover in 94 to 98 % of cases, and else
+    in 88 to 95 % (:doc:`docs/inference.md </inference>`). Where the result has ``contributions`` or
     ``second_moments``, these are spread about their means by the same factor.
 
     ``is_reliable`` compares the tails of one model's contributions with the number of rows that
@@ -106,9 +99,7 @@ def cross_fit(
     """
     refuse_no_estimator(estimator, "estimator")
     X = as_given(X)
-    rows = GivenRows.of(estimator, X, y, sample_weight, groups, init_score)
-    refuse_no_measure(measure, *rows.beside)
-    refuse_unreadable_by(measure, estimator)
+    rows = GivenRows.of(estimator, measure, X, y, sample_weight, groups, init_score)
     splitter = _splitter(estimator, cv, y, rows.kept_whole, random_state)
     folds = list(splitter.split(X, y, rows.kept_whole))
     judged = np.concatenate([np.arange(len(y))[held_out] for _, held_out in folds])
@@ -148,7 +139,6 @@ def _widened(total: GlobalAttribution) -> GlobalAttribution:
 
 
 def _splitter(estimator: Any, cv: Any, y: Any, groups: Any, random_state: Any) -> Any:
-    """Turn a number of folds into a splitter."""
     if not isinstance(cv, int | np.integer):
         if isinstance(cv, str) or not (hasattr(cv, "get_n_splits") or isinstance(cv, Iterable)):
             raise TypeError(

@@ -35,15 +35,20 @@ class GivenRows(NamedTuple):
     def of(
         cls,
         estimator: Any,
+        measure: Any,
         X: Any,
         y: Any,
-        sample_weight: Any = None,
-        groups: Any = None,
-        init_score: Any = None,
+        sample_weight: Any,
+        groups: Any,
+        init_score: Any,
     ) -> "GivenRows":
-        """Return the rows for an estimator; weights, if there are any, are checked."""
+        """Return the rows for an estimator; refuse a measure that cannot take them or the model."""
         weight = None if sample_weight is None else as_weight(sample_weight, len(y))
-        return cls(X, y, weight, init_score, groups, _queries_of(estimator, y, groups))
+        rows = cls(X, y, weight, init_score, groups, _queries_of(estimator, y, groups))
+        refuse_no_measure(measure, *rows.beside)
+        if getattr(measure, "func", measure).__module__.startswith("attributions."):
+            refuse_unreadable(estimator)  # before it is fitted; one's own measures take any model
+        return rows
 
     @property
     def of_fit(self) -> dict[str, Any]:
@@ -162,15 +167,6 @@ def refuse_no_measure(measure: Any, *by_name: str) -> None:
             " functools.partial of one with its other arguments;"
             f" {getattr(measure, '__name__', repr(measure))} does not: {error}."
         ) from error
-
-
-def refuse_unreadable_by(measure: Callable, estimator: Any) -> None:
-    """Raise, before anything is fitted, if a measure of ours will not be able to read the model.
-
-    A measure of one's own may take any model.
-    """
-    if getattr(measure, "func", measure).__module__.startswith("attributions."):
-        refuse_unreadable(estimator)
 
 
 def as_option(training: Any, measure: Callable) -> dict[str, Any]:

@@ -27,23 +27,13 @@ from attributions.held_out.gain import held_out_gain
 from attributions.inputs import as_random_state
 from attributions.options import check_one_of, check_share
 from attributions.refits.cross_fit import cross_fit, kind_of_split
-from attributions.refits.measures import (
-    GivenRows,
-    as_option,
-    losses_of,
-    refuse_no_estimator,
-    refuse_no_measure,
-    refuse_unreadable_by,
-)
+from attributions.refits.measures import GivenRows, as_option, losses_of, refuse_no_estimator
 from gbt.model.credit import Group, members_of
 from gbt.tables.given import as_given, collected
 
 
 class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
     """Keep features that help on held-out rows, at a false-discovery rate.
-
-    Clones of the estimator are fitted on parts of the rows and judged by the others, so that no row
-    judges a model that has seen it.
 
     Parameters
     ----------
@@ -139,17 +129,16 @@ class HeldOutSelector(SelectorMixin, MetaEstimatorMixin, BaseEstimator):
                 ensure_min_samples=2,
             )
             X, y = (checked, y) if are_times else checked
-        rows = GivenRows.of(self.estimator, X, y, sample_weight, groups, init_score)
-        refuse_no_measure(self.measure, *rows.beside)
-        refuse_unreadable_by(self.measure, self.estimator)
+        beside = {"sample_weight": sample_weight, "groups": groups, "init_score": init_score}
         if self.cv is None:
-            fitted_on, held_out = rows.sides(self._cut(rows.X, rows.y, rows.kept_whole))
+            rows = GivenRows.of(self.estimator, self.measure, X, y, **beside)
+            fitted_on, held_out = rows.sides(self._cut(X, y, rows.kept_whole))
             self.estimator_ = fitted_on.fitted(self.estimator)
             options = held_out.beside | as_option(fitted_on.training, self.measure)
             result = self.measure(self.estimator_, held_out.X, held_out.y, **options)
         else:
             how = {"cv": self.cv, "random_state": self.random_state}
-            result = cross_fit(self.estimator, X, y, self.measure, **how, **rows.beside)
+            result = cross_fit(self.estimator, X, y, self.measure, **how, **beside)
         self.attribution_, self.p_values_ = result, result.p_values()
         adjusted = false_discovery_control(self.p_values_, method=self.correction)
         self.support_ = self._columns_of(adjusted <= self.fdr)

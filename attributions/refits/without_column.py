@@ -80,7 +80,6 @@ def with_constant(X: Any, k: int, fitted_on: Any) -> Any:
 
 
 def _categorical(which: Any, names: Sequence[str], columns: Sequence[int]) -> Any:
-    """Return the parameter ``categorical_features`` of ours for some of the columns."""
     if which is None or isinstance(which, str):
         return which
     given = chosen_columns(which, names)
@@ -88,7 +87,6 @@ def _categorical(which: Any, names: Sequence[str], columns: Sequence[int]) -> An
 
 
 def _directions(constraints: Any, names: Sequence[str], columns: Sequence[int]) -> Any:
-    """Return the parameter ``monotone_constraints`` of ours for some of the columns."""
     if constraints is None:
         return None
     of_column = dict(enumerate(constraints))
@@ -98,7 +96,6 @@ def _directions(constraints: Any, names: Sequence[str], columns: Sequence[int]) 
 
 
 def _groups(constraints: Any, names: Sequence[str], columns: Sequence[int]) -> Any:
-    """Return the parameter ``interaction_constraints`` of ours for some of the columns."""
     if constraints is None or isinstance(constraints, str):
         return constraints
     place = {column: place for place, column in enumerate(columns)}

@@ -1,7 +1,7 @@
 """What errors say of sums over rows: intervals, p-values, and whether these are to be relied on.
 
 ``attributions.statistics.row_sums`` computes standard errors while rows are summed;
-``attributions.results.simultaneous`` has the intervals and p-values that hold together.
+``attributions.statistics.together`` has the intervals and p-values that hold together.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 from attributions.methods import facts_of, is_of_fits, is_testable, methods_with, of_rows
 from attributions.options import check_one_of, check_share
-from attributions.results import simultaneous as simultaneous_of
+from attributions.statistics import together
 from attributions.statistics.bootstrap import symmetric_t
 from attributions.statistics.groups import warn_of_few_groups
 from gbt.tables.names import shown
@@ -92,7 +92,7 @@ class WithErrors:
                 raise ValueError(
                     f"method={shown(method)} has no simultaneous intervals; use 'normal'."
                 )
-            return simultaneous_of.intervals(self, standard_error, level)
+            return together.intervals(self, standard_error, level)
         if method == "bootstrap-t":
             factor = symmetric_t(self._kept_contributions(), level, random_state)
         else:
@@ -144,7 +144,7 @@ class WithErrors:
         check_one_of(("joint", None), adjust=adjust)
         standard_error = self._standard_error("p-values")
         if adjust == "joint":
-            return simultaneous_of.p_values(self, standard_error)
+            return together.p_values(self, standard_error)
         warn_of_few_groups(self.groups)
         z = np.full(self.values.shape, -np.inf)
         moved = (standard_error > 0) | (self.values != 0)

@@ -7,18 +7,16 @@ one number for every interval between two cuts, one for missing values, or one f
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attributions.options import whole
+from attributions.plots import CurveDisplay
 from attributions.results import tables
 from attributions.results.per_row import check_shape
 from gbt.model.ensemble import ZERO_WITHIN
 from gbt.tables.names import shown
-
-if TYPE_CHECKING:
-    from attributions.plots import CurveDisplay
 
 N_SHOWN = 10  # steps in the text of a result
 
@@ -66,10 +64,6 @@ class FeatureCurve(tables.ShownAsTable):
     def __post_init__(self) -> None:
         n = len(self.cuts) + 1 if self.levels is None else len(self.levels)
         check_shape("values", self.values, (n, *np.shape(self.missing)))
-
-    def __len__(self) -> int:
-        """Return the number of intervals or levels."""
-        return len(self.values)
 
     def at(self, x: Any) -> np.ndarray:
         """Return the curve at some values of the feature; nan and None are missing.
@@ -132,13 +126,11 @@ class FeatureCurve(tables.ShownAsTable):
             self.method, columns, note=tables.more(len(names) - len(shown), "step")
         )
 
-    def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> "CurveDisplay":
+    def plot(self, *, ax: Any = None, title: Any = None, figsize: Any = None) -> CurveDisplay:
         """Draw the curve above the distribution of the feature's values.
 
         Parameters are those of ``GlobalAttribution.plot``. The display has ``lines_``.
         """
-        from attributions.plots import CurveDisplay
-
         return CurveDisplay(self).plot(ax, title=title, figsize=figsize)
 
     def _with_missing(self) -> np.ndarray:

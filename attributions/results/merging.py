@@ -83,7 +83,6 @@ def _with_features(result: Any, names: tuple[str, ...]) -> Any:
 
 
 def _summed(one: Any, other: Any) -> Any:
-    """Return the sum of both results, with the standard error of the sum."""
     _refuse_what_does_not_add_up(one, other)
     has_error = _has_squares(one) and _has_squares(other)
     sums = _sums(one, has_error) + _sums(other, has_error)
@@ -164,10 +163,6 @@ def _refuse_what_does_not_add_up(one: Any, other: Any) -> None:
             )
 
 
-def _both(
-    combine: Callable[[list[np.ndarray]], np.ndarray],
-    one: np.ndarray | None,
-    other: np.ndarray | None,
-) -> np.ndarray | None:
+def _both(combine: Callable[[list], np.ndarray], one: Any, other: Any) -> np.ndarray | None:
     """Combine an entry of both results; None if one of them lacks it."""
     return None if one is None or other is None else combine([one, other])

@@ -16,6 +16,7 @@ from attributions.inputs import as_weight
 from attributions.methods import facts_of, is_testable
 from attributions.names import find_feature
 from attributions.options import check_one_of, imported, whole
+from attributions.plots import BoostingDisplay, ImportanceDisplay
 from attributions.results import tables
 from attributions.results.certainty import WithErrors
 from attributions.results.grouping import Shareable, grouped
@@ -28,8 +29,6 @@ from attributions.statistics.row_sums import RowSums, sum_over_rows
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-    from attributions.plots import BoostingDisplay, ImportanceDisplay
 
 N_SHOWN = 12  # features in the text of a result
 N_CURVES = 6  # that can be told apart
@@ -99,10 +98,6 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         shapes |= {"second_moments": (p, p), "repeats": (p, *np.shape(repeats)[1:])}
         for name, shape in shapes.items():
             as_floats(self, name, shape)
-
-    def __len__(self) -> int:
-        """Return the number of features."""
-        return len(self.values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.feature_names)
@@ -191,7 +186,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             raise ValueError("The attribution has no rows; a sum needs at least one.")
         if sample_weight is not None:
             values = values * as_weight(sample_weight, len(values))[:, np.newaxis]
-        draws = Groups.of(groups, len(values))
+        draws = None if groups is None else Groups.of(groups, len(values))
         sums = sum_over_rows(lambda block: (values[block], None), len(values), 1, draws)
         result = cls.of_sums(sums, len(values), rows.feature_names, rows.method)
         return result if draws is not None else replace(result, contributions=values)
@@ -299,7 +294,7 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> "ImportanceDisplay | BoostingDisplay":
+    ) -> ImportanceDisplay | BoostingDisplay:
         """Draw the best features as bars, with 95 % intervals where there are standard errors.
 
         A result with ``per_tree`` is drawn as curves along boosting, at most six of them named.
@@ -322,8 +317,6 @@ class GlobalAttribution(WithErrors, Shareable, tables.ShownAsTable):
             With ``ax_``, ``figure_`` and ``bars_`` or ``lines_``. ``attributions.plots`` has more
             pictures.
         """
-        from attributions.plots import BoostingDisplay, ImportanceDisplay
-
         if self.per_tree is not None:
             n_named = N_CURVES if max_display is None else min(max_display, N_CURVES)
             curves = BoostingDisplay(self, max_display=n_named)

@@ -7,17 +7,15 @@ numbers for each row.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from attributions.names import find_pair
 from attributions.options import imported, whole
+from attributions.plots import PairsDisplay
 from attributions.results import tables
 from attributions.results.per_row import check_shape
-
-if TYPE_CHECKING:
-    from attributions.plots import PairsDisplay
 
 N_SHOWN = 10  # pairs in the text of a result
 
@@ -53,10 +51,6 @@ class PairAttribution(tables.ShownAsTable):
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_names", tuple(self.feature_names))
         check_shape("pairs", self.pairs, (len(self.values), 2))
-
-    def __len__(self) -> int:
-        """Return the number of pairs that occur."""
-        return len(self.values)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Return the pairs that occur, by their names."""
@@ -118,13 +112,11 @@ class PairAttribution(tables.ShownAsTable):
         ax: Any = None,
         title: Any = None,
         figsize: Any = None,
-    ) -> "PairsDisplay":
+    ) -> PairsDisplay:
         """Draw pairs as squares, blue for help, vermilion for harm; those too small are left out.
 
         Parameters are those of `GlobalAttribution.plot`. The display has ``squares_``.
         """
-        from attributions.plots import PairsDisplay
-
         return PairsDisplay(self, max_display=max_display).plot(ax, title=title, figsize=figsize)
 
     def _names(self, side: int) -> np.ndarray:
@@ -167,10 +159,6 @@ class LocalPairAttribution(tables.ShownAsTable):
         n, p, *outputs = len(self.values), len(self.feature_names), *self.base_values.shape[1:]
         check_shape("values", self.values, (n, p, p, *outputs))
         check_shape("base_values", self.base_values, (n, *outputs))
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.values)
 
     def __getitem__(self, names: tuple[str, str]) -> np.ndarray:
         """Return half of two features' joint effect on every row, or a feature's main effect."""

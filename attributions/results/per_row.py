@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from attributions.names import find_feature
 from attributions.options import imported, whole
+from attributions.plots import LocalAttributionDisplay
 from attributions.results import tables
 from attributions.results.grouping import Shareable
 from gbt.tables.categories import Categories
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     import pandas
     import shap
     from matplotlib.axes import Axes
-
-    from attributions.plots import LocalAttributionDisplay
 
 N_SHOWN = 5  # rows in the text of a result
 UNSEEN = "unseen in training"  # in place of a level
@@ -92,10 +91,6 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
             )
         if self.index is not None:
             check_shape("index", self.index, (n_rows,))
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.values)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.feature_names)
@@ -230,7 +225,7 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         ax: "Axes | None" = None,
         title: str | None = None,
         figsize: tuple[float, float] | None = None,
-    ) -> "LocalAttributionDisplay":
+    ) -> LocalAttributionDisplay:
         """Draw one row as a waterfall or a force plot, or all rows as a swarm.
 
         Parameters
@@ -249,8 +244,6 @@ class LocalAttribution(Shareable, tables.ShownAsTable):
         ax, title, figsize
             As for ``GlobalAttribution.plot``.
         """
-        from attributions.plots import LocalAttributionDisplay
-
         display = LocalAttributionDisplay(self, row=row, kind=kind, max_display=max_display)
         return display.plot(ax, title=title, figsize=figsize)
 

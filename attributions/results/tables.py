@@ -6,10 +6,9 @@ Numbers of one column have the same number of decimals, so that their points are
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from attributions.names import elided, on_one_line, printed_width
 
@@ -83,23 +82,20 @@ class ShownTable:
 class ShownAsTable:
     """A result that is printed as the table of its ``head``; NumPy takes it as its values."""
 
-    values: np.ndarray
-
     def __repr__(self) -> str:
         return repr(self._shown())
 
     def _repr_html_(self) -> str:
         return self._shown()._repr_html_()
 
-    def _shown(self) -> ShownTable:
+    def __len__(self: Any) -> int:
+        return len(self.values)
+
+    def _shown(self: Any) -> ShownTable:
         return self.head()
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self: Any, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(self.values, dtype=dtype)
-
-    def head(self) -> ShownTable:
-        """Return the first rows as a table to look at."""
-        raise NotImplementedError
 
 
 def words(heading: str, cells: Iterable[object]) -> ShownColumn:

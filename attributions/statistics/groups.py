@@ -30,10 +30,8 @@ class Groups:
     of_row: np.ndarray  # (n,) the number of each row's label
 
     @classmethod
-    def of(cls, groups: Any, n_rows: int, name: str = "groups") -> "Groups | None":
-        """Take one label a row; None, for independent rows, stays None."""
-        if groups is None:
-            return None
+    def of(cls, groups: Any, n_rows: int, name: str = "groups") -> "Groups":
+        """Take one label a row; refuse missing ones."""
         given = np.asarray(groups)
         if given.shape != (n_rows,):
             raise ValueError(
@@ -92,23 +90,3 @@ def check_apart(
             f"{len(shared)} groups have rows in both attributions, {shared[0]!r} for one. Cut the"
             " rows so that every group lies in one piece."
         )
-
-
-def merge_groups(
-    labels: np.ndarray | None,
-    sums: np.ndarray | None,
-    others: np.ndarray | None,
-    others_sums: np.ndarray | None,
-) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return the labels of the groups of two sets of rows, and their sums where both have them.
-
-    A group that has rows in both has the sum of its two sums.
-    """
-    if labels is None or others is None:
-        return None, None
-    merged, place = np.unique(np.concatenate([labels, others]), return_inverse=True)
-    if sums is None or others_sums is None:
-        return merged, None
-    total = np.zeros((len(merged), sums.shape[1]))
-    np.add.at(total, place.reshape(-1), np.concatenate([sums, others_sums]))
-    return merged, total

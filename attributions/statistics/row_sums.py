@@ -35,7 +35,7 @@ from typing import Any
 
 import numpy as np
 
-from attributions.statistics.groups import Groups, merge_groups
+from attributions.statistics.groups import Groups
 from attributions.statistics.powers_of_two import OF_ZERO, exponent_of, exponent_of_squares
 from gbt.parallel.blas import one_blas_thread
 from gbt.parallel.in_order import ROWS_PER_BLOCK, merge_blocks
@@ -96,9 +96,8 @@ class RowSums:
         )
 
     def __add__(self, other: "RowSums") -> "RowSums":
-        """Return the sums over the rows of both."""
         beside = None if self.beside is None else self.beside + other.beside
-        labels, by_group = merge_groups(self.labels, self.by_group, other.labels, other.by_group)
+        labels, by_group = self._groups_of_both(other)
         if by_group is not None:  # exact, also where both have rows of a group
             kept = self.products is not None, self.higher is not None
             return RowSums.of(by_group, beside, *kept, labels)
@@ -128,6 +127,17 @@ class RowSums:
             higher=higher,
             exponent=exponent,
         )
+
+    def _groups_of_both(self, other: "RowSums") -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Return the labels of all groups, and their sums where both keep them."""
+        if self.labels is None or other.labels is None:
+            return None, None
+        labels, place = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
+        if self.by_group is None or other.by_group is None:
+            return labels, None
+        by_group = np.zeros((len(labels), len(self.total)))
+        np.add.at(by_group, place.reshape(-1), np.concatenate([self.by_group, other.by_group]))
+        return labels, by_group
 
     def _in_unit(self, exponent: Any) -> tuple[np.ndarray, Any, Any]:
         """Return squares, products and higher powers in units of other powers of two."""

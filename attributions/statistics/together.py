@@ -28,13 +28,25 @@ The t are taken for Student's numbers of n - 1 degrees of freedom whose normal s
 the rows' contributions do, and the largest is drawn from that: features that go together count as
 fewer. Bonferroni's bound, m P(t > a), holds for every dependence; it takes over in the far tail,
 where no draw lies, and where the correlation is not known.
+
+The t are not Student's where few rows may carry a value (`is_reliable` is False): a table that has
+missed the rare large contributions has a value and an error that are both too small. The large
+contributions to held-out gain are those that help, since steps are large where training targets
+were, so t is then far below 0 too often and above 0 seldom. This was measured: however long the
+tails, lower ends hold, and upper ends do not (docs/report.md, "Long tails"). So the interval of
+such a feature has no upper end. For other measures neither end holds, and for a feature of which
+the rows say nothing at all neither is known.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
+
+from attributions.methods import kind_of
+from attributions.statistics.row_sums import RowSums
 
 N_SETS = 2**15  # of t that are drawn: 0.04 is estimated with an error of 0.001
 MOST_FEATURES = 128  # whose correlations are kept unasked, and used; with more, Bonferroni's bound
@@ -42,6 +54,56 @@ BELOW, ABOVE = 0.8, 0.2  # shares for lower and for upper ends
 FOR_FOUND = 0.25  # of a share, for the near ends of features that are found
 RIDGE = 1e-10  # on the diagonal, for features whose contributions are the same
 BEYOND_0 = 5e-324  # the least number, an end that is 0 and leaves 0 out
+
+
+def intervals(result: Any, error: np.ndarray, level: float) -> np.ndarray:
+    """Return intervals that hold together, (p, 2), of a result with these standard errors."""
+    ends = np.column_stack([result.values, result.values])
+    if result.is_reliable is not None:
+        ends[~result.is_reliable] = -np.inf, np.inf
+    for sign, counted, steps in _sides(result, error):
+        of_t = steps.lower_ends(1 - level)
+        end = of_t * error[counted]
+        end[of_t > 0] = np.maximum(end[of_t > 0], BEYOND_0)
+        ends[counted, int(sign < 0)] = sign * end
+    return ends
+
+
+def p_values(result: Any, error: np.ndarray) -> np.ndarray:
+    """Return for each feature the 1 - level from which on its interval leaves out 0, (p,)."""
+    p_values = np.where((error == 0) & (result.values != 0), 0.0, 1.0)
+    for _, counted, steps in _sides(result, error):
+        p_values[counted] = np.minimum(p_values[counted], steps.p_values())
+    return p_values
+
+
+def _sides(result: Any, error: np.ndarray) -> Iterator[tuple[int, np.ndarray, "StepDown"]]:
+    """Yield 1 and -1, the features that have a lower, or an upper, end, and the steps to it.
+
+    Only these count among the features whose ends must hold together.
+    """
+    has_upper = error > 0
+    has_lower = has_upper
+    if result.is_reliable is not None:
+        has_upper = has_upper & result.is_reliable
+        is_measured = kind_of(result.method) == "held_out_gain"
+        has_lower = has_lower & np.isfinite(result.kurtosis) if is_measured else has_upper
+    scores = _scores(result, has_lower)
+    for sign, share, counted in (1, BELOW, has_lower), (-1, ABOVE, has_upper):
+        if counted.any():
+            t = sign * result.values[counted] / error[counted]
+            drawn = None if scores is None else scores[counted[has_lower]]
+            yield sign, counted, StepDown.of(t, result.n_draws, share, drawn)
+
+
+def _scores(result: Any, counted: np.ndarray) -> np.ndarray | None:
+    """Draw how these features vary together, as far as the result knows it."""
+    products = None
+    if result.contributions is not None and counted.sum() <= MOST_FEATURES:
+        products = RowSums.of(result.contributions[:, counted], second_moments=True).products
+    elif result.second_moments is not None:
+        products = result.second_moments[np.ix_(counted, counted)]
+    return draw_scores(products)
 
 
 def draw_scores(products: np.ndarray | None) -> np.ndarray | None:

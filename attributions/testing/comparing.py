@@ -80,7 +80,6 @@ def sum_of_node_values(ensemble: Ensemble) -> float:
 
 
 def _refuse_other_shape(actual: np.ndarray, expected: np.ndarray) -> None:
-    """Refuse to compare arrays of different shapes."""
     if actual.shape != expected.shape:
         raise AssertionError(f"shape {actual.shape}, expected {expected.shape}")
 

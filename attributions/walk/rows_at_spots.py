@@ -23,7 +23,6 @@ import numpy as np
 from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
 from attributions.kernels.spots import Spots, odds, predict_before
 from attributions.rows import Rows
-from attributions.statistics.groups import merge_groups
 from attributions.walk.steps import Paths, along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import NO_LEAVES, find_spots
@@ -218,7 +217,9 @@ class NodeTotals:
 
     def __add__(self, other: "NodeTotals") -> "NodeTotals":
         """Return the totals of the rows of both."""
-        groups, _ = merge_groups(self.groups, None, other.groups, None)
+        groups = None
+        if self.groups is not None and other.groups is not None:
+            groups = np.union1d(self.groups, other.groups)
         targets = None if self.targets is None else self.targets.merge(other.targets)
         n_rows, of_node = self.n_rows + other.n_rows, self.of_node + other.of_node
         return NodeTotals(n_rows, of_node, groups, targets)

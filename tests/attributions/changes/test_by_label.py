@@ -311,6 +311,6 @@ def test_pictures_say_what_did_not_change_and_what_could_not_be_judged(model):
         heat.figure_.draw_without_rendering()
         boxes = [text.get_window_extent() for text in axis.get_ticklabels()]
         assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
-    dots = result.plot(kind="dots")
+    dots = result.plot(kind="dots").plot()  # again: what was drawn before is forgotten
     drawn = np.array([line.get_xdata() for line in dots.lines_])
     assert_same(np.isnan(drawn).all(axis=1), ~result.is_judged)

@@ -46,7 +46,7 @@ def test_the_group_that_was_planted_is_found_and_confirmed(judged):
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     n_first = f"{frame['n_rows'].iloc[0]:,}"
     assert labels[0] == best.replace(", place", "\nplace") + f"  ({n_first} rows)"
-    assert [point.get_xdata()[0] for point in display.points_] == list(result.values)
+    assert [dot.get_xdata()[0] for dot in display.plot().points_] == list(result.values)  # again
 
 
 def test_groups_in_front_of_a_pipeline_are_told_by_its_users_columns():
