@@ -30,7 +30,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.files.documents import InvalidModelError
-from gbt.formats.imported import SUMS, Imported, LibraryNodes, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import SUMS, Imported, LibraryNodes
 from gbt.formats.lightgbm.text import Text, as_number, split, text_of
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.objectives import LIGHTGBM, REFITTED

@@ -30,7 +30,8 @@ import numpy as np
 from sklearn import ensemble, tree
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes
 from gbt.formats.nodes import EPS_32, in_preorder
 from gbt.formats.objectives import (
     GRADIENT_BOOSTING,

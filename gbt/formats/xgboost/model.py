@@ -49,7 +49,8 @@ from typing import Any
 import numpy as np
 
 from gbt.files.documents import InvalidModelError, parse_json
-from gbt.formats.imported import SUMS, Imported, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import SUMS, Imported
 from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
 from gbt.formats.origin import contradiction, doubt_of
 from gbt.formats.xgboost.document import (
@@ -199,8 +200,8 @@ def _import(
         value * nodes.tree.by_node(tree_weight),
         G,
         known,
+        doubt,
         categorical_columns(learner, n_features),
-        doubt=doubt,
         compared=frozenset({"counts"}) if has_dropped else SUMS,
         trained_on=partial(Smoothed, loss) if is_smoothed else None,
         levels=read_levels(model, n_features),
