@@ -12,10 +12,9 @@ three tests, each only for rows that have passed the one before:
 3. Would new rows have filled them, too? If one split separates two classes without error, any table
    with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn from
    the given rows, with replacement and within classes. If *none* of these fills the leaves of the
-   first trees, the given rows are taken for the training rows. If some do, gradients are compared
-   in the same way: those of the rows must add up to G in the leaves of the first round, as those
-   of other rows hardly ever do where targets are numbers. (Only the first round, since later ones
-   repeat it.)
+   first trees, the given rows are taken for the training rows. If some do, and targets are numbers,
+   gradients settle it: those of the rows must add up to G in the leaves of the first round, as
+   those of other rows hardly ever do.
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
 and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), 0.0012,
@@ -61,9 +60,8 @@ class LeafCells(NamedTuple):
     key: np.ndarray  # (C, 1 + T): the class and the leaves of every cell, all different
     n_rows: np.ndarray
     amount: np.ndarray  # (C, T): what its rows add to the leaf of each tree, their number or w h
-    gradient: np.ndarray  # their sums of w g, of its magnitude, and of its square
+    gradient: np.ndarray  # their sums of w g, and of its magnitude
     magnitude: np.ndarray
-    square: np.ndarray
 
     @classmethod
     def of(cls, ensemble: Ensemble, rows: Chunk) -> "LeafCells":
@@ -80,8 +78,7 @@ class LeafCells(NamedTuple):
             key.append(leaves.astype(np.int64))
             amount.append(np.ones(len(y)) if _counts_rows(ensemble) else weight * hessian)
         of_rows = np.column_stack(gradient)
-        magnitude = np.abs(of_rows)
-        parts = np.column_stack(amount), of_rows, magnitude, magnitude**2
+        parts = np.column_stack(amount), of_rows, np.abs(of_rows)
         return cls._together(np.column_stack(key), np.ones(len(y)), *parts)
 
     def merge(self, other: "LeafCells") -> "LeafCells":
@@ -119,33 +116,21 @@ class LeafCells(NamedTuple):
             off = np.abs(of_leaves(self.amount) - made_of) > _within(ensemble) * np.abs(made_of)
         return not off[ensemble.left < 0].any()
 
-    def would_be_filled_by_others(self, ensemble: Ensemble, gradients: bool = False) -> bool:
+    def would_be_filled_by_others(self, ensemble: Ensemble) -> bool:
         """Say whether some table drawn from these rows fills the same leaves.
 
-        In a tree with many leaves neighbours are merged, which more tables fill. The summed
-        gradients of rows drawn from a cell are drawn from a normal distribution.
+        In a tree with many leaves neighbours are merged, which more tables fill.
         """
         of_part = _of_parts(self.key[:, 1:])  # (C, parts of all trees), 0 or 1
         tree = np.repeat(np.arange(len(of_part)), [part.shape[1] for part in of_part])
-        place = np.concatenate(of_part, axis=1)
-        mean, gradient, square = (
-            place * (part / self.n_rows[:, np.newaxis])[:, tree]
-            for part in (self.amount, self.gradient, self.square)
-        )
-        variance = np.maximum(square - gradient**2, 0.0)
-        filled, filled_gradient = self.n_rows @ mean, self.n_rows @ gradient
+        mean = np.concatenate(of_part, axis=1) * (self.amount / self.n_rows[:, np.newaxis])[:, tree]
+        filled = self.n_rows @ mean
         within = _within(ensemble) * np.abs(filled)
-        within_gradient = WITHIN * (place * self.magnitude[:, tree]).sum(axis=0)
         random = np.random.default_rng(0)
         at_once = max(1, NUMBERS_AT_ONCE // len(self.key))
         for first in range(0, N_DRAWS, at_once):
             drawn = self._drawn(min(at_once, N_DRAWS - first), random)
-            agree = (np.abs(drawn @ mean - filled) <= within).all(axis=1)
-            if gradients:
-                spread = np.sqrt(drawn @ variance) * random.normal(size=(len(drawn), len(tree)))
-                off = np.abs(drawn @ gradient + spread - filled_gradient)
-                agree &= (off <= within_gradient).all(axis=1)
-            if agree.any():
+            if (np.abs(drawn @ mean - filled) <= within).all(axis=1).any():
                 return True
         return False
 
@@ -179,7 +164,8 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
         return False
     first = ensemble.truncate(1)
     cells = fold(partial(LeafCells.of, first), LeafCells.merge)
-    return cells.fill(first, True) and not cells.would_be_filled_by_others(first, True)
+    are_numbers = not cells.key[:, 0].any()
+    return are_numbers and cells.fill(first, gradients=True)
 
 
 def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
@@ -210,7 +196,7 @@ def amount_at_root(
 
 
 def _classes(y: np.ndarray) -> np.ndarray:
-    """Return the class of every row if targets are classes, whose shares a split may keep.
+    """Return the class of every row if targets are classes, whose shares a split may keep, else 0.
 
     In a forest of classes every class is a target, 1 for the rows of the class.
     """
