@@ -26,7 +26,7 @@ from gbt.formats.catboost.trees import read_trees
 from gbt.formats.checking import kept
 from gbt.formats.imported import Imported, LibraryNodes
 from gbt.formats.objectives import CATBOOST
-from gbt.formats.origin import Start, contradiction
+from gbt.formats.origin import Start, origin_of
 from gbt.losses.loss import Loss
 from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
@@ -118,10 +118,8 @@ def _import(
     G = nodes.gradients(eta, reg_lambda)
     unknown: str | None = f"CatBoost does not keep it under {function}"
     if function == "RMSE":
-        mean = Start(
-            model.bias.item(), bool(parameters.get("boost_from_average")), False, (), False
-        )
-        unknown = contradiction(nodes, G, loss, mean)
+        mean = Start(model.bias.item(), bool(parameters.get("boost_from_average")))
+        unknown, _ = origin_of(nodes, G, loss, mean)
         if unknown is not None:
             unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
     known = set() if unknown is not None else {"gradients", "hessians", "values"}

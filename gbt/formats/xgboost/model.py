@@ -52,7 +52,7 @@ from gbt.files.documents import InvalidModelError, parse_json
 from gbt.formats.checking import kept
 from gbt.formats.imported import SUMS, Imported
 from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
-from gbt.formats.origin import contradiction, doubt_of
+from gbt.formats.origin import origin_of
 from gbt.formats.xgboost.document import (
     entry,
     feature_names_of,
@@ -190,9 +190,8 @@ def _import(
         why = "DART grew its trees at the predictions of some of those before them"
     doubt = None
     if why is None and not is_forest:
-        why = contradiction(nodes, G, loss, start)
+        why, doubt = origin_of(nodes, G, loss, start)
         why = "its objective is a function of your own" if is_own else why
-        doubt = doubt_of(nodes, loss, start)
     value = np.where(nodes.tree.is_leaf, nodes.value, eta * nodes.value)
     return nodes.imported(
         "XGBoost",
