@@ -7,14 +7,14 @@ three tests, each only for rows that have passed the one before:
 
 1. Is the root of the first tree filled, by as many rows or as much hessian as it was made of? This
    alone, without a walk down a tree, excludes tables with another number of rows.
-2. Are the leaves of the first trees filled? Tables with the same number of rows, as when a table
-   was cut into halves, nearly always fail in the first tree.
+2. Are the leaves of the first tree filled, and those of some more? Tables with the same number of
+   rows, as when a table was cut into halves, nearly always fail in the first tree.
 3. Would new rows have filled them, too? If one split separates two classes without error, any table
    with as many rows of each class fills every leaf exactly. So ``N_DRAWS`` tables are drawn from
    the given rows, with replacement and within classes. If *none* of these fills the leaves of the
    first trees, the given rows are taken for the training rows. If some do, and targets are numbers,
-   gradients settle it: those of the rows must add up to G in the leaves of the first round, as
-   those of other rows hardly ever do.
+   gradients settle it: those of the rows must add up to G in these leaves, as those of other rows
+   hardly ever do.
 
 Let p be the probability that new rows fill the leaves. A false alarm takes new rows that fill them,
 and no such table among those drawn: p (1 - p)^N_DRAWS, which is at most 1 / (e N_DRAWS), 0.0012,
@@ -149,21 +149,16 @@ def are_training_rows(ensemble: Ensemble, fold: Fold) -> bool:
 
     To be called only for rows that `may_be_training_rows`.
     """
-    n_rounds = 1
-    while n_rounds <= ensemble.n_rounds:
+    most = max(1, MOST_TREES // ensemble.n_outputs)
+    for n_rounds in (1, min(most, ensemble.n_rounds)):
         first = ensemble.truncate(n_rounds)
         cells = fold(partial(LeafCells.of, first), LeafCells.merge)
         if not cells.fill(first):
             return False
         if not cells.would_be_filled_by_others(first):
             return True
-        n_rounds *= 2
-        if n_rounds * ensemble.n_outputs > MOST_TREES:
-            break
     if "gradients" not in ensemble.statistics or ensemble.about_gradients:
         return False
-    first = ensemble.truncate(1)
-    cells = fold(partial(LeafCells.of, first), LeafCells.merge)
     are_numbers = not cells.key[:, 0].any()
     return are_numbers and cells.fill(first, gradients=True)
 

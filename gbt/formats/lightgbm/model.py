@@ -32,7 +32,7 @@ import numpy as np
 from gbt.files.documents import InvalidModelError
 from gbt.formats.checking import kept
 from gbt.formats.imported import SUMS, Imported, LibraryNodes
-from gbt.formats.lightgbm.text import Text, as_number, split, text_of
+from gbt.formats.lightgbm.text import Text, as_number, split
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.objectives import LIGHTGBM, REFITTED
 from gbt.formats.origin import Start, hides_gradients, origin_of
@@ -75,7 +75,7 @@ def import_lightgbm(model: Any) -> Imported:
             "from_lightgbm takes a lightgbm.Booster, a fitted lightgbm.LGBMModel, or the name of a"
             f" file; got {type(model).__name__}."
         )
-    text = text_of(booster)
+    text = booster.model_to_string()
     return kept(booster, hash(text), lambda: _import(text))
 
 

@@ -30,15 +30,13 @@ multiplies its values here. Versions keep these weights, ``weight_drop``, in dif
 Its trees were grown on gradients at the predictions of those trees that were not dropped, which are
 not stored. So G is unknown, unless no tree was ever dropped.
 
-**The absolute and the quantile loss** have no curvature. Until 3.3 XGBoost grew trees on h = 1 and
-refitted leaves to quantiles. From 3.4 on it grows them on smoothed derivatives, whose scale it
-computes from all rows in every round, and refits nothing (``gbt.formats.xgboost.smoothed``). The
-nodes show which of the two it was: refitted leaves do not add up to their parents.
+**The absolute and the quantile loss** have no curvature. Until 3.3 XGBoost refitted the leaves to
+quantiles, which therefore do not add up to their parents. From 3.4 on it grows trees on smoothed
+derivatives (``gbt.formats.xgboost.smoothed``).
 
 **What XGBoost does not keep.** It does not count rows. It does not store that an objective was the
 user's own, or that training started from a ``base_margin``; ``gbt.formats.origin`` looks for
-traces. docs/models.md lists what leaves none; a marker other than nan for missing values leaves
-none in a booster.
+traces.
 """
 
 import os
