@@ -109,11 +109,11 @@ class LeafCells(NamedTuple):
             return np.bincount(node.ravel(), part.ravel(), minlength=len(ensemble.left))
 
         if gradients:
-            made_of, size = ensemble.sum_gradient, of_leaves(self.magnitude)
-            off = np.abs(of_leaves(self.gradient) - made_of) > WITHIN * size
+            allowed = WITHIN * of_leaves(self.magnitude)
+            off = np.abs(of_leaves(self.gradient) - ensemble.sum_gradient) > allowed
         else:
-            made_of = _made_of(ensemble)
-            off = np.abs(of_leaves(self.amount) - made_of) > _within(ensemble) * np.abs(made_of)
+            made_of, within = _made_of(ensemble)
+            off = np.abs(of_leaves(self.amount) - made_of) > within * np.abs(made_of)
         return not off[ensemble.left < 0].any()
 
     def would_be_filled_by_others(self, ensemble: Ensemble) -> bool:
@@ -125,12 +125,12 @@ class LeafCells(NamedTuple):
         tree = np.repeat(np.arange(len(of_part)), [part.shape[1] for part in of_part])
         mean = np.concatenate(of_part, axis=1) * (self.amount / self.n_rows[:, np.newaxis])[:, tree]
         filled = self.n_rows @ mean
-        within = _within(ensemble) * np.abs(filled)
+        _, within = _made_of(ensemble)
         random = np.random.default_rng(0)
         at_once = max(1, NUMBERS_AT_ONCE // len(self.key))
         for first in range(0, N_DRAWS, at_once):
             drawn = self._drawn(min(at_once, N_DRAWS - first), random)
-            if (np.abs(drawn @ mean - filled) <= within).all(axis=1).any():
+            if (np.abs(drawn @ mean - filled) <= within * np.abs(filled)).all(axis=1).any():
                 return True
         return False
 
@@ -167,8 +167,8 @@ def may_be_training_rows(ensemble: Ensemble, amount: float) -> bool:
     """Say whether an amount, rows or hessian, is that of the root of the first tree."""
     if not (ensemble.n_trees and ensemble.statistics & {"counts", "hessians"}):
         return False
-    made_of = float(_made_of(ensemble)[0])
-    return abs(amount - made_of) <= _within(ensemble) * abs(made_of)
+    made_of, within = _made_of(ensemble)
+    return bool(abs(amount - made_of[0]) <= within * abs(made_of[0]))
 
 
 def amount_at_root(
@@ -216,11 +216,8 @@ def _counts_rows(ensemble: Ensemble) -> bool:
     return "counts" in ensemble.statistics
 
 
-def _made_of(ensemble: Ensemble) -> np.ndarray:
-    """Return the rows, or the hessian, of every node in training."""
-    return ensemble.n_samples if _counts_rows(ensemble) else ensemble.sum_hessian
-
-
-def _within(ensemble: Ensemble) -> float:
-    """Return how far amounts may be from those of training: 0 for counts of rows."""
-    return 0.0 if _counts_rows(ensemble) else WITHIN
+def _made_of(ensemble: Ensemble) -> tuple[np.ndarray, float]:
+    """Return the rows or the hessian of every node in training, and how far off these may be."""
+    if _counts_rows(ensemble):
+        return ensemble.n_samples, 0.0
+    return ensemble.sum_hessian, WITHIN
