@@ -12,9 +12,8 @@ from typing import NamedTuple
 from attributions.command.question import Question
 from attributions.command.unusable import UnusableTableError
 from gbt.estimators.loading import load
-from gbt.formats.imported import Imported
-from gbt.formats.lightgbm.model import import_lightgbm
-from gbt.formats.xgboost.model import import_xgboost
+from gbt.formats.lightgbm.model import from_lightgbm
+from gbt.formats.xgboost.model import from_xgboost
 from gbt.model.ensemble import Ensemble
 
 SAVE = (
@@ -51,14 +50,14 @@ def read_model(path: Path) -> ModelFile:
         )
     try:
         if content.startswith(b"tree"):
-            model = _imported(import_lightgbm(path), path)
+            model = _of_library(from_lightgbm(path), path)
         elif _is_ours(content):
             ours = load(path)
             classes = getattr(ours, "classes_", [])  # of a classifier
             labels = [f"{c:.15g}" if isinstance(c, float) else str(c) for c in classes]
             model = ModelFile(getattr(ours, "ensemble_", ours), labels)
         elif content.startswith(b"{"):
-            model = _imported(import_xgboost(path), path)
+            model = _of_library(from_xgboost(path), path)
         else:
             raise UnusableTableError(f"--model {path} is no model's file. Save one with {SAVE}.")
     except UnusableTableError:
@@ -85,15 +84,15 @@ def _is_ours(content: bytes) -> bool:
     return isinstance(document, dict) and document.get("format") == "gbt"
 
 
-def _imported(imported: Imported, path: Path) -> ModelFile:
+def _of_library(ensemble: Ensemble, path: Path) -> ModelFile:
     """Take a model of another library if the sums of its nodes could be worked out."""
-    if imported.unknown is not None:
+    about = ensemble.about_gradients or ""
+    if "gradients" not in ensemble.statistics:
         raise UnusableTableError(
-            f"--model {path}: the gain of the splits of this {imported.library} model in training"
-            f" cannot be worked out from its file: {imported.unknown}.{FROM_ROWS}"
+            f"--model {path}: the gain of its splits in training cannot be worked out from its"
+            f" file. {about}.{FROM_ROWS}"
         )
-    ensemble = replace(imported.ensemble, about_gradients=None)  # the report says it, once
-    return ModelFile(ensemble, [], imported.doubt or "")
+    return ModelFile(replace(ensemble, about_gradients=None), [], about)  # the report says it, once
 
 
 def question_of_model(question: Question, given: ModelFile) -> Question:

@@ -18,7 +18,7 @@ from benchmarks.ladder.problems import LEARNING_RATE, drawn_problem, problem_of
 from benchmarks.ladder.verifying import verify
 from benchmarks.speed.timing import settle, timed
 from benchmarks.study import is_installed
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 
 N_TREES = 20
 N_DRAWN = 50  # small problems with ties

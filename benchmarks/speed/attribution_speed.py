@@ -27,7 +27,7 @@ import numpy as np
 from attributions import predecomp, saabas, tree_inner, tree_shap
 from benchmarks.speed.timing import Page, in_turn, median
 from gbt.formats import as_ensemble
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 
 N_COLUMNS = 50
 N_ROWS = 5_000

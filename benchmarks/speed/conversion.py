@@ -23,7 +23,7 @@ from benchmarks.study import Part, crossed
 from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
 from gbt.formats import as_ensemble
-from gbt.formats.imported import forget
+from gbt.formats.checking import forget
 from gbt.formats.lightgbm.text import text_of
 
 N_ROWS, N_FEATURES = 8_000, 20

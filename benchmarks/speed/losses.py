@@ -20,7 +20,7 @@ from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
 from gbt import GBTClassifier, GBTRegressor
 from gbt.losses import NDCG, Cox
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 
 N_COLUMNS, N_ROUNDS, REPEATS = 20, 100, 5
 LOGISTIC, XGBOOST, LIGHTGBM = "ours / logistic", "XGBoost / ours", "LightGBM / ours"

@@ -20,7 +20,7 @@ import numpy as np
 import gbt
 from benchmarks.speed.timing import Page, in_turn, median
 from benchmarks.speed.training_speed import IN_BINS, lightgbm_options
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 
 DEPTH, RATE, PENALTY = 6, 0.1, 1.0
 

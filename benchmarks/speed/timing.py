@@ -23,7 +23,7 @@ from llvmlite.binding import get_host_cpu_name
 
 import gbt
 from benchmarks.study.files import RESULTS
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 
 SETTLING = 0.02  # s
 

@@ -33,7 +33,7 @@ from benchmarks.study.command import Study, main
 from benchmarks.study.files import DOCS
 from benchmarks.study.pictures import TEXT, picture
 from benchmarks.study.tables import markdown
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 
 PEERS = EXACT, HIST, LIGHTGBM = "XGBoost exact / ours", "XGBoost hist / ours", "LightGBM / ours"
 IN_BINS = "the faster of the last two / ours in 256 bins"

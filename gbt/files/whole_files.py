@@ -1,20 +1,18 @@
 """Files that are written as a whole or not at all, even if the writing process is killed.
 
-The content goes to a temporary file beside the target, under a lock, which is renamed once it is
-complete. The next process that writes the same file removes the remains of one that was killed.
+The content goes to a temporary file beside the target, which is renamed once it is complete. The
+remains of a process that was killed are removed when the same file is written an hour later.
 """
 
 import os
 import secrets
 import stat
+import time
 from contextlib import suppress
 from glob import escape
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks; there, what a killed save left behind stays
-    fcntl = None  # type: ignore[assignment]
+ABANDONED_AFTER = 3600  # seconds without a change; nobody writes a file for so long
 
 
 def write_whole(content: str | bytes, path: str | os.PathLike) -> None:
@@ -25,8 +23,14 @@ def write_whole(content: str | bytes, path: str | os.PathLike) -> None:
     """
     target = _check_target(path)
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
-    _remove_abandoned(target)
-    unfinished, descriptor = _create_beside(target, mode)
+    beginning = f".{target.name[:40]}."  # a part of the name, because names may be too long
+    for left in target.parent.glob(f"{escape(beginning)}{'?' * 16}.unfinished"):
+        with suppress(OSError):  # another process removes it, too
+            if time.time() - left.stat().st_mtime > ABANDONED_AFTER:
+                left.unlink()
+    unfinished = target.with_name(f"{beginning}{secrets.token_hex(8)}.unfinished")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    descriptor = os.open(unfinished, flags, 0o666 if mode is None else mode & 0o600)
     try:
         with open(descriptor, "wb") as file:
             if mode is not None:
@@ -34,9 +38,7 @@ def write_whole(content: str | bytes, path: str | os.PathLike) -> None:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-            if fcntl is None:
-                file.close()  # Windows renames no open file; elsewhere this would end the lock
-            os.replace(unfinished, target)
+        os.replace(unfinished, target)
     finally:
         unfinished.unlink(missing_ok=True)
 
@@ -58,45 +60,3 @@ def _check_target(path: str | os.PathLike) -> Path:
     if target.exists() and not target.is_file():
         raise OSError(f"{os.fspath(path)!r} is not a file that can be replaced by another.")
     return target
-
-
-def _create_beside(target: Path, mode: int | None) -> tuple[Path, int]:
-    """Create a file in the folder of another, on the same file system, and hold its lock."""
-    while True:
-        # Of the name only a part, because names may be too long.
-        unfinished = target.with_name(f".{target.name[:40]}.{secrets.token_hex(8)}.unfinished")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        descriptor = os.open(unfinished, flags, 0o666 if mode is None else mode & 0o600)
-        is_ours = True
-        try:
-            _lock(descriptor)
-        except BlockingIOError:
-            is_ours = False
-        except OSError:
-            pass  # a file system without locks: there nobody removes unfinished files
-        if is_ours and unfinished.exists():
-            return unfinished, descriptor
-        os.close(descriptor)  # another save removed it before it was locked: begin again
-
-
-def _remove_abandoned(target: Path) -> None:
-    """Remove what saves to the same file left behind when they were killed.
-
-    A writing process holds a lock, which the system releases when the process dies.
-    """
-    if fcntl is None:
-        return
-    for path in target.parent.glob(f".{escape(target.name[:40])}.{'?' * 16}.unfinished"):
-        with suppress(OSError):  # another process is writing it, or removes it, too
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-            try:
-                _lock(descriptor)
-                path.unlink()
-            finally:
-                os.close(descriptor)
-
-
-def _lock(descriptor: int) -> None:
-    """Take the lock of an open file; OSError if somebody has it or there are no locks."""
-    if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

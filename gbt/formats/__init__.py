@@ -14,8 +14,8 @@ from typing import Any
 
 from gbt.formats.averages import Average as Average
 from gbt.formats.averages import Several, models_to_fit, several_of
-from gbt.formats.checking import check_predictions
-from gbt.formats.imported import Imported, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import Imported
 from gbt.formats.merging import merged
 from gbt.formats.steps import preparation_of, steps_before
 from gbt.formats.training_rows import complete, complete_several
@@ -111,9 +111,10 @@ def as_ensemble(
             X = X if given.preparation is None else given.as_input(X)
             return complete_several(as_ensemble, several, given, X, y, sample_weight, init_score)
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
-    is_of_levels = X is not None and imported.has_levels_of_rows
+    given = imported.ensemble
+    tells_levels = imported.library == "CatBoost" and (given.categories or given.preparation)
     alone = (y, sample_weight, init_score)
-    if (X is not None and not is_of_levels) or any(given is not None for given in alone):
+    if (X is not None and not tells_levels) or any(one is not None for one in alone):
         raise ValueError(
             "Training rows need both X and y; sample_weight and init_score go with them."
         )
@@ -180,7 +181,6 @@ def import_model(model: Any, X: Any = None) -> Imported:
         # CatBoost finds the levels of categories among rows.
         imported = reader(model, X) if library == "catboost" else reader(model)
         if imported is not None:
-            check_predictions(imported, model)
             return imported
     got = type(model).__name__
     if isinstance(model, type):

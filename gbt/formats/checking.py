@@ -1,4 +1,6 @@
-"""The check of an import: a few rows, predicted by the library and by the imported model.
+"""Imports are kept, and checked: a few rows, predicted by the library and by the imported model.
+
+An import is kept as long as the model exists and does not change.
 
 Formats change without notice. Weights of trees move to another key, a comparison becomes strict, a
 start is written in another way, and the import silently predicts other numbers than the model. So
@@ -15,12 +17,12 @@ The rows reach only some of the leaves, so an error in all of them is found, and
 leaf of thousands may not be. A file, or a dict, cannot predict and is not checked.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
-from weakref import WeakSet
+from weakref import ref
 
 import numpy as np
 
@@ -36,23 +38,35 @@ SHARE_MISSING = 0.1
 ROUNDINGS = 64  # of a sum of one term; a sum of M terms may have M more
 EPS = float(np.finfo(np.float64).eps)
 
-CHECKED: WeakSet[Imported] = WeakSet()  # imports that have passed
+_KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id, because not all models are hashable
 
 
 class MisreadModelError(ValueError):
     """The import of another library's model does not predict as the model does."""
 
 
-def check_predictions(imported: Imported, model: Any) -> None:
-    """Compare some predictions of an import with the model's own, once.
+def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:
+    """Return the kept import of a model in this state, or make it now and check it."""
+    key = id(model)
+    found = _KEPT.get(key)
+    if found is None or found[0]() is not model or found[1] != state:
+        found = ref(model, lambda _: _KEPT.pop(key, None)), state, make()
+        check_predictions(found[2], model)
+        _KEPT[key] = found
+    return found[2]
 
-    If they differ, a `MisreadModelError` is raised.
-    """
+
+def forget(model: Any) -> None:
+    """Forget the import of a model, for measurements of how long importing takes."""
+    _KEPT.pop(id(model), None)
+
+
+def check_predictions(imported: Imported, model: Any) -> None:
+    """Raise `MisreadModelError` unless some predictions of an import are the model's own."""
     own = _OWN_PREDICTIONS.get(imported.library)
-    if own is None or isinstance(model, dict) or imported in CHECKED:
-        return
     ensemble = imported.ensemble
-    if ensemble.preparation is not None:  # its rows are answers of the library, which checks them
+    # Before a model with a preparation the rows are answers of the library, which checks them.
+    if own is None or ensemble.preparation is not None:
         return
     takes_missing = True  # some of scikit-learn's models do not
     if type(model).__module__.startswith(("sklearn.", "sksurv.")):
@@ -63,7 +77,6 @@ def check_predictions(imported: Imported, model: Any) -> None:
     differ = np.abs(got - expected) > _allowed(imported)
     if differ.any() or not np.isfinite(got).all():
         _refuse(imported, got, expected, differ)
-    CHECKED.add(imported)
 
 
 def plainly_predicted(ensemble: Ensemble, rows: np.ndarray) -> np.ndarray:
@@ -163,10 +176,7 @@ def _refuse(imported: Imported, got: np.ndarray, expected: np.ndarray, differ: n
 # --------------------------------------------------------- what each library says of the same rows
 
 
-def _of_xgboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
-    from gbt.formats.xgboost.model import booster_of
-
-    booster, n_rounds = booster_of(model)
+def _of_xgboost(booster: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
     data = import_module("xgboost").DMatrix(
         _numbered(imported, rows),
         missing=np.nan,
@@ -174,11 +184,12 @@ def _of_xgboost(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
         feature_types=booster.feature_types,
         nthread=1,
     )
-    return booster.predict(data, output_margin=True, iteration_range=(0, n_rounds or 0))
+    ensemble = imported.ensemble
+    rounds = (0, 1 if ensemble.is_forest else ensemble.n_rounds)
+    return booster.predict(data, output_margin=True, iteration_range=rounds)
 
 
-def _of_lightgbm(model: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
-    booster = model.booster_ if hasattr(type(model), "booster_") else model
+def _of_lightgbm(booster: Any, imported: Imported, rows: np.ndarray) -> np.ndarray:
     raw = booster.predict(_numbered(imported, rows), raw_score=True, num_threads=1)
     return raw / imported.ensemble.n_trees if imported.ensemble.is_forest else raw
 

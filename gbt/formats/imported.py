@@ -1,15 +1,13 @@
 """What every reader makes of a model: its nodes, an ensemble of them, and what could not be found.
 
 A reader puts the nodes of all trees in preorder (`LibraryNodes`), finds out what they know, and
-hands over an `Imported`, which is kept as long as the model exists and does not change. Most
-attributions do not need G of the training, so an import does not warn if it is unknown;
-`Ensemble.require` raises the error when G is needed.
+hands over an `Imported`. Most attributions do not need G of the training, so an import does not
+warn if it is unknown; `Ensemble.require` raises the error when G is needed.
 """
 
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple
-from weakref import ref
 
 import numpy as np
 
@@ -48,14 +46,16 @@ class LibraryNodes(NamedTuple):
         value: np.ndarray,
         sum_gradient: np.ndarray,
         known: Collection[str],
+        doubt: str | None = None,
         declared: Collection[int] = (),
         **others: Any,
     ) -> "Imported":
         """Return a sound `Ensemble` of these nodes, and what is known of its origin.
 
         Statistics that are not ``known`` are not read; gradients are not if a reason is given why
-        they are ``unknown``. Columns that are ``declared`` categories may be in no split. The
-        ``others`` are fields of `Imported` and of `Ensemble`, the base scores in an array.
+        they are ``unknown``. A ``doubt`` says why they may be those of another loss. Columns that
+        are ``declared`` categories may be in no split. The ``others`` are fields of `Imported` and
+        of `Ensemble`, the base scores in an array.
         """
         known = frozenset(known) - ({"gradients"} if unknown is not None else set())
         own = {one.name: others.pop(one.name) for one in fields(Imported) if one.name in others}
@@ -90,8 +90,8 @@ class LibraryNodes(NamedTuple):
         about, of_nodes = None, f"of the nodes of this {library} model"
         if unknown is not None:
             about = f"G {of_nodes} is unknown: {unknown}"
-        elif own.get("doubt") is not None:
-            about = f"G and H {of_nodes} are of unknown origin: {own['doubt']}"
+        elif doubt is not None:
+            about = f"G and H {of_nodes} are of unknown origin: {doubt}"
         base_score = np.asarray(others.pop("base_score"), dtype=np.float64)
         ensemble = Ensemble(
             **arrays,
@@ -102,7 +102,7 @@ class LibraryNodes(NamedTuple):
             **{"has_init_score": None, **others},  # no library says so
         )
         ensemble.validate()
-        return Imported(ensemble, library, unknown, **own)
+        return Imported(ensemble, library, **own)
 
 
 def with_zeros(arrays: dict[str, Any], known: Collection[str]) -> dict[str, Any]:
@@ -120,8 +120,6 @@ class Imported:
 
     ensemble: Ensemble
     library: str
-    unknown: str | None = None  # why the sums of gradients are: "it was trained with ..."
-    doubt: str | None = None  # why they may be those of another loss
     # Which sums of training rows must be the library's, if it keeps them. Those of others belong to
     # other predictions or columns. With "steps", a leaf's value is -rate G/(H + lambda).
     compared: frozenset[str] = SUMS
@@ -131,9 +129,7 @@ class Imported:
     # If the base score was computed from the first tree's nodes: the factor on weights of class 1,
     # which that base score does not have.
     start_weight_of_1: float | None = None
-    counts_are_weights: bool = False  # sums of weights that happen to be whole
     levels: dict[int, list[Any]] = field(default_factory=dict)  # by column, in the library's order
-    has_levels_of_rows: bool = False  # the library has only hashes, and rows have told the levels
 
     def with_starts(self) -> "Imported":
         """Return the import of a model that was trained from starting values of its rows."""
@@ -156,21 +152,3 @@ def moved_start(ensemble: Ensemble, base_score: Any) -> Ensemble:
     moved[: ensemble.n_outputs] = np.subtract(base_score, ensemble.base_score)
     value = ensemble.value - np.repeat(moved, np.diff(ensemble.tree_offset))
     return replace(ensemble, value=value, base_score=base_score)
-
-
-_KEPT: dict[int, tuple[ref, Hashable, Imported]] = {}  # by id, because not all models are hashable
-
-
-def kept(model: Any, state: Hashable, make: Callable[[], Imported]) -> Imported:
-    """Return the kept import of a model in this state, or make it now."""
-    key = id(model)
-    found = _KEPT.get(key)
-    if found is None or found[0]() is not model or found[1] != state:
-        found = ref(model, lambda _: _KEPT.pop(key, None)), state, make()
-        _KEPT[key] = found
-    return found[2]
-
-
-def forget(model: Any) -> None:
-    """Forget the import of a model, for measurements of how long importing takes."""
-    _KEPT.pop(id(model), None)

@@ -16,7 +16,7 @@ leave traces. With G, H of a root, b the base score and s the leaves' values:
   the G that belongs to it: 0, if training starts from the mean.
 
 If a trace contradicts the model, G is not that of the loss that the model names. If there are no
-traces, `doubt_of` says so, too.
+traces, it may be.
 """
 
 from collections.abc import Mapping
@@ -29,15 +29,17 @@ from gbt.formats.nodes import EPS_32
 from gbt.losses.half import HalfLogistic
 from gbt.losses.loss import Loss
 
+SAMPLED = "rows were sampled, or the loss is another"
+
 
 class Start(NamedTuple):
     """How a training began."""
 
     base_score: Any  # the raw prediction before the first tree, for every output
     is_estimated: bool  # whether the library computed it from the targets
-    is_default: bool  # whether it should have been computed and was not, as with a user's objective
-    means: tuple[float, ...]  # if computed: the mean of the targets, by each formula in use
-    may_be_sampled: bool  # whether trees may have seen some of the rows only
+    is_default: bool = False  # whether it should have been and was not, as with a user's objective
+    means: tuple[float, ...] = ()  # if computed: the mean of the targets, by each formula in use
+    may_be_sampled: bool = False  # whether trees may have seen some of the rows only
 
 
 def hides_gradients(penalties: Mapping[str, float], constraints: str) -> str | None:
@@ -49,59 +51,75 @@ def hides_gradients(penalties: Mapping[str, float], constraints: str) -> str | N
     return f"monotone_constraints={constraints}" if is_monotone else None
 
 
-def contradiction(nodes: LibraryNodes, G: np.ndarray, loss: Loss, start: Start) -> str | None:
-    """Return how the sums contradict the loss or the start, None if they do not."""
-    roots, H = nodes.tree.tree_offset[:-1], nodes.sum_hessian
-    if not len(roots):
-        return None
+def origin_of(
+    nodes: LibraryNodes, G: np.ndarray, loss: Loss, start: Start
+) -> tuple[str | None, str | None]:
+    """Return how the sums contradict the loss or the start, and why they may be another loss's.
+
+    Either is None where nothing says so. No trace of losses other than these three is known.
+    """
+    contradiction = doubt = None
+    if len(nodes.tree.tree_offset) == 1:
+        return None, None
     if loss.name == "half_squared_error":
-        return _against_squared_error(nodes, G, start)
-    if loss.name == "softmax":
-        return _against_softmax(nodes, G, loss.n_outputs, start)
-    if not isinstance(loss, HalfLogistic):
-        return None  # no trace of other losses is known
-    p = float(loss.inverse_link(np.array(start.base_score)))
-    weight = H[: nodes.tree.tree_offset[1]] / (p * (1 - p))  # of the first tree's nodes
-    first = G[: nodes.tree.tree_offset[1]]
+        contradiction, doubt = _of_squared_error(nodes, G, start)
+    elif loss.name == "softmax":
+        contradiction, doubt = _of_softmax(nodes, G, loss.n_outputs, start)
+    elif isinstance(loss, HalfLogistic):
+        contradiction, doubt = _of_logistic(nodes, G, loss, start)
+    return contradiction, None if start.is_estimated else doubt
+
+
+def _of_logistic(
+    nodes: LibraryNodes, G: np.ndarray, loss: Loss, start: Start
+) -> tuple[str | None, str | None]:
+    p, first = float(loss.inverse_link(np.array(start.base_score))), nodes.tree.tree_offset[1]
+    G, weight = G[:first], nodes.sum_hessian[:first] / (p * (1 - p))
     slack = 64 * EPS_32 * weight.max()
-    if (first < (p - 1) * weight - slack).any() or (first > p * weight + slack).any():
-        return "a sum of gradients is larger than the logistic loss allows at the base score"
-    at_start = [abs(first[0] - weight[0] * (p - mean)) <= slack for mean in start.means]
-    return _against_start(any(at_start), first[0], start)
+    is_count = (np.abs(weight - np.round(weight)) <= slack).all()
+    doubt = None if is_count else "the rows were weighted, or the loss is another"
+    if ((p - 1) * weight - slack > G).any() or (p * weight + slack < G).any():
+        return "a sum of gradients is larger than the logistic loss allows at the base score", doubt
+    at_start = [abs(G[0] - weight[0] * (p - mean)) <= slack for mean in start.means]
+    return _against_start(any(at_start), G[0], start), doubt
 
 
-def _of_leaves(nodes: LibraryNodes, numbers: np.ndarray) -> np.ndarray:
-    """Return the sums over the leaves of every tree."""
-    return np.add.reduceat(np.where(nodes.tree.is_leaf, numbers, 0.0), nodes.tree.tree_offset[:-1])
-
-
-def _against_softmax(
+def _of_softmax(
     nodes: LibraryNodes, G: np.ndarray, n_outputs: int, start: Start
-) -> str | None:
-    """Check that the probabilities of a row add up to 1 in every round, as its classes do."""
+) -> tuple[str | None, str | None]:
+    if start.may_be_sampled:
+        return None, SAMPLED
     of_trees = G[nodes.tree.tree_offset[:-1]], _of_leaves(nodes, np.abs(G))
-    of_rounds = [part.reshape(-1, n_outputs).sum(axis=1) for part in of_trees]
-    if start.may_be_sampled or (np.abs(of_rounds[0]) <= 256 * EPS_32 * of_rounds[1]).all():
-        return None
-    return "the gradients of the classes do not add up to 0 in every round, as softmax's do"
+    total, size = (part.reshape(-1, n_outputs).sum(axis=1) for part in of_trees)
+    if (np.abs(total) <= 256 * EPS_32 * size).all():
+        return None, None
+    return "the gradients of the classes do not add up to 0 in every round, as softmax's do", None
 
 
-def _against_squared_error(nodes: LibraryNodes, G: np.ndarray, start: Start) -> str | None:
+def _of_squared_error(
+    nodes: LibraryNodes, G: np.ndarray, start: Start
+) -> tuple[str | None, str | None]:
     roots = nodes.tree.tree_offset[:-1]
     steps = _of_leaves(nodes, nodes.value * nodes.sum_hessian)
     size, G, H = _of_leaves(nodes, np.abs(G)), G[roots], nodes.sum_hessian[roots]
     size = size + H * abs(start.base_score)
     weigh_the_same = np.ptp(H) <= 64 * EPS_32 * H.max()
+    doubt = None if weigh_the_same else SAMPLED
     if not weigh_the_same and not start.may_be_sampled:
-        return "the trees weigh differently, which half the squared error forbids"
+        return "the trees weigh differently, which half the squared error forbids", doubt
     if weigh_the_same and len(roots) > 1:
         off = np.abs(G[1:] - G[:-1] - steps[:-1])
         if (off > 256 * EPS_32 * (size[:-1] + size[1:])).any():
-            return "the sums of a tree do not follow from the tree before it"
-        if start.is_default:
-            return None  # an objective of a user's own that has the derivatives of this loss
+            return "the sums of a tree do not follow from the tree before it", doubt
+        if start.is_default:  # an objective of a user's own that has the derivatives of this loss
+            return None, doubt
     is_zero = abs(G[0]) <= 64 * EPS_32 * size[0]
-    return _against_start(is_zero, G[0], start)
+    return _against_start(is_zero, G[0], start), doubt
+
+
+def _of_leaves(nodes: LibraryNodes, numbers: np.ndarray) -> np.ndarray:
+    """Return the sums over the leaves of every tree."""
+    return np.add.reduceat(np.where(nodes.tree.is_leaf, numbers, 0.0), nodes.tree.tree_offset[:-1])
 
 
 def _against_start(is_at_start: bool, first: float, start: Start) -> str | None:
@@ -116,22 +134,3 @@ def _against_start(is_at_start: bool, first: float, start: Start) -> str | None:
     if start.is_estimated and not start.may_be_sampled:
         return f"the base score is the mean of the targets, but the gradients add up to {first:.6g}"
     return None
-
-
-def doubt_of(nodes: LibraryNodes, loss: Loss, start: Start) -> str | None:
-    """Say why sums that contradict nothing may still be another loss's, None if they cannot."""
-    roots = nodes.tree.tree_offset[:-1]
-    if not len(roots) or start.is_estimated:
-        return None
-    may_be_other = False
-    if loss.name == "softmax":
-        may_be_other = start.may_be_sampled
-    elif loss.name == "half_squared_error":
-        H = nodes.sum_hessian[roots]
-        may_be_other = np.ptp(H) > 64 * EPS_32 * H.max()
-    elif isinstance(loss, HalfLogistic):
-        p = float(loss.inverse_link(np.array(start.base_score)))
-        weight = nodes.sum_hessian[: nodes.tree.tree_offset[1]] / (p * (1 - p))
-        is_count = np.abs(weight - np.round(weight)) <= 64 * EPS_32 * weight.max()
-        return None if is_count.all() else "the rows were weighted, or the loss is another"
-    return "rows were sampled, or the loss is another" if may_be_other else None

@@ -52,7 +52,8 @@ def complete(
     weight = as_weight(sample_weight, len(X))
     if imported.is_sampled and ensemble.statistics == set(STATISTICS):
         return ensemble
-    if imported.counts_are_weights and not np.isin(weight, (0, 1)).all():
+    # CatBoost's counts are sums of weights that happen to be whole.
+    if imported.library == "CatBoost" and not np.isin(weight, (0, 1)).all():
         nothing, known = np.zeros_like(ensemble.n_samples), ensemble.statistics - {"counts"}
         ensemble = replace(ensemble, n_samples=nothing, statistics=known)
     if imported.start_weight_of_1 is not None:

@@ -7,17 +7,16 @@ output, so results do not depend on the number of threads.
 """
 
 import os
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from numbers import Integral
 
-from gbt.parallel.cores import available_cores
+import joblib
 
 THREAD_NAME = "gbt-kernel"
 _pool: ThreadPoolExecutor | None = None
@@ -33,6 +32,12 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
+@cache  # even a prediction of one row asks, and counting takes longer than that
+def available_cores() -> int:
+    """Return how many cores this process may use: by its affinity and its container's quota."""
+    return int(joblib.cpu_count())
+
+
 def effective_n_jobs(n_jobs: int | None) -> int:
     """Turn the ``n_jobs`` of scikit-learn into a number of threads.
 
@@ -40,8 +45,7 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     the other cores. Negative numbers count back from all cores: -1 is all of them.
     """
     if n_jobs is None:
-        joblib = sys.modules.get("joblib")
-        if joblib is not None and joblib.parallel.get_active_backend()[0].nesting_level:
+        if joblib.parallel.get_active_backend()[0].nesting_level:
             return 1
         return available_cores()
     if not isinstance(n_jobs, Integral) or n_jobs == 0:

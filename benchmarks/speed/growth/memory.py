@@ -12,7 +12,7 @@ from benchmarks.study.tables import markdown
 from gbt.kernels.cuts.histogram import LANES
 from gbt.kernels.cuts.memory import SCRATCH
 from gbt.kernels.trees.tasks import LARGE
-from gbt.parallel.cores import available_cores
+from gbt.parallel.threads import available_cores
 from gbt.tables.bins import MAX_BINS
 
 MOST_MEMORY = 3.5  # that we promise: peak beyond the input / size of the input as float32

@@ -23,9 +23,10 @@ from gbt.formats.catboost.answers import Answers, Questions
 from gbt.formats.catboost.binary import Model, read_model
 from gbt.formats.catboost.levels import Hashed, hashed, levels_of, listed
 from gbt.formats.catboost.trees import read_trees
-from gbt.formats.imported import Imported, LibraryNodes, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import Imported, LibraryNodes
 from gbt.formats.objectives import CATBOOST
-from gbt.formats.origin import Start, contradiction
+from gbt.formats.origin import Start, origin_of
 from gbt.losses.loss import Loss
 from gbt.model.preparation import Preparation
 from gbt.model.statistics import node_step
@@ -74,7 +75,7 @@ def _of_answers(model: Model, state: bytes, parameters: dict[str, Any]) -> Impor
     )
     ensemble = replace(imported.ensemble, preparation=preparation, credit=preparation.credit)
     # Counters were other numbers in training than they are for rows, so that no sum is comparable.
-    return replace(imported, ensemble=ensemble, has_levels_of_rows=True, compared=frozenset())
+    return replace(imported, ensemble=ensemble, compared=frozenset())
 
 
 def _loss_of(function: Any, n_outputs: int) -> Loss:
@@ -117,10 +118,8 @@ def _import(
     G = nodes.gradients(eta, reg_lambda)
     unknown: str | None = f"CatBoost does not keep it under {function}"
     if function == "RMSE":
-        mean = Start(
-            model.bias.item(), bool(parameters.get("boost_from_average")), False, (), False
-        )
-        unknown = contradiction(nodes, G, loss, mean)
+        mean = Start(model.bias.item(), bool(parameters.get("boost_from_average")))
+        unknown, _ = origin_of(nodes, G, loss, mean)
         if unknown is not None:
             unknown += ". Rows may have been weighted, which multiplies l2_leaf_reg"
     known = set() if unknown is not None else {"gradients", "hessians", "values"}
@@ -133,9 +132,7 @@ def _import(
         np.where(leaf, nodes.value, eta * node_step(G, weight, reg_lambda)),
         G,
         known,
-        counts_are_weights=True,
         levels={k: [*of] for k, of in enumerate(categories or ()) if of is not None},
-        has_levels_of_rows=categories is not None,
         base_score=model.bias,
         learning_rate=eta,
         reg_lambda=reg_lambda,

@@ -30,11 +30,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gbt.files.documents import InvalidModelError
-from gbt.formats.imported import SUMS, Imported, LibraryNodes, kept
-from gbt.formats.lightgbm.text import Text, as_number, split, text_of
+from gbt.formats.checking import kept
+from gbt.formats.imported import SUMS, Imported, LibraryNodes
+from gbt.formats.lightgbm.text import Text, as_number, split
 from gbt.formats.lightgbm.trees import levels_of, penalties, read_trees
 from gbt.formats.objectives import LIGHTGBM, REFITTED
-from gbt.formats.origin import Start, contradiction, hides_gradients
+from gbt.formats.origin import Start, hides_gradients, origin_of
 from gbt.losses.loss import Loss
 from gbt.model.ensemble import Ensemble
 from gbt.model.statistics import node_step
@@ -74,7 +75,7 @@ def import_lightgbm(model: Any) -> Imported:
             "from_lightgbm takes a lightgbm.Booster, a fitted lightgbm.LGBMModel, or the name of a"
             f" file; got {type(model).__name__}."
         )
-    text = text_of(booster)
+    text = booster.model_to_string()
     return kept(booster, hash(text), lambda: _import(text))
 
 
@@ -111,7 +112,7 @@ def _import(text: str) -> Imported:
     if why is None and not is_forest:
         p = 0.0 if loss.n_outputs > 1 else float(loss.inverse_link(np.array(start_value)))
         start = Start(start_value, parts.starts_from_mean, False, (p,), parts.is_sampled)
-        why = contradiction(nodes, G, loss, start)
+        why, _ = origin_of(nodes, G, loss, start)
         is_exact = why is None
     has_hidden_start = rates.has_start and not (is_forest or rates.has_dropped)
     is_binary = loss.name == "half_logistic"

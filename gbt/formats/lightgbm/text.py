@@ -6,8 +6,6 @@ trusted: anything unexpected is an `InvalidModelError` that names it.
 """
 
 import re
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,21 +46,6 @@ class Text(NamedTuple):
         names = ("bagging_fraction", "pos_bagging_fraction", "neg_bagging_fraction")
         fraction = min(self.parameter(name, 1.0) for name in names)
         return fraction < 1 and self.parameter("bagging_freq", 0.0) > 0
-
-
-def text_of(booster: Any) -> str:
-    """Return the text of a booster, by way of a file, which takes half the time.
-
-    ``Booster.model_to_string`` (LightGBM 4) starts with a buffer of 1 MB and writes a longer text
-    twice; a file is written once. The method is used where no file can be written.
-    """
-    try:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "model.txt"
-            booster.save_model(path)
-            return path.read_text(encoding="utf-8")
-    except Exception:  # LightGBM's own error is no OSError
-        return booster.model_to_string()
 
 
 def split(text: str) -> Text:

@@ -30,7 +30,8 @@ import numpy as np
 from sklearn import ensemble, tree
 from sklearn.utils.validation import check_is_fitted
 
-from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import STEPS, SUMS, Imported, LibraryNodes
 from gbt.formats.nodes import EPS_32, in_preorder
 from gbt.formats.objectives import (
     GRADIENT_BOOSTING,
@@ -39,7 +40,7 @@ from gbt.formats.objectives import (
     SURVIVAL_ANALYSIS,
     Objective,
 )
-from gbt.formats.origin import Start, contradiction
+from gbt.formats.origin import Start, origin_of
 from gbt.formats.sklearn.categories import columns_in_order, levels_of, listed_levels
 from gbt.formats.wrappers import names_in
 from gbt.losses.loss import Loss
@@ -196,7 +197,7 @@ def _histograms(model: Any, trees: list[Any]) -> Imported:
     elif nodes.tree.first_far(follows, stated, FOLLOWS_WITHIN) is not None:
         unknown = "the rows were weighted: counts do not make the values of its nodes"
     else:
-        unknown = contradiction(nodes, G, loss, Start(base_score[0], True, False, (), False))
+        unknown, _ = origin_of(nodes, G, loss, Start(base_score[0], True))
     are_steps = loss.name not in REFITTED and not is_constrained
     return nodes.imported(
         "scikit-learn",

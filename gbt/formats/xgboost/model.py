@@ -30,15 +30,13 @@ multiplies its values here. Versions keep these weights, ``weight_drop``, in dif
 Its trees were grown on gradients at the predictions of those trees that were not dropped, which are
 not stored. So G is unknown, unless no tree was ever dropped.
 
-**The absolute and the quantile loss** have no curvature. Until 3.3 XGBoost grew trees on h = 1 and
-refitted leaves to quantiles. From 3.4 on it grows them on smoothed derivatives, whose scale it
-computes from all rows in every round, and refits nothing (``gbt.formats.xgboost.smoothed``). The
-nodes show which of the two it was: refitted leaves do not add up to their parents.
+**The absolute and the quantile loss** have no curvature. Until 3.3 XGBoost refitted the leaves to
+quantiles, which therefore do not add up to their parents. From 3.4 on it grows trees on smoothed
+derivatives (``gbt.formats.xgboost.smoothed``).
 
 **What XGBoost does not keep.** It does not count rows. It does not store that an objective was the
 user's own, or that training started from a ``base_margin``; ``gbt.formats.origin`` looks for
-traces. docs/models.md lists what leaves none; a marker other than nan for missing values leaves
-none in a booster.
+traces.
 """
 
 import os
@@ -49,9 +47,10 @@ from typing import Any
 import numpy as np
 
 from gbt.files.documents import InvalidModelError, parse_json
-from gbt.formats.imported import SUMS, Imported, kept
+from gbt.formats.checking import kept
+from gbt.formats.imported import SUMS, Imported
 from gbt.formats.objectives import DISTRIBUTION, REFITTED, XGBOOST
-from gbt.formats.origin import contradiction, doubt_of
+from gbt.formats.origin import origin_of
 from gbt.formats.xgboost.document import (
     entry,
     feature_names_of,
@@ -189,9 +188,8 @@ def _import(
         why = "DART grew its trees at the predictions of some of those before them"
     doubt = None
     if why is None and not is_forest:
-        why = contradiction(nodes, G, loss, start)
+        why, doubt = origin_of(nodes, G, loss, start)
         why = "its objective is a function of your own" if is_own else why
-        doubt = doubt_of(nodes, loss, start)
     value = np.where(nodes.tree.is_leaf, nodes.value, eta * nodes.value)
     return nodes.imported(
         "XGBoost",
@@ -199,8 +197,8 @@ def _import(
         value * nodes.tree.by_node(tree_weight),
         G,
         known,
+        doubt,
         categorical_columns(learner, n_features),
-        doubt=doubt,
         compared=frozenset({"counts"}) if has_dropped else SUMS,
         trained_on=partial(Smoothed, loss) if is_smoothed else None,
         levels=read_levels(model, n_features),

@@ -12,9 +12,6 @@ t above the threshold::
     float32      a           b           c            t = c: of float32 rows a and b go left,
     threshold                   |                     as they do here
 
-XGBoost rounds other rows to float32 first. A float64 number that lies with a threshold between the
-same two float32 numbers may be rounded to the other side of it.
-
 Nodes are numbered depth by depth, since XGBoost takes the node after the left child for the right::
 
     here    a                   there    a
@@ -23,10 +20,8 @@ Nodes are numbered depth by depth, since XGBoost takes the node after the left c
          / \                          / \
         c   d                        c   d
 
-A categorical column holds codes: the number of a row's level in ``Ensemble.categories``, or nan if
-it has none, as ``Ensemble.as_input`` returns them. In XGBoost a set of codes goes right. XGBoost
-sends codes that a model has not seen left; give nan in their place, which goes where missing values
-go.
+In XGBoost a set of codes goes right, and a code that a model has not seen goes left; give nan in
+its place, which goes where missing values go.
 
 The hessians of our Poisson and gamma losses are not XGBoost's (``gbt.losses``), which a file cannot
 express. The sums in its nodes are ours; sums that XGBoost computes anew are XGBoost's.

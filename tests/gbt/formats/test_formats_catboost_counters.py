@@ -9,7 +9,7 @@ from attributions import predecomp, tree_inner, tree_shap
 from gbt.formats import as_ensemble
 from gbt.formats.catboost.answers import Questions
 from gbt.formats.catboost.binary import read_model
-from gbt.formats.imported import forget
+from gbt.formats.checking import forget
 from tests.gbt.formats import test_formats_catboost_levels as of_levels
 from tests.gbt.formats.test_formats_catboost_levels import LOSSES, POLICIES, target_of
 

@@ -13,7 +13,6 @@ from attributions import held_out_gain, predecomp, total_gain
 from gbt.files.documents import InvalidModelError
 from gbt.formats import as_ensemble
 from gbt.formats.lightgbm.model import from_lightgbm
-from gbt.formats.lightgbm.text import text_of
 from tests.asserts import EPS_32, assert_close, assert_same, peer
 from tests.gbt.formats.read_models import fitted, lgb, table, targets
 
@@ -274,22 +273,3 @@ def test_changed_bytes_are_a_model_or_an_error(data, tmp_path_factory):
     except ValueError:
         return
     assert np.isfinite(ensemble.raw_predict(np.zeros((2, ensemble.n_features)))).all()
-
-
-@pytest.mark.parametrize("n_rounds", [2, 2000], ids=["short", "longer than LightGBM's buffer"])
-def test_the_text_of_a_booster_is_as_lightgbm_has_it(n_rounds, monkeypatch, tmp_path):
-    """With the levels of a frame's categories at its end, and where no file can be written, too."""
-    pandas = pytest.importorskip("pandas")
-    lightgbm = peer("lightgbm")
-    X, y, _ = training_data("regression")
-    frame = pandas.DataFrame(X, columns=["a", "b", "größe", "d"])
-    frame["a"] = pandas.Categorical(np.where(np.isnan(X[:, 0]), "è", "[x]"))
-    asked = {"n_estimators": n_rounds, "num_leaves": 8, "max_depth": 4, "verbose": -1, "n_jobs": 1}
-    booster = lightgbm.LGBMRegressor(**asked).fit(frame, y).booster_
-    expected = booster.model_to_string()
-    assert (len(expected) > 2**20) == (n_rounds > 2)
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert text_of(booster) == expected
-    assert not [*tmp_path.iterdir()]  # nothing stays
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "not there"))
-    assert text_of(booster) == expected

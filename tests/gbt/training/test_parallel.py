@@ -13,8 +13,14 @@ import numpy as np
 import pytest
 
 from gbt.parallel import threads as parallel
-from gbt.parallel.cores import available_cores
-from gbt.parallel.threads import Helpers, effective_n_jobs, over_blocks, run_all, threads_for
+from gbt.parallel.threads import (
+    Helpers,
+    available_cores,
+    effective_n_jobs,
+    over_blocks,
+    run_all,
+    threads_for,
+)
 from gbt.tables.columns import Columns
 from tests.asserts import assert_same
 from tests.greedy import GreedyRegressor
