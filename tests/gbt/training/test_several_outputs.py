@@ -9,12 +9,7 @@ import pytest
 import gbt
 import gbt.training.histogram_growth
 import gbt.training.outputs
-from attributions import (
-    GlobalAttribution,
-    permutation,
-    predecomp,
-    tree_inner,
-)
+from attributions import GlobalAttribution, permutation, predecomp, tree_inner
 from gbt import Ensemble, GBTClassifier
 from gbt.losses.several_outputs import OneOutput, SeveralTargets, Softmax
 from gbt.splitting.greedy import Greedy
