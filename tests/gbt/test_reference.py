@@ -123,21 +123,6 @@ def test_rows_of_weight_0_leave_no_trace():
     assert model == others
 
 
-def test_whole_weights_are_repeated_rows_in_ties_too():
-    # Three times 0.1 is not the float 0.3: multiplied before they are rounded, weights break ties.
-    n_splits = 0
-    for seed in range(200):
-        generator = np.random.default_rng(seed)
-        X = generator.integers(0, 4, (8, 2)).astype(float)
-        gradient, weight = 0.1 * generator.integers(-3, 4, 8), generator.integers(1, 4, 8)
-        rows = np.repeat(X, weight, axis=0)
-        repeated = stump(rows, np.repeat(gradient, weight), fixed_point=True)
-        weighted = stump(X, gradient, sample_weight=weight, fixed_point=True)
-        assert split_of(weighted) == split_of(repeated)
-        n_splits += len(weighted) > 1
-    assert n_splits > 100
-
-
 # ------------------------------------------------------------------------------- the single steps
 
 
@@ -175,24 +160,6 @@ def test_fixed_point_of_nothing():
 
 def test_sigmoid_does_not_overflow():
     assert reference.sigmoid(np.array([-1e9, -800.0, 800.0, 1e9])).tolist() == [0.0, 0.0, 1.0, 1.0]
-
-
-@both_searches
-@pytest.mark.parametrize("loss", ["half_squared_error", "half_logistic"])
-def test_every_tree_is_grown_at_the_predictions_of_those_before(loss, fixed_point):
-    generator = np.random.default_rng(3)
-    X, y = generator.normal(size=(40, 3)), generator.integers(0, 2, 40).astype(float)
-    X[generator.random(X.shape) < 0.2] = NAN
-    weight = generator.random(40)
-    shape = {"max_depth": 3, "min_child_weight": 0.1, "fixed_point": fixed_point}
-    model = boost(X, y, loss=loss, n_estimators=4, sample_weight=weight, **shape)
-    assert len(model.trees) == 4
-    for m, tree in enumerate(model.trees):
-        before = reference.Model(model.base_score, model.trees[:m]).raw_predict(X)
-        gradient, hessian = reference.DERIVATIVES[loss](y, before)
-        assert tree == grow(X, weight * gradient, weight * hessian, **shape)
-        assert tree == grow(X, gradient, hessian, weight, **shape)
-        assert len(tree) > 1
 
 
 # ------------------------------------------------------------- brute force over all partitions
