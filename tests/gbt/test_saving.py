@@ -4,7 +4,6 @@ import copy
 import json
 import math
 import os
-import pickle
 import re
 import signal
 import stat
@@ -27,7 +26,6 @@ from gbt.model.tree import NODE_DTYPES
 from gbt.splitting.cross_validated import CrossValidated
 from gbt.splitting.greedy import Greedy
 from tests.asserts import assert_close, assert_same, assert_same_ensemble, assert_valid_ensemble
-from tests.drawn_models import OURS, draw_model
 from tests.greedy import GreedyClassifier, GreedyRegressor
 from tests.spoilt import GONE, paths_in, put
 
@@ -201,23 +199,6 @@ def test_labels_of_any_two_classes_are_predicted_and_come_back(labels, path):
         assert_same(same.classes_, ascending)
         assert same.classes_.dtype == labels.dtype
         assert_same(same.predict(X), ascending[expected])
-
-
-@pytest.mark.parametrize("name", OURS)
-@pytest.mark.parametrize("number", range(3))
-def test_models_of_all_kinds_come_back_from_files_and_pickles(name, number, path):
-    """Of all losses, policies and labels, with words, gaps and samples."""
-    case = draw_model(number, [name])
-    model = case.model
-    for again in (through_file(model, path), pickle.loads(pickle.dumps(model))):
-        assert again.get_params() == model.get_params()
-        assert_same_ensemble(again.ensemble_, model.ensemble_)
-        assert again.n_features_in_ == model.n_features_in_
-        for method in ("predict", "apply", "predict_proba", "decision_function"):
-            if hasattr(model, method):
-                assert_same(getattr(again, method)(case.X), getattr(model, method)(case.X))
-        assert_same(again.sampled_rows(1), model.sampled_rows(1))
-        assert_same(again.feature_importances_, model.feature_importances_)
 
 
 ASKED = {
