@@ -23,12 +23,22 @@ def example_1(split_on: int) -> tuple[Ensemble, np.ndarray, np.ndarray]:
     return fit_values(blank, X, y), X, y
 
 
+def tree_of(**arrays) -> Tree:
+    """Return the tree of these arrays of nodes; those that are not given are 0."""
+    blank = np.zeros(len(arrays["left"]))
+    return Tree(**{name: np.array(arrays.get(name, blank), of) for name, of in NODE_DTYPES.items()})
+
+
+def leaf_of(value: float) -> Tree:
+    """Return a tree that is a single leaf."""
+    return tree_of(feature=[-1], left=[-1], right=[-1], value=[value])
+
+
 def stump_on(feature: int, threshold: float) -> Tree:
     """Return a tree of one split whose statistics are all 0."""
-    arrays = {name: np.zeros(3, dtype) for name, dtype in NODE_DTYPES.items()}
-    arrays.update(feature=np.array([feature, -1, -1]), threshold=np.array([threshold, 0, 0]))
-    arrays.update(left=np.array([1, -1, -1]), right=np.array([2, -1, -1]))
-    return Tree(**arrays)
+    return tree_of(
+        feature=[feature, -1, -1], threshold=[threshold, 0, 0], left=[1, -1, -1], right=[2, -1, -1]
+    )
 
 
 def ensemble_of(trees, n_features, **others) -> Ensemble:
@@ -83,12 +93,7 @@ def deep_tree(rng, depth: int, n_features: int, branching: float) -> tuple[Tree,
         return sums
 
     grow(0, on_path=True, splits_left=0)
-    tree = Tree(
-        **{
-            name: np.array([node[name] for node in nodes], dtype=dtype)
-            for name, dtype in NODE_DTYPES.items()
-        }
-    )
+    tree = tree_of(**{name: [node[name] for node in nodes] for name in NODE_DTYPES})
     assert_valid_tree(tree)
     assert tree.depth.max() == depth
     return tree, x

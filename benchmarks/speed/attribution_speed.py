@@ -26,6 +26,7 @@ import numpy as np
 
 from attributions import predecomp, saabas, tree_inner, tree_shap
 from benchmarks.speed.timing import Page, in_turn, median
+from benchmarks.speed.training_speed import lightgbm_of
 from gbt.formats import as_ensemble
 from gbt.parallel.threads import available_cores
 
@@ -65,17 +66,6 @@ def boosted(case, X, y):
     parameters = {"max_depth": case.max_depth, "eta": 0.1, "reg_lambda": 0.0, "base_score": 0.5}
     parameters["nthread"] = available_cores()
     return xgboost.train(parameters, xgboost.DMatrix(X, y), case.n_trees)
-
-
-def boosted_by_lightgbm(case, X, y):
-    """Train a LightGBM model of the same number of trees and the same depth."""
-    import lightgbm
-
-    parameters = {
-        "max_depth": case.max_depth, "num_leaves": 2**case.max_depth, "learning_rate": 0.1,
-        "min_data_in_leaf": 1, "num_threads": available_cores(), "verbose": -1,
-    }  # fmt: skip
-    return lightgbm.train(parameters, lightgbm.Dataset(X, y), case.n_trees)
 
 
 def contributions_of(booster, X, **options):
@@ -154,7 +144,8 @@ def time_shap(page, case, booster, ensemble, X, y):
     import xgboost
 
     rows = X[: case.n_shap_rows]
-    data, other = xgboost.DMatrix(rows), boosted_by_lightgbm(case, X, y)
+    data = xgboost.DMatrix(rows)
+    other = lightgbm_of(case.n_trees, case.max_depth, X, y, lambda_l2=0.0)
     peers = {
         "XGBoost pred_contribs": partial(booster.predict, data, pred_contribs=True),
         "LightGBM pred_contrib": partial(other.predict, rows, pred_contrib=True),

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.speed.resident import MEGABYTE, forget_peak, peak
+from gbt.model.tree import NODE_DTYPES
 
 N_COLUMNS = 20
 
@@ -45,6 +46,12 @@ def rows_of(numbers: Iterable[int], n_rows: int, n_columns: int, kind: str) -> t
     how = n_rows, n_columns, kind
     table = da.concatenate([da.from_delayed(load(k, *how), shape, np.float32) for k in numbers])
     return table[:, :-1], table[:, -1]
+
+
+def is_same(model: Any, other: Any) -> bool:
+    """Say whether two models have the same nodes, to the last bit."""
+    one, two = model.ensemble_, other.ensemble_
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in NODE_DTYPES)
 
 
 class Measured(NamedTuple):

@@ -22,24 +22,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gbt
-from benchmarks.speed.clusters import workers
+from benchmarks.speed.clusters import is_same, workers
 from benchmarks.speed.timing import Page
 from gbt.training.shares.team import LostMemberError
 
-ARRAYS = ("feature", "threshold", "n_samples", "sum_gradient", "sum_hessian", "gain", "value")
 SAME, SAID = "the same model", "an error that says so"
 N_COLUMNS, WORKERS, CHUNKS = 5, 3, 12
 # Threads that come with a worker in another's place.
 OF_DASK = ("AsyncProcess", "Dask", "QueueFeeder")
 LATEST, HANGING = 10.0, 60.0  # s after the kill, and of a fit
-
-
-def is_same(model: gbt.GBTRegressor, other: gbt.GBTRegressor) -> bool:
-    """Say whether two models have the same nodes, to the last bit."""
-    return all(
-        np.array_equal(getattr(model.ensemble_, name), getattr(other.ensemble_, name))
-        for name in ARRAYS
-    )
 
 
 class Ended(NamedTuple):

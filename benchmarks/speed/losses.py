@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.speed.training_speed import lightgbm_options, timed
+from benchmarks.speed.training_speed import lightgbm_of, timed
 from benchmarks.study import Part, crossed
 from benchmarks.study.command import Study, main
 from benchmarks.study.tables import markdown
@@ -76,13 +76,9 @@ def fit_xgboost(loss, X, y):
 
 
 def fit_lightgbm(loss, X, y):
-    """Fit trees of the same depth, binning included, and return what predicts."""
-    import lightgbm
-
-    data = lightgbm.Dataset(X, y[:, 0], group=np.bincount(y[:, 1].astype(int)))
-    return lightgbm.train(
-        {"objective": "lambdarank", **lightgbm_options(6)}, data, N_ROUNDS
-    ).predict
+    """Fit trees of the same depth, and return what predicts."""
+    sizes = np.bincount(y[:, 1].astype(int))
+    return lightgbm_of(N_ROUNDS, 6, X, y[:, 0], sizes, objective="lambdarank").predict
 
 
 def measure(cell, rng, size):

@@ -19,7 +19,7 @@ import numpy as np
 
 import gbt
 from benchmarks.speed.timing import Page, in_turn, median
-from benchmarks.speed.training_speed import IN_BINS, lightgbm_options
+from benchmarks.speed.training_speed import IN_BINS, lightgbm_of
 from gbt.parallel.threads import available_cores
 
 DEPTH, RATE, PENALTY = 6, 0.1, 1.0
@@ -91,11 +91,9 @@ def fit_xgboost(case, X, y, tree_method="hist", start=None):
 
 
 def fit_lightgbm(case, X, y):
-    """Fit trees of the same depth, binning included."""
-    import lightgbm
-
-    asked = {"objective": "multiclass", "num_class": case.n_classes, **lightgbm_options(DEPTH)}
-    return lightgbm.train(asked, lightgbm.Dataset(X, y), case.n_rounds).predict
+    """Fit trees of the same depth."""
+    asked = {"objective": "multiclass", "num_class": case.n_classes}
+    return lightgbm_of(case.n_rounds, DEPTH, X, y, **asked).predict
 
 
 def largest_difference(case, X, y):

@@ -130,22 +130,22 @@ def fit_xgboost(case, X, y, tree_method):
     return lambda: booster.predict(data)
 
 
-def lightgbm_options(max_depth):
-    """Return what lets LightGBM grow trees of the same depth, leaves and penalty as ours."""
-    return {
+def lightgbm_of(n_rounds, max_depth, X, y, group=None, **asked):
+    """Let LightGBM grow trees of the same depth, leaves and penalty as ours, binning included."""
+    import lightgbm
+
+    alike = {
         "max_depth": max_depth, "num_leaves": 2**max_depth, "learning_rate": 0.1,
         "lambda_l2": 1.0, "min_data_in_leaf": 1, "min_sum_hessian_in_leaf": 1.0,
         "num_threads": available_cores(), "verbose": -1,
     }  # fmt: skip
+    return lightgbm.train(alike | asked, lightgbm.Dataset(X, y, group=group), n_rounds)
 
 
 def fit_lightgbm(case, X, y):
-    """Fit trees of the same depth, binning included."""
-    import lightgbm
-
+    """Fit trees of the same depth."""
     objective = "binary" if case.loss == "half_logistic" else "regression"
-    asked = {"objective": objective, **lightgbm_options(case.max_depth)}
-    lightgbm.train(asked, lightgbm.Dataset(X, y), case.n_rounds)
+    lightgbm_of(case.n_rounds, case.max_depth, X, y, objective=objective)
 
 
 def has_same_first_tree(case, X, y):
@@ -229,12 +229,10 @@ def draw(rows, path, ink, paper):
         for peer, color, marker in zip(PEERS, COLORS, "so^", strict=True):
             ratios = [row[peer] for row in shown]
             ax.plot(ratios, labels, marker, color=color, markersize=8, label=peer.split(" / ")[0])
-        in_bins = {
-            "color": ink,
-            "fillstyle": "none",
-            "label": "the faster histograms, ours in 256 bins",
-        }
-        ax.plot([row[IN_BINS] for row in shown], labels, "D", markersize=7, **in_bins)
+        ax.plot(
+            [row[IN_BINS] for row in shown], labels, "D", markersize=7, color=ink,
+            fillstyle="none", label="the faster histograms, ours in 256 bins",
+        )  # fmt: skip
         ax.axvline(1, color=ink, linewidth=0.8)
         ax.invert_yaxis()
         ax.set_xscale("log")

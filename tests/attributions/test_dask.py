@@ -506,18 +506,6 @@ def _sum_of(chunk):
     return chunk.X.sum()
 
 
-@pytest.mark.slow
-def test_dask_is_not_imported_for_rows_in_memory():
-    program = (
-        "import sys, numpy as np, attributions, gbt\n"
-        "X = np.arange(40.0).reshape(20, 2)\n"
-        "model = gbt.GBTRegressor(n_estimators=1, splitter='greedy').fit(X, X[:, 0])\n"
-        "attributions.tree_inner(model, X + 1, X[:, 0]), attributions.predecomp(model, X)\n"
-        "assert not {m for m in sys.modules if m.split('.')[0] in ('dask', 'distributed')}\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
-
-
 MEMORY = """
 import resource, sys
 import dask, dask.array as da, numpy as np

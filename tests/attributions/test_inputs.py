@@ -33,13 +33,6 @@ TARGETS = {
 }
 
 
-@pytest.mark.parametrize(("target", "message"), TARGETS.values(), ids=TARGETS)
-def test_targets(target, message):
-    for name in ASK_TARGETS:
-        with pytest.raises(ValueError, match=message):
-            MEASURES[name](MODEL, X_NEW, target, (X, Y))
-
-
 def test_labels():
     dates = Y_NEW.astype("datetime64[D]")
     with pytest.raises(ValueError, match="y holds dates"):
@@ -61,13 +54,6 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize(("weight", "message"), WEIGHTS.values(), ids=WEIGHTS)
-def test_weights(weight, message):
-    for name in ASK_WEIGHTS:
-        with pytest.raises(ValueError, match=message):
-            MEASURES[name](MODEL, X_NEW, Y_NEW, (X, Y), sample_weight=weight)
-
-
 FRAME = pd.DataFrame(X_NEW, columns=["a", "b", "c"])
 TABLES = {
     "dates": (X_NEW.astype("datetime64[D]"), r"column 0 \(datetime64\[D\]\)"),
@@ -79,11 +65,20 @@ TABLES = {
 }
 
 
-@pytest.mark.parametrize(("table", "message"), TABLES.values(), ids=TABLES)
-def test_tables(table, message):
-    for name in (*EXPLAINING, *ASK_TARGETS):
+REFUSED = [  # a part of what measures are given, something else, what is said, and by whom
+    *(("y", *row, ASK_TARGETS) for row in TARGETS.values()),
+    *(("sample_weight", *row, ASK_WEIGHTS) for row in WEIGHTS.values()),
+    *(("X", *row, (*EXPLAINING, *ASK_TARGETS)) for row in TABLES.values()),
+]
+
+
+@pytest.mark.parametrize(
+    ("part", "given", "message", "names"), REFUSED, ids=[*TARGETS, *WEIGHTS, *TABLES]
+)
+def test_what_is_no_table_target_or_weight_is_refused_by_all(part, given, message, names):
+    for name in names:
         with pytest.raises(ValueError, match=message):
-            MEASURES[name](MODEL, table, Y_NEW, (X, Y))
+            MEASURES[name](MODEL, **{"X": X_NEW, "y": Y_NEW, part: given}, training=(X, Y))
 
 
 def test_no_rows():

@@ -239,11 +239,7 @@ def test_targets_weights_and_evaluation_sets(estimator, given, message):
 
 AT_LEAST = [  # of how many rows, with what splitter, the parts that it divides them into
     (5, {"splitter": "unbiased"}, "3 parts, .*_leaf=1 .*: at least 6 rows; got 5.$"),
-    (
-        8,
-        {"splitter": Unbiased(), "min_samples_leaf": 2},
-        "3 parts, .*_leaf=2 on .*: at least 12 r",
-    ),
+    (8, {"splitter": Unbiased(), "min_samples_leaf": 2}, "3 parts, .*_leaf=2 on .*: at least 12 r"),
     (3, {"splitter": Unbiased(merged=True)}, "2 parts, .*: at least 4 rows; got 3.$"),
     (8, {"splitter": "unbiased", "subsample": 0.5}, "rows of a tree into 3 parts, .*rows; got 4.$"),
     (3, {"splitter": "cross_validated"}, "into n_folds=5 folds: at least 5 rows; got 3.$"),

@@ -126,17 +126,6 @@ def test_a_fit_that_goes_on_keeps_the_rate_that_was_left_open():
     assert_same_trees(model, expected.fit(X[:60], X[:60, 1]))
 
 
-def test_dropped_trees_have_no_say_in_how_deep_later_ones_are():
-    asked = {"learning_rate": 0.3, "random_state": 1, "n_estimators": 80}
-    model = GBTRegressor(**asked, warm_start=True, early_stopping_rounds=20)
-    y = X[:, 1] + (X[:, 0] > 15) * X[:, 2]
-    with pytest.warns(WorseThanConstantWarning):
-        model.fit(X[:300], y[:300], eval_set=[(X[300:], -y[300:])])
-    assert model.best_iteration_ == 0
-    model.set_params(early_stopping_rounds=None).fit(X[:300], y[:300])
-    assert_same_trees(model, GBTRegressor(**asked).fit(X[:300], y[:300]))
-
-
 def test_rows_that_are_given_back_do_not_change_the_splitter(monkeypatch, tmp_path):
     """90 rows are few, here, and the 100 of the second fit would be many."""
     monkeypatch.setattr("gbt.estimators.defaults.LARGEST_UNBIASED", 95)

@@ -42,8 +42,7 @@ OF_DRAWN_PARTS = {
 
 
 @parametrize_with_checks(
-    [GBTRegressor(100), GBTClassifier(100)],
-    expected_failed_checks=lambda estimator: OF_DRAWN_PARTS,
+    [GBTRegressor(100), GBTClassifier(100)], expected_failed_checks=lambda estimator: OF_DRAWN_PARTS
 )
 def test_scikit_learn_checks_of_the_default(estimator, check):
     """With a tenth of its trees: a hundred models of a few rows are fitted."""

@@ -334,32 +334,31 @@ def test_lines_are_counted_of_every_method():
     assert set(METHODS) - found == {"given_others"}
 
 
+def loaded_by(program, modules):
+    """Return those of some modules that are there after a program."""
+    program += f"\nimport sys; print(*[m for m in {modules} if m in sys.modules])"
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+
+
 HEAVY = ["numba", "sklearn", "scipy", "matplotlib", "pandas", "shap", "xgboost", "hypothesis"]
 
 
 @pytest.mark.parametrize("package", ["gbt", "attributions", "gbt.reference"])
 def test_importing_a_package_alone_is_light(package):
-    program = f"import sys, {package}; print(*[m for m in {HEAVY} if m in sys.modules])"
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert loaded.stdout.split() == []
+    assert loaded_by(f"import {package}", HEAVY) == "\n"
 
 
 @pytest.mark.slow
 def test_fitting_and_explaining_needs_no_extra():
     program = (
-        "import sys, numpy as np, gbt, attributions\n"
+        "import numpy as np, gbt, attributions\n"
         "X = np.arange(20.0).reshape(-1, 2); y = X[:, 0]\n"
         "model = gbt.GBTRegressor(n_estimators=2).fit(X, y)\n"
-        "attributions.tree_inner(model, X, y); attributions.tree_shap(model, X)\n"
-        "extras = ['hypothesis', 'matplotlib', 'shap', 'xgboost', 'polars']\n"
-        "print(*[m for m in extras if m in sys.modules])"
+        "attributions.tree_inner(model, X, y); attributions.tree_shap(model, X)"
     )
-    loaded = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert loaded.stdout.split() == []
+    extras = ["hypothesis", "matplotlib", "shap", "xgboost", "polars", "dask", "distributed"]
+    assert loaded_by(program, extras) == "\n"
 
 
 def test_without_hypothesis_the_kit_for_tests_says_what_to_install():

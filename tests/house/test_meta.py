@@ -179,13 +179,6 @@ TREE_DEFECTS = {
 }
 
 
-@pytest.mark.parametrize("defect", TREE_DEFECTS)
-def test_assert_valid_tree_catches(defect):
-    assert_valid_tree(hand_tree())
-    with pytest.raises(AssertionError):
-        assert_valid_tree(TREE_DEFECTS[defect](hand_tree()))
-
-
 def test_sums_known_in_float32_add_up_in_float32():
     tree = changed(hand_tree(), sum_gradient={0: np.float32(3) * (1 + EPS_32)})
     assert_valid_tree(tree, sums_eps=EPS_32)
@@ -217,11 +210,14 @@ ENSEMBLE_DEFECTS = {
 }
 
 
-@pytest.mark.parametrize("defect", ENSEMBLE_DEFECTS)
-def test_assert_valid_ensemble_catches(defect):
-    assert_valid_ensemble(hand_ensemble())
+@pytest.mark.parametrize("defect", TREE_DEFECTS | ENSEMBLE_DEFECTS)
+def test_defects_are_caught(defect):
+    check, sound = assert_valid_tree, hand_tree()
+    if defect in ENSEMBLE_DEFECTS:
+        check, sound = assert_valid_ensemble, hand_ensemble()
+    check(sound)
     with pytest.raises(AssertionError):
-        assert_valid_ensemble(ENSEMBLE_DEFECTS[defect](hand_ensemble()))
+        check((TREE_DEFECTS | ENSEMBLE_DEFECTS)[defect](sound))
 
 
 def test_values_of_a_refitted_ensemble_need_not_follow_from_its_sums():

@@ -1,29 +1,21 @@
 """README is short, its example prints what it says, and it says how all is installed and built."""
 
-import contextlib
-import io
 import re
 import tomllib
 from pathlib import Path
 
+from tests.house.test_guide import programs_of, run
 from tests.openml import stored_answer
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
-
-
 def test_the_example_prints_what_stands_below_it(monkeypatch, tmp_path):
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", stored_answer)
-    (program,), (expected,) = blocks("python"), blocks("text")
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(program, "README.md", "exec"), {})
-    assert printed.getvalue() == expected
+    ((program, expected),) = programs_of(README)
+    assert run([(program, expected)]) == [(program, expected)]
 
 
 def test_it_can_be_read_in_a_few_minutes():

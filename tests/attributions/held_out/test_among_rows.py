@@ -21,13 +21,12 @@ from gbt import GBTRegressor
 from gbt.losses import NDCG, Cox, Gamma, Pairwise, Poisson, Softmax, Tweedie
 from gbt.losses.half import LOSSES
 from gbt.model.credit import Credit
-from gbt.model.tree import NODE_DTYPES, Tree
 from gbt.reference import ranking as page
 from gbt.reference import survival
 from tests.asserts import assert_close, assert_same
 from tests.gbt.losses.test_order import by_query
 from tests.greedy import GreedyRegressor
-from tests.tree_cases import ensemble_of, stump_on
+from tests.tree_cases import ensemble_of, leaf_of, stump_on
 
 N = 30
 
@@ -280,14 +279,6 @@ def test_permutation_scores_the_ndcg_and_others_refuse(judging_lists):
         attributions.forest_inner(model, X, grade, groups=query, variant="target")
 
 
-STUB = Tree(
-    **{
-        name: np.array([-1 if name in ("feature", "left", "right") else 0], dtype)
-        for name, dtype in NODE_DTYPES.items()
-    }
-)
-
-
 def one_stump(loss):
     """Return a model of one split at 0.5, whose left side is 2 higher, with a step of 0.5."""
     value, sums = np.array([0.0, 1, -1]), np.array([2.0, 1, 1])
@@ -316,7 +307,7 @@ def test_two_classes_by_hand():
     model, y = one_stump(LOSSES["half_logistic"]), np.array([1.0, 0, 0])
     assert_close(held_out_gain(model, X, y, init_score=start).values, [24 / 11], 100.0)
     of_softmax = ensemble_of(
-        [STUB, *model.trees], n_features=1, loss=Softmax(2), learning_rate=0.5,
+        [leaf_of(0.0), *model.trees], n_features=1, loss=Softmax(2), learning_rate=0.5,
         has_init_score=None, base_score=np.zeros(2),
     )  # fmt: skip
     starts = np.column_stack([0 * start, start])

@@ -37,9 +37,8 @@ from attributions.reference import definitions as reference
 from gbt.losses.amounts import Gamma
 from gbt.losses.half import LOSSES
 from gbt.losses.several_outputs import Softmax
-from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import ensemble_of, example_1, stump_on
+from tests.tree_cases import ensemble_of, example_1, leaf_of, stump_on, tree_of
 
 METHODS = {"predecomp": predecomp, "saabas": saabas, "tree_shap": tree_shap}
 ROWS = {  # of the feature that is split on: A, B, C in structure I and II
@@ -93,12 +92,6 @@ def stump(feature, *value, hessian=(1.0, 1.0), n_samples=(1, 1)):
     )  # fmt: skip
 
 
-def leaf(value):
-    arrays = {name: np.zeros(1, dtype) for name, dtype in NODE_DTYPES.items()}
-    arrays.update(feature=np.array([-1]), left=np.array([-1]), right=np.array([-1]))
-    return Tree(**{**arrays, "value": np.array([value])})
-
-
 def one_column(*x):
     return np.array(x, dtype=float)[:, np.newaxis]
 
@@ -129,11 +122,10 @@ def test_what_the_feature_did_before_is_taken_out(knows_hessians):
 
 def two_levels():
     """Return a tree: x0 <= .5 is a leaf of 0, else x1 <= .5 tells leaves of 2 and 6 (H 1 and 3)."""
-    arrays = {name: np.zeros(5, dtype) for name, dtype in NODE_DTYPES.items()}
-    arrays.update(feature=[0, -1, 1, -1, -1], threshold=[0.5, 0, 0.5, 0, 0])
-    arrays.update(left=[1, -1, 3, -1, -1], right=[2, -1, 4, -1, -1])
-    arrays.update(value=[9.0, 0, 9, 2, 6], sum_hessian=[6.0, 2, 4, 1, 3])
-    return Tree(**{name: np.array(arrays[name], dtype) for name, dtype in NODE_DTYPES.items()})
+    return tree_of(
+        feature=[0, -1, 1, -1, -1], threshold=[0.5, 0, 0.5, 0, 0], left=[1, -1, 3, -1, -1],
+        right=[2, -1, 4, -1, -1], value=[9.0, 0, 9, 2, 6], sum_hessian=[6.0, 2, 4, 1, 3],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -171,8 +163,8 @@ def test_work_in_all_outputs_is_taken_out():
     output 2    d = 1     g = -3/4, 1/4 | 1/4, 1/4     -1 * 1 * (-1/4 - 1/4) = 1/2
     """
     log2 = np.log(2)
-    first = [stump(0, log2 - 1, log2 + 1), stump(0, -2.0, 2.0), leaf(0.0)]
-    second = [leaf(0.0), leaf(0.0), stump(0, 1.0, 0.0)]
+    first = [stump(0, log2 - 1, log2 + 1), stump(0, -2.0, 2.0), leaf_of(0.0)]
+    second = [leaf_of(0.0), leaf_of(0.0), stump(0, 1.0, 0.0)]
     model = ensemble_of([*first, *second], n_features=1, loss=Softmax(3), base_score=np.zeros(3))
     found = held_out_gain(model, one_column(0, 0, 1, 1), [2, 0, 1, 1], per_tree=True)
     assert_close(found.per_tree[:, 0], [-1, 4, 0, 0, 0, 0.5], 10.0)

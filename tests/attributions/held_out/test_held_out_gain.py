@@ -15,10 +15,12 @@ from attributions import (
     partial_inner,
     total_gain,
     tree_inner,
+    tree_inner_rows,
 )
 from attributions.held_out.constant_loss import Targets
 from attributions.held_out.splits import StepsOfModel
 from attributions.kernels.spots import MAX_ODDS
+from attributions.reference import definitions
 from attributions.reference import held_out as reference_held_out
 from attributions.testing import ensembles, judged
 from gbt import GBTClassifier, GBTRegressor
@@ -41,7 +43,7 @@ def two_stumps():
 
 
 @pytest.mark.parametrize("loss", [HalfSquaredError(), HalfLogistic(), Quantile(0.9)])
-@pytest.mark.parametrize("depth", [1, 3, 5, 9, 17])
+@pytest.mark.parametrize("depth", [1, 3, 4, 5, 9, 17])
 def test_trees_of_every_depth(depth, loss):
     """With thresholds that contradict those above; all other models are drawn elsewhere."""
     rng = np.random.default_rng(depth)
@@ -57,6 +59,8 @@ def test_trees_of_every_depth(depth, loss):
     assert_close(result.values, reference_held_out.held_out_gain(*rows), terms)
     expected = reference_held_out.error_of_held_out_gain(*rows)
     assert_close(result.standard_error, expected, terms)
+    of_rows = [definitions.tree_inner(ensemble, X[[i]], y[[i]]) for i in range(len(X))]
+    assert_close(tree_inner_rows(ensemble, X, y).values, of_rows, terms)
 
 
 # -------------------------------------------------------------------------------- its identities

@@ -8,10 +8,9 @@ from hypothesis import given
 
 from attributions import PairAttribution, tree_inner, tree_inner_pairs
 from attributions.testing import judged
-from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same
 from tests.attributions.held_out.test_inner import fitted_rows
-from tests.tree_cases import ensemble_of
+from tests.tree_cases import ensemble_of, tree_of
 
 
 def a_chain():
@@ -19,13 +18,11 @@ def a_chain():
 
     a splits on 2 at 0, b on 0 at 0, c on 2 at -1; all go left to go on.
     """
-    arrays = {name: np.zeros(7, dtype) for name, dtype in NODE_DTYPES.items()}
-    arrays["feature"][:] = [2, 0, 2, -1, -1, -1, -1]
-    arrays["threshold"][:] = [0, 0, -1, 0, 0, 0, 0]
-    arrays["left"][:] = [1, 2, 3, -1, -1, -1, -1]
-    arrays["right"][:] = [6, 5, 4, -1, -1, -1, -1]
-    arrays["value"][:] = [0, 1, 3, 7, 3.5, 1.25, -2]
-    return Tree(**arrays)
+    return tree_of(
+        feature=[2, 0, 2, -1, -1, -1, -1], threshold=[0, 0, -1, 0, 0, 0, 0],
+        left=[1, 2, 3, -1, -1, -1, -1], right=[6, 5, 4, -1, -1, -1, -1],
+        value=[0, 1, 3, 7, 3.5, 1.25, -2],
+    )  # fmt: skip
 
 
 def test_a_chain_by_hand():

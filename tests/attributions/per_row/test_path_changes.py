@@ -12,9 +12,8 @@ from attributions.per_row.individual import attribute_per_tree, node_cover
 from attributions.per_row.saabas import Saabas
 from attributions.reference import definitions as reference
 from attributions.testing import ensembles, rows_for
-from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import assert_close, assert_same
-from tests.tree_cases import ensemble_of, example_1, stump_on
+from tests.tree_cases import ensemble_of, example_1, stump_on, tree_of
 
 pytestmark = pytest.mark.kernels
 
@@ -51,14 +50,10 @@ def test_a_leaf_that_weighs_next_to_nothing_keeps_its_say():
 
 def test_a_child_without_weight_does_not_count_and_two_such_children_count_alike():
     """Node 1 has the leaves 2 and 3, of values 6 and 8 and no weight; leaf 4 has all of it."""
-    blank = {name: np.zeros(5, dtype) for name, dtype in NODE_DTYPES.items()}
-    links = {
-        "feature": np.array([0, 0, -1, -1, -1]),
-        "left": np.array([1, 2, -1, -1, -1]),
-        "right": np.array([4, 3, -1, -1, -1]),
-    }
-    value, weight = np.array([0.0, 0, 6, 8, 3]), np.array([2.0, 0, 0, 0, 2])
-    tree = Tree(**{**blank, **links, "value": value, "sum_hessian": weight})
+    tree = tree_of(
+        feature=[0, 0, -1, -1, -1], left=[1, 2, -1, -1, -1], right=[4, 3, -1, -1, -1],
+        value=[0.0, 0, 6, 8, 3], sum_hessian=[2.0, 0, 0, 0, 2],
+    )  # fmt: skip
 
     assert_same(mean_values(ensemble_of([tree], 1)), [3.0, 7.0, 6.0, 8.0, 3.0])
 

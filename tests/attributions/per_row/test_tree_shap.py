@@ -14,21 +14,10 @@ from attributions.reference import definitions as reference
 from attributions.reference import shapley
 from attributions.testing import ensembles, rows_for, sum_of_node_values
 from gbt.formats import as_ensemble
-from gbt.model.tree import NODE_DTYPES, Tree
 from tests.asserts import EPS_32, assert_close, assert_same, peer
-from tests.tree_cases import deep_ensemble, ensemble_of, example_1
+from tests.tree_cases import deep_ensemble, ensemble_of, example_1, tree_of
 
 pytestmark = pytest.mark.kernels
-
-
-def tree_of(left, right, feature, threshold, value, n_samples) -> Tree:
-    """Return a tree with the given arrays, and zeros elsewhere."""
-    blank = {name: np.zeros(len(left), dtype) for name, dtype in NODE_DTYPES.items()}
-    given_arrays = {
-        "left": left, "right": right, "feature": feature, "threshold": threshold, "value": value,
-        "n_samples": n_samples, "sum_hessian": n_samples,
-    }  # fmt: skip
-    return Tree(**{**blank, **{name: np.array(a) for name, a in given_arrays.items()}})
 
 
 #         0 [x0]                 "both x0 and x1 are 1", on four training rows (0, 0), (0, 1),
@@ -39,6 +28,7 @@ def tree_of(left, right, feature, threshold, value, n_samples) -> Tree:
 BOTH = tree_of(
     left=[1, -1, 3, -1, -1], right=[2, -1, 4, -1, -1], feature=[0, -1, 1, -1, -1],
     threshold=[0.5, 0.0, 0.5, 0.0, 0.0], value=[0.0, 0.0, 0.0, 0.0, 1.0], n_samples=[4, 2, 2, 1, 1],
+    sum_hessian=[4, 2, 2, 1, 1],
 )  # fmt: skip
 
 

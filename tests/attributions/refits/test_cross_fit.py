@@ -253,9 +253,6 @@ def test_the_doubts_of_single_models_are_no_doubts_of_their_sum():
 def test_missing_labels_are_refused_before_rows_are_cut():
     X = np.arange(24.0).reshape(12, 2)
     y = np.array(["a", "b", None] * 4, dtype=object)
-    for cut in (
-        partial(cross_fit, GreedyClassifier()),
-        HeldOutSelector(GreedyClassifier()).fit,
-    ):
+    for cut in (partial(cross_fit, GreedyClassifier()), HeldOutSelector(GreedyClassifier()).fit):
         with pytest.raises(ValueError, match=r"got NoneType and str. Missing labels are not"):
             cut(X, y)

@@ -165,16 +165,6 @@ def test_boosting_ends_with_the_tree_after_which_one_returns_true():
     assert_same_trees(model, GreedyRegressor(n_estimators=3).fit(X, Y))
 
 
-def test_an_error_in_a_callback_leaves_the_estimator_as_it_was():
-    def fail(told):
-        raise RuntimeError("enough")
-
-    model = GreedyRegressor(n_estimators=2, callbacks=[fail])
-    with pytest.raises(RuntimeError, match="enough"):
-        model.fit(X, Y)
-    assert not hasattr(model, "ensemble_")
-
-
 # Code of the user's, and what NumPy does there ------------------------------------------------
 
 

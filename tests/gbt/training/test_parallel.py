@@ -146,18 +146,6 @@ class FullPool:
             future.result()
 
 
-def test_a_full_pool_is_not_waited_for():
-    """Helpers come when a thread is free, and once however often they were called till then."""
-    helped = []
-    helpers = Helpers([lambda: helped.append(1)])
-    with FullPool():
-        helpers.call()
-        helpers.call()
-        assert not helped
-    finish_pool()
-    assert helped == [1]
-
-
 def test_tasks_are_done_when_the_pool_is_full():
     """It may be for minutes: its threads help fits."""
     done = []
@@ -173,20 +161,20 @@ def test_tasks_are_done_when_the_pool_is_full():
 
 
 @contextmanager
-def no_thread_begins(monkeypatch):
+def no_thread_begins():
     """As where a system's limit on threads is reached."""
 
     def refuse(thread):
         raise RuntimeError("can't start new thread")
 
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         yield
 
 
-def test_tasks_are_done_once_when_no_thread_begins(monkeypatch):
+def test_tasks_are_done_once_when_no_thread_begins():
     done = []
-    with no_thread_begins(monkeypatch):
+    with no_thread_begins():
         run_all([lambda i=i: done.append(i) for i in range(4)])
         assert sorted(done) == [0, 1, 2, 3]
     in_the_pool(lambda: None)  # a thread that finds what was offered before
@@ -194,10 +182,13 @@ def test_tasks_are_done_once_when_no_thread_begins(monkeypatch):
     assert len(done) == 4
 
 
-def test_helpers_come_once_when_threads_begin_again(monkeypatch):
+@pytest.mark.parametrize("without_threads", [FullPool, no_thread_begins])
+def test_helpers_come_when_a_thread_is_free_and_once_however_often_they_were_called(
+    without_threads,
+):
     helped = []
     helpers = Helpers([lambda: helped.append(1)])
-    with no_thread_begins(monkeypatch):
+    with without_threads():
         helpers.call()
         helpers.call()
         assert not helped
