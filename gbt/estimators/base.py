@@ -379,10 +379,8 @@ class BaseGBT(Predicts):
     def _refuse_other_version(self) -> None:
         """Raise ValueError if a pickle of another version lacks what the fit has told."""
         shape = nothing_held_up(self.ensemble_.n_features, self.ensemble_.n_outputs).shape
-        told = ("split_scores_", "_kept_constraints", "_sampling")
-        if getattr(getattr(self, "_held_up", None), "shape", ()) != shape or not {*told} <= {
-            *vars(self)
-        }:
+        lacks = {"split_scores_", "_kept_constraints", "_sampling"} - {*vars(self)}
+        if lacks or getattr(getattr(self, "_held_up", None), "shape", ()) != shape:
             raise ValueError(
                 "The model was pickled by another version of this library. It predicts and is"
                 " explained, but warm_start cannot add trees to it, nor save write it. Fit it anew,"
