@@ -286,9 +286,12 @@ def _with_columns(names: tuple[str, ...], columns: np.ndarray, ensemble: Ensembl
 def _refuse_differences(several: Several, first: Ensemble, other: Ensemble) -> None:
     """Raise ValueError if two models cannot be put together."""
     if not is_same(first.loss, other.loss):
+        names = f"{first.loss.name} and {other.loss.name}"
+        if first.loss.name == other.loss.name:
+            names = f"{first.loss.name} with other parameters, such as another library's hessian"
         raise ValueError(
-            f"The models in this {several.name} have different losses, {first.loss.name} and"
-            f" {other.loss.name}: their trees add up to different things."
+            f"The models in this {several.name} have different losses, {names}: their trees add up"
+            " to different things."
         )
     for what, has in MUST_SHARE.items():
         if has(first) != has(other):

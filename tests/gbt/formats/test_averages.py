@@ -28,6 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import SeenRowsWarning, held_out_gain, predecomp, total_gain, tree_shap
 from gbt.formats import Average, ScaleWarning, as_ensemble
+from gbt.losses import Quantile
 from gbt.losses.amounts import Poisson
 from tests.gbt.formats.read_models import rows_beside_thresholds
 from tests.greedy import GreedyClassifier, GreedyRegressor
@@ -342,6 +343,8 @@ def test_lists_that_do_not_go_together():
         (Average([]), "at least one fitted model"),
         ([own, GreedyRegressor(n_estimators=2, loss=Poisson()).fit(X, Y**2)],
          "different losses, half_squared_error and poisson"),
+        ([boosted(loss=Quantile(alpha)).fit(X, Y) for alpha in (0.1, 0.9)],
+         "different losses, quantile with other parameters"),
         ([own, boosted().fit(X[:, :2], Y)], "have other columns"),
         (Average([own, own], weights=[1, -1]), r"weights=\[1.0, -1.0\]"),
         ([classifier().fit(X, LABELS), classifier().fit(X, LABELS == "yes")], "same classes_"),
