@@ -181,8 +181,11 @@ def gain_by(rows: AllRows, wanted: Wanted, totals: NodeTotals | None = None) -> 
         part = gains.parts(for_error=True)
         spread_of = partial(RowsAtSplits.spread, part=part, second_moments=with_moments)
         spread = rows.over(spread_of)
+        error = spread.standard_error
+        if error is not None and totals.n_rows == 2:  # they lie equally far from their mean
+            error = np.full(len(error), np.nan)
         of_spread = {
-            "standard_error": spread.standard_error,
+            "standard_error": error,
             "kurtosis": kurtosis_of(steps, spread),
             "second_moments": _moments_of(spread, wanted),
         }

@@ -112,8 +112,13 @@ def error_of_held_out_gain(
     groups: Iterable[Hashable] | None = None,
     credit: Sequence[int] | None = None,
 ) -> np.ndarray:
-    """Return the standard errors, by rows or by groups of rows that belong together."""
+    """Return the standard errors, by rows or by groups of rows that belong together.
+
+    Two rows lie equally far from their mean, so that they tell of none: nan.
+    """
     labels = range(len(X)) if groups is None else groups
+    if len(X) == 2:
+        return np.full(len(ensemble.feature_names) if credit is None else max(credit) + 1, np.nan)
     return standard_error(row_parts(ensemble, X, y, weight, True, credit), labels)
 
 

@@ -74,7 +74,7 @@ def cross_fit(
     groups : array of shape (n,), optional
         Labels of rows that belong together: no group is both fitted and judged, and standard errors
         count groups. Of a ranker they are the queries; where ``y`` has these beside the grades,
-        groups of whole queries.
+        groups of whole queries. Rankers of other libraries are told of queries in their own words.
     init_score : array of shape (n,), or (n, K), optional
         Raw predictions from which the rows start (``gbt.model.starts``): given to ``fit`` and to
         the measure under this name, as our estimators and LightGBM's take it.
@@ -111,6 +111,8 @@ def cross_fit(
     results = []
     for fold in folds:
         fitted_on, held_out = rows.sides(fold)
+        if is_classifier(estimator) and np.ndim(y) == 1:
+            _refuse_unseen_labels(fitted_on.y, held_out.y)
         model = fitted_on.fitted(estimator)
         options = held_out.beside | needed_option(fitted_on.training, measure, model)
         result = measure(model, held_out.X, held_out.y, **options)
@@ -122,6 +124,17 @@ def cross_fit(
     name, _, details = total.method.partition("(")
     details = f", {details}" if details else ")"
     return replace(total, method=f"{name}({len(folds)} fits{details}")
+
+
+def _refuse_unseen_labels(of_fit: Any, of_judges: Any) -> None:
+    """Raise ValueError if rows judge a class of which no row is fitted."""
+    fitted, judging = (np.unique(np.asarray(y).astype(str)) for y in (of_fit, of_judges))
+    if len(unseen := np.setdiff1d(judging, fitted)):
+        raise ValueError(
+            f"All rows of the class {unseen[0]} judge in the same fold, so that the model of this"
+            " fold does not know it. Leave out classes of a single row, or put rare classes"
+            " together; or give a cv that has each class in two folds."
+        )
 
 
 def _widened(total: GlobalAttribution) -> GlobalAttribution:

@@ -17,6 +17,9 @@ from gbt.losses.ranking.queries import as_grades, with_queries
 from gbt.tables.names import shown
 from gbt.tables.targets import as_weight
 
+# Rankers of other libraries, to whose fits rows come query by query, and how these are told of it.
+RANKERS = {"LGBMRanker": "group", "XGBRanker": "qid", "CatBoostRanker": "group_id"}
+
 
 class GivenRows(NamedTuple):
     """Rows of a table with targets and, unless None, weights, groups and starting values.
@@ -103,9 +106,17 @@ class GivenRows(NamedTuple):
 
     def fitted(self, estimator: Any) -> Any:
         """Return a clone of an estimator, fitted to the rows."""
-        prefix = _to_the_model(estimator)
-        beside = {f"{prefix}{name}": value for name, value in self.of_fit.items()}
-        return clone(estimator).fit(self.X, self.targets, **beside)
+        prefix, model = _to_the_model(estimator)
+        rows, y, beside = self, self.targets, self.of_fit
+        if (argument := RANKERS.get(type(model).__name__)) is not None:
+            rows = self.some(np.argsort(self.queries, kind="stable"))
+            y, beside = rows.targets[:, 0], rows.of_fit
+            _, first, number, size = np.unique(rows.queries, True, True, True)
+            beside[argument] = size if argument == "group" else number
+            if argument == "qid" and rows.sample_weight is not None:
+                beside["sample_weight"] = rows.sample_weight[first]  # XGBoost's are of queries
+        beside = {f"{prefix}{name}": value for name, value in beside.items()}
+        return clone(estimator).fit(rows.X, y, **beside)
 
 
 def losses_of(estimator: Any) -> list[Loss]:
@@ -118,6 +129,8 @@ def losses_of(estimator: Any) -> list[Loss]:
 def _queries_of(estimator: Any, y: Any, groups: Any) -> np.ndarray | None:
     """Return the queries of a ranker's rows, from ``groups`` or from beside the grades."""
     rankers = [loss for loss in losses_of(estimator) if loss.has_queries]
+    if type(_to_the_model(estimator)[1]).__name__ in RANKERS:
+        rankers = [as_loss("ndcg")]
     if not rankers:
         return None
     is_grade = np.shape(y)[1:] in ((), (1,))
@@ -125,15 +138,18 @@ def _queries_of(estimator: Any, y: Any, groups: Any) -> np.ndarray | None:
     return as_grades(rankers[0].name, pairs)[:, 1]
 
 
-def _to_the_model(estimator: Any) -> str:
-    """Return what a pipeline's fit wants before the names of arguments of its model's fit."""
-    if get_config()["enable_metadata_routing"]:
-        return ""  # each step has asked for what it takes
+def _to_the_model(estimator: Any) -> tuple[str, Any]:
+    """Return the model in pipelines and searches, and what stands before names of its arguments.
+
+    Fits of pipelines want that, unless metadata is routed: then each step has asked for its own.
+    """
     if hasattr(estimator, "steps") and hasattr(estimator, "named_steps"):
-        name, model = estimator.steps[-1]
-        return f"{name}__{_to_the_model(model)}"
+        name, last = estimator.steps[-1]
+        prefix, model = _to_the_model(last)
+        is_routed = get_config()["enable_metadata_routing"]
+        return ("" if is_routed else f"{name}__{prefix}"), model
     is_search = hasattr(estimator, "refit") and hasattr(estimator, "estimator")
-    return _to_the_model(estimator.estimator) if is_search else ""
+    return _to_the_model(estimator.estimator) if is_search else ("", estimator)
 
 
 def refuse_no_estimator(estimator: Any, name: str) -> None:

@@ -99,7 +99,7 @@ class WithErrors:
             warn_of_few_groups(self.groups)
             factor = np.full(len(self.values), ndtri((1 + level) / 2))
         half_width = np.zeros(len(self.values))
-        np.multiply(factor, standard_error, out=half_width, where=standard_error > 0)
+        np.multiply(factor, standard_error, out=half_width, where=standard_error != 0)
         return np.column_stack([self.values - half_width, self.values + half_width])
 
     def p_values(self, adjust: str | None = None) -> np.ndarray:

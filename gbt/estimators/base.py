@@ -24,6 +24,7 @@ from gbt.estimators.in_chunks import refuse_what_needs_memory, rows_of
 from gbt.estimators.other_names import says_what_serves
 from gbt.estimators.predictions import Predicts
 from gbt.files.saving import describe_estimator, kind_of, save
+from gbt.kernels.trees.pooled import nothing_held_up
 from gbt.losses.known import as_loss, is_same
 from gbt.losses.overflow import SumsOverflowError
 from gbt.losses.ranking.queries import with_queries
@@ -183,7 +184,7 @@ class BaseGBT(Predicts):
     ) -> None:
         for name, beside in (("sample_weight", sample_weight), ("init_score", init_score)):
             warn_of_other_order(X, beside, stacklevel=4, name=name)  # where fit was called
-        older = self.ensemble_ if self.warm_start and hasattr(self, "ensemble_") else None
+        older = self._trees_to_go_on_from()
         X, y, weight = self._check_rows(X, y, sample_weight, reset=older is None)
         n_rows, is_seen = len(y), weight > 0
         target = self._learn_target(y if is_seen.all() else y[is_seen])
@@ -359,6 +360,7 @@ class BaseGBT(Predicts):
         """
         check_is_fitted(self)
         self.check_parameters()
+        self._refuse_other_version()
         self._refuse_other_trees()
         parameters = {**self._all_parameters(), "splitter": describe_policy(self.splitter)}
         parts = {
@@ -366,6 +368,25 @@ class BaseGBT(Predicts):
             "estimator": describe_estimator(self, parameters),
         }
         save(kind_of(self).__name__, parts, path)
+
+    def _trees_to_go_on_from(self) -> Ensemble | None:
+        """Return the trees that a fit adds to; None if it begins anew."""
+        if not (self.warm_start and hasattr(self, "ensemble_")):
+            return None
+        self._refuse_other_version()
+        return self.ensemble_
+
+    def _refuse_other_version(self) -> None:
+        """Raise ValueError if a pickle of another version lacks what the fit has told."""
+        shape = nothing_held_up(self.ensemble_.n_features, self.ensemble_.n_outputs).shape
+        lacks = {"split_scores_", "_kept_constraints", "_sampling"} - {*vars(self)}
+        if lacks or getattr(getattr(self, "_held_up", None), "shape", ()) != shape:
+            raise ValueError(
+                "The model was pickled by another version of this library. It predicts and is"
+                " explained, but warm_start cannot add trees to it, nor save write it. Fit it anew,"
+                " after set_params(warm_start=False); or save the trees alone:"
+                " model.ensemble_.save(path)."
+            )
 
     def _refuse_other_trees(self) -> None:
         """Raise ValueError if parameters that were set after the fit misstate its trees."""

@@ -74,7 +74,10 @@ def load(path: str | os.PathLike, *, loss: Any = None) -> Model:
     try:
         return _rebuild(document, loss)
     except (InvalidModelError, RecursionError) as error:
-        raise InvalidModelError(f"{os.fspath(path)} is not a sound model: {error}") from error
+        raise InvalidModelError(
+            f"{os.fspath(path)} is not a sound model: {error}. A file that was written by an"
+            " earlier version is to be made again: fit the model, and save it."
+        ) from error
 
 
 def _rebuild(document: Any, own_loss: Any) -> Model:
@@ -87,7 +90,7 @@ def _rebuild(document: Any, own_loss: Any) -> Model:
     demand(
         type(version) is int and version == VERSION,
         f"its layout has version {shown(version)}, this library reads version {VERSION}: a newer"
-        " file needs a newer library, and one of before the first release is to be made again",
+        " file needs a newer library",
     )
     kind = as_choice(document.get("kind"), "kind", KINDS)
     keys = ["format", "version", "kind", "ensemble", *["estimator"] * (kind != "Ensemble")]

@@ -161,7 +161,7 @@ class SharedParameters:
         and cuts lie between bins alone, as in other libraries; missing values and levels are none
         of these. With None greedy trees look at the cuts between any two values
         (docs/exact_search.md), but for those that ``"auto"`` grows, which have 256 bins as all
-        others do."""))
+        others do. Ranks count rows, whatever these weigh."""))
     base_score: float | None = field(default=None, metadata=meaning(
         number_in(Real, "(-inf, inf)", None), """
         Prediction before the first tree; None is the constant of least loss, for the squared error

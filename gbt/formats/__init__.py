@@ -108,7 +108,7 @@ def as_ensemble(
             imported = imported.with_starts()
         if (several := several_of(model)) is not None:
             given = imported.ensemble
-            X = X if given.preparation is None else given.as_input(X)
+            X = given.as_input(X) if steps_before(model) else X
             return complete_several(as_ensemble, several, given, X, y, sample_weight, init_score)
         return complete(imported, unwrapped(model), X, y, sample_weight, init_score)
     given = imported.ensemble
@@ -216,7 +216,8 @@ def _import_pipeline(steps: list[tuple[str, Any]], model: Any, X: Any) -> Import
 
 def _import_several(model: Any, several: Several, X: Any) -> Imported:
     """Import all models of which a model is made, and put their trees together."""
-    members = [import_model(member, X) for member in several.models]
+    given = [several.given_to(j, X) for j in range(len(several.models))]
+    members = [*map(import_model, several.models, given)]
     ensembles = [member.ensemble for member in members]
 
     def make() -> Imported:

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import check_array
 
 from gbt.formats.wrappers import is_of_several, labels_of, names_in, target_encoder, unwrapped
 from gbt.model.ensemble import Ensemble
@@ -41,6 +42,13 @@ class Several(NamedTuple):
     rows: list[np.ndarray] | None = None  # that each of them drew, some several times, if known
     names: tuple[str, ...] | None = None  # of all columns, where members may have others
     classes_: Any = None  # the labels of a classifier
+
+    def given_to(self, j: int, X: Any) -> Any:
+        """Return what model j is given of a table: of a bag's, some columns of an array."""
+        if self.columns is None or X is None:
+            return X
+        rows = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+        return rows[:, self.columns[j]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,14 +17,18 @@ G is unknown; training rows supply G at the predictions of the average.
 
 **Side by side** stand models of one target each: their trees are those of the K outputs, and a
 model of fewer rounds than others gets trees of a single leaf that is 0.
+
+**Models that read tables of their own**, behind steps of their own or with levels of their own, get
+what each of them makes of the user's table, one such table beside the other (`PreparedForEach`).
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import reduce
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 from gbt.formats.averages import Several, refuse_other_scales
 from gbt.formats.imported import with_zeros
@@ -33,16 +37,18 @@ from gbt.losses.known import is_same
 from gbt.losses.several_outputs import SeveralTargets
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import rounded_down
+from gbt.model.preparation import Preparation
 from gbt.model.seen_rows import SeenRows
 from gbt.model.tree import NODE_DTYPES
+from gbt.tables.categories import EncodedRows
 from gbt.tables.level_sets import LevelSets
 from gbt.tables.names import are_numbers
+from gbt.tables.sparse_rows import SparseRows
 
 NO_SPLIT = {"feature": -1, "left": -1, "right": -1}  # of a leaf, which has 0 elsewhere
 MUST_SHARE: dict[str, Callable[[Ensemble], Any]] = {
     "whether 0 is missing": lambda model: model.zero_is_missing,
     "whether rows have starting values": lambda model: model.has_init_score is True,
-    "levels of categories": lambda model: model.categories,
     "whether an unseen level is missing": lambda model: (
         model.unseen_is_missing or model.categories is None
     ),
@@ -55,13 +61,17 @@ def merged(several: Several, ensembles: list[Ensemble]) -> Ensemble:
     If the models have no such sum, a ValueError says what they differ in.
     """
     refuse_other_scales(several, ensembles)
-    if any(ensemble.preparation is not None for ensemble in ensembles):
-        raise ValueError(
-            f"The models in this {several.name} have steps before them, each its own. Put the steps"
-            f" before the whole, make_pipeline(steps, {several.name}(...)), or explain one of them."
-        )
-    names = _common_names(several, ensembles)
-    parts = [_with_columns(several, j, one, names) for j, one in enumerate(ensembles)]
+    levels = {ensemble.categories for ensemble in ensembles}
+    have_steps = any(ensemble.preparation is not None for ensemble in ensembles)
+    if have_steps or len(levels) > 1 or (several.columns is not None and levels != {None}):
+        return _with_own_tables(several, ensembles)
+    names = several.names or _common_names(several, [one.feature_names for one in ensembles])
+    columns = several.columns or [np.arange(len(names))] * len(ensembles)
+    return _together(several, [*map(partial(_with_columns, names), columns, ensembles)])
+
+
+def _together(several: Several, parts: list[Ensemble]) -> Ensemble:
+    """Return the trees of models over the same columns as one ensemble."""
     if len({part.input_dtype for part in parts}) > 1:
         parts = [in_float64(part) for part in parts]
     for part in parts[1:]:
@@ -74,6 +84,58 @@ def merged(several: Several, ensembles: list[Ensemble]) -> Ensemble:
     if several.weights is None:
         return _side_by_side(several, parts)
     return _average(parts, several.weights)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedForEach(Preparation):
+    """What each of several models makes of a table, side by side."""
+
+    several: Several
+    members: list[Ensemble]
+
+    def rows(self, X: Any) -> Any:
+        """Return the rows that the models' trees read, sparse if all of them are."""
+        parts = [one.as_input(self.several.given_to(j, X)) for j, one in enumerate(self.members)]
+        if all(isinstance(part, SparseRows) for part in parts):
+            stored = [((part.data, part.indices, part.indptr), part.shape) for part in parts]
+            return hstack([csr_array(*of_one) for of_one in stored], format="csr")
+        return EncodedRows.of(np.hstack([part[:] for part in parts]), None, is_prepared=True)
+
+
+def _with_own_tables(several: Several, members: list[Ensemble]) -> Ensemble:
+    """Return the trees of models that read the tables which `PreparedForEach` puts side by side."""
+    names, origins, names_out = several.names, [], []
+    levels: list[Any] = []
+    if names is None:
+        before = [
+            one.preparation.names if one.preparation else one.feature_names for one in members
+        ]
+        names = _common_names(several, before)
+    for j, one in enumerate(members):
+        own = range(len(names)) if several.columns is None else several.columns[j].tolist()
+        steps, itself = one.preparation, [(k,) for k in range(one.n_features)]
+        for origin in itself if steps is None else steps.origins:
+            origins.append(tuple(sorted({own[k] for k in origin})))  # a bag may draw one twice
+        names_out += [f"{j}: {name}" for name in one.feature_names]
+        levels += one.categories or [None] * one.n_features
+    preparation = PreparedForEach(
+        steps=(),
+        names=names,
+        origins=tuple(origins),
+        names_out=tuple(names_out),
+        several=several,
+        members=members,
+    )
+    given: dict[str, Any] = {"preparation": preparation, "credit": preparation.credit}
+    has_levels = any(one.categories is not None for one in members)
+    ends = np.cumsum([one.n_features for one in members])
+    parts = []
+    for own_places, one in zip(np.split(np.arange(ends[-1]), ends[:-1]), members, strict=True):
+        if has_levels:
+            no_sets = LevelSets.of([None] * len(one.feature))
+            given |= {"categories": tuple(levels), "level_sets": one.level_sets or no_sets}
+        parts.append(replace(_with_columns(tuple(names_out), own_places, one), **given))
+    return _together(several, parts)
 
 
 def _average(parts: list[Ensemble], weights: np.ndarray) -> Ensemble:
@@ -200,11 +262,8 @@ def in_float64(ensemble: Ensemble) -> Ensemble:
     )
 
 
-def _common_names(several: Several, ensembles: list[Ensemble]) -> tuple[str, ...]:
+def _common_names(several: Several, all_names: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the names of the columns; numbers in place of names give way to names."""
-    if several.names is not None:
-        return several.names
-    all_names = [ensemble.feature_names for ensemble in ensembles]
     named = [names for names in all_names if not are_numbers(names)] or all_names[:1]
     blanks = max(named, key=lambda names: "".join(names).count(" "))  # LightGBM has none
     for names in all_names:
@@ -217,13 +276,8 @@ def _common_names(several: Several, ensembles: list[Ensemble]) -> tuple[str, ...
     return blanks
 
 
-def _with_columns(several: Several, j: int, ensemble: Ensemble, names: tuple[str, ...]) -> Ensemble:
+def _with_columns(names: tuple[str, ...], columns: np.ndarray, ensemble: Ensemble) -> Ensemble:
     """Return a member that counts the columns of the whole, of which it may read some only."""
-    if several.columns is None:
-        return replace(ensemble, feature_names=names)
-    if ensemble.categories is not None:
-        raise ValueError(f"A {several.name} of models with categories is not taken.")
-    columns = several.columns[j]
     seen = ensemble.seen_rows if np.array_equal(columns, range(len(names))) else None
     feature = np.where(ensemble.left >= 0, columns[np.maximum(ensemble.feature, 0)], -1)
     return replace(ensemble, feature=feature, feature_names=names, seen_rows=seen)
@@ -232,9 +286,12 @@ def _with_columns(several: Several, j: int, ensemble: Ensemble, names: tuple[str
 def _refuse_differences(several: Several, first: Ensemble, other: Ensemble) -> None:
     """Raise ValueError if two models cannot be put together."""
     if not is_same(first.loss, other.loss):
+        names = f"{first.loss.name} and {other.loss.name}"
+        if first.loss.name == other.loss.name:
+            names = f"{first.loss.name} with other parameters, such as another library's hessian"
         raise ValueError(
-            f"The models in this {several.name} have different losses, {first.loss.name} and"
-            f" {other.loss.name}: their trees add up to different things."
+            f"The models in this {several.name} have different losses, {names}: their trees add up"
+            " to different things."
         )
     for what, has in MUST_SHARE.items():
         if has(first) != has(other):

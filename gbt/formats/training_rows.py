@@ -17,9 +17,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from gbt.formats.averages import PROBABILITIES, Several
 from gbt.formats.imported import STEPS, SUMS, Imported, moved_start
@@ -97,13 +96,19 @@ def complete_several(
     target = as_target(several, given, y, _num_samples(X))  # refuses labels that no model knows
     parts = []
     for j, model in enumerate(several.models):
-        own = [X, y if several.weights is not None else np.asarray(y)[:, j], sample_weight]
+        own = [
+            several.given_to(j, X),
+            y if several.weights is not None else np.asarray(y)[:, j],
+            sample_weight,
+        ]
         if several.mean_of == PROBABILITIES:  # members know numbers of classes
             own[1] = np.searchsorted(several.classes_, np.asarray(y))
         if several.rows is not None:  # weights have told how often each is drawn, and no more
-            own[2] = np.bincount(several.rows[j], minlength=len(y)).astype(np.float64)
-        if several.columns is not None:
-            own[0] = _safe_indexing(own[0], several.columns[j], axis=1)
+            drawn, own[2] = several.rows[j], None
+            if has_fit_parameter(model, "sample_weight"):
+                own[2] = np.bincount(drawn, minlength=len(y)).astype(np.float64)
+            else:  # such as a pipeline, which is given a row as often as it is drawn
+                own[:2] = own[0][drawn], np.asarray(own[1])[drawn]
         parts.append(as_ensemble(model, *own, init_score))
     whole = merged(several, parts)
     if "gradients" not in whole.statistics:

@@ -454,6 +454,35 @@ def test_what_is_not_known_is_0(array, statistic, path):
         load_document(document, path)
 
 
+def test_pickles_of_another_version_predict_and_are_neither_continued_nor_saved(path):
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    told = GBTRegressor(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    for changed in ({"_held_up": np.zeros((1, 2, 3))}, *dict.fromkeys(["_sampling", "_held_up"])):
+        model = pickle.loads(pickle.dumps(told))
+        if isinstance(changed, str):
+            del vars(model)[changed]
+        else:
+            vars(model).update(changed)
+        assert_same(model.predict(X), told.predict(X))
+        for use in (lambda model=model: model.set_params(n_estimators=3).fit(X, y),
+                    lambda model=model: model.save(path)):  # fmt: skip
+            with pytest.raises(ValueError, match=r"pickled by another version.*Fit it anew"):
+                use()
+        model.ensemble_.save(path)
+        assert_same(load(path).raw_predict(X), told.predict(X))
+        assert model.set_params(warm_start=False).fit(X, y).ensemble_.n_trees == 3
+
+
+def test_files_whose_parts_have_changed_are_to_be_made_again(path):
+    model = GBTRegressor(n_estimators=2).fit(np.arange(40.0).reshape(20, 2), np.arange(20.0))
+    model.save(path)
+    document = json.loads(path.read_text())
+    document["estimator"]["held_up"] = [0.0] * 7
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidModelError, match=r"held_up has 7 numbers.* is to be made again"):
+        load(path)
+
+
 # Damaged files --------------------------------------------------------------------------------
 
 

@@ -248,6 +248,18 @@ def test_a_feature_of_which_no_row_tells_is_not_reliable():
     assert result.is_reliable.tolist() == [True, False, True]
 
 
+def test_two_rows_have_no_error():
+    """Each judges by its distance from their mean, and both are equally far from it."""
+    X, y = np.array([[-1.0], [1.0]]), np.array([0.0, 3.0])
+    result = held_out_gain(two_stumps(), X, y)
+    parts = reference_held_out.row_parts(two_stumps(), X, y, np.ones(2), True)
+    assert_same(parts[0], parts[1])
+    assert result.values[0] > 0
+    for unknown in result.standard_error, result.p_values(), result.confidence_interval():
+        assert np.isnan(unknown).all()
+    assert held_out_gain(two_stumps(), X[[0, 1, 1]], y[[0, 1, 1]]).standard_error[0] > 0
+
+
 def test_per_cent_by_hand():
     """The stumps above: 16 times 1/2 over twice the loss of the mean, (1/9 + 49/9 + 64/9) / 2."""
     X, y = np.array([[-2.0], [-3.0], [2.0]]), np.array([1.0, -1.0, 4.0])

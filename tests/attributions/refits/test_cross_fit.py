@@ -25,7 +25,7 @@ from attributions import (
     tree_inner_rows,
 )
 from attributions.reference import definitions as reference
-from tests.asserts import assert_close, assert_same
+from tests.asserts import assert_close, assert_same, peer
 from tests.attributions.refits.test_selector import table
 from tests.greedy import GreedyClassifier, GreedyRegressor
 
@@ -131,6 +131,53 @@ def test_rankers_are_fitted_to_whole_queries_and_judged_by_others(loss):
     for options in ({"cv": [*KFold(3).split(X)]}, {"groups": np.arange(120) // 6}):
         with pytest.raises(ValueError, match=r"Row \d+ is to be fitted, and others of its query"):
             cross_fit(ranker, X, pairs, **options)
+    with pytest.raises(ValueError, match="give groups="):
+        cross_fit(ranker, X, grade)
+
+
+def test_a_class_in_a_single_fold_is_named_with_what_to_do():
+    X, y = table(n=60, p=2)
+    labels, rows = np.where(y > 0, "high", "low"), [np.arange(30), np.arange(30, 60)]
+    classifier = GreedyClassifier(n_estimators=2)
+    message = "All rows of the class rare judge in the same fold.* Leave out classes of a single"
+    with pytest.raises(ValueError, match=message), pytest.warns(UserWarning, match="least populat"):
+        cross_fit(classifier, X, np.append(labels[:59], "rare"), cv=3)
+    of_half = np.where(np.arange(60) < 30, "rare", labels)
+    with pytest.raises(ValueError, match=message):
+        cross_fit(classifier, X, of_half, cv=[rows[::-1]])
+    assert len(cross_fit(classifier, X, of_half, cv=3)) == 2
+
+
+RANKERS = {
+    "lightgbm": ("LGBMRanker", {"n_estimators": 5, "min_child_samples": 3, "verbose": -1}),
+    "xgboost": ("XGBRanker", {"n_estimators": 5}),
+    "catboost": (
+        "CatBoostRanker",
+        {"iterations": 5, "verbose": 0, "allow_writing_files": False, "loss_function": "QueryRMSE"},
+    ),
+}
+
+
+@pytest.mark.parametrize("library", RANKERS)
+def test_rankers_of_other_libraries_are_told_of_queries_in_their_own_words(library):
+    X, grade, query = lists()
+    name, parameters = RANKERS[library]
+    ranker, weight = getattr(peer(library), name)(**parameters), 1.0 + query % 2
+    expected = 0.0
+    for fitted_on, held_out in GroupKFold(3).split(X, grade, query):
+        rows = fitted_on[np.argsort(query[fitted_on], kind="stable")]
+        told = {
+            "lightgbm": {"group": np.repeat(4, len(rows) // 4), "sample_weight": weight[rows]},
+            "xgboost": {"qid": query[rows], "sample_weight": weight[rows][::4]},
+            "catboost": {"group_id": query[rows], "sample_weight": weight[rows]},
+        }
+        model = clone(ranker).fit(X[rows], grade[rows], **told[library])
+        given = {"groups": query[held_out], "sample_weight": weight[held_out]}
+        expected += held_out_gain(model, X[held_out], grade[held_out], **given).values
+    own = {"sample_weight": weight, "cv": 3}
+    assert_same(cross_fit(ranker, X, grade, groups=query, **own).values, expected)
+    step = make_pipeline(StandardScaler(with_mean=False, with_std=False), ranker)
+    assert_same(cross_fit(step, X, np.column_stack([grade, query]), **own).values, expected)
     with pytest.raises(ValueError, match="give groups="):
         cross_fit(ranker, X, grade)
 

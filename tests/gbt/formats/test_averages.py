@@ -1,9 +1,14 @@
 """Averages of models, and models side by side, are one sum of trees; what is none is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.compose import (
+    ColumnTransformer,
+    TransformedTargetRegressor,
+    make_column_transformer,
+)
 from sklearn.ensemble import (
     BaggingClassifier,
     BaggingRegressor,
@@ -18,11 +23,12 @@ from sklearn.ensemble import (
 )
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from attributions import SeenRowsWarning, held_out_gain, predecomp, total_gain, tree_shap
 from gbt.formats import Average, ScaleWarning, as_ensemble
+from gbt.losses import Quantile
 from gbt.losses.amounts import Poisson
 from tests.gbt.formats.read_models import rows_beside_thresholds
 from tests.greedy import GreedyClassifier, GreedyRegressor
@@ -255,11 +261,70 @@ def test_what_is_no_sum_of_trees_is_refused_by_name(model, y, message):
         held_out_gain(model, X_NEW, y[:50])
 
 
-def test_members_with_categories_that_see_some_columns_are_refused():
-    of_levels = HistGradientBoostingRegressor(max_iter=2, categorical_features=[0])
-    model = bag(of_levels, max_features=3).fit(np.abs(X).round(), Y)
-    with pytest.raises(ValueError, match="A BaggingRegressor of models with categories is not"):
-        as_ensemble(model)
+WORDS = np.array(["Bern", "Lima", "Oslo", "Rome"], dtype=object)
+
+
+def table_of(rows):
+    """Return a frame of words and numbers."""
+    table = pd.DataFrame(rows, columns=["city", "age", "height", "weight"])
+    table["city"] = WORDS[np.clip(rows[:, 0].round() + 1, 0, 3).astype(int)]
+    return table
+
+
+def hot(model, **others):
+    words = OneHotEncoder(handle_unknown="ignore", **others)
+    return make_pipeline(make_column_transformer((words, [0]), remainder="passthrough"), model)
+
+
+BINS = HistGradientBoostingRegressor(max_iter=4)
+PIPELINES = [
+    ("hot", hot(BINS, sparse_output=False)),
+    ("drop", hot(boosted(), drop="first")),
+    ("words", boosted()),
+]
+OWN_TABLES = {
+    "votes": (VotingRegressor(PIPELINES, weights=[1, 2, 3]), Y),
+    "bag of words, some columns": (bag(boosted(), max_features=3), Y),
+    "bag of pipelines": (bag(hot(boosted())), Y),
+    "forests": (VotingClassifier([("1", hot(forests()[0][1]))], voting="soft"), LABELS),
+    "targets": (MultiOutputRegressor(hot(boosted())), SEVERAL),
+}
+
+
+@pytest.mark.parametrize(("model", "y"), OWN_TABLES.values(), ids=OWN_TABLES)
+def test_models_that_read_tables_of_their_own_add_up_by_the_columns_of_the_user(model, y):
+    model.fit(table_of(X), y)
+    table = table_of(X_NEW)
+    expected = model.predict_proba(table)[:, 1] if y is LABELS else model.predict(table)
+    for ensemble in as_ensemble(model), as_ensemble(model, table_of(X), y):
+        np.testing.assert_allclose(ensemble.raw_predict(table), expected, rtol=0, atol=1e-12)
+    shap = tree_shap(ensemble, table)
+    assert shap.feature_names == tuple(table)
+    np.testing.assert_allclose(shap.values.sum(axis=1) + shap.base_values, expected, atol=1e-10)
+
+
+def test_steps_that_change_nothing_change_no_result():
+    own = mixed_regressors()
+    behind = [(name, make_pipeline(FunctionTransformer(), model)) for name, model in own]
+    for kind in (VotingRegressor, lambda models: MultiOutputRegressor(models[0][1])):
+        y, y_new = (Y, Y_NEW) if kind is VotingRegressor else (SEVERAL, NEW_SEVERAL)
+        without, result = (
+            held_out_gain(kind(models).fit(X, y), X_NEW, y_new) for models in (own, behind)
+        )
+        np.testing.assert_allclose(result.values, without.values, rtol=1e-12)
+        np.testing.assert_allclose(result.standard_error, without.standard_error, rtol=1e-12)
+
+
+def test_models_of_parts_of_the_rows_know_other_levels():
+    table, new = table_of(X), table_of(X_NEW)
+    parts = [table["city"] != word for word in WORDS[:2]]
+    models = [boosted().fit(table[part], Y[part]) for part in parts]
+    expected = np.mean([model.predict(new) for model in models], axis=0)
+    np.testing.assert_allclose(as_ensemble(models).raw_predict(new), expected)
+    with_numbers = [*models, boosted().fit(table.assign(city=1.0), Y)]
+    message = r"has words such as 'Bern'|could not convert string to float|not numbers: 'city'"
+    with pytest.raises(ValueError, match=message):
+        as_ensemble(with_numbers).raw_predict(new)
 
 
 def test_steps_come_before_the_whole_and_not_before_its_members():
@@ -270,9 +335,6 @@ def test_steps_come_before_the_whole_and_not_before_its_members():
         np.testing.assert_allclose(ensemble.raw_predict(X_NEW), behind.predict(X_NEW))
     alone = held_out_gain(behind[-1], steps.transform(X_NEW), Y_NEW)
     np.testing.assert_array_equal(held_out_gain(whole, X_NEW, Y_NEW).values, alone.values)
-    scaled = make_pipeline(StandardScaler(), boosted())
-    with pytest.raises(ValueError, match="have steps before them, each its own"):
-        as_ensemble(VotingRegressor([("one", scaled)]).fit(X, Y))
 
 
 def test_lists_that_do_not_go_together():
@@ -281,6 +343,8 @@ def test_lists_that_do_not_go_together():
         (Average([]), "at least one fitted model"),
         ([own, GreedyRegressor(n_estimators=2, loss=Poisson()).fit(X, Y**2)],
          "different losses, half_squared_error and poisson"),
+        ([boosted(loss=Quantile(alpha)).fit(X, Y) for alpha in (0.1, 0.9)],
+         "different losses, quantile with other parameters"),
         ([own, boosted().fit(X[:, :2], Y)], "have other columns"),
         (Average([own, own], weights=[1, -1]), r"weights=\[1.0, -1.0\]"),
         ([classifier().fit(X, LABELS), classifier().fit(X, LABELS == "yes")], "same classes_"),
