@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from attributions.kernels.contrasts import Parts
 from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
 from attributions.walk.rows_at_spots import RowsAtSpots
-from attributions.walk.steps import Paths
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import transposed
 from gbt.model.stages import TREES_AT_ONCE, Stage, values_in_start
@@ -73,7 +73,7 @@ class JudgedRows(RowsAtSpots):
         return PathChanges(self.ensemble, np.concatenate(of_trees))
 
     @cached_property
-    def paths(self) -> Paths:
+    def paths(self) -> Parts:
         """The steps that add -g times the change of value to the feature of the split."""
         return self.paths_with(-self.changes.part)
 

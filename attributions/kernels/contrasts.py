@@ -41,9 +41,11 @@ N_WHOLE = 3  # steps in which every node takes all rows
 N_ENDS = 2**N_WHOLE  # nodes below them
 
 
-class Below(NamedTuple):
-    """How rows climb to depth 3, and what each step adds; by node and place."""
+class Parts(NamedTuple):
+    """What each step adds to which feature: of depths 0 to 2 by tree, below by node and place."""
 
+    top_feature: np.ndarray  # (M, 7) uint64, of the nodes, depth by depth
+    top_part: np.ndarray  # (M, 7, 2, 3) float64, a, b, d of the steps right and left
     up: np.ndarray  # (N + 16 M,) uint64, the parent; a root is its own
     feature: np.ndarray  # (N + 16 M,) uint64, that the parent's split is credited to
     part: np.ndarray  # (N + 16 M, 3) a, b, d of the step from there; 0 from depth 3 up
@@ -144,21 +146,6 @@ def add_at_spot(i, spot, weight, gradient, hessian, sums):
 
 
 @internal
-def ends_of_places(at, first, end):
-    """Write which of the eight nodes at depth 3 rows stand below, from their places at depth 4.
-
-    These are 64-bit numbers, as wide as what they select: with 32 bits that takes 1.3 to 1.7 times
-    as long (znver3).
-
-    at      (n,)   unsigned   IN
-    first          unsigned   IN    the first of the tree's places
-    end     (n,)   int64      OUT
-    """
-    for i in range(end.shape[0]):
-        end[i] = np.int64(at[i] - first) >> (N_TOP - N_WHOLE)
-
-
-@internal
 def add_parts_of_the_top(end, n_steps, feature, part, constant, gradient, hessian, out):
     """Add the parts of the first steps, three at most.
 
@@ -185,65 +172,82 @@ def add_parts_of_the_top(end, n_steps, feature, part, constant, gradient, hessia
                 sums[i] += moved if (end[i] >= begin) & (end[i] < stop) else 0.0
 
 
-@forced_inline
-def add_part(i, t, below, constant, gradient, hessian, out):
-    """Add what row i gets by the step to t."""
-    # One by one: a view of the three would be reference-counted each time, by atomic operations.
-    a, b, d = below.part[t, 0], below.part[t, 1], below.part[t, 2]
-    out[below.feature[t], i] += part_of(i, a, b, d, constant, gradient, hessian)
-
-
 @internal
-def add_parts_below(first, spot, n_steps, below, gradient, hessian, at, out):
+def add_parts_below(first, spot, n_steps, parts, constant, gradient, hessian, at, out):
     """Add the parts of the steps below depth 3, from every row's spot up.
 
     first               uint64     IN      of the tree's spots
     spot       (n,)     unsigned   IN
     n_steps             int64      IN      at least 1
-    below               ``Below``  IN
-    gradient   (n,)     float64    IN
-    hessian    (n,)     float64    IN      None where it is 1 for all rows
     at         (n,)     uint64     memory
-    out        (p, n)   float64    INOUT
+    others              see ``add_parts_of_the_top``
     """
     n = np.uint64(at.shape[0])
     for i in range(n):
         at[i] = first + np.uint64(spot[i])
-        add_part(i, at[i], below, True, gradient, hessian, out)
+        add_part(i, at[i], parts, constant, gradient, hessian, out)
     for _ in range(n_steps - 1):
         for i in range(n):
-            at[i] = below.up[at[i]]
-            add_part(i, at[i], below, True, gradient, hessian, out)
+            at[i] = parts.up[at[i]]
+            add_part(i, at[i], parts, constant, gradient, hessian, out)
+
+
+@forced_inline
+def add_part(i, t, parts, constant, gradient, hessian, out):
+    """Add what row i gets by the step to t."""
+    # One by one: a view of the three would be reference-counted each time, by atomic operations.
+    a, b, d = parts.part[t, 0], parts.part[t, 1], parts.part[t, 2]
+    out[parts.feature[t], i] += part_of(i, a, b, d, constant, gradient, hessian)
+
+
+@internal
+def add_parts_of_tree_at_spots(m, spots, parts, constant, gradient, hessian, end, at, out):
+    """Add every row's parts in tree m; ``end``, int64 (n,), and ``at``, uint64 (n,), are memory."""
+    spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
+    # These are 64-bit numbers, as wide as what they select: 32 bits take 1.3 times as long (znver3).
+    if n_steps <= N_TOP:
+        for i in range(end.shape[0]):
+            end[i] = np.int64(spot[i]) >> (N_TOP - N_WHOLE)
+    else:
+        for i in range(end.shape[0]):
+            end[i] = parts.end[first + np.uint64(spot[i])]
+    feature, part = parts.top_feature[m], parts.top_part[m]
+    add_parts_of_the_top(end, n_steps, feature, part, constant, gradient, hessian, out)
+    if n_steps > N_WHOLE:
+        n_below = n_steps - N_WHOLE
+        add_parts_below(first, spot, n_below, parts, constant, gradient, hessian, at, out)
 
 
 @kernel
-def add_parts_at_spots(spots, kind, y, state, hessian, given, top, below, out):
+def add_parts_at_spots(spots, kind, y, state, hessian, given, parts, out):
     """Add up every row's parts along its paths, by feature; callers multiply by the weight.
 
-    spots ... given                             see ``add_up_at_spots``
-    top         a pair                 IN       of the depths 0 to 2 of all trees
-      feature   (M, 7)        uint64            of their nodes, depth by depth
-      part      (M, 7, 2, 3)  float64           a, b, d of the steps right and left; b + d in place
-                                                of d where the hessian is None, in ``below``, too
-    below                     ``Below``  IN
-    out         (p, n)        float64    INOUT
+    spots ... given                see ``add_up_at_spots``
+    parts           ``Parts``  IN     b + d in place of d where the hessian is None
+    out    (p, n)   float64    INOUT
     """
-    (feature, part), n = top, y.shape[0]
+    n = y.shape[0]
     end, at, gradient = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n)
     for m in range(spots.tree_depth.shape[0]):
-        spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
         write_derivatives_before(m, kind, y, state, given, gradient, hessian)
-        if n_steps <= N_TOP:
-            ends_of_places(spot, spot.dtype.type(0), end)
-        else:
-            for i in range(end.shape[0]):
-                end[i] = below.end[first + np.uint64(spot[i])]
-        add_parts_of_the_top(end, n_steps, feature[m], part[m], True, gradient, hessian, out)
-        if n_steps > N_WHOLE:
-            n_below = n_steps - N_WHOLE
-            add_parts_below(first, spot, n_below, below, gradient, hessian, at, out)
+        add_parts_of_tree_at_spots(m, spots, parts, True, gradient, hessian, end, at, out)
         for i in range(np.uint64(n)):
-            move_state(i, first, spot, kind, spots.value, state)
+            move_state(i, spots.first[m], spots.of_row[m], kind, spots.value, state)
+
+
+@kernel
+def add_value_changes(spots, parts, row_weight, out):
+    """Add changes of node values along rows' paths, times the weight of row and tree.
+
+    spots                    ``Spots``  IN
+    parts                    ``Parts``  IN     b = d = 0
+    row_weight    (M, n)     float64    IN
+    out           (p, n)     float64    INOUT
+    """
+    n = row_weight.shape[1]
+    end, at = np.empty(n, np.int64), np.empty(n, np.uint64)
+    for m in range(row_weight.shape[0]):
+        add_parts_of_tree_at_spots(m, spots, parts, None, row_weight[m], None, end, at, out)
 
 
 @kernel

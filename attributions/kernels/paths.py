@@ -27,62 +27,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attributions.kernels.contrasts import (
-    N_WHOLE,
-    Below,
-    add_part,
-    add_parts_of_the_top,
-    ends_of_places,
-)
 from gbt.kernels.platform.compiling import uncounted
-from gbt.kernels.rows.descent import N_TOP, go_down_the_top, takes_left
-
-
-class Changes(NamedTuple):
-    """Changes of the node value in the steps of M trees, and the features credited with them.
-
-    N nodes; of nodes and places, see ``gbt.kernels.rows.descent``.
-    """
-
-    top: tuple[np.ndarray, np.ndarray]  # of depths 0 to 2, see ``add_parts_at_spots``; b = d = 0
-    below: Below  # of the step that leads to a place from depth 3
-    change: np.ndarray  # (N + 16 M, 2) float64, of the steps right and left
-    feature: np.ndarray  # (N + 16 M,) uint64, credited with these
-
-
-@uncounted
-def add_value_changes(X, links, first, changes, row_weight, at, end, out):
-    """Add the changes of the node value along each row's path, tree by tree.
-
-    X             (2 p, n)         float64  IN     a block from ``gbt.model.predictor.transposed``
-    links                        ``Links``  IN     of all M trees
-    first                          int64    IN     the first of T trees
-    changes                    ``Changes``  IN
-    row_weight    (T, n)           float64  IN
-    at            (n,)             uint64   memory
-    end           (n,)             int64    memory
-    out           (p, n)           float64  INOUT
-    """
-    column, threshold, lower, sets = links.column, links.threshold, links.lower, links.sets
-    feature, change, below = changes.feature, changes.change, changes.below
-    top_feature, top_part = changes.top
-    for j in range(row_weight.shape[0]):
-        m, weight = first + j, row_weight[j]
-        n_steps = links.tree_depth[m]
-        if n_steps == 0:
-            continue
-        go_down_the_top(X, links, sets, m, at)
-        ends_of_places(at, links.places[m], end)
-        add_parts_of_the_top(end, n_steps, top_feature[m], top_part[m], None, weight, None, out)
-        if n_steps > N_WHOLE:
-            for i in range(np.uint64(at.shape[0])):
-                add_part(i, at[i], below, None, weight, None, out)
-        for _ in range(n_steps - N_TOP):
-            for i in range(at.shape[0]):
-                t, row = at[i], np.uint64(i)
-                side = takes_left(X[column[t], row], t, threshold, sets)
-                out[feature[t], row] += weight[i] * change[t, side]
-                at[i] = lower[t, side]
+from gbt.kernels.rows.descent import takes_left
 
 
 class Credits(NamedTuple):

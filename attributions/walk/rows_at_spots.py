@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.contrasts import N_SUMS, add_parts_at_spots, add_up_at_spots
+from attributions.kernels.contrasts import N_SUMS, Parts, add_parts_at_spots, add_up_at_spots
 from attributions.kernels.spots import Spots, odds, predict_before
 from attributions.rows import Rows
 from attributions.statistics.groups import merge_groups
-from attributions.walk.steps import Paths, along_paths
+from attributions.walk.steps import along_paths
 from gbt.kernels.rows.derivatives import GIVEN, HALF_LOGISTIC, HALF_SQUARED_ERROR
 from gbt.kernels.rows.descent import NO_LEAVES, find_spots
 from gbt.model.predictor import columns_of, transposed
@@ -93,17 +93,17 @@ class RowsAtSpots(Rows):
         hessian = None if kind == HALF_SQUARED_ERROR else np.empty(n)
         return kind, self.y[rows], self.state(rows), hessian, None
 
-    def paths_with(self, part: np.ndarray) -> Paths:
+    def paths_with(self, part: np.ndarray) -> Parts:
         """Return steps that add a g + b h + d, with these in ``part``, (n_nodes, 3)."""
         if self.ensemble.loss.kind == HALF_SQUARED_ERROR:  # h is 1, so b h + d is b + d
             part = part + [0.0, 0.0, 1.0] * part[:, 1:2]
         return along_paths(self.ensemble, part)
 
-    def parts_along(self, paths: Paths, rows: slice) -> np.ndarray:
+    def parts_along(self, parts: Parts, rows: slice) -> np.ndarray:
         """Return what the steps of a block of rows add to features, times their weight, (p, n)."""
         out = np.zeros((self.ensemble.n_credited, rows.stop - rows.start))
         spots = self.spots(rows)
-        add_parts_at_spots(spots, *self.derivatives(rows, spots), *paths, out)
+        add_parts_at_spots(spots, *self.derivatives(rows, spots), parts, out)
         out *= self.weight[rows]
         return out
 
