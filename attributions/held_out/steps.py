@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from attributions.kernels.contrasts import Parts
 from attributions.kernels.paths import judge_shape
 from attributions.per_row.bound import Judge
 from attributions.per_row.predecomp import PathChanges
@@ -72,11 +71,6 @@ class JudgedRows(RowsAtSpots):
         of_trees = [tree for of_round in zip(*of_outputs, strict=True) for tree in of_round]
         return PathChanges(self.ensemble, np.concatenate(of_trees))
 
-    @cached_property
-    def paths(self) -> Parts:
-        """The steps that add -g times the change of value to the feature of the split."""
-        return self.paths_with(-self.changes.part)
-
     def by_tree(self, sums: np.ndarray) -> np.ndarray:
         """Return sums over rows of r_mk w_i (-g_im), (M, p), from sums of w g by leaf, (n_nodes,).
 
@@ -91,7 +85,7 @@ class JudgedRows(RowsAtSpots):
     def tree_inner(self, rows: slice, per_tree: bool = False) -> ByRowAndTree:
         """Return w_i q_ik of TreeInner, and with ``per_tree`` its sum over the rows by tree."""
         if self.have_paths and self.ensemble.loss.is_by_row:
-            q, sums = self.parts_along(self.paths, rows), None
+            q, sums = -self.parts_along(self.changes.parts, rows), None
             if per_tree:
                 at_spots = self.sums_at_spots([(rows, self.spots(rows))])
                 sums = self.by_tree(self.of_nodes(at_spots[:, :1])[:, 0])

@@ -1,22 +1,24 @@
-r"""Sums over the rows of every node, and each row's part in a function of these sums.
+r"""Sums over the rows of every node, and what each row adds to features on its paths.
 
-First every leaf adds up its rows, four numbers each: w g, w h, w and 1. Parents add up their
-children. Any smooth function of the sums of validation rows in a node t and its children l and r
-changes with a single row, to first order, by its derivatives: a row that goes from t to the child c
-moves it by
+A function of sums over the rows at nodes changes with a single row, to first order, by derivatives:
+a row that goes from node t to its child c moves it by
 
     w (a_c g + b_c h + d_c)
 
-Following the path of every row from its spot adds these up, row by row and feature by feature, and
-the weight of the row multiplies the sums::
+First every leaf adds up its rows, four numbers each, w g, w h, w and 1, and parents add up their
+children. Then rows climb from their spots, and each step adds its part to the feature of t; the
+weight of the row multiplies the sums::
 
         t [3]            out[3, i] += a_l g_i + b_l h_i + d_l
        / \
       l   r
 
+PreDecomp and Saabas are the same climb: a is the change of the node's value, b and d are 0, and in
+place of g stand the weights of rows. With going down ``predecomp`` takes, in one thread (znver4),
+1.3 ns a row and step in trees of depth 4, 2.0 at depth 6 and 4.7 at depth 10.
+
 At the seven nodes of depths 0 to 2, every node goes over all rows and adds 0 to those that are not
-its own: that becomes vector instructions, also for PreDecomp (``attributions.kernels.paths``).
-Below, rows climb from their spots to depth 3.
+its own, which becomes vector instructions. Below, rows climb one by one.
 
 Derivatives are taken on the way, at the prediction before the tree, or come with the rows where the
 loss is another than the squared error and the logistic loss.
@@ -77,10 +79,8 @@ def write_derivatives_before(m, kind, y, state, given, gradient, hessian):
 
 
 @forced_inline
-def part_of(i, a, b, d, constant, gradient, hessian):
-    """Return a g + b h + d of row i, or a g; where h is 1 for all rows, d contains b."""
-    if constant is None:
-        return a * gradient[i]
+def part_of(i, a, b, d, gradient, hessian):
+    """Return a g + b h + d of row i; where h is 1 for all rows, d contains b."""
     return a * gradient[i] + (d if hessian is None else b * hessian[i] + d)
 
 
@@ -146,13 +146,12 @@ def add_at_spot(i, spot, weight, gradient, hessian, sums):
 
 
 @internal
-def add_parts_of_the_top(end, n_steps, feature, part, constant, gradient, hessian, out):
+def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
     """Add the parts of the first steps, three at most.
 
     end        (n,)        int64     IN     see ``ends_of_places``
     feature    (7,)        uint64    IN     of the seven nodes of a tree, depth by depth
     part       (7, 2, 3)   float64   IN     a, b and d of the steps right and left
-    constant                         IN     None where b and d are 0
     gradient   (n,)        float64   IN
     hessian    (n,)        float64   IN     None where it is 1 for all rows
     out        (p, n)      float64   INOUT
@@ -168,12 +167,12 @@ def add_parts_of_the_top(end, n_steps, feature, part, constant, gradient, hessia
             for i in range(end.shape[0]):
                 is_left = end[i] < middle
                 a, b, d = la if is_left else ra, lb if is_left else rb, ld if is_left else rd
-                moved = part_of(i, a, b, d, constant, gradient, hessian)
+                moved = part_of(i, a, b, d, gradient, hessian)
                 sums[i] += moved if (end[i] >= begin) & (end[i] < stop) else 0.0
 
 
 @internal
-def add_parts_below(first, spot, n_steps, parts, constant, gradient, hessian, at, out):
+def add_parts_below(first, spot, n_steps, parts, gradient, hessian, at, out):
     """Add the parts of the steps below depth 3, from every row's spot up.
 
     first               uint64     IN      of the tree's spots
@@ -185,26 +184,26 @@ def add_parts_below(first, spot, n_steps, parts, constant, gradient, hessian, at
     n = np.uint64(at.shape[0])
     for i in range(n):
         at[i] = first + np.uint64(spot[i])
-        add_part(i, at[i], parts, constant, gradient, hessian, out)
+        add_part(i, at[i], parts, gradient, hessian, out)
     for _ in range(n_steps - 1):
         for i in range(n):
             at[i] = parts.up[at[i]]
-            add_part(i, at[i], parts, constant, gradient, hessian, out)
+            add_part(i, at[i], parts, gradient, hessian, out)
 
 
 @forced_inline
-def add_part(i, t, parts, constant, gradient, hessian, out):
+def add_part(i, t, parts, gradient, hessian, out):
     """Add what row i gets by the step to t."""
     # One by one: a view of the three would be reference-counted each time, by atomic operations.
     a, b, d = parts.part[t, 0], parts.part[t, 1], parts.part[t, 2]
-    out[parts.feature[t], i] += part_of(i, a, b, d, constant, gradient, hessian)
+    out[parts.feature[t], i] += part_of(i, a, b, d, gradient, hessian)
 
 
 @internal
-def add_parts_of_tree_at_spots(m, spots, parts, constant, gradient, hessian, end, at, out):
+def add_parts_of_tree_at_spots(m, spots, parts, gradient, hessian, end, at, out):
     """Add every row's parts in tree m; ``end``, int64 (n,), and ``at``, uint64 (n,), are memory."""
     spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
-    # These are 64-bit numbers, as wide as what they select: 32 bits take 1.3 times as long (znver3).
+    # Ends are as wide as the numbers that they select: 32 bits take 1.3 times as long (znver3).
     if n_steps <= N_TOP:
         for i in range(end.shape[0]):
             end[i] = np.int64(spot[i]) >> (N_TOP - N_WHOLE)
@@ -212,10 +211,10 @@ def add_parts_of_tree_at_spots(m, spots, parts, constant, gradient, hessian, end
         for i in range(end.shape[0]):
             end[i] = parts.end[first + np.uint64(spot[i])]
     feature, part = parts.top_feature[m], parts.top_part[m]
-    add_parts_of_the_top(end, n_steps, feature, part, constant, gradient, hessian, out)
+    add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out)
     if n_steps > N_WHOLE:
         n_below = n_steps - N_WHOLE
-        add_parts_below(first, spot, n_below, parts, constant, gradient, hessian, at, out)
+        add_parts_below(first, spot, n_below, parts, gradient, hessian, at, out)
 
 
 @kernel
@@ -230,7 +229,7 @@ def add_parts_at_spots(spots, kind, y, state, hessian, given, parts, out):
     end, at, gradient = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n)
     for m in range(spots.tree_depth.shape[0]):
         write_derivatives_before(m, kind, y, state, given, gradient, hessian)
-        add_parts_of_tree_at_spots(m, spots, parts, True, gradient, hessian, end, at, out)
+        add_parts_of_tree_at_spots(m, spots, parts, gradient, hessian, end, at, out)
         for i in range(np.uint64(n)):
             move_state(i, spots.first[m], spots.of_row[m], kind, spots.value, state)
 
@@ -247,7 +246,7 @@ def add_value_changes(spots, parts, row_weight, out):
     n = row_weight.shape[1]
     end, at = np.empty(n, np.int64), np.empty(n, np.uint64)
     for m in range(row_weight.shape[0]):
-        add_parts_of_tree_at_spots(m, spots, parts, None, row_weight[m], None, end, at, out)
+        add_parts_of_tree_at_spots(m, spots, parts, row_weight[m], None, end, at, out)
 
 
 @kernel

@@ -61,24 +61,6 @@ def take_pair_edge(d, side, m, trees, edge_share, n_rows, path):
 
 
 @internal
-def number_slots(d, trees, path):
-    """Give a slot to each feature on the path to a leaf of depth d, and return how many."""
-    n_slots = 0
-    for depth in range(d):
-        node = path.node[depth]
-        e = trees.earlier_depth[node]
-        if e > 0:
-            slot = path.slot[e - 1]
-        else:
-            slot = n_slots
-            path.feature[slot] = trees.feature[node]
-            n_slots += 1
-        path.slot[depth] = slot
-        path.last[slot] = depth + 1
-    return n_slots
-
-
-@internal
 def find_pair_words(n_slots, n_rows, path):
     """Write which features each word meets, and each row's word; return the number of words.
 
@@ -158,14 +140,21 @@ def add_shapley_pairs(trees, edge_share, X, path, out):
         root, d = trees.tree_offset[m], 0
         for node in range(root, trees.tree_offset[m + 1]):
             if right[node] >= 0:
-                path.node[d] = node
+                e = trees.earlier_depth[node]
+                path.node[d], path.slot[d] = (
+                    node,
+                    path.slot[e - 1] if e > 0 else trees.n_above[node],
+                )
                 x = X[1 if trees.missing_left[node] else 0, trees.feature[node]]
                 decide(n_rows, d, x, node, trees, path.decision)
                 take_pair_edge(d, LEFT, m, trees, edge_share, n_rows, path)
                 d += 1
                 continue
-            n_slots = number_slots(d, trees, path)
+            n_slots = trees.n_above[node]
             if n_slots > 1:
+                for depth in range(d):
+                    slot = path.slot[depth]
+                    path.feature[slot], path.last[slot] = trees.feature[path.node[depth]], depth + 1
                 n_words = find_pair_words(n_slots, n_rows, path)
                 fill_pair_table(
                     trees.value[node], n_slots, n_words, trees.n_points[m], trees.quadrature, path

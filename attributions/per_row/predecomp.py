@@ -50,7 +50,11 @@ class PathChanges:
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
-        predictor, these, parts = self.ensemble.predictor, slice(trees.start, trees.stop), self.parts
+        predictor, parts, these = (
+            self.ensemble.predictor,
+            self.parts,
+            slice(trees.start, trees.stop),
+        )
         first, links = predictor.first_spot[these], predictor.links.of(trees)
         of_row = np.empty(row_weight.shape, predictor.spot_dtype)
         find_spots(columns_of(X), links, first, NO_LEAVES, of_row)
@@ -59,14 +63,11 @@ class PathChanges:
         add_value_changes(spots, Parts(*of_top, *parts[2:]), row_weight, out)
 
     @cached_property
-    def part(self) -> np.ndarray:
-        """The changes as parts of the steps to nodes, see `along_paths`, (n_nodes, 3)."""
-        return np.column_stack([self.step, np.zeros((len(self.step), N_TERMS - 1))])
-
-    @cached_property
     def parts(self) -> Parts:
         """The changes as rows climb from their spots."""
-        return along_paths(self.ensemble, self.part)
+        part = np.zeros((len(self.step), N_TERMS))
+        part[:, 0] = self.step
+        return along_paths(self.ensemble, part)
 
     def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
         """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from sums of weights by leaf.
