@@ -31,11 +31,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attributions.kernels.spots import MAX_ODDS
-from gbt.kernels.platform.compiling import forced_inline, internal, kernel
+from attributions.kernels.spots import MAX_ODDS, stand_at_spots
+from gbt.kernels.platform.compiling import forced_inline, internal, kernel, uncounted
 from gbt.kernels.platform.instructions import add_four, max, min
 from gbt.kernels.rows.derivatives import HALF_LOGISTIC, write_derivatives
-from gbt.kernels.rows.descent import N_PLACES, N_TOP
+from gbt.kernels.rows.descent import N_PLACES, N_TOP, go_down
 
 N_SUMS = 4  # w g, w h, w, 1
 N_TERMS = 3  # of g, of h, and neither
@@ -149,12 +149,10 @@ def add_at_spot(i, spot, weight, gradient, hessian, sums):
 def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
     """Add the parts of the first steps, three at most.
 
-    end        (n,)        int64     IN     see ``ends_of_places``
+    end        (n,)        int64     IN     of the 8 nodes at depth 3, which one a row is below
     feature    (7,)        uint64    IN     of the seven nodes of a tree, depth by depth
     part       (7, 2, 3)   float64   IN     a, b and d of the steps right and left
-    gradient   (n,)        float64   IN
-    hessian    (n,)        float64   IN     None where it is 1 for all rows
-    out        (p, n)      float64   INOUT
+    others                           see ``add_parts_of_tree``
     """
     for depth in range(min(n_steps, N_WHOLE)):
         width = N_ENDS >> depth
@@ -171,26 +169,6 @@ def add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out):
                 sums[i] += moved if (end[i] >= begin) & (end[i] < stop) else 0.0
 
 
-@internal
-def add_parts_below(first, spot, n_steps, parts, gradient, hessian, at, out):
-    """Add the parts of the steps below depth 3, from every row's spot up.
-
-    first               uint64     IN      of the tree's spots
-    spot       (n,)     unsigned   IN
-    n_steps             int64      IN      at least 1
-    at         (n,)     uint64     memory
-    others              see ``add_parts_of_the_top``
-    """
-    n = np.uint64(at.shape[0])
-    for i in range(n):
-        at[i] = first + np.uint64(spot[i])
-        add_part(i, at[i], parts, gradient, hessian, out)
-    for _ in range(n_steps - 1):
-        for i in range(n):
-            at[i] = parts.up[at[i]]
-            add_part(i, at[i], parts, gradient, hessian, out)
-
-
 @forced_inline
 def add_part(i, t, parts, gradient, hessian, out):
     """Add what row i gets by the step to t."""
@@ -200,21 +178,35 @@ def add_part(i, t, parts, gradient, hessian, out):
 
 
 @internal
-def add_parts_of_tree_at_spots(m, spots, parts, gradient, hessian, end, at, out):
-    """Add every row's parts in tree m; ``end``, int64 (n,), and ``at``, uint64 (n,), are memory."""
-    spot, first, n_steps = spots.of_row[m], spots.first[m], spots.tree_depth[m]
+def add_parts_of_tree(m, first, n_steps, parts, gradient, hessian, at, end, out):
+    """Add every row's parts in tree m, where rows stand at their spots.
+
+    first              uint64     IN     the first of the tree's spots
+    n_steps            int64      IN     from its root to the lowest leaf
+    parts              ``Parts``  IN
+    gradient   (n,)    float64    IN
+    hessian    (n,)    float64    IN     None where it is 1 for all rows
+    at         (n,)    uint64     INOUT  spots; then nodes further up
+    end        (n,)    int64      memory
+    out        (p, n)  float64    INOUT
+    """
+    n = np.uint64(at.shape[0])
     # Ends are as wide as the numbers that they select: 32 bits take 1.3 times as long (znver3).
     if n_steps <= N_TOP:
         for i in range(end.shape[0]):
-            end[i] = np.int64(spot[i]) >> (N_TOP - N_WHOLE)
+            end[i] = np.int64(at[i] - first) >> (N_TOP - N_WHOLE)
     else:
         for i in range(end.shape[0]):
-            end[i] = parts.end[first + np.uint64(spot[i])]
+            end[i] = parts.end[at[i]]
     feature, part = parts.top_feature[m], parts.top_part[m]
     add_parts_of_the_top(end, n_steps, feature, part, gradient, hessian, out)
     if n_steps > N_WHOLE:
-        n_below = n_steps - N_WHOLE
-        add_parts_below(first, spot, n_below, parts, gradient, hessian, at, out)
+        for i in range(n):
+            add_part(i, at[i], parts, gradient, hessian, out)
+    for _ in range(n_steps - N_WHOLE - 1):
+        for i in range(n):
+            at[i] = parts.up[at[i]]
+            add_part(i, at[i], parts, gradient, hessian, out)
 
 
 @kernel
@@ -229,24 +221,30 @@ def add_parts_at_spots(spots, kind, y, state, hessian, given, parts, out):
     end, at, gradient = np.empty(n, np.int64), np.empty(n, np.uint64), np.empty(n)
     for m in range(spots.tree_depth.shape[0]):
         write_derivatives_before(m, kind, y, state, given, gradient, hessian)
-        add_parts_of_tree_at_spots(m, spots, parts, gradient, hessian, end, at, out)
+        stand_at_spots(m, spots, at)
+        first, n_steps = spots.first[m], spots.tree_depth[m]
+        add_parts_of_tree(m, first, n_steps, parts, gradient, hessian, at, end, out)
         for i in range(np.uint64(n)):
-            move_state(i, spots.first[m], spots.of_row[m], kind, spots.value, state)
+            move_state(i, first, spots.of_row[m], kind, spots.value, state)
 
 
-@kernel
-def add_value_changes(spots, parts, row_weight, out):
+@uncounted
+def add_value_changes(X, links, first, parts, row_weight, at, end, out):
     """Add changes of node values along rows' paths, times the weight of row and tree.
 
-    spots                    ``Spots``  IN
+    X             (2 p, n)   float64    IN     a block from ``gbt.model.predictor.transposed``
+    links                    ``Links``  IN     of all M trees
+    first                    int64      IN     the first of T trees
     parts                    ``Parts``  IN     b = d = 0
-    row_weight    (M, n)     float64    IN
+    row_weight    (T, n)     float64    IN
+    at, end                             memory, see ``add_parts_of_tree``
     out           (p, n)     float64    INOUT
     """
-    n = row_weight.shape[1]
-    end, at = np.empty(n, np.int64), np.empty(n, np.uint64)
-    for m in range(row_weight.shape[0]):
-        add_parts_of_tree_at_spots(m, spots, parts, row_weight[m], None, end, at, out)
+    for j in range(row_weight.shape[0]):
+        m = first + j
+        go_down(X, links, m, at)
+        n_steps, weight = links.tree_depth[m], row_weight[j]
+        add_parts_of_tree(m, links.places[m], n_steps, parts, weight, None, at, end, out)
 
 
 @kernel

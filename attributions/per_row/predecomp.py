@@ -15,14 +15,11 @@ from typing import Any
 import numpy as np
 
 from attributions.kernels.contrasts import N_TERMS, Parts, add_value_changes
-from attributions.kernels.spots import Spots
 from attributions.per_row.individual import attribute
 from attributions.results import LocalAttribution
-from attributions.walk.steps import Steps, along_paths, lower_of
-from gbt.kernels.rows.descent import NO_LEAVES, find_spots
+from attributions.walk.steps import Steps, along_paths
 from gbt.model.ensemble import Ensemble
 from gbt.model.predictor import columns_of
-from gbt.model.statistics import add_up_trees, by_tree
 
 
 class PreDecomp:
@@ -50,17 +47,9 @@ class PathChanges:
 
     def add(self, X: np.ndarray, trees: range, row_weight: np.ndarray, out: np.ndarray) -> None:
         """Add ``row_weight[m - trees.start, i] * r_mk(x_i)`` to ``out[k, i]``."""
-        predictor, parts, these = (
-            self.ensemble.predictor,
-            self.parts,
-            slice(trees.start, trees.stop),
-        )
-        first, links = predictor.first_spot[these], predictor.links.of(trees)
-        of_row = np.empty(row_weight.shape, predictor.spot_dtype)
-        find_spots(columns_of(X), links, first, NO_LEAVES, of_row)
-        spots = Spots(of_row, first, links.tree_depth, predictor.reached_value)
-        of_top = parts.top_feature[these], parts.top_part[these]
-        add_value_changes(spots, Parts(*of_top, *parts[2:]), row_weight, out)
+        at, end = np.empty(out.shape[1], np.uint64), np.empty(out.shape[1], np.int64)
+        links, first = self.ensemble.predictor.links, trees.start
+        add_value_changes(columns_of(X), links, first, self.parts, row_weight, at, end, out)
 
     @cached_property
     def parts(self) -> Parts:
@@ -68,18 +57,6 @@ class PathChanges:
         part = np.zeros((len(self.step), N_TERMS))
         part[:, 0] = self.step
         return along_paths(self.ensemble, part)
-
-    def sum_by_tree(self, leaf_weight: np.ndarray) -> np.ndarray:
-        """Return sum_i row_weight[m, i] r_mk(x_i), of shape (M, p), from sums of weights by leaf.
-
-        ``leaf_weight``, float64 of shape (n_nodes,), has at every leaf the sum of the weights of
-        its rows. All rows that take an edge meet the same change of value, so their sum is that
-        change times their weight.
-        """
-        (weight,) = add_up_trees(self.ensemble, leaf_weight[:, np.newaxis].copy()).T
-        splits = np.flatnonzero(self.ensemble.left >= 0)
-        right, left = (self.step * weight)[lower_of(self.ensemble)[splits]].T
-        return by_tree(self.ensemble, splits, right + left)
 
 
 def predecomp(
