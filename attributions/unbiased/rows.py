@@ -1,10 +1,8 @@
 """Rows that judge splits by their sums of w g, w h, w and 1, at the prediction before the tree.
 
-Unbiased gain is no sum over rows, but all that it needs of rows are two walks, one after the other
-(``attributions.walk.rows_at_spots``): training and validation rows are added up at the nodes, which
-makes the gain and its derivatives by a row, and then a validation row's effect on the gain is added
-up along its paths, feature by feature (`SplitRows.spread`). So chunks give what all rows in one
-table give.
+Training and validation rows are added up at the nodes, which makes the gain and its derivatives by
+a row; then a validation row's effect on the gain is added up along its paths, feature by feature
+(`SplitRows.spread`). So chunks give what all rows in one table give.
 """
 
 import operator
