@@ -5,10 +5,9 @@ there, the interaction index of features j and k is
 
     I_jk = v (o_j - r_j) (o_k - r_k) integral_0^1 prod_{l != j, k} a_l(t) dt
 
-because the integral of t^s (1 - t)^(d-2-s) is the weight s! (d-2-s)! / (d-1)! of a coalition of s
-of the other features. With c = (o - r) / a that is the integral of v c_j c_k times the product of
-all a, and of degree d - 2, so the points of the Shapley values are enough. (Where o = r = 0 the
-product is 0, and c may be any finite number.)
+by the same argument, of degree d - 2. With c = (o - r) / a it is the integral of v c_j c_k times
+the product of all a, so the points of the Shapley values are enough. (Where o = r = 0 the product
+is 0, and c may be any finite number.)
 
 So a leaf adds a number to every pair of features on its path, and to no other pair. The number
 depends on the features whose conditions a row meets, one bit each. The 2^d possible *words* of bits
